@@ -1,4 +1,5 @@
-//! Builds the components for the tests, and generates constants with their paths.
+//! Builds the components for the tests, and generates constants with their paths. The components are the first-party plugins and
+//! the guests, which exist only for these tests.
 //!
 //! The guests and the first-party plugins are built into a separate target directory, because cargo holds a lock on the
 //! target directory of the build that runs this script.
@@ -7,14 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// Target of components that import only the contract.
-const PLAIN: &str = "wasm32-unknown-unknown";
-/// Target of components that also import WASI.
-const WASI: &str = "wasm32-wasip2";
+/// Compilation target of components that import only the contract.
+const TARGET_WITHOUT_WASI: &str = "wasm32-unknown-unknown";
+/// Compilation target of components that also import WASI.
+const TARGET_WITH_WASI: &str = "wasm32-wasip2";
 /// Profile of cargo for the components.
 const PROFILE: &str = "guest";
+/// Profile of cargo with which `art plugin build` builds tools.
+const TOOL_PROFILE: &str = "tool";
+/// The guest that is built in the profile of tools, because a test measures its memory. The more functions are left in a component,
+/// the more memory each of its instances takes.
+const MEASURED_GUEST: &str = "slow_echo";
 /// The only guest without WASI.
-const PLAIN_GUEST: &str = "without_wasi";
+const GUEST_WITHOUT_WASI: &str = "without_wasi";
 /// The sources of the components.
 const SOURCES: [&str; 6] = [
     "tests/guests",
@@ -35,16 +41,24 @@ fn main() -> Result<()> {
     for source in SOURCES {
         register_sources(&root.join(source))?;
     }
-    [PLAIN, WASI].into_iter().try_for_each(require_target)?;
+    [TARGET_WITHOUT_WASI, TARGET_WITH_WASI]
+        .into_iter()
+        .try_for_each(ensure_target)?;
     let guests = guest_names(&root.join("tests/guests/examples"))?;
     let plugins = plugin_names(&root.join("plugins"))?;
-    let (with_wasi, plain): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| uses_wasi(&root, name));
+    let (with_wasi, without_wasi): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| uses_wasi(&root, name));
     let builder = Builder {
         root: &root,
         target_dir: &target_dir(&out)?,
     };
-    builder.build(WASI, &["--examples", "--lib"], &with_wasi)?;
-    builder.build(PLAIN, &["--example", PLAIN_GUEST, "--lib"], &plain)?;
+    builder.build(PROFILE, TARGET_WITH_WASI, &["--examples", "--lib"], &with_wasi)?;
+    builder.build(TOOL_PROFILE, TARGET_WITH_WASI, &["--example", MEASURED_GUEST], &[])?;
+    builder.build(
+        PROFILE,
+        TARGET_WITHOUT_WASI,
+        &["--example", GUEST_WITHOUT_WASI, "--lib"],
+        &without_wasi,
+    )?;
     let constants = guest_constants(&guests, &builder) + &plugin_table(&plugins, &builder);
     fs::write(out.join("components.rs"), constants)?;
     Ok(())
@@ -79,24 +93,24 @@ fn register_sources(path: &Path) -> io::Result<()> {
 }
 
 /// Installs the target if it is missing.
-fn require_target(target: &str) -> Result<()> {
+fn ensure_target(target: &str) -> Result<()> {
     let rustc = env::var("RUSTC")?;
-    let found = Command::new(rustc)
+    let library_directory = Command::new(rustc)
         .args(["--print", "target-libdir", "--target", target])
         .output()?;
-    if Path::new(String::from_utf8(found.stdout)?.trim()).exists() {
+    if Path::new(String::from_utf8(library_directory.stdout)?.trim()).exists() {
         return Ok(());
     }
     let hint = format!("the target `{target}` is not installed: run `rustup target add {target}`");
-    let installed = Command::new("rustup").args(["target", "add", target]).status();
-    match installed {
+    let installation = Command::new("rustup").args(["target", "add", target]).status();
+    match installation {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(hint.into()),
         Err(_) => Err(format!("{hint} (`rustup` was not found: install the target with your package manager)").into()),
     }
 }
 
-/// Returns `<target>/guests`, the same for every build of this script.
+/// Returns the directory for the build of the components: `<target>/guests`, the same for every build that runs this script.
 fn target_dir(out: &Path) -> Result<PathBuf> {
     // `<target>/<profile>/build/<package>/out`
     let target = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?;
@@ -111,10 +125,10 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Builds guests and plugins for one target, in one invocation of cargo. `guest_options` select the guests.
-    fn build(&self, target: &str, guest_options: &[&str], plugins: &[&String]) -> Result<()> {
+    fn build(&self, profile: &str, target: &str, guest_options: &[&str], plugins: &[&String]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
-            .args(["build", "--target", target, "--profile", PROFILE, "--package", "guests"])
+            .args(["build", "--target", target, "--profile", profile, "--package", "guests"])
             .args(guest_options)
             .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
             .arg("--target-dir")
@@ -127,19 +141,28 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn guest(&self, name: &str) -> PathBuf {
-        let target = if name == PLAIN_GUEST { PLAIN } else { WASI };
+    fn guest_path(&self, name: &str) -> PathBuf {
+        let target = if name == GUEST_WITHOUT_WASI {
+            TARGET_WITHOUT_WASI
+        } else {
+            TARGET_WITH_WASI
+        };
+        let profile = if name == MEASURED_GUEST { TOOL_PROFILE } else { PROFILE };
         let file = format!("{name}.wasm");
-        self.target_dir.join(target).join(PROFILE).join("examples").join(file)
+        self.target_dir.join(target).join(profile).join("examples").join(file)
     }
 
-    fn plugin(&self, name: &str) -> PathBuf {
-        let target = if uses_wasi(self.root, name) { WASI } else { PLAIN };
+    fn plugin_path(&self, name: &str) -> PathBuf {
+        let target = if uses_wasi(self.root, name) {
+            TARGET_WITH_WASI
+        } else {
+            TARGET_WITHOUT_WASI
+        };
         self.target_dir.join(target).join(PROFILE).join(format!("{name}.wasm"))
     }
 }
 
-/// Removes the settings of the outer build, which are for the host: its flags, wrappers and linker.
+/// Removes the settings of the build that runs this script, which are for native code: its flags, wrappers and linker.
 fn clean_environment(cargo: &mut Command) {
     const EXACT: [&str; 6] = [
         "RUSTFLAGS",
@@ -159,17 +182,17 @@ fn clean_environment(cargo: &mut Command) {
 }
 
 fn guest_names(directory: &Path) -> Result<Vec<String>> {
-    names(directory, |path| {
+    entry_names(directory, |path| {
         path.extension().is_some_and(|ending| ending == "rs") || path.join("main.rs").exists()
     })
 }
 
 fn plugin_names(directory: &Path) -> Result<Vec<String>> {
-    names(directory, |path| path.join("Cargo.toml").exists())
+    entry_names(directory, |path| path.join("Cargo.toml").exists())
 }
 
-/// Returns the names, without extensions, of the entries of `directory` for which `is_included` returns true, sorted.
-fn names(directory: &Path, is_included: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
+/// Returns the sorted names, without extensions, of the entries of `directory` for which `is_included` returns true.
+fn entry_names(directory: &Path, is_included: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
@@ -183,7 +206,7 @@ fn names(directory: &Path, is_included: impl Fn(&Path) -> bool) -> Result<Vec<St
 /// Generates one constant for each guest, so that the compiler reports a guest that no test uses.
 fn guest_constants(guests: &[String], builder: &Builder<'_>) -> String {
     let constant = |name: &String| {
-        let (constant, path) = (name.to_uppercase(), builder.guest(name));
+        let (constant, path) = (name.to_uppercase(), builder.guest_path(name));
         format!("/// The guest `{name}`.\npub(crate) const {constant}: &str = {path:?};\n")
     };
     guests.iter().map(constant).collect()
@@ -191,7 +214,7 @@ fn guest_constants(guests: &[String], builder: &Builder<'_>) -> String {
 
 /// Generates one table of all plugins, since the same tests run with each of them.
 fn plugin_table(plugins: &[String], builder: &Builder<'_>) -> String {
-    let row = |name: &String| format!("({name:?}, {:?}), ", builder.plugin(name));
+    let row = |name: &String| format!("({name:?}, {:?}), ", builder.plugin_path(name));
     let rows: String = plugins.iter().map(row).collect();
     format!("/// Name and path of each first-party plugin.\npub(crate) const PLUGINS: &[(&str, &str)] = &[{rows}];\n")
 }

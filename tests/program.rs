@@ -56,6 +56,7 @@ fn shared_cache() -> PathBuf {
 pub(crate) struct CommandOutput(pub(crate) Output);
 
 impl CommandOutput {
+    /// Returns the exit code. Its meaning is in the output of `art --help`.
     pub(crate) fn code(&self) -> i32 {
         self.0.status.code().unwrap()
     }

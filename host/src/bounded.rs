@@ -1,17 +1,17 @@
-//! Bounded reading of text from files and pipes, which may be endless.
+//! Reads text from files and pipes, up to a maximum size, because a pipe may be endless.
 
 use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 
 use crate::error::CommandError;
 
-/// Reads all text from `from`. Error messages call the source `name`.
+/// Reads all text from `source`, at most `max_bytes`. Error messages call the source `name`.
 ///
 /// # Errors
-/// Fails if the source cannot be read, has more than `max` bytes, or is not UTF-8.
-pub(crate) fn read_text(from: impl Read, name: impl AsRef<Path>, max: u64) -> Result<String, CommandError> {
+/// Fails if the source cannot be read, has more than `max_bytes`, or is not UTF-8.
+pub(crate) fn read_text(source: impl Read, name: impl AsRef<Path>, max_bytes: u64) -> Result<String, CommandError> {
     let name = name.as_ref();
-    art_files::read_text(from, max).map_err(|error| {
+    art_files::read_text(source, max_bytes).map_err(|error| {
         if is_invalid_text(&error) {
             return CommandError::Usage(format!("`{}` cannot be used: {error}", name.display()));
         }
@@ -19,24 +19,26 @@ pub(crate) fn read_text(from: impl Read, name: impl AsRef<Path>, max: u64) -> Re
     })
 }
 
-/// Reads the next line, with its line end. Returns `None` at the end of the input.
+/// Reads the next line, at most `max_bytes` with its line end. Returns `None` at the end of the input.
 ///
 /// # Errors
-/// Fails as [`read_text`] does. After a line that is too long or not UTF-8, the next line can still be read.
-pub(crate) fn read_line(lines: &mut impl BufRead, max: u64) -> std::io::Result<Option<String>> {
+/// Fails if the input cannot be read, or if the line is too long or not UTF-8. In the latter cases, the next line can still be
+/// read.
+pub(crate) fn read_line(input: &mut impl BufRead, max_bytes: u64) -> std::io::Result<Option<String>> {
     let mut line = Vec::new();
-    lines
+    input
         .by_ref()
-        .take(max.saturating_add(1))
+        .take(max_bytes.saturating_add(1))
         .read_until(b'\n', &mut line)?;
-    if line.len() as u64 > max && line.last() != Some(&b'\n') {
-        lines.skip_until(b'\n')?;
+    if line.len() as u64 > max_bytes && line.last() != Some(&b'\n') {
+        // Only a part of the line was read.
+        input.skip_until(b'\n')?;
     }
-    let text = art_files::read_text(line.as_slice(), max)?;
+    let text = art_files::read_text(line.as_slice(), max_bytes)?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Returns whether the error means that the text is too long or not UTF-8, and not that reading failed.
+/// Returns whether an error of [`read_line`] means that the text is too long or not UTF-8, and not that reading failed.
 pub(crate) fn is_invalid_text(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidData)
 }
@@ -59,11 +61,12 @@ mod tests {
 
     #[test]
     fn a_line_after_an_invalid_line_is_read() {
+        const MAX_BYTES: u64 = 5;
         for invalid in [&b"xxxxx\n"[..], b"xxxxxxxxx\n", b"\xff\n"] {
-            let mut lines = &[invalid, b"next\n"].concat()[..];
-            assert!(is_invalid_text(&read_line(&mut lines, 5).unwrap_err()));
-            assert_eq!(read_line(&mut lines, 5).unwrap().unwrap(), "next\n");
-            assert_eq!(read_line(&mut lines, 5).unwrap(), None);
+            let mut input = &[invalid, b"next\n"].concat()[..];
+            assert!(is_invalid_text(&read_line(&mut input, MAX_BYTES).unwrap_err()));
+            assert_eq!(read_line(&mut input, MAX_BYTES).unwrap().unwrap(), "next\n");
+            assert_eq!(read_line(&mut input, MAX_BYTES).unwrap(), None);
         }
     }
 }

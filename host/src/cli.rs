@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `art`. The doc comments of commands and options are the text of `--help`.
 
 mod changes;
 mod grant;
@@ -24,7 +24,7 @@ pub use secret::SecretCommand;
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
-    pub global: Global,
+    pub global: GlobalOptions,
     /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
@@ -35,7 +35,7 @@ const MAX_USER_BYTES: usize = 64;
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
-pub struct Global {
+pub struct GlobalOptions {
     /// Folder for configuration, state and cache, instead of the XDG directories
     #[arg(long, global = true, value_name = "DIR", env = "ART_HOME", hide_env_values = true)]
     pub home: Option<PathBuf>,
@@ -85,10 +85,11 @@ pub struct Global {
     /// Log more to stderr; `-vv` logs everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Which of `home`, `plugins`, `model`, `base_url` and `api_key_env` came from an environment variable.
+    /// Names of the options among `home`, `plugins`, `model`, `base_url` and `api_key_env` that came from an environment
+    /// variable. This is no option.
     #[arg(skip)]
     pub from_environment: Vec<&'static str>,
-    /// What a program that extends `art` adds to the runtime.
+    /// What a program that extends `art` adds to the runtime. This is no option.
     #[arg(skip)]
     pub extension: Extension,
 }
@@ -104,18 +105,18 @@ impl Default for Extension {
     }
 }
 
-impl Global {
+impl GlobalOptions {
     /// Returns the owner of the conversations that the command sees.
     pub(crate) fn owner(&self) -> Owner {
         Owner::user(self.user.as_deref())
     }
 
     /// Records in `from_environment` which options came from an environment variable, according to the parser.
-    pub(crate) fn record_environment(&mut self, matches: &ArgMatches) {
-        let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
+    pub(crate) fn record_options_from_environment(&mut self, matches: &ArgMatches) {
+        let is_from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
         self.from_environment = ["home", "plugins", "model", "base_url", "api_key_env"]
             .into_iter()
-            .filter(from_environment)
+            .filter(is_from_environment)
             .collect();
     }
 }
@@ -132,8 +133,8 @@ fn parse_user_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the arguments of the command line, changed so that a question may begin with a dash: an argument after `run` or
-/// `plan` and before `--` that cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it
+/// Returns the arguments of the command line, changed so that a question may begin with a dash. An argument after `run` or
+/// `plan` and before `--` that cannot be an option, such as `-5 + 3`, gets a leading space. Otherwise the parser would read it
 /// as an option.
 pub(crate) fn escape_leading_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let (mut after_command, mut after_separator) = (false, false);
@@ -150,7 +151,8 @@ pub(crate) fn escape_leading_dashes(arguments: impl Iterator<Item = OsString>) -
     escaped
 }
 
-/// Returns whether an argument begins with a dash but cannot be an option, whose name has only letters and dashes.
+/// Returns whether an argument begins with a dash but cannot be an option, because the name of an option has only letters and
+/// dashes.
 fn cannot_be_an_option(argument: &str) -> bool {
     let long = argument.strip_prefix("--").and_then(|long| long.split('=').next());
     let name = long.or_else(|| argument.strip_prefix('-')).unwrap_or_default();
@@ -741,7 +743,7 @@ mod tests {
     fn parse(line: &[&str]) -> Cli {
         let matches = Cli::command().try_get_matches_from(line).unwrap();
         let mut cli = Cli::from_arg_matches(&matches).unwrap();
-        cli.global.record_environment(&matches);
+        cli.global.record_options_from_environment(&matches);
         cli
     }
 
@@ -772,13 +774,13 @@ mod tests {
     }
 
     #[test]
-    fn an_option_on_the_command_line_is_not_recorded_as_from_the_environment() {
+    fn an_option_on_the_command_line_does_not_count_as_from_the_environment() {
         let cli = parse(&["art", "run", "--home", "/x", "question"]);
         assert!(!cli.global.from_environment.contains(&"home"));
     }
 
     #[test]
-    fn the_help_lists_every_key_of_a_price() {
+    fn the_help_of_config_lists_every_key_of_a_price() {
         let prices = CONFIG_HELP.split("[prices.").nth(1).unwrap();
         let prices = prices.split("[models]").next().unwrap();
         let keys = ["input", "output", "cached_input", "cache_write", "long"];
@@ -845,15 +847,15 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_set_by_name_and_value() {
+    fn the_value_of_a_parameter_is_what_follows_the_first_equals_sign() {
         let args = run_args(&["art", "run", "--plan", "p.json", "--set", "a=b=c", "--set", "n=-1"]);
-        let set = [("a", "b=c"), ("n", "-1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(args.set, set);
+        let expected = [("a", "b=c"), ("n", "-1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(args.set, expected);
         assert!(Cli::try_parse_from(["art", "run", "--plan", "p.json", "--set", "a"]).is_err());
     }
 
     #[test]
-    fn check_and_set_require_a_plan() {
+    fn the_options_check_and_set_require_a_plan() {
         for words in [
             &["art", "run", "q", "--check"][..],
             &["art", "run", "q", "--set", "a=1"],

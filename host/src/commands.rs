@@ -10,7 +10,7 @@ mod eval;
 mod grant;
 mod ids;
 mod interrupt;
-mod kept;
+mod kept_plan;
 mod piped;
 mod plan;
 mod plugin;
@@ -25,7 +25,9 @@ mod tool;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use art_core::Timestamp;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::{self, Config, Origin, Overrides};
 use art_runtime::error::in_one_line;
@@ -33,16 +35,17 @@ use art_runtime::{Runtime, RuntimeBuilder};
 use art_sandbox::{CompilerProgram, ConfinementProbe};
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::cli::{self, Cli, Command, Extension, Global};
+use crate::cli::{self, Cli, Command, Extension, GlobalOptions};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
-use crate::render::compiling::Compiling;
+use crate::render::compiling::CompilationDisplay;
 
 /// The hidden argument with which the program starts itself as a compiler process.
 const COMPILE_ARGUMENT: &str = "__compile";
-/// The hidden argument with which `art doctor` starts the program to try what a confined process can do.
-const CONFINED_ARGUMENT: &str = "__confined";
+/// The hidden argument with which `art doctor` starts the program as a process that confines itself like the compiler process,
+/// and reports what it can still do.
+const CONFINEMENT_PROBE_ARGUMENT: &str = "__confined";
 
 /// Runs the command line of this process to its end.
 #[must_use]
@@ -50,13 +53,14 @@ pub fn main() -> ExitCode {
     main_with(Extension::default())
 }
 
-/// Same as [`main`], with what another program adds to the runtime, such as tools of its own.
+/// Same as [`main`], for a program that extends `art`: `extension` is what that program adds to the runtime, such as tools of
+/// its own.
 #[must_use]
 pub fn main_with(extension: Extension) -> ExitCode {
     if std::env::args_os().skip(1).eq([COMPILE_ARGUMENT]) {
         return art_sandbox::compile_process();
     }
-    if std::env::args_os().skip(1).eq([CONFINED_ARGUMENT]) {
+    if std::env::args_os().skip(1).eq([CONFINEMENT_PROBE_ARGUMENT]) {
         render::json(&ConfinementProbe::run());
         return ExitCode::SUCCESS;
     }
@@ -65,7 +69,7 @@ pub fn main_with(extension: Extension) -> ExitCode {
     let arguments = cli::escape_leading_dashes(std::env::args_os());
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
-        cli.global.record_environment(&matches);
+        cli.global.record_options_from_environment(&matches);
         cli.global.extension = extension;
         Ok(cli)
     });
@@ -75,9 +79,10 @@ pub fn main_with(extension: Extension) -> ExitCode {
     }
 }
 
-/// Prints help as text. Prints an error in the command line as JSON with `--json`, like every other error, and as text otherwise.
+/// Reports why the parser returned no command: because help was requested, which is printed as text, or because of an error in
+/// the command line, which is printed as JSON with `--json`, like every other error, and as text otherwise.
 fn report_parse_error(error: &clap::Error) -> ExitCode {
-    let json = std::env::args_os()
+    let wants_json = std::env::args_os()
         .skip(1)
         .take_while(|word| word != "--")
         .any(|word| word == "--json");
@@ -85,24 +90,24 @@ fn report_parse_error(error: &clap::Error) -> ExitCode {
         render::to_stdout(|_| error.print());
         return exit_after_output(Exit::Success).into();
     }
-    if !json {
+    if !wants_json {
         render::note(error.render().to_string().trim_end());
         return Exit::Usage.into();
     }
     let error = CommandError::Usage(without_usage(&error.render().to_string()));
     render::json(&error.to_json());
-    exit_after_output(error.exit()).into()
+    exit_after_output(error.exit_code()).into()
 }
 
-/// Returns `exit`, or another exit code if the answer could not be written to stdout. Prints the error, except for a closed pipe,
-/// as is usual for programs in a pipeline.
+/// Returns `exit`, or another exit code if the answer could not be written to stdout. Prints why it could not be written,
+/// except if the reader closed the pipe, as is usual for programs in a pipeline.
 fn exit_after_output(exit: Exit) -> Exit {
     match render::stdout_error() {
         None => exit,
-        Some(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Unread,
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => Exit::StdoutClosed,
         Some(error) => {
             render::note(&format!("error: the answer could not be written to stdout: {error}"));
-            Exit::Unwritten
+            Exit::StdoutFailed
         }
     }
 }
@@ -124,7 +129,7 @@ fn run_and_report(cli: Cli) -> Exit {
         } else {
             render::note(&format!("error: {}", in_one_line(&error)));
         }
-        error.exit()
+        error.exit_code()
     })
 }
 
@@ -175,7 +180,7 @@ fn log_to_stderr(verbose: u8) {
 }
 
 /// Loads the configuration for this command line.
-fn load_config(global: &Global) -> Result<Config, CommandError> {
+fn load_config(global: &GlobalOptions) -> Result<Config, CommandError> {
     let overrides = Overrides {
         home: global.home.clone(),
         plugins: global.plugins.clone(),
@@ -191,7 +196,7 @@ fn load_config(global: &Global) -> Result<Config, CommandError> {
 }
 
 /// Fails if the plugins folder was set explicitly and does not exist. The default folder is created with the first tool.
-fn check_plugins(config: &Config) -> Result<(), CommandError> {
+fn check_plugins_folder(config: &Config) -> Result<(), CommandError> {
     let folder = &config.plugins.value;
     if config.plugins.origin == Origin::Default || folder.exists() {
         return Ok(());
@@ -202,14 +207,14 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
     )))
 }
 
-/// Opens the runtime. Shows the progress of compilation unless the output is JSON.
-async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(global, ask_for_grants_if_attended(global, config), Runtime::builder()).await
+/// Opens the runtime with its model. A person at the terminal may be asked for grants.
+async fn open_runtime(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
+    build_runtime(global, ask_for_grants_if_attended(global, config), Runtime::builder()).await
 }
 
 /// Opens a runtime without a model, whatever is configured. A person at the terminal may be asked for grants.
-async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(
+async fn open_runtime_without_model(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
+    build_runtime(
         global,
         ask_for_grants_if_attended(global, config),
         Runtime::builder().without_model(),
@@ -219,7 +224,7 @@ async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, 
 
 /// Returns the configuration with questions about grants enabled if a person is at the terminal, who may then grant what is
 /// missing.
-fn ask_for_grants_if_attended(global: &Global, config: Config) -> Config {
+fn ask_for_grants_if_attended(global: &GlobalOptions, config: Config) -> Config {
     Config {
         ask_for_grants: approve::is_attended(global),
         ..config
@@ -228,22 +233,33 @@ fn ask_for_grants_if_attended(global: &Global, config: Config) -> Config {
 
 /// Opens a runtime that only reads the store, which works even while another program writes to it. No tool runs there, so nobody is
 /// asked for grants.
-async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, CommandError> {
+async fn open_runtime_read_only(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
     let store = open_store_read_only(&config)?;
-    build(global, config, Runtime::builder().store(store)).await
+    build_runtime(global, config, Runtime::builder().store(store)).await
 }
 
 /// Opens a runtime without a model, which never asks a person for grants.
-async fn open_without_granting(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(global, config, Runtime::builder().without_model()).await
+async fn open_runtime_without_grant_questions(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
+    build_runtime(global, config, Runtime::builder().without_model()).await
 }
 
-async fn build(global: &Global, config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
-    check_plugins(&config)?;
-    let compiling = Compiling::new(global.json);
+/// Builds the runtime, with what a program that extends `art` adds. Shows the progress of compilation unless the output is JSON.
+async fn build_runtime(
+    global: &GlobalOptions,
+    config: Config,
+    builder: RuntimeBuilder<'_>,
+) -> Result<Runtime, CommandError> {
+    check_plugins_folder(&config)?;
+    let display = CompilationDisplay::new(global.json);
     let builder = (global.extension.0)(builder)
         .model_is_chosen(config.model.origin == Origin::Flag)
         .config(config)
-        .on_compiled(move |compiled| compiling.show(compiled));
+        .on_compiled(move |compiled| display.show(compiled));
     Ok(builder.build().await?)
+}
+
+/// Returns the current time.
+fn current_time() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -35,7 +35,7 @@ pub enum CommandError {
         #[source]
         source: std::io::Error,
     },
-    /// The grants of a tool cannot be read, written or made.
+    /// The grants of a tool cannot be read or written, or may not be made.
     #[error(transparent)]
     Grant(#[from] GrantError),
     /// Staged changes cannot be read, committed or dropped.
@@ -44,10 +44,10 @@ pub enum CommandError {
     /// The secrets cannot be read or stored.
     #[error(transparent)]
     Secrets(#[from] SecretError),
-    /// The request is invalid.
+    /// What the person asks for is invalid, for example an argument of the command line. The text is the message.
     #[error("{0}")]
     Usage(String),
-    /// The request is valid but failed.
+    /// What the person asks for is valid, but failed. The text is the message.
     #[error("{0}")]
     Failed(String),
 }
@@ -55,7 +55,7 @@ pub enum CommandError {
 impl CommandError {
     /// Returns the exit code for this error.
     #[must_use]
-    pub const fn exit(&self) -> Exit {
+    pub const fn exit_code(&self) -> Exit {
         match self {
             Self::Runtime(RuntimeError::Store(
                 StoreError::NoSuspension { .. }
@@ -88,7 +88,7 @@ impl CommandError {
     /// Returns the error as JSON, for programs.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({"error": {"message": in_one_line(self), "code": self.exit().name()}})
+        json!({"error": {"message": in_one_line(self), "code": self.exit_code().name()}})
     }
 
     /// Returns the error for an unknown conversation.

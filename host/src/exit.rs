@@ -12,7 +12,7 @@ use art_runtime::Answer;
 pub enum Exit {
     /// The command succeeded.
     Success = 0,
-    /// The request failed.
+    /// What the command was to do failed.
     Failure = 1,
     /// The command line is wrong. (`clap` uses the same number.)
     Usage = 2,
@@ -28,15 +28,15 @@ pub enum Exit {
     Suspended = 7,
     /// The model gave no answer: its provider refused or could not be reached.
     Model = 8,
-    /// The answer could not be written.
-    Unwritten = 9,
+    /// The answer could not be written to stdout.
+    StdoutFailed = 9,
     /// `art plan` got no usable plan, or the check of a plan found faults; nothing was run.
     PlanFault = 10,
     /// The user cancelled the run.
     Cancelled = 130,
     /// The reader of the answer closed its pipe before the end. (A shell reports the same code for a process that SIGPIPE
     /// ends.)
-    Unread = 141,
+    StdoutClosed = 141,
 }
 
 /// The table that `art --help` shows.
@@ -76,14 +76,15 @@ impl Exit {
             Self::Environment => "environment",
             Self::Suspended => "suspended",
             Self::Model => "model",
-            Self::Unwritten => "unwritten",
+            Self::StdoutFailed => "unwritten",
             Self::PlanFault => "plan_fault",
             Self::Cancelled => "cancelled",
-            Self::Unread => "unread",
+            Self::StdoutClosed => "unread",
         }
     }
 
-    /// Returns the worse of the two codes, for several questions in a row. A complete failure is worse than a partial result.
+    /// Returns the worse of two codes, for the exit code of a chat with several questions. A complete failure is worse than a
+    /// partial result.
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
         if other.severity() > self.severity() {
@@ -105,13 +106,13 @@ impl Exit {
             Self::Failure => 7,
             Self::Model => 8,
             Self::Environment => 9,
-            Self::Unwritten => 10,
-            Self::Unread => 11,
+            Self::StdoutFailed => 10,
+            Self::StdoutClosed => 11,
             Self::Cancelled => 12,
         }
     }
 
-    /// Returns the exit code for an answered question. `tools_only` means that the model can answer only with tools.
+    /// Returns the exit code for a question that was asked. `tools_only` means that the model can answer only with tools.
     #[must_use]
     pub fn for_answer(answer: &Answer, tools_only: bool) -> Self {
         match answer.report.model_failure() {
@@ -120,7 +121,7 @@ impl Exit {
         }
     }
 
-    /// Returns the exit code for the report of a run, ignoring failures of the model.
+    /// Returns the exit code for the report of a run whose model did not fail.
     #[must_use]
     pub fn for_report(report: &RunReport, tools_only: bool) -> Self {
         let metadata = &report.response.metadata;

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use crate::error::CommandError;
 
-/// Writes a new file; with `force` an existing one is overwritten.
+/// Writes a new file. With `force`, overwrites an existing one.
 ///
 /// # Errors
 /// Fails if the file exists and `force` is not set, if it is not a regular file, or if it cannot be written.
 pub(crate) fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), CommandError> {
-    let mut file = open(path, force)?;
+    let mut file = open_empty(path, force)?;
     file.write_all(bytes).map_err(CommandError::file("write", path))
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Comman
 ///
 /// # Errors
 /// Fails if the file exists and `force` is not set, or if no file can be written in its directory.
-pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), CommandError> {
+pub(crate) fn check_can_write(path: &Path, force: bool) -> Result<(), CommandError> {
     if path.symlink_metadata().is_ok() {
         return if force { Ok(()) } else { Err(exists_error(path)) };
     }
@@ -38,9 +38,9 @@ fn exists_error(path: &Path) -> CommandError {
     ))
 }
 
-/// Opens an empty file: a new one, or with `force` an existing one, whose content is removed. Links are not followed, since
+/// Opens an empty file: a new one, or with `force` an existing one after removing its content. Links are not followed, since
 /// they may lead anywhere.
-fn open(path: &Path, force: bool) -> Result<File, CommandError> {
+fn open_empty(path: &Path, force: bool) -> Result<File, CommandError> {
     let new = OpenOptions::new().write(true).create_new(true).open(path);
     match new {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && force => {}
@@ -49,6 +49,7 @@ fn open(path: &Path, force: bool) -> Result<File, CommandError> {
         }
         new => return new.map_err(CommandError::file("create", path)),
     }
+    // `NONBLOCK` keeps a pipe from blocking; it is refused below.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
     let file = OpenOptions::new().write(true).custom_flags(flags).open(path);

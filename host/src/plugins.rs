@@ -1,4 +1,4 @@
-//! Creating and building tools: `plugin new` and `plugin build`.
+//! Creates and builds tools: `art plugin new` and `art plugin build`.
 
 pub mod build;
 mod cargo;

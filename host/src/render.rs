@@ -1,11 +1,11 @@
 //! Output on stdout and stderr. No other module writes to stdout.
 
-mod closed;
+mod closed_stdout;
 pub(crate) mod compiling;
 pub(crate) mod display;
 pub(crate) mod drawing;
 pub(crate) mod events;
-pub(crate) mod kept;
+pub(crate) mod kept_plan;
 pub mod plan;
 pub mod table;
 pub mod units;
@@ -19,7 +19,8 @@ use serde::Serialize;
 /// The first failure to write to stdout. Nothing is written after it, so that no answer has a gap.
 static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Returns the first failure to write to stdout. The program checks this before it exits, since a lost answer is a failure.
+/// Returns the first failure to write to stdout, if there was one. The program checks this before it exits, because it has failed
+/// if an answer was lost.
 #[must_use]
 pub fn stdout_error() -> Option<&'static std::io::Error> {
     STDOUT_ERROR.get()
@@ -30,8 +31,9 @@ pub fn answer(text: &str) {
     to_stdout(|out| write_line(out, text));
 }
 
-/// Writes the output of a tool to stdout: as it is to a file or another program, with escaped control characters to a terminal.
-pub(crate) fn output(text: &str) {
+/// Writes the output of a tool to stdout: with escaped control characters if stdout is a terminal, unchanged if it is a file or a
+/// pipe.
+pub(crate) fn tool_output(text: &str) {
     if stdout_is_terminal() {
         return answer(text);
     }
@@ -44,7 +46,7 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()
         return;
     }
     let mut out = stdout().lock();
-    let written = closed::check_open()
+    let written = closed_stdout::check_was_open()
         .and_then(|()| write(&mut out))
         .and_then(|()| out.flush());
     if let Err(error) = written {
@@ -74,9 +76,9 @@ pub(crate) fn print_piece(text: &str) {
     to_stdout(|out| out.write_all(printable(text).as_bytes()));
 }
 
-/// Turns off the bracketed paste mode that an interrupted line editor turned on. Bypasses all locks, since a blocked thread may
-/// hold them.
-pub(crate) fn end_editing() {
+/// Turns off the bracketed paste mode, which an interrupted line editor leaves on. Bypasses the lock of stdout, since a blocked
+/// thread may hold it.
+pub(crate) fn turn_off_bracketed_paste() {
     const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
     if stdout_is_terminal()
         && let Err(error) = rustix::io::write(stdout(), BRACKETED_PASTE_OFF)
@@ -134,16 +136,18 @@ fn write_line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Escapes the control characters that `serde_json` leaves in strings; outside of strings there are none.
+/// Escapes the control characters and invisible characters that `serde_json` leaves in strings. Outside of strings there are none
+/// except line ends.
 fn escape_json(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        // `printable` replaces such a character by a longer escape sequence.
         if c != '\n' && printable(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
-            let units = c
+            let escapes = c
                 .encode_utf16(&mut [0; 2])
                 .iter()
                 .map(|unit| format!("\\u{unit:04x}"))
                 .collect::<String>();
-            out.push_str(&units);
+            out.push_str(&escapes);
         } else {
             out.push(c);
         }

@@ -15,11 +15,11 @@ pub(crate) struct UsageSummary {
     tool_calls: u64,
     input_tokens: u64,
     output_tokens: u64,
-    /// Cost of the calls with a known price, in US dollars.
-    cost: f64,
-    /// Whether the price of at least one call is unknown.
-    unpriced: bool,
-    /// Model calls whose tokens and cost are estimates.
+    /// Cost of the model calls with a known price, in US dollars.
+    cost_usd: f64,
+    /// Whether the price of at least one model call is unknown.
+    has_unknown_price: bool,
+    /// Number of model calls whose tokens and cost are estimates.
     estimated_calls: u64,
 }
 
@@ -32,10 +32,10 @@ impl UsageSummary {
             format!("{} tokens in", units::count(self.input_tokens)),
             format!("{} out", units::count(self.output_tokens)),
         ];
-        if self.cost > 0.0 {
-            parts.push(units::dollars(self.cost));
+        if self.cost_usd > 0.0 {
+            parts.push(units::dollars(self.cost_usd));
         }
-        if self.unpriced {
+        if self.has_unknown_price {
             parts.push("price unknown".to_owned());
         }
         if self.estimated_calls > 0 {
@@ -63,8 +63,8 @@ impl From<&ExecutionMetadata> for UsageSummary {
             tool_calls: metadata.tool_calls.into(),
             input_tokens: metadata.tokens.prompt_tokens,
             output_tokens: metadata.tokens.completion_tokens,
-            cost: metadata.llm_metadata.cost_usd.unwrap_or_default(),
-            unpriced: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
+            cost_usd: metadata.llm_metadata.cost_usd.unwrap_or_default(),
+            has_unknown_price: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
             estimated_calls: metadata.estimated_calls.into(),
         }
     }
@@ -77,8 +77,8 @@ impl AddAssign for UsageSummary {
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cost += other.cost;
-        self.unpriced |= other.unpriced;
+        self.cost_usd += other.cost_usd;
+        self.has_unknown_price |= other.has_unknown_price;
         self.estimated_calls = self.estimated_calls.saturating_add(other.estimated_calls);
     }
 }
@@ -94,29 +94,29 @@ mod tests {
 
     #[test]
     fn usage_is_summed_over_questions() {
-        let one = UsageSummary {
+        let one_question = UsageSummary {
             questions: 1,
             model_calls: 2,
             tool_calls: 1,
             input_tokens: 1_200,
             output_tokens: 80,
-            cost: 0.0031,
-            unpriced: false,
+            cost_usd: 0.0031,
+            has_unknown_price: false,
             estimated_calls: 0,
         };
         assert_eq!(
-            one.to_line(),
+            one_question.to_line(),
             "2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031"
         );
-        let mut two = one;
-        two += UsageSummary {
-            cost: 0.0,
-            unpriced: true,
+        let mut two_questions = one_question;
+        two_questions += UsageSummary {
+            cost_usd: 0.0,
+            has_unknown_price: true,
             estimated_calls: 1,
-            ..one
+            ..one_question
         };
         assert_eq!(
-            two.to_line(),
+            two_questions.to_line(),
             "2 questions, 4 model calls, 2 tool calls, 2.4 k tokens in, 160 out, $0.0031, price unknown, 1 model call \
              estimated"
         );

@@ -118,7 +118,7 @@ impl Change {
 
     /// Returns the change as a unified diff. Cuts it after 400 lines, and each line after 500 characters.
     pub fn preview(&self) -> String {
-        let old = if self.before.is_some() {
+        let old_path = if self.before.is_some() {
             self.path.as_str()
         } else {
             "/dev/null"
@@ -127,7 +127,7 @@ impl Change {
         let text = diff
             .unified_diff()
             .context_radius(3)
-            .header(old, &self.path)
+            .header(old_path, &self.path)
             .to_string();
         let mut lines = text.lines();
         let mut preview = String::new();
@@ -138,9 +138,11 @@ impl Change {
             }
             preview.push('\n');
         }
-        let rest = lines.count();
-        if rest > 0 {
-            preview.push_str(&format!(".. {rest} more lines of the difference are not shown\n"));
+        let hidden_lines = lines.count();
+        if hidden_lines > 0 {
+            preview.push_str(&format!(
+                ".. {hidden_lines} more lines of the difference are not shown\n"
+            ));
         }
         preview
     }
@@ -170,9 +172,14 @@ impl Change {
     /// Returns the digest of the path, of both texts, and of whether the file exists.
     fn digest(&self) -> String {
         let mut hash = blake3::Hasher::new();
-        let existed: &[u8] = if self.before.is_some() { b"changed" } else { b"created" };
+        let change_kind: &[u8] = if self.before.is_some() { b"changed" } else { b"created" };
         let before = self.before.as_deref().unwrap_or_default();
-        for part in [self.path.as_bytes(), existed, before.as_bytes(), self.after.as_bytes()] {
+        for part in [
+            self.path.as_bytes(),
+            change_kind,
+            before.as_bytes(),
+            self.after.as_bytes(),
+        ] {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -198,6 +205,7 @@ mod tests {
     use super::*;
     use crate::{ErrorCode, Hitl};
 
+    /// A temporary folder, which is removed when it is dropped.
     struct Folder(std::path::PathBuf);
 
     impl Folder {
@@ -207,7 +215,8 @@ mod tests {
             Self(path)
         }
 
-        fn file(&self) -> String {
+        /// Returns the path of the file that the tests change, which does not exist at first.
+        fn file_path(&self) -> String {
             self.0.join("a.txt").to_str().unwrap().to_owned()
         }
     }
@@ -218,6 +227,7 @@ mod tests {
         }
     }
 
+    /// Returns the context of a call that runs again after the decision of a person.
     fn context_with_decision(approved: bool, answer: &str) -> Context {
         Context::for_test().with_hitl(Hitl::for_test(approved, answer))
     }
@@ -233,8 +243,8 @@ mod tests {
     #[test]
     fn an_approved_change_is_shown_and_written() {
         let folder = Folder::new("made");
-        std::fs::write(folder.file(), "one\ntwo\n").unwrap();
-        let change = Change::of_file(&folder.file(), "one\nthree\n".to_owned()).unwrap();
+        std::fs::write(folder.file_path(), "one\ntwo\n").unwrap();
+        let change = Change::of_file(&folder.file_path(), "one\nthree\n".to_owned()).unwrap();
         let question = change.question(&Context::for_test()).unwrap().unwrap();
         let preview = question.preview.unwrap();
         assert!(
@@ -251,13 +261,13 @@ mod tests {
             None
         );
         change.write().unwrap();
-        assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), "one\nthree\n");
+        assert_eq!(std::fs::read_to_string(folder.file_path()).unwrap(), "one\nthree\n");
     }
 
     #[test]
     fn a_rejected_change_is_an_error() {
         let folder = Folder::new("rejected");
-        let change = Change::of_file(&folder.file(), "x".to_owned()).unwrap();
+        let change = Change::of_file(&folder.file_path(), "x".to_owned()).unwrap();
         let error = change
             .question(&context_with_decision(false, &default_answer(&change)))
             .unwrap_err();
@@ -267,58 +277,59 @@ mod tests {
     #[test]
     fn an_approval_does_not_apply_after_the_file_has_changed() {
         let folder = Folder::new("changed");
-        std::fs::write(folder.file(), "one\n").unwrap();
-        let approved = default_answer(&Change::of_file(&folder.file(), "two\n".to_owned()).unwrap());
-        for other in ["another\n", "two\n"] {
-            std::fs::write(folder.file(), other).unwrap();
-            let change = Change::of_file(&folder.file(), "two\n".to_owned()).unwrap();
+        std::fs::write(folder.file_path(), "one\n").unwrap();
+        let approved = default_answer(&Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap());
+        for new_content in ["another\n", "two\n"] {
+            std::fs::write(folder.file_path(), new_content).unwrap();
+            let change = Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap();
             let error = change.question(&context_with_decision(true, &approved)).unwrap_err();
             assert!(error.message.contains("has changed since"), "{error}");
         }
-        std::fs::remove_file(folder.file()).unwrap();
-        let change = Change::of_file(&folder.file(), "two\n".to_owned()).unwrap();
+        std::fs::remove_file(folder.file_path()).unwrap();
+        let change = Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap();
         change.question(&context_with_decision(true, &approved)).unwrap_err();
     }
 
     #[test]
     fn a_file_that_changes_at_the_last_moment_is_not_overwritten() {
         let folder = Folder::new("moment");
-        let change = Change::of_file(&folder.file(), "mine".to_owned()).unwrap();
-        std::fs::write(folder.file(), "theirs").unwrap();
+        let change = Change::of_file(&folder.file_path(), "mine".to_owned()).unwrap();
+        std::fs::write(folder.file_path(), "theirs").unwrap();
         assert!(change.write().unwrap_err().message.contains("by somebody else"));
-        assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), "theirs");
+        assert_eq!(std::fs::read_to_string(folder.file_path()).unwrap(), "theirs");
     }
 
     #[test]
     fn a_long_preview_is_cut_and_says_so() {
         let text: String = (0..1000).map(|n| format!("{n}\n")).collect();
         let folder = Folder::new("long");
-        let change = Change::of_file(&folder.file(), text).unwrap();
+        let change = Change::of_file(&folder.file_path(), text).unwrap();
         let preview = change.preview();
+        // The difference has 1000 lines and three lines of header.
         assert_eq!(preview.lines().count(), MAX_LINES + 1);
         assert!(
             preview.ends_with(".. 603 more lines of the difference are not shown\n"),
             "{preview}"
         );
         assert!(preview.starts_with("--- /dev/null\n"), "{preview}");
-        let line = Change::of_file(&folder.file(), "x".repeat(5_000)).unwrap();
-        assert!(line.preview().len() < 1_000);
+        let one_long_line = Change::of_file(&folder.file_path(), "x".repeat(5_000)).unwrap();
+        assert!(one_long_line.preview().len() < 1_000);
     }
 
     #[test]
-    fn files_that_are_no_text_and_texts_that_are_too_long_are_refused() {
+    fn a_file_that_is_no_text_and_a_new_text_that_is_too_long_are_refused() {
         let folder = Folder::new("bytes");
-        std::fs::write(folder.file(), [0xff]).unwrap();
+        std::fs::write(folder.file_path(), [0xff]).unwrap();
         assert!(
-            Change::of_file(&folder.file(), String::new())
+            Change::of_file(&folder.file_path(), String::new())
                 .unwrap_err()
                 .message
                 .contains("no UTF-8")
         );
-        std::fs::remove_file(folder.file()).unwrap();
+        std::fs::remove_file(folder.file_path()).unwrap();
         let long = "x".repeat(usize::try_from(MAX_BYTES).unwrap() + 1);
         assert!(
-            Change::of_file(&folder.file(), long)
+            Change::of_file(&folder.file_path(), long)
                 .unwrap_err()
                 .message
                 .contains("write less")

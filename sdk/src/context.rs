@@ -122,7 +122,7 @@ impl Context {
     }
 }
 
-/// A person's answer to a suspended call.
+/// A person's answer to a suspended call. The name stands for human in the loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hitl {
     /// Identifier of the suspension that was answered.

@@ -207,7 +207,7 @@ pub mod conversion {
     use super::IntoToolError;
     use crate::ToolError;
 
-    /// A reference to an error whose conversion is to be chosen.
+    /// A reference to an error for which one of the conversions is to be chosen.
     #[derive(Debug)]
     pub struct Probe<'a, E>(pub &'a E);
 

@@ -24,7 +24,7 @@ pub enum ErrorCode {
     RateLimited,
     /// Something that the arguments name does not exist.
     NotFound,
-    /// The tool needs the model to decide or to rephrase.
+    /// The tool asks the model for help: to decide or to rephrase something.
     LlmAssistRequired,
     /// The tool waited too long for something.
     Timeout,
@@ -125,7 +125,7 @@ impl ToolError {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// Creates an error that asks the model to decide or to rephrase.
+    /// Creates an error that asks the model for help: to decide or to rephrase something.
     pub fn llm_assist(message: impl Display) -> Self {
         Self::new(ErrorCode::LlmAssistRequired, message)
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn each_builder_sets_one_field() {
+    fn each_method_sets_one_field() {
         let error = ToolError::not_found("no row `7`").retryable().metadata("row", 7);
         assert_eq!(error.to_string(), "not-found: no row `7`");
         assert!(error.retryable);

@@ -79,7 +79,8 @@ mod tests {
     use super::*;
     use crate::ErrorCode;
 
-    fn file(name: &str, content: &[u8]) -> (std::path::PathBuf, String) {
+    /// Writes a file in a folder of its own, and returns the paths of the folder and of the file.
+    fn write_file(name: &str, content: &[u8]) -> (std::path::PathBuf, String) {
         let folder = std::env::temp_dir().join(format!("art-sdk-files-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(name);
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_file_over_the_limit_is_refused() {
-        let (folder, path) = file("limit.txt", b"12345");
+        let (folder, path) = write_file("limit.txt", b"12345");
         assert_eq!(read(&path, 5).unwrap(), b"12345");
         let error = read(&path, 4).unwrap_err();
         assert_eq!(error.code, ErrorCode::ValidationError);
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_removed_and_invalid_utf_8_is_refused() {
-        let (folder, path) = file("text.txt", "\u{feff}é".as_bytes());
+        let (folder, path) = write_file("text.txt", "\u{feff}é".as_bytes());
         assert_eq!(read_text(&path, 100).unwrap(), "é");
         std::fs::write(&path, [0xff, 0x00]).unwrap();
         assert!(read_text(&path, 100).unwrap_err().message.contains("is no UTF-8 text"));
@@ -108,14 +109,17 @@ mod tests {
 
     #[test]
     fn errors_have_a_code_and_name_the_path_or_a_remedy() {
-        let (folder, path) = file("there.txt", b"");
+        let (folder, path) = write_file("there.txt", b"");
         let missing = read(&format!("{path}.txt"), 1).unwrap_err();
         assert_eq!(missing.code, ErrorCode::NotFound);
         assert!(missing.message.contains("there.txt.txt"), "{missing}");
         let directory = read(folder.to_str().unwrap(), 1).unwrap_err();
         assert!(directory.message.contains("name a file in it"), "{directory}");
-        let below = read(&format!("{path}/a"), 1).unwrap_err();
-        assert!(below.message.contains("is a file, not a directory"), "{below}");
+        let below_a_file = read(&format!("{path}/a"), 1).unwrap_err();
+        assert!(
+            below_a_file.message.contains("is a file, not a directory"),
+            "{below_a_file}"
+        );
         let denied = explain("a", &io::ErrorKind::PermissionDenied.into());
         assert_eq!(denied.code, ErrorCode::PermissionDenied);
         std::fs::remove_dir_all(folder).unwrap();

@@ -1,5 +1,5 @@
 //! The allocator of a component without WASI. Every call runs in a fresh instance, and growing its memory takes time of
-//! that call. So the first part of the heap is a static, and the rest grows in large steps.
+//! that call. So the first part of the heap is a static, which is there from the start, and the rest grows in large steps.
 
 /// Size of a page of linear memory, in bytes.
 const PAGE_BYTES: usize = 64 << 10;
@@ -9,7 +9,7 @@ const MAX_PAGES_AHEAD: usize = (4 << 20) / PAGE_BYTES;
 
 /// Returns the number of pages to grow by: half of the `current` pages, but at most [`MAX_PAGES_AHEAD`] and at least
 /// `needed`.
-fn growth(needed: usize, current: usize) -> usize {
+fn pages_to_grow_by(needed: usize, current: usize) -> usize {
     needed.max((current / 2).min(MAX_PAGES_AHEAD))
 }
 
@@ -23,7 +23,7 @@ mod component {
 
     use dlmalloc::{Allocator, Dlmalloc};
 
-    use super::{PAGE_BYTES, growth};
+    use super::{PAGE_BYTES, pages_to_grow_by};
 
     /// Size of the heap that exists from the start, in bytes. The parts that a call does not touch cost nothing.
     const FIRST_PART_BYTES: usize = 256 << 10;
@@ -74,7 +74,7 @@ mod component {
     // SAFETY: a component has one thread.
     unsafe impl Sync for FirstPart {}
 
-    /// The source of the heap's memory.
+    /// The source from which the allocator takes the memory of the heap.
     struct Memory {
         first_part_used: Cell<bool>,
     }
@@ -90,7 +90,7 @@ mod component {
                 return (FIRST_PART.0.get().cast(), FIRST_PART_BYTES, NOT_MERGEABLE);
             }
             let needed = size.div_ceil(PAGE_BYTES);
-            let grown = grow(growth(needed, memory_size(0))).or_else(|| grow(needed));
+            let grown = grow(pages_to_grow_by(needed, memory_size(0))).or_else(|| grow(needed));
             let (memory, bytes) = grown.unwrap_or((null_mut(), 0));
             (memory, bytes, 0)
         }
@@ -138,16 +138,19 @@ mod tests {
 
     #[test]
     fn memory_grows_by_half() {
-        assert_eq!(growth(1, 20), 10);
+        let (needed, current) = (1, 20);
+        assert_eq!(pages_to_grow_by(needed, current), 10);
     }
 
     #[test]
-    fn memory_grows_by_at_least_the_need() {
-        assert_eq!(growth(300, 20), 300);
+    fn memory_grows_by_at_least_the_needed_pages() {
+        let (needed, current) = (300, 20);
+        assert_eq!(pages_to_grow_by(needed, current), 300);
     }
 
     #[test]
     fn at_most_four_mebibytes_are_allocated_ahead() {
-        assert_eq!(growth(1, 1_000) * PAGE_BYTES, 4 << 20);
+        let (needed, current) = (1, 1_000);
+        assert_eq!(pages_to_grow_by(needed, current) * PAGE_BYTES, 4 << 20);
     }
 }

@@ -88,7 +88,8 @@ pub mod __private {
     #[cfg(target_family = "wasm")]
     pub use wit_bindgen;
 
-    /// Returns the bytes of `text` as an array, which a link section needs. `N` is the length of `text`.
+    /// Returns the bytes of `text` as an array, which is what a `static` in a link section has to be. `N` is the length of
+    /// `text`.
     pub const fn section<const N: usize>(text: &str) -> [u8; N] {
         match text.as_bytes().as_chunks::<N>() {
             ([bytes], []) => *bytes,

@@ -31,7 +31,7 @@ pub enum Outcome<T> {
     Failure(ToolError),
     /// The call waits for the decision of a person.
     Suspended(Suspension),
-    /// The call ends with the result of a separate run.
+    /// The call asks for a subtask, which is a separate run, and ends with the result of this run.
     Continuation(Subtask),
 }
 
@@ -104,7 +104,7 @@ impl Suspension {
     }
 }
 
-/// Work for a separate run.
+/// Work that a tool hands over to a separate run.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Subtask {

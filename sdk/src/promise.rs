@@ -1,5 +1,5 @@
-//! Promises about an output that the types of its fields do not express. Use the functions in a transform of an output type:
-//! `#[schemars(transform = promises)]`.
+//! Statements in an output schema that the types of the fields do not express. Use the functions in a transform of an output
+//! type: `#[schemars(transform = promises)]`.
 
 use schemars::Schema;
 use serde_json::{Value, json};
@@ -30,9 +30,13 @@ fn remove_null(property: &mut Value) {
     }
 }
 
-/// Promises that an output also satisfies `output`, if the input of its call has one of the given values for each name in
-/// `input`: `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))`. `null` also stands for an absent
-/// value. A host reads `required` and `properties` of `output`, to know which values later calls of a plan can use. If a tool
+/// Adds a promise to an output schema: if each argument of a call that `input` names has one of the values that `input` lists for
+/// it, the output of this call also satisfies the schema `output`. `null` also stands for an absent argument without a default.
+///
+/// For example, `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))` says: if the argument `only`
+/// is `words` or absent, the output has the property `words`.
+///
+/// A host reads `required` and `properties` of `output`, to know which values later calls of a plan can use. If a tool
 /// breaks a promise, a later call lacks its value.
 #[expect(clippy::needless_pass_by_value, reason = "a tool writes `json!(..)` here")]
 pub fn promise(schema: &mut Schema, input: Value, output: Value) {
@@ -51,33 +55,39 @@ mod tests {
             "type": "object",
             "properties": {
                 "count": {"type": ["integer", "null"], "minimum": 0},
-                "kept": {"type": ["integer", "null"]},
-                "scalar": {"type": ["integer", "string", "null"]},
+                "count_or_null": {"type": ["integer", "null"]},
+                "count_or_text": {"type": ["integer", "string", "null"]},
             },
-            "required": ["kept"],
+            "required": ["count_or_null"],
         });
         Schema::try_from(schema).unwrap()
     }
 
     #[test]
-    fn a_property_that_may_be_absent_is_never_null() {
+    fn null_is_removed_from_the_types_of_optional_properties() {
         let mut schema = example_schema();
         never_null(&mut schema);
         let schema = schema.to_value();
         assert_eq!(schema["properties"]["count"], json!({"type": "integer", "minimum": 0}));
-        assert_eq!(schema["properties"]["scalar"], json!({"type": ["integer", "string"]}));
-        assert_eq!(schema["properties"]["kept"], json!({"type": ["integer", "null"]}));
+        assert_eq!(
+            schema["properties"]["count_or_text"],
+            json!({"type": ["integer", "string"]})
+        );
+        assert_eq!(
+            schema["properties"]["count_or_null"],
+            json!({"type": ["integer", "null"]})
+        );
     }
 
     #[test]
     fn promises_are_listed_in_the_schema() {
         let mut schema = example_schema();
-        for name in ["count", "scalar"] {
+        for name in ["count", "count_or_text"] {
             promise(&mut schema, json!({"only": [name]}), json!({"required": [name]}));
         }
         let expected = json!([
             {"input": {"only": ["count"]}, "output": {"required": ["count"]}},
-            {"input": {"only": ["scalar"]}, "output": {"required": ["scalar"]}},
+            {"input": {"only": ["count_or_text"]}, "output": {"required": ["count_or_text"]}},
         ]);
         assert_eq!(schema.to_value()["x-when"], expected);
     }

@@ -26,13 +26,14 @@ pub(crate) fn output_schema<T: JsonSchema>() -> Option<Value> {
     }
 }
 
+/// Generates the schema of `T`. `contract` is whether `T` is read from JSON or written as JSON.
 fn generate<T: JsonSchema>(contract: Contract) -> Value {
     let mut settings = SchemaSettings::draft2020_12().with_transform(DropNumberFormats);
     settings.meta_schema = None;
     settings.inline_subschemas = true;
     settings.contract = contract;
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    // The generator names the root after the Rust type.
+    // The generator uses the name of the Rust type as the title, unless the type has a title of its own.
     if schema.get("title").and_then(Value::as_str) == Some(&T::schema_name()) {
         schema.remove("title");
     }
@@ -124,9 +125,9 @@ mod tests {
     #[test]
     fn properties_keep_their_order() {
         let text = input_schema::<Point>().to_string();
-        let place = |name: &str| text.find(name).unwrap();
+        let position = |name: &str| text.find(name).unwrap();
         assert!(
-            place("\"x\"") < place("\"y\"") && place("\"y\"") < place("\"label\""),
+            position("\"x\"") < position("\"y\"") && position("\"y\"") < position("\"label\""),
             "{text}"
         );
     }

@@ -165,20 +165,22 @@ fn broken_promise<'a>(promise: &'a Value, input_schema: &Value, input: &Value, o
     let mut absent = required
         .filter_map(Value::as_str)
         .filter(|name| output.get(name).is_none_or(Value::is_null));
-    let types = promised
+    let promised_types = promised
         .get("properties")
         .and_then(Value::as_object)
         .into_iter()
         .flatten();
-    let mut mistyped = types.filter(|(name, schema)| {
-        let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
-        output.get(name.as_str()).is_some_and(|value| !is_of_type(value, kind))
+    let mut mistyped = promised_types.filter(|(name, schema)| {
+        let type_name = schema.get("type").and_then(Value::as_str).unwrap_or_default();
+        output
+            .get(name.as_str())
+            .is_some_and(|value| !is_of_type(value, type_name))
     });
     absent.next().or_else(|| mistyped.next().map(|(name, _)| name.as_str()))
 }
 
-fn is_of_type(value: &Value, kind: &str) -> bool {
-    match kind {
+fn is_of_type(value: &Value, type_name: &str) -> bool {
+    match type_name {
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
         "number" => value.is_number(),
@@ -258,6 +260,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns the property with which an output breaks this promise: if `only` is `words` or absent, and `mode` is `plain`,
+    /// which is its default, there is the property `words`, and `answer`, if it is there, is an integer.
     fn broken_property(input: &Value, output: &Value) -> Option<String> {
         let input_schema = json!({"properties": {"mode": {"default": "plain"}}});
         let types = json!({"answer": {"type": "integer"}});

@@ -32,7 +32,7 @@ pub struct Example {
 pub trait Definition {
     /// The tool's name.
     const NAME: &'static str;
-    /// The doc comment.
+    /// The description, from the doc comment of the function.
     const DESCRIPTION: &'static str;
     /// The execution mode.
     const MODE: Mode;

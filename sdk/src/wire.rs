@@ -1,5 +1,5 @@
-//! Converts between the types of this crate and those of the contract. The functions `wire_..` convert to the contract. The module exists
-//! only in a component.
+//! Converts between the types of this crate and the types of the contract, which are in `types`. The functions `wire_..` convert
+//! to the contract, the functions `.._from_wire` convert from it. The module exists only in a component.
 
 use serde_json::{Map, Value};
 
@@ -72,6 +72,7 @@ fn wire_example(example: &Example) -> types::Example {
     types::Example {
         input: example.input.to_owned(),
         output: example.output.map(str::to_owned),
+        // `ask` is a question of a person. In the contract, the field for it has the name `description`.
         description: example.ask.map(str::to_owned),
     }
 }

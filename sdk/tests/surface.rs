@@ -1,4 +1,4 @@
-//! Tools with the options and the signatures that the attribute accepts, in native builds.
+//! Defines tools with the options and the signatures that `#[tool]` accepts, and runs them in a native build.
 
 use art_sdk::{Mode, prelude::*, testing};
 
@@ -66,7 +66,7 @@ fn delete(input: Rows, ctx: &Context) -> Result<Outcome<Deleted>> {
 }
 
 #[test]
-fn the_contract_follows_from_the_function() {
+fn the_declaration_of_a_tool_follows_from_the_function_and_its_types() {
     assert_eq!(DELETE.name(), "delete_rows");
     assert_eq!(DELETE.description(), "Deletes rows.\n\nAsks a person first.");
     assert_eq!(DELETE.mode(), Mode::Blocking);
@@ -89,7 +89,7 @@ fn the_contract_follows_from_the_function() {
 }
 
 #[test]
-fn the_manifest_carries_limits_and_capabilities() {
+fn the_manifest_has_the_limits_and_the_capabilities() {
     let manifest: Value = serde_json::from_str(DELETE.manifest()).unwrap();
     assert_eq!(
         manifest,
@@ -107,6 +107,7 @@ fn the_manifest_carries_limits_and_capabilities() {
     assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
 }
 
+// Only the host checks that a tool has the arguments that its capabilities name.
 /// Copies a page into a file.
 #[tool(capabilities(
     fs(read_write, path = "{args.path}"),
@@ -148,7 +149,7 @@ fn each_question_is_a_separate_example() {
 }
 
 #[test]
-fn no_example_fails() {
+fn the_examples_of_delete_do_not_fail() {
     testing::check(&DELETE);
 }
 
@@ -213,7 +214,7 @@ fn invalid_arguments_are_a_validation_error() {
     );
 }
 
-/// A tool with the error of another crate, its input by reference, and an output that is not an object.
+/// A tool with an error type of the standard library, its input by reference, and an output that is not an object.
 #[tool(display = json!({"displayMode": "modal"}), risk = "low")]
 pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {
     input.text.parse()
@@ -233,7 +234,7 @@ fn a_risk_sets_the_blocking_config_and_keeps_the_mode() {
 }
 
 #[test]
-fn an_error_of_another_crate_is_reported() {
+fn an_error_type_of_the_standard_library_is_reported_with_its_text() {
     assert_eq!(testing::output(&PARSE, json!({"text": "42"})), 42);
     assert_eq!(
         testing::failure(&PARSE, json!({"text": "x"})).message,

@@ -1,4 +1,5 @@
-//! Answers of all ten types, at the command line and at a terminal: an invalid one leaves the question open, a valid one is stored.
+//! Answers to questions of all ten types, at the command line and at a terminal. An invalid answer leaves the question open, and
+//! a valid one is stored.
 
 use serde_json::{Value, json};
 
@@ -6,22 +7,25 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::terminal::Terminal;
 
+/// Exit code of a command whose run waits for a decision of a person.
+const SUSPENDED: i32 = 7;
 const CHOICE_PROMPT: &str = "details or later? ";
 const ANSWER_PROMPT: &str = "answer (";
 
-/// A type of question, with an invalid and a valid answer as a person types them.
+/// A question, with an invalid and a valid answer as a person types them.
 struct Case {
+    /// The question, as the tool passes it to the host.
     form: Value,
     invalid: &'static str,
     valid: &'static str,
     /// The value that is stored for `valid`.
     stored: Value,
-    /// What the terminal prints after `invalid`, when the person can answer again.
+    /// What the terminal asks after `invalid`.
     next_prompt: &'static str,
 }
 
 impl Case {
-    fn kind(&self) -> &str {
+    fn input_type(&self) -> &str {
         self.form.get("inputType").and_then(Value::as_str).unwrap()
     }
 }
@@ -37,9 +41,9 @@ fn case(form: Value, invalid: &'static str, valid: &'static str, stored: Value) 
 }
 
 fn cases() -> Vec<Case> {
-    let form = |kind: &str| json!({"inputType": kind, "prompt": "Which?"});
+    let form = |input_type: &str| json!({"inputType": input_type, "prompt": "Which?"});
     let colours = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
-    let choice = |kind: &str| json!({"inputType": kind, "prompt": "Which?", "options": colours});
+    let choice = |input_type: &str| json!({"inputType": input_type, "prompt": "Which?", "options": colours});
     let text = json!({"inputType": "text", "prompt": "Which?", "validation": {"minLength": 3}});
     let custom = json!({"inputType": "custom", "prompt": "Which?", "customSchema": {"type": "object"}});
     vec![
@@ -67,7 +71,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Returns a home with the tool that asks and a file to answer with, and the arguments of a call that asks with `form`.
+/// Returns a home with the tool that asks and a file to answer with, and the arguments with which the tool asks `form`.
 fn home_and_input(form: &Value) -> (Home, String) {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
@@ -77,7 +81,7 @@ fn home_and_input(form: &Value) -> (Home, String) {
 
 /// Returns the text that a person types: for a file, its path instead of its name.
 fn typed_text(home: &Home, case: &Case, text: &str) -> String {
-    match case.kind() {
+    match case.input_type() {
         "file" => home.dir.path().join(text).to_str().unwrap().to_owned(),
         _ => text.to_owned(),
     }
@@ -96,7 +100,7 @@ fn assert_stored(home: &Home, id: &str, case: &Case) {
     let shown = home.art(&["--json", "approve", "show", id]).json();
     let feedback = |path: &str| shown.pointer(&format!("/decision/feedback/{path}"));
     assert_eq!(feedback("approved"), Some(&json!(true)), "{shown}");
-    let value = match case.kind() {
+    let value = match case.input_type() {
         "file" => feedback("value/filename"),
         _ => feedback("value"),
     };
@@ -108,7 +112,7 @@ fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
     for case in cases() {
         let (home, input) = home_and_input(&case.form);
         let called = home.art(&["tool", "call", "confirms", &input]);
-        assert_eq!(called.code(), 7, "{called}");
+        assert_eq!(called.code(), SUSPENDED, "{called}");
         let id = open_question(&home);
         let invalid = typed_text(&home, &case, case.invalid);
         let refused = home.art(&["approve", "yes", &id, "--value", &invalid]);
@@ -129,7 +133,8 @@ fn each_question_type_accepts_only_valid_answers_at_a_terminal() {
         let mut terminal = Terminal::start(&home, &["tool", "call", "confirms", &input]);
         terminal.until(CHOICE_PROMPT);
         let id = open_question(&home);
-        let is_confirm = case.kind() == "confirm";
+        // A question of type `confirm` asks for no value: the choice `yes` or `no` is the answer.
+        let is_confirm = case.input_type() == "confirm";
         let choose_yes = |terminal: &mut Terminal| {
             terminal.type_keys("yes\r");
             terminal.until(ANSWER_PROMPT);

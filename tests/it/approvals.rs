@@ -10,6 +10,9 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply};
 
+/// Exit code of a command whose run waits for a decision of a person.
+const SUSPENDED: i32 = 7;
+/// A question whose tool asks a person before it acts.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 
 /// Returns a home with a tool that asks before it acts.
@@ -19,7 +22,7 @@ fn home() -> Home {
     home
 }
 
-/// Returns the calls that `art approve list` shows: those that wait for a decision, and those whose run has not gone on after it.
+/// Returns the calls that `art approve list` shows: those that wait for a decision, and decided ones whose run has not gone on.
 fn waiting(home: &Home) -> Vec<Value> {
     home.art(&["--json", "approve", "list"])
         .json()
@@ -28,7 +31,7 @@ fn waiting(home: &Home) -> Vec<Value> {
         .clone()
 }
 
-/// Returns the identifier of the only call in this list.
+/// Returns the identifier of the only waiting call.
 fn waiting_id(home: &Home) -> String {
     let waiting = waiting(home);
     assert_eq!(waiting.len(), 1, "{waiting:?}");
@@ -38,10 +41,10 @@ fn waiting_id(home: &Home) -> String {
     id.unwrap().to_owned()
 }
 
-/// Asks the question, which suspends its run. Returns the identifier of the decision.
+/// Asks [`QUESTION`], which suspends its run. Returns the identifier of the waiting call.
 fn suspend(home: &Home) -> String {
     let asked = home.run(QUESTION);
-    assert_eq!(asked.code(), 7, "{asked}");
+    assert_eq!(asked.code(), SUSPENDED, "{asked}");
     waiting_id(home)
 }
 
@@ -55,11 +58,11 @@ fn a_run_without_a_terminal_is_suspended_and_says_how_to_decide() {
     let home = home();
     let asked = home.run(QUESTION);
     let id = waiting_id(&home);
-    assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
-    let how = format!(
+    assert_eq!((asked.code(), asked.stdout()), (SUSPENDED, String::new()), "{asked}");
+    let instructions = format!(
         "waits for a decision about `confirms`, from any terminal:\n  art approve show {id}\n  art approve yes {id}\n  art approve no {id}\n"
     );
-    assert!(asked.stderr().contains(&how), "{asked}");
+    assert!(asked.stderr().contains(&instructions), "{asked}");
     let runs = home.art(&["runs", "list"]).stdout();
     assert!(runs.contains("suspended"), "{runs}");
 }
@@ -68,7 +71,7 @@ fn a_run_without_a_terminal_is_suspended_and_says_how_to_decide() {
 fn the_json_report_of_a_suspended_run_says_what_it_waits_for() {
     let home = home();
     let asked = home.art(&["--json", "run", QUESTION]);
-    assert_eq!(asked.code(), 7, "{asked}");
+    assert_eq!(asked.code(), SUSPENDED, "{asked}");
     let report = asked.json();
     assert_eq!(report["metadata"]["status"], "suspended");
     let replayed = home.art(&["--json", "runs", "replay", "last"]);
@@ -113,7 +116,7 @@ fn an_approval_continues_the_run_and_is_accepted_only_once() {
     assert_eq!(waiting(&home), Vec::<Value>::new());
     let again = home.art(&["approve", "yes", &id]);
     assert_fails_with(&again, &format!("`{id}` was decided already: the first decision holds"));
-    assert_eq!(again.code(), 1, "it is not an error of the store");
+    assert_eq!(again.code(), 1, "a second decision is not an error of the store");
     let log = home.art(&["runs", "show", "last"]).stdout();
     assert!(log.contains("approved by a person"), "{log}");
     assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
@@ -126,7 +129,7 @@ fn a_rejected_call_gives_no_result_and_its_reason_is_logged() {
     let home = home();
     let id = suspend(&home);
     let rejected = home.art(&["approve", "no", &id, "--reason", "keep it"]);
-    assert_ne!(rejected.code(), 7, "{rejected}");
+    assert_ne!(rejected.code(), SUSPENDED, "{rejected}");
     assert!(!rejected.stdout().contains("deleted"), "{rejected}");
     let log = home.art(&["runs", "show", "last"]).stdout();
     assert!(log.contains("rejected by a person: keep it"), "{log}");
@@ -173,7 +176,7 @@ fn a_thread_that_waits_refuses_another_question_and_its_run_can_be_cancelled() {
 fn a_piped_chat_says_how_to_approve_a_call_and_continues() {
     let home = home();
     let chat = home.art_with_input(&["chat"], &format!("{QUESTION}\n/tools\n"));
-    assert_eq!(chat.code(), 7, "{chat}");
+    assert_eq!(chat.code(), SUSPENDED, "{chat}");
     assert!(chat.stderr().contains("art approve yes"), "{chat}");
     assert!(chat.stdout().contains("confirms"), "{chat}");
 }
@@ -192,7 +195,7 @@ const ASK_RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"ec*\"\narg
 fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
     let home = home_with_rules(ASK_RULE);
     let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
-    assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
+    assert_eq!((asked.code(), asked.stdout()), (SUSPENDED, String::new()), "{asked}");
     assert!(asked.stderr().contains("\n  art approve yes "), "{asked}");
     let shown = home.art(&["approve", "show", "last"]).stdout();
     assert!(shown.starts_with("may `echo` be called? ("), "{shown}");
@@ -210,10 +213,13 @@ fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
 #[test]
 fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() {
     let home = home_with_rules(ASK_RULE);
-    assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
+    assert_eq!(
+        home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(),
+        SUSPENDED
+    );
     let invalid = home.art(&["approve", "yes", "last", "--args", r#"{"texts": 1}"#]);
     assert_eq!(invalid.code(), 1, "{invalid}");
-    assert_eq!(waiting(&home).len(), 1, "it can still be decided");
+    assert_eq!(waiting(&home).len(), 1, "the call can still be approved");
     let approved = home.art(&["approve", "yes", "last", "--args", r#"{"text": "public"}"#]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert!(
@@ -225,7 +231,10 @@ fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() 
 #[test]
 fn a_rejected_direct_call_is_an_error_without_output() {
     let home = home_with_rules(ASK_RULE);
-    assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
+    assert_eq!(
+        home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(),
+        SUSPENDED
+    );
     let rejected = home.art(&["approve", "no", "last"]);
     assert_eq!(
         (rejected.code(), rejected.stdout().contains("secret 1")),
@@ -235,7 +244,7 @@ fn a_rejected_direct_call_is_an_error_without_output() {
 }
 
 #[test]
-fn a_rule_refuses_calls_whatever_a_person_decides() {
+fn a_rule_can_refuse_calls_without_asking_a_person() {
     let home = home_with_rules(&ASK_RULE.replace("ask", "refuse"));
     let refused = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!(refused.code(), 5, "{refused}");
@@ -256,22 +265,22 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
 // Q4: nobody decides in time.
 #[test]
 fn on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
-    let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, code)| {
+    let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, exit_code)| {
         let rules = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK_RULE}");
         let home = home_with_rules(&rules);
         let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
-        assert_eq!(asked.code(), 7, "{asked}");
-        (home, decision, code)
+        assert_eq!(asked.code(), SUSPENDED, "{asked}");
+        (home, decision, exit_code)
     });
     thread::sleep(Duration::from_millis(3_100));
-    for (home, decision, code) in homes {
+    for (home, decision, exit_code) in homes {
         let id = waiting_id(&home);
         let late = home.art(&["approve", "yes", &id]);
         assert_fails_with(&late, &format!("the time to decide about `{id}` is over"));
         assert_eq!((late.code(), late.stdout()), (1, String::new()), "{late}");
         let resumed = home.art(&["runs", "resume", "last"]);
-        let has_run = resumed.stdout().contains("secret 1");
-        assert_eq!((resumed.code(), has_run), (code, code == 0), "{resumed}");
+        let tool_has_run = resumed.stdout().contains("secret 1");
+        assert_eq!((resumed.code(), tool_has_run), (exit_code, exit_code == 0), "{resumed}");
         assert_eq!(waiting(&home), Vec::<Value>::new());
         let log = home.art(&["runs", "show", "last"]).stdout();
         let decided = format!("{decision} by the end of the time to decide");
@@ -285,6 +294,7 @@ fn on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
 fn a_model_asks_the_person_and_receives_the_answer() {
     let home = Home::empty();
     home.file("art.toml", "ask_person = true\n");
+    // In reverse order.
     let mut replies = vec![
         Reply::Text(vec!["It rains in Bonn.".to_owned()]),
         Reply::Call("request_user_input", json!({"prompt": "Which city?"})),
@@ -292,11 +302,11 @@ fn a_model_asks_the_person_and_receives_the_answer() {
     let provider = Provider::start(move |_| replies.pop().unwrap());
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
     let asked = home.art(&[&model[..], &["run", "What is the weather?"]].concat());
-    assert_eq!(asked.code(), 7, "{asked}");
+    assert_eq!(asked.code(), SUSPENDED, "{asked}");
     let shown = home.art(&["approve", "show", "last"]).stdout();
     assert!(shown.contains("  | Which city?\n"), "{shown}");
-    let empty = home.art(&[&model[..], &["approve", "yes", "last"]].concat());
-    assert_eq!(empty.code(), 1, "{empty}");
+    let without_value = home.art(&[&model[..], &["approve", "yes", "last"]].concat());
+    assert_eq!(without_value.code(), 1, "{without_value}");
     let answered = home.art(&[&model[..], &["approve", "yes", "last", "--value", "Bonn"]].concat());
     assert_eq!(
         (answered.code(), answered.stdout()),
@@ -316,7 +326,7 @@ fn a_model_asks_the_person_and_receives_the_answer() {
 }
 
 #[test]
-fn the_last_decision_is_not_found_if_nothing_waits() {
+fn last_names_no_call_if_nothing_waits_for_a_decision() {
     let shown = Home::empty().art(&["approve", "show", "last"]);
     assert_eq!(shown.code(), 1);
     assert!(

@@ -9,9 +9,14 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan};
 
-/// Runs `art` with `args` and with a plan whose first step attaches a table called `name` and a picture, and whose second step
-/// returns the content of the file `input`.
-fn run(home: &Home, name: &str, input: &'static str, args: &[&str]) -> (CommandOutput, Provider) {
+/// The name that the tool gives the table in most tests.
+const TABLE: &str = "out.csv";
+/// The name that the host gives the picture, since the tool gives it none.
+const PICTURE: &str = "file";
+
+/// Runs `art` with `args` and with a plan whose first step attaches a table called `table_name` and a picture, and whose second
+/// step returns the content of the attached file `read_file`.
+fn run(home: &Home, table_name: &str, read_file: &'static str, args: &[&str]) -> (CommandOutput, Provider) {
     home.add("produces_files", components::PRODUCES_FILES);
     home.add("echo", components::ECHO);
     let step = |id: &str, tool: &str, dependencies: &[&str]| {
@@ -19,12 +24,13 @@ fn run(home: &Home, name: &str, input: &'static str, args: &[&str]) -> (CommandO
             "dependencies": dependencies})
     };
     let steps = json!([step("one", "produces_files", &[]), step("two", "echo", &["one"])]);
-    let table = json!({ "name": name });
+    let table_arguments = json!({ "name": table_name });
+    // In reverse order.
     let mut replies = vec![
         Reply::Text(vec!["done".to_owned()]),
-        Reply::Call("echo", json!({"text": format!("attachment:{input}")})),
+        Reply::Call("echo", json!({"text": format!("attachment:{read_file}")})),
         Reply::Text(vec!["done".to_owned()]),
-        Reply::Call("produces_files", table),
+        Reply::Call("produces_files", table_arguments),
     ];
     let provider = Provider::start(move |request| {
         if is_planning(request) {
@@ -40,8 +46,13 @@ fn run(home: &Home, name: &str, input: &'static str, args: &[&str]) -> (CommandO
     (ran, provider)
 }
 
-fn report(home: &Home, name: &str, input: &'static str) -> Value {
-    let (ran, _provider) = run(home, name, input, &["--json", "run", "Go"]);
+/// Returns the report of a run in which the second step reads the table.
+fn report(home: &Home) -> Value {
+    report_with(home, TABLE, TABLE)
+}
+
+fn report_with(home: &Home, table_name: &str, read_file: &'static str) -> Value {
+    let (ran, _provider) = run(home, table_name, read_file, &["--json", "run", "Go"]);
     assert_eq!(ran.code(), 0, "{ran}");
     ran.json()
 }
@@ -53,8 +64,8 @@ fn trace_id(report: &Value) -> &str {
 #[test]
 fn a_later_step_receives_a_file_as_text_or_base64() {
     let home = Home::new();
-    for (input, content) in [("out.csv", "a,b\n1,2\n"), ("file", "iVBORw0KGgr/")] {
-        let report = report(&home, "out.csv", input);
+    for (read_file, content) in [(TABLE, "a,b\n1,2\n"), (PICTURE, "iVBORw0KGgr/")] {
+        let report = report_with(&home, TABLE, read_file);
         assert_eq!(
             report["steps"][1]["toolResults"][0]["output"]["text"], content,
             "{report}"
@@ -65,7 +76,7 @@ fn a_later_step_receives_a_file_as_text_or_base64() {
 #[test]
 fn titles_and_files_are_in_the_printed_plan_and_in_the_report() {
     let home = Home::new();
-    let (ran, provider) = run(&home, "out.csv", "out.csv", &["run", "Go"]);
+    let (ran, provider) = run(&home, TABLE, TABLE, &["run", "Go"]);
     let stderr = ran.stderr();
     assert!(
         stderr.contains("done  one  Step one: a table and\\u{2028}a picture  ("),
@@ -85,7 +96,7 @@ fn titles_and_files_are_in_the_printed_plan_and_in_the_report() {
         !prompts.iter().any(|prompt| prompt.contains("the walrus")),
         "{prompts:?}"
     );
-    let report = report(&home, "out.csv", "out.csv");
+    let report = report(&home);
     assert_eq!(report["files"][0]["name"], "out.csv", "{report}");
     assert_eq!(report["files"][1]["bytes"], 9);
     assert_eq!(
@@ -110,7 +121,7 @@ fn a_single_call_prints_its_title_and_how_to_save_its_files() {
 #[test]
 fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
     let home = Home::new();
-    let report = report(&home, "out.csv", "out.csv");
+    let report = report(&home);
     let shown = home.art(&["runs", "show", trace_id(&report), "--logs"]);
     for line in [
         "log: the walrus logs\n",
@@ -130,14 +141,14 @@ fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
     assert_eq!(shown["logs"][0]["log"]["records"][0]["message"], "the walrus logs");
     assert!(
         !shown["journal"].to_string().contains("the walrus"),
-        "the journal contains digests only"
+        "the journal contains digests of logs, not their text"
     );
 }
 
 #[test]
 fn a_file_is_saved_and_overwrites_another_only_with_force() {
     let home = Home::new();
-    let report = report(&home, "../../out.csv", "out.csv");
+    let report = report_with(&home, "../../out.csv", TABLE);
     let folder = home.dir.path().join("results");
     fs::create_dir(&folder).unwrap();
     let save = |name: &str, more: &[&str]| {
@@ -170,7 +181,7 @@ fn a_file_is_saved_and_overwrites_another_only_with_force() {
 #[test]
 fn a_symbolic_link_is_never_written_through() {
     let home = Home::new();
-    let report = report(&home, "out.csv", "out.csv");
+    let report = report(&home);
     let (mine, link) = (home.file("mine.txt", "mine"), home.dir.path().join("link"));
     std::os::unix::fs::symlink(&mine, &link).unwrap();
     for more in [&[][..], &["--force"]] {
@@ -191,7 +202,7 @@ fn a_symbolic_link_is_never_written_through() {
 #[test]
 fn files_and_logs_are_deleted_with_the_conversation() {
     let home = Home::new();
-    let report = report(&home, "out.csv", "out.csv");
+    let report = report(&home);
     let deleted = home.art(&["thread", "delete", report["threadId"].as_str().unwrap()]);
     assert_eq!(deleted.code(), 0, "{deleted}");
     let ran = home.art(&["runs", "save", trace_id(&report), "out.csv"]);

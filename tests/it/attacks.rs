@@ -3,9 +3,9 @@
 //!
 //! `cargo test --test it -- --ignored --nocapture attacks::all_attacks` prints the table.
 
+mod counting_server;
 mod fixture;
 mod manifest;
-mod origin;
 mod table;
 
 use std::fs;
@@ -14,8 +14,8 @@ use std::time::Duration;
 use art_sandbox::Sandbox;
 use futures_util::future::join_all;
 
+pub(crate) use counting_server::CountingServer;
 pub(crate) use fixture::CANARY;
-pub(crate) use origin::Origin;
 
 use crate::harness::{assert_echo_answers, new_sandbox, run_alone, sandbox};
 use crate::resources::Resources;
@@ -50,17 +50,17 @@ async fn all_attacks() {
     let sandbox = new_sandbox(false);
     assert!(!sandbox.mode().pooling);
     attack_all(&sandbox).await;
-    settle().await;
+    wait_until_connections_close().await;
     let before = Resources::now();
     for _ in 0..2 {
         tokio::join!(attack_all(&sandbox), assert_echo_answers());
     }
-    settle().await;
+    wait_until_connections_close().await;
     Resources::now().check_growth_since(&before).unwrap();
 }
 
-/// Waits until connections of attacks that have ended are closed.
-async fn settle() {
+/// Waits long enough that the connections of attacks that have ended are closed.
+async fn wait_until_connections_close() {
     tokio::time::sleep(Duration::from_secs(1)).await;
 }
 

@@ -10,6 +10,14 @@ use serde_json::{Value, json};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
+/// Stands for no further options of an example.
+const NO_OPTIONS: &str = "";
+/// Stands for no items before the function of a tool.
+const NO_ITEMS: &str = "";
+/// Stands for no further lines of a manifest.
+const NO_SETTINGS: &str = "";
+/// Stands for no dependencies.
+const NO_DEPENDENCIES: &str = "";
 /// Maximum duration of a build on a busy machine.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -33,7 +41,7 @@ impl Crate {
     }
 
     /// Creates a crate with this source only, which does not use the SDK.
-    fn bare(name: &str, dependencies: &str, source: &str) -> Self {
+    fn without_sdk(name: &str, dependencies: &str, source: &str) -> Self {
         let home = Home::empty();
         let folder = home.dir.path().join(name);
         add_package(
@@ -46,18 +54,19 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// Creates a tool with one example. `example` has further options of the example, and `before` the items before `function`.
-    fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
+    /// Creates a crate with a tool that has one example. `options` are further options of the example, and `items` stand before
+    /// `function`.
+    fn with_tool(name: &str, options: &str, items: &str, function: &str) -> Self {
         let tool = Self::new(name);
-        tool.write(example, before, function);
+        tool.write(options, items, function);
         tool
     }
 
     /// Writes the source that [`Crate::with_tool`] describes.
-    fn write(&self, example: &str, before: &str, function: &str) {
+    fn write(&self, options: &str, items: &str, function: &str) {
         let source = format!(
-            "use art_sdk::prelude::*;\n\n#[args]\nstruct In {{\n    n: u32,\n}}\n\n{before}\n\n/// Counts.\n\
-             #[tool(example(input = r#\"{{\"n\":1}}\"#{example}))]\n{function}\n"
+            "use art_sdk::prelude::*;\n\n#[args]\nstruct In {{\n    n: u32,\n}}\n\n{items}\n\n/// Counts.\n\
+             #[tool(example(input = r#\"{{\"n\":1}}\"#{options}))]\n{function}\n"
         );
         fs::write(self.folder.join("src/lib.rs"), source).unwrap();
     }
@@ -70,7 +79,7 @@ impl Crate {
         let mut command = self.home.command(args);
         CommandOutput(
             command
-                .env("CARGO_TARGET_DIR", target())
+                .env("CARGO_TARGET_DIR", shared_target())
                 .env("CARGO_NET_OFFLINE", "true")
                 .output()
                 .unwrap(),
@@ -97,7 +106,7 @@ fn add_package(folder: &Path, name: &str, settings: &str, dependencies: &str, so
 }
 
 /// Returns the target directory of all crates.
-fn target() -> PathBuf {
+fn shared_target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("built-plugins")
 }
 
@@ -105,8 +114,8 @@ fn target() -> PathBuf {
 fn a_tool_that_traps_in_its_example_is_refused_with_the_panic() {
     let stderr = Crate::with_tool(
         "traps",
-        "",
-        "",
+        NO_OPTIONS,
+        NO_ITEMS,
         "fn traps(_: In) -> Result<u32> { panic!(\"no idea\") }",
     )
     .build_refused();
@@ -122,7 +131,7 @@ fn a_tool_is_refused_if_its_output_differs_from_its_example() {
     let tool = Crate::with_tool(
         "adds",
         ", output = \"3\"",
-        "",
+        NO_ITEMS,
         "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
     );
     let stderr = tool.build_refused();
@@ -132,7 +141,7 @@ fn a_tool_is_refused_if_its_output_differs_from_its_example() {
     );
     tool.write(
         ", output = \"2.0\"",
-        "",
+        NO_ITEMS,
         "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
     );
     let built = tool.build();
@@ -143,7 +152,7 @@ fn a_tool_is_refused_if_its_output_differs_from_its_example() {
 #[test]
 fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
     let function = "fn asks(_: In) -> Result<Outcome<u32>> { Ok(Suspension::new(\"sure?\").into()) }";
-    let tool = Crate::with_tool("asks", ", output = \"1\"", "", function);
+    let tool = Crate::with_tool("asks", ", output = \"1\"", NO_ITEMS, function);
     let built = tool.build();
     assert_eq!(built.code(), 0, "{built}");
     assert!(
@@ -158,7 +167,7 @@ fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
 #[test]
 fn an_example_that_fails_is_refused_unless_its_tool_has_capabilities() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
-    let tool = Crate::with_tool("reads", "", "", function);
+    let tool = Crate::with_tool("reads", NO_OPTIONS, NO_ITEMS, function);
     let stderr = tool.build_refused();
     assert!(
         stderr.contains("uses `std::fs`; a component without WASI has no files"),
@@ -168,7 +177,8 @@ fn an_example_that_fails_is_refused_unless_its_tool_has_capabilities() {
         stderr.contains("(a tool has files only with `wasi = true` and a grant, requests only through `art_sdk::http`, and no processes: or pass the data in as an argument)"),
         "{stderr}"
     );
-    tool.write("), capabilities(fs(read)", "", function);
+    // Closes the parenthesis of the example, and requests a capability.
+    tool.write("), capabilities(fs(read)", NO_ITEMS, function);
     let manifest = tool.folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text + "\n[package.metadata.art]\nwasi = true\n").unwrap();
@@ -212,7 +222,7 @@ fn a_tool_with_hyphens_in_its_name_can_be_called_with_underscores_too() {
 fn a_built_tool_is_not_compiled_in_another_home_before_its_first_call() {
     let tool = Crate::new("declared");
     assert_eq!(tool.build().code(), 0);
-    let elsewhere = Home::fresh();
+    let elsewhere = Home::with_empty_cache();
     fs::remove_dir_all(elsewhere.plugins()).unwrap();
     fs::create_dir(elsewhere.plugins()).unwrap();
     elsewhere.add("declared", tool.home.plugins().join("declared.wasm").to_str().unwrap());
@@ -234,7 +244,7 @@ fn an_error_type_of_the_tool_keeps_its_text_and_its_code() {
         }";
     let function =
         "fn rows(input: In) -> Result<u32, RowError> { if input.n == 1 { Ok(1) } else { Err(RowError(input.n)) } }";
-    let tool = Crate::with_tool("rows", "", errors, function);
+    let tool = Crate::with_tool("rows", NO_OPTIONS, errors, function);
     assert_eq!(tool.build().code(), 0);
     let called = tool.art(&["--json", "tool", "call", "rows", r#"{"n":7}"#]);
     let result: Value = called.json()["result"].take();
@@ -247,7 +257,7 @@ fn an_error_type_of_the_tool_keeps_its_text_and_its_code() {
 #[test]
 fn a_crate_with_two_tools_is_refused() {
     let second = "/// Counts too.\n#[tool]\nfn second(_: NoArgs) -> Result<u32> { Ok(1) }";
-    let stderr = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").build_refused();
+    let stderr = Crate::with_tool("two", NO_OPTIONS, second, "fn two(_: In) -> Result<u32> { Ok(1) }").build_refused();
     assert!(
         stderr.contains("a crate contains one tool, and `second` is one already: move `two` into"),
         "{stderr}"
@@ -257,10 +267,10 @@ fn a_crate_with_two_tools_is_refused() {
 
 #[test]
 fn a_dependency_that_assumes_a_browser_is_named_in_at_most_six_lines() {
-    let import = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
+    let function_of_browser = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
         unsafe extern \"C\" { fn __wbindgen_throw(text: *const u8, length: usize) -> !; }\n\
         pub fn throw() -> ! { unsafe { __wbindgen_throw(core::ptr::null(), 0) } }\n";
-    let tool = Crate::bare(
+    let tool = Crate::without_sdk(
         "in_browser",
         "http-client = { path = \"http-client\" }",
         "#[unsafe(no_mangle)]\npub extern \"C\" fn run() { http_client::get() }\n",
@@ -270,11 +280,17 @@ fn a_dependency_that_assumes_a_browser_is_named_in_at_most_six_lines() {
     add_package(
         &client,
         "http-client",
-        "",
+        NO_SETTINGS,
         dependency,
         "pub fn get() { wasm_bindgen::throw() }",
     );
-    add_package(&tool.folder.join("wasm-bindgen"), "wasm-bindgen", "", "", import);
+    add_package(
+        &tool.folder.join("wasm-bindgen"),
+        "wasm-bindgen",
+        NO_SETTINGS,
+        NO_DEPENDENCIES,
+        function_of_browser,
+    );
     let stderr = tool.build_refused();
     assert!(
         stderr.contains("assumes a browser: `http-client` (through `wasm-bindgen`)"),
@@ -293,14 +309,20 @@ fn a_dependency_that_assumes_a_browser_is_named_in_at_most_six_lines() {
 
 #[test]
 fn a_missing_function_is_reported_with_the_crate_that_uses_it() {
-    let tool = Crate::bare(
+    let tool = Crate::without_sdk(
         "wants_c",
         "database-sys = { path = \"database-sys\" }",
         "#[unsafe(no_mangle)]\npub extern \"C\" fn run() -> i32 { database_sys::open() }\n",
     );
     let source =
         "unsafe extern \"C\" { fn database_open_v2() -> i32; }\npub fn open() -> i32 { unsafe { database_open_v2() } }";
-    add_package(&tool.folder.join("database-sys"), "database-sys", "", "", source);
+    add_package(
+        &tool.folder.join("database-sys"),
+        "database-sys",
+        NO_SETTINGS,
+        NO_DEPENDENCIES,
+        source,
+    );
     let stderr = tool.build_refused();
     let expected = "nothing provides the function `database_open_v2`, which `database-sys` uses";
     assert!(stderr.contains(expected), "{stderr}");
@@ -320,17 +342,17 @@ impl Drop for KillOnDrop {
 #[test]
 fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
     let returning = |n: u32| format!("fn watched(_: In) -> Result<u32> {{ Ok({n}) }}");
-    let tool = Crate::with_tool("watched", "", "", &returning(1));
+    let tool = Crate::with_tool("watched", NO_OPTIONS, NO_ITEMS, &returning(1));
     let mut command = tool
         .home
         .command(&["plugin", "build", "--watch", tool.folder.to_str().unwrap()]);
     let command = command
-        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_TARGET_DIR", shared_target())
         .env("CARGO_NET_OFFLINE", "true");
-    let quiet = command
+    let without_output = command
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null());
-    let mut watching = KillOnDrop(quiet.spawn().unwrap());
+    let mut watching = KillOnDrop(without_output.spawn().unwrap());
     let installed = tool.home.plugins().join("watched.wasm");
     let wait_for_build = |previous: &[u8]| {
         let start = Instant::now();
@@ -350,7 +372,7 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         watching.0.try_wait().unwrap().is_none(),
         "a failed build must not end the watch"
     );
-    tool.write("", "", &returning(2));
+    tool.write(NO_OPTIONS, NO_ITEMS, &returning(2));
     wait_for_build(&first);
     let id = rustix::process::Pid::from_child(&watching.0);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();

@@ -8,7 +8,7 @@ use art_sandbox::{Sandbox, SandboxConfig};
 use serde_json::{Value, json};
 
 use crate::handmade::Handmade;
-use crate::harness::{call, components, output, read};
+use crate::harness::{call, components, output, read_component};
 
 fn sandbox(cache: &Path) -> Sandbox {
     let config = SandboxConfig {
@@ -37,7 +37,7 @@ fn inode(path: &Path) -> u64 {
     fs::metadata(path).expect("the file exists").ino()
 }
 
-/// Loads the handmade tool and calls it, because its compiled code is read by the first call.
+/// Loads the handmade tool and calls it, because only the first call reads the compiled code.
 fn load_and_call(sandbox: &Sandbox, handmade: &[u8]) {
     let plugin = sandbox.load("handmade", handmade).expect("it loads");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
@@ -53,9 +53,9 @@ fn a_second_host_uses_the_code_that_the_first_one_compiled() {
     sandbox(&cache).load("good", &good).expect("it loads");
     let files = compiled_files(&cache);
     assert_eq!(files.len(), 1);
-    let first = inode(&files[0]);
+    let first_inode = inode(&files[0]);
     sandbox(&cache).load("good", &good).expect("it loads again");
-    assert_eq!((compiled_files(&cache), inode(&files[0])), (files.clone(), first));
+    assert_eq!((compiled_files(&cache), inode(&files[0])), (files.clone(), first_inode));
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn modified_compiled_code_is_recompiled() {
     sandbox(&cache).load("good", &good).expect("it loads");
     let file = compiled_files(&cache).remove(0);
     let original = fs::read(&file).unwrap();
-    for at in [0, 40, original.len() / 2, original.len() - 1] {
+    for offset in [0, 40, original.len() / 2, original.len() - 1] {
         let mut changed = original.clone();
-        changed[at] ^= 0x10;
+        changed[offset] ^= 0x10;
         fs::write(&file, &changed).unwrap();
         load_and_call(&sandbox(&cache), &good);
-        assert!(fs::read(&file).unwrap() == original, "byte {at} was not restored");
+        assert!(fs::read(&file).unwrap() == original, "byte {offset} was not restored");
     }
 }
 
@@ -80,7 +80,9 @@ fn the_code_of_one_tool_is_not_used_for_another() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let sandbox = sandbox(&cache);
-    sandbox.load("echo", &read(components::ECHO)).expect("it loads");
+    sandbox
+        .load("echo", &read_component(components::ECHO))
+        .expect("it loads");
     let echo = compiled_files(&cache).remove(0);
     let handmade = Handmade::default().build();
     sandbox.load("handmade", &handmade).expect("it loads");

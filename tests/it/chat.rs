@@ -9,6 +9,10 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply};
 
+/// Makes the program kill itself when it has announced its first call in the journal, so that the run is interrupted.
+const KILLED_BEFORE_CALL: [(&str, &str); 1] = [("ART_TEST_STOP_AT", "after_intents:1")];
+
+/// Runs a conversation with these lines as its input.
 fn chat(home: &Home, lines: &[&str]) -> CommandOutput {
     home.art_with_input(&["chat"], &lines.join("\n"))
 }
@@ -48,8 +52,8 @@ fn the_same_question_twice_calls_its_tool_twice() {
     let reports: Vec<_> = reports.filter(|report| report["answer"].is_string()).collect();
     assert_eq!(reports.len(), 3, "{}", ran.stdout());
     for report in &reports {
-        let counts = ["calls", "steps"].map(|list| report[list].as_array().unwrap().len());
-        assert_eq!(counts, [1, 1], "{report}");
+        let calls_and_steps = ["calls", "steps"].map(|list| report[list].as_array().unwrap().len());
+        assert_eq!(calls_and_steps, [1, 1], "{report}");
         assert_eq!(report["metadata"]["llmCalls"], 2, "{report}");
     }
     assert!(reports[2]["answer"].as_str().unwrap().contains("40"), "{}", reports[2]);
@@ -100,6 +104,7 @@ fn a_follow_up_costs_two_model_calls_and_calls_its_tools_again() {
     for (report, question) in reports.iter().zip(questions) {
         let report = &report["data"];
         assert_eq!(report["metadata"]["llmCalls"], 2, "{report}");
+        // One call for each part of the question.
         assert_eq!(
             report["metadata"]["toolCalls"],
             question.matches('?').count(),
@@ -276,7 +281,7 @@ fn stdout_contains_only_the_answer() {
     assert_eq!(ran.stdout(), "2+2: 4\n");
 }
 
-/// Runs a conversation with a pipe, and sends `signal` during its first question while more lines are waiting.
+/// Runs a conversation whose model does not finish its first reply, and sends `signal` to it while more lines are waiting.
 fn send_signal_during_run(home: &Home, signal: Signal) -> CommandOutput {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
@@ -312,12 +317,11 @@ fn resume_in_a_chat_continues_the_interrupted_run_of_its_conversation() {
     let home = Home::new();
     let report = home.art(&["--json", "run", "What is 1+1?"]).json();
     let thread = report["threadId"].as_str().unwrap();
-    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
     for args in [
         &["run", "--thread", thread, "What is 2+2?"][..],
         &["run", "What is 3+3?"],
     ] {
-        let killed = home.art_with_environment(args, &stop);
+        let killed = home.art_with_environment(args, &KILLED_BEFORE_CALL);
         assert!(killed.0.status.code().is_none(), "{args:?}");
     }
     let resumed = home.art_with_input(&["chat", "--thread", thread], "/resume\n");
@@ -334,8 +338,7 @@ fn resume_in_a_chat_continues_the_interrupted_run_of_its_conversation() {
 #[test]
 fn switching_to_a_conversation_names_its_interrupted_run() {
     let home = Home::new();
-    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
-    home.art_with_environment(&["run", "What is 2+2?"], &stop);
+    home.art_with_environment(&["run", "What is 2+2?"], &KILLED_BEFORE_CALL);
     let switched = home.art_with_input(&["chat"], "/thread last\n");
     let note = "goes on with it; a question in this conversation ends it";
     assert!(switched.stderr().contains(note), "{switched}");
@@ -358,8 +361,7 @@ fn a_conversation_without_an_interrupted_run_says_so() {
 #[test]
 fn resuming_a_run_in_a_json_chat_prints_one_report() {
     let home = Home::new();
-    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
-    home.art_with_environment(&["run", "What is 2+2?"], &stop);
+    home.art_with_environment(&["run", "What is 2+2?"], &KILLED_BEFORE_CALL);
     let ran = home.art_with_input(&["--json", "chat"], "/resume\n");
     let reports = ran
         .stdout()

@@ -11,6 +11,13 @@ use crate::models::display_tool_and_provider;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
 use crate::terminal::{PROMPT, Terminal};
 
+/// The key Ctrl-C.
+const CTRL_C: &str = "\x03";
+/// The key Ctrl-D.
+const CTRL_D: &str = "\x04";
+/// Makes the program kill itself when it has announced its first call in the journal, so that the run is interrupted.
+const KILLED_BEFORE_CALL: (&str, &str) = ("ART_TEST_STOP_AT", "after_intents:1");
+
 #[test]
 fn a_person_asks_a_question_and_leaves() {
     let home = Home::new();
@@ -19,10 +26,10 @@ fn a_person_asks_a_question_and_leaves() {
     terminal.type_keys("What is 2+2?\r");
     terminal.until("2+2: 4\r\n");
     terminal.until(PROMPT);
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     terminal.until("to leave, press Ctrl-D or type /exit");
     terminal.until(PROMPT);
-    terminal.type_keys("\x04");
+    terminal.type_keys(CTRL_D);
     let (output, code) = terminal.wait();
     assert_eq!((output.matches("2+2: 4").count(), code), (1, 0), "{output}");
     let history = home.dir.path().join("state/chat_history");
@@ -32,7 +39,7 @@ fn a_person_asks_a_question_and_leaves() {
 
 #[test]
 fn keys_typed_during_the_start_are_not_lost() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until("compiling 1 tool for this machine (first use only)");
     terminal.type_keys("What is 2+2?\rWhat is 3+3?\r/exi");
@@ -47,9 +54,8 @@ fn keys_typed_during_the_start_are_not_lost() {
 #[test]
 fn resume_in_a_chat_at_a_terminal_continues_an_interrupted_run() {
     let home = Home::new();
-    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
     assert!(
-        home.art_with_environment(&["run", "What is 2+2?"], &stop)
+        home.art_with_environment(&["run", "What is 2+2?"], &[KILLED_BEFORE_CALL])
             .0
             .status
             .code()
@@ -78,15 +84,15 @@ fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
     let effects_path = home.dir.path().join("effects");
     let effects = ("ART_TEST_EFFECTS", effects_path.to_str().unwrap());
     let slow_call = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
-    let stop = [effects, ("ART_TEST_STOP_AT", "after_intents:1")];
-    assert!(home.art_with_environment(&slow_call, &stop).0.status.code().is_none());
+    let killed = home.art_with_environment(&slow_call, &[effects, KILLED_BEFORE_CALL]);
+    assert!(killed.0.status.code().is_none(), "{killed}");
     let with_effects = |art: &str| format!("ART_TEST_EFFECTS='{}' exec {art}", effects.1);
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], with_effects);
     terminal.until("interrupted: \"direct call: repeatable_effect");
     terminal.until(PROMPT);
     terminal.type_keys("/resume last\r");
     terminal.until("Call `repeatable_effect`.");
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     terminal.until("stopping; press again to stop immediately");
     terminal.until("was cancelled");
     terminal.until(PROMPT);
@@ -107,7 +113,7 @@ fn an_answer_is_streamed_and_can_be_stopped() {
     terminal.until_prompt();
     terminal.type_keys("Hello\r");
     terminal.until("The beginning of an answer");
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     terminal.until("stopping; press again to stop immediately");
     terminal.until("The run was cancelled");
     terminal.until(PROMPT);
@@ -140,7 +146,7 @@ fn sigterm_restores_the_terminal() {
     kill_process(terminal.art_process(), Signal::TERM).unwrap();
     let (output, _) = terminal.wait();
     assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
-    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|marks| output.rfind(marks));
+    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|bracketed_paste| output.rfind(bracketed_paste));
     assert!(on.is_some() && on < off, "bracketed paste is still on: {output:?}");
 }
 
@@ -154,7 +160,7 @@ fn the_progress_of_a_tool_is_shown_on_the_line_of_its_step() {
     home.add("reports_progress", components::REPORTS_PROGRESS);
     let mut terminal = Terminal::start(&home, &args);
     terminal.until("Count: row\\u{1b}[2Js (50 %)");
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     terminal.until("The run was cancelled");
     let (output, code) = terminal.wait();
     assert!(!output.contains("a moment ago"), "{output}");
@@ -200,7 +206,7 @@ fn assert_streamed_after(provider: &Provider, parts: &[&str]) -> String {
         terminal.until(part);
     }
     terminal.until("The beginning of an answer");
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     terminal.until("The run was cancelled");
     let (output, code) = terminal.wait();
     assert_eq!(code, 130, "{output}");
@@ -249,6 +255,7 @@ fn each_drawing_is_printed_once_above_what_the_planner_writes_after_it() {
     let home = Home::new();
     home.add("draws", components::DRAWS);
     let draws = |name: &str| json!({"name": name});
+    // In reverse order.
     let mut replies = vec![
         Reply::Text(vec!["There they are, above this line.".to_owned()]),
         Reply::TextAndCall("The second one follows now.", "draws", draws("otter")),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// A model that replies without delay: with `plan`, and then with an answer.
+/// A model that replies at once: with `plan` to the request for a plan, and with a text to every other request.
 #[derive(Debug)]
 struct InstantModel {
     config: RuntimeProviderConfig,
@@ -53,7 +53,7 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
         config: RuntimeProviderConfig::new("test", "instant"),
         plan: json!({"title": "T", "intent": "I", "plan": "P", "todoList": steps}),
     };
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let database = Arc::new(SqliteStore::open(home.dir.path().join("commits.db")).unwrap());
     let builder = Runtime::builder().plugins(home.plugins()).own_model(Arc::new(model));
     let runtime = builder
@@ -61,8 +61,8 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
         .build()
         .await
         .unwrap();
-    // The first run compiles the tool, and meanwhile renews its lease, which takes further commits. On a very busy machine, a later
-    // run may have to renew its lease too. The run with the fewest commits counts.
+    // The first run compiles the tool, and meanwhile renews its lease, which takes further commits. On a very busy machine, a
+    // later run may have to renew its lease too. The run with the fewest commits counts.
     let mut fewest = u64::MAX;
     for _ in 0..4 {
         let before = database.stats().commits;
@@ -75,8 +75,10 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
 
 /// Returns the number of commits of a run whose steps form a chain: each needs the one before it.
 async fn commits_of_chain(steps: usize) -> u64 {
-    let before = |number: usize| number.checked_sub(1).map(|before| format!("s{before}"));
-    let dependencies: Vec<_> = (0..steps).map(|number| before(number).into_iter().collect()).collect();
+    let earlier_step = |number: usize| number.checked_sub(1).map(|earlier| format!("s{earlier}"));
+    let dependencies: Vec<_> = (0..steps)
+        .map(|number| earlier_step(number).into_iter().collect())
+        .collect();
     commits_of_run(&dependencies).await
 }
 
@@ -87,16 +89,17 @@ const COMMITS_OF_RUN: u64 = 4;
 async fn a_planned_call_adds_at_most_two_commits_to_those_of_its_run() {
     for steps in [1, 3, 6] {
         let commits = commits_of_chain(steps).await;
-        let (calls, of_calls) = (steps as u64, commits.saturating_sub(COMMITS_OF_RUN));
-        assert!(of_calls <= 2 * calls, "{commits} for {calls} calls");
+        let (calls, commits_of_calls) = (steps as u64, commits.saturating_sub(COMMITS_OF_RUN));
+        assert!(commits_of_calls <= 2 * calls, "{commits} for {calls} calls");
         // The end of each call is stored before the next one is made.
-        assert!(of_calls >= calls, "{commits} for {calls} calls");
+        assert!(commits_of_calls >= calls, "{commits} for {calls} calls");
     }
 }
 
 #[tokio::test]
 async fn parallel_calls_add_at_most_one_commit_each() {
-    let independent = vec![Vec::new(); 8];
-    let commits = commits_of_run(&independent).await;
-    assert!(commits <= 8 + COMMITS_OF_RUN, "{commits}");
+    const CALLS: u64 = 8;
+    let no_dependencies = vec![Vec::new(); CALLS as usize];
+    let commits = commits_of_run(&no_dependencies).await;
+    assert!(commits <= CALLS + COMMITS_OF_RUN, "{commits}");
 }

@@ -11,7 +11,7 @@ use crate::handmade::Handmade;
 use crate::harness::message_with_causes;
 use crate::home::Home;
 
-/// Returns a sandbox whose compiler is started by a shell script, in which `$ART` is the path of the program.
+/// Returns a sandbox whose compiler is started by a shell script. In the script, `$ART` is the path of the program `art`.
 fn sandbox(script_lines: &str, cache: Option<&Path>) -> Sandbox {
     let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
@@ -24,6 +24,7 @@ fn sandbox(script_lines: &str, cache: Option<&Path>) -> Sandbox {
     Sandbox::new(&config).expect("the sandbox starts")
 }
 
+/// Loads a component into a sandbox whose compiler is started by `script_lines`.
 fn load(script_lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
     sandbox(script_lines, None).load("tool", wasm)
 }
@@ -43,7 +44,7 @@ pub(crate) fn slow_component_with(steps: usize) -> Vec<u8> {
         )
     };
     let body: String = (0..steps).map(step).collect();
-    let items = format!("(func (export \"bomb\") (local {locals}) (block {body}))");
+    let items = format!("(func (export \"slow\") (local {locals}) (block {body}))");
     Handmade {
         items: &items,
         ..Handmade::default()
@@ -64,7 +65,7 @@ fn the_error_of_the_compiler_is_reported() {
         ..Handmade::default()
     };
     let mut wasm = wrong.build();
-    // Changes the type of the constant in the function.
+    // Replaces the instruction `i32.const 1` by `i64.const 1`.
     let at = wasm.windows(4).rposition(|bytes| bytes == [0, 0x41, 1, 0x0b]).unwrap();
     wasm[at + 1] = 0x42;
     let error = load("exec \"$ART\" __compile", &wasm).expect_err("it is invalid");
@@ -76,11 +77,11 @@ fn the_error_of_the_compiler_is_reported() {
 
 #[test]
 fn a_component_over_the_limit_of_processor_time_is_refused_permanently() {
-    let (dir, bomb) = (tempfile::tempdir().unwrap(), slow_component());
+    let (dir, slow) = (tempfile::tempdir().unwrap(), slow_component());
     let cache = dir.path().join("code");
-    let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
+    let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("slow", &slow);
     assert!(matches!(first, Err(LoadError::CompileLimit { .. })), "{first:?}");
-    let again = sandbox("exit 7", Some(&cache)).load("bomb", &bomb);
+    let again = sandbox("exit 7", Some(&cache)).load("slow", &slow);
     assert_eq!(
         message_with_causes(&again.unwrap_err()),
         message_with_causes(&first.unwrap_err())
@@ -179,7 +180,7 @@ fn wait_for<T>(poll: impl Fn() -> Option<T>) -> T {
 fn a_compiler_exits_when_its_host_is_killed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
-    fs::write(home.plugins().join("bomb.wasm"), slow_component()).unwrap();
+    fs::write(home.plugins().join("slow.wasm"), slow_component()).unwrap();
     let mut host = home.start(&["tool", "list"]);
     let process = host.id();
     // The compiler is a child of the thread that waits for it.

@@ -17,15 +17,16 @@ fn priced_home() -> Home {
     home
 }
 
-fn with_model<'a>(provider: &'a Provider, more: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
-    args.extend(more);
-    args
+/// Returns `args` after the options that choose the model of `provider`.
+fn with_model<'a>(provider: &'a Provider, args: &[&'a str]) -> Vec<&'a str> {
+    let mut all_args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
+    all_args.extend(args);
+    all_args
 }
 
-/// Asks a question, and sends `signal` when the provider has received the request.
-fn interrupt_run(home: &Home, provider: &Provider, more: &[&str], signal: Signal) -> CommandOutput {
-    let run = home.start(&with_model(provider, more));
+/// Runs `art` with `args`, and sends `signal` when the provider has received the request.
+fn interrupt_run(home: &Home, provider: &Provider, args: &[&str], signal: Signal) -> CommandOutput {
+    let run = home.start(&with_model(provider, args));
     provider.request();
     kill_process(Pid::from_child(&run), signal).unwrap();
     CommandOutput(run.wait_with_output().unwrap())
@@ -73,11 +74,12 @@ fn a_reply_that_breaks_off_is_counted_with_the_tokens_that_arrived() {
     let ran = home.art(&with_model(&provider, &["--json", "run", "Hello"]));
     let metadata = &ran.json()["metadata"];
     assert_one_estimated_call(metadata);
+    // An estimate: one token for every four of the nine characters, rounded up.
     assert_eq!(metadata["tokens"]["completionTokens"], 3, "{metadata}");
 }
 
 /// Returns a home with a run whose host was killed while its model replied.
-fn killed_home() -> Home {
+fn home_with_interrupted_run() -> Home {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
     let run = home.start(&with_model(&provider, &["run", "Hello"]));
     provider.request();
@@ -93,7 +95,7 @@ fn greeting_provider() -> Provider {
 // M12: the cost of a call whose host was killed.
 #[test]
 fn a_resumed_run_counts_and_repeats_the_model_call_of_its_killed_host() {
-    let (home, provider) = (killed_home(), greeting_provider());
+    let (home, provider) = (home_with_interrupted_run(), greeting_provider());
     let resumed = home.art(&with_model(&provider, &["--json", "runs", "resume", "last"]));
     let answer = resumed.json();
     assert_eq!(answer["answer"], "Hi.", "{resumed}");
@@ -108,9 +110,9 @@ fn a_resumed_run_counts_and_repeats_the_model_call_of_its_killed_host() {
 // M12: the cost of a call whose host was killed.
 #[test]
 fn the_next_question_of_a_thread_ends_and_counts_its_interrupted_run() {
-    let (home, provider) = (killed_home(), greeting_provider());
+    let (home, provider) = (home_with_interrupted_run(), greeting_provider());
     let ask = ["run", "--thread", "last", "Hello again"];
-    home.art(&with_model(&provider, &ask)).answers(&["Hi."]);
+    home.art(&with_model(&provider, &ask)).assert_answers(&["Hi."]);
     let runs = home.art(&["--json", "runs", "list"]).json();
     let killed = runs.as_array().unwrap().last().unwrap();
     assert_eq!(killed["status"], "error");
@@ -119,13 +121,13 @@ fn the_next_question_of_a_thread_ends_and_counts_its_interrupted_run() {
 
 #[test]
 fn a_person_is_told_which_run_was_interrupted_and_how_to_go_on_with_it() {
-    let (home, provider) = (killed_home(), greeting_provider());
+    let (home, provider) = (home_with_interrupted_run(), greeting_provider());
     let stderr = home.art(&with_model(&provider, &["run", "Something else"])).stderr();
     let line = stderr.lines().find(|line| line.contains("interrupted")).unwrap();
     let (_, command) = line.split_once("`art ").unwrap();
     let (command, _) = command.split_once('`').unwrap();
     let words: Vec<_> = command.split(' ').collect();
-    home.art(&with_model(&provider, &words)).answers(&["Hi."]);
+    home.art(&with_model(&provider, &words)).assert_answers(&["Hi."]);
     let stderr = home.art(&with_model(&provider, &["run", "Again"])).stderr();
     assert!(!stderr.contains("interrupted"), "{stderr}");
 }

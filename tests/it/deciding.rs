@@ -6,6 +6,15 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::terminal::{PROMPT, Terminal};
 
+/// The key Ctrl-C.
+const CTRL_C: &str = "\x03";
+/// The key Ctrl-D.
+const CTRL_D: &str = "\x04";
+/// Exit code of a command whose run waits for a decision of a person.
+const SUSPENDED: i32 = 7;
+/// Exit code of a command that the user cancelled.
+const CANCELLED: i32 = 130;
+/// A question whose tool asks a person before it acts.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 const CHOICE_PROMPT: &str = "details or later? ";
 
@@ -63,7 +72,10 @@ fn details_are_shown_and_later_leaves_the_run_suspended() {
     terminal.until(CHOICE_PROMPT);
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
-    assert!(code == 7 && output.contains("art approve yes "), "{code}: {output}");
+    assert!(
+        code == SUSPENDED && output.contains("art approve yes "),
+        "{code}: {output}"
+    );
     assert_eq!(waiting(&home).len(), 1);
 }
 
@@ -98,12 +110,12 @@ fn a_decision_elsewhere_ends_the_question_at_the_terminal() {
 
 #[test]
 fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
-    for (key, expected_code) in [("\x03", 130), ("\x04", 7)] {
-        for first_keys in ["", "no\r"] {
+    for (key, expected_code) in [(CTRL_C, CANCELLED), (CTRL_D, SUSPENDED)] {
+        for earlier_keys in ["", "no\r"] {
             let home = home();
             let mut terminal = run_until_question(&home);
-            if !first_keys.is_empty() {
-                terminal.type_keys(first_keys);
+            if !earlier_keys.is_empty() {
+                terminal.type_keys(earlier_keys);
                 terminal.until("why (may be empty)? ");
             }
             terminal.type_keys(key);
@@ -122,7 +134,7 @@ fn ctrl_c_at_a_question_leaves_the_conversation_open() {
     terminal.until_prompt();
     terminal.type_keys(&format!("{QUESTION}\r"));
     terminal.until(CHOICE_PROMPT);
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     terminal.until("art approve yes ");
     terminal.until(PROMPT);
     terminal.type_keys("/tools\r");
@@ -151,7 +163,7 @@ fn a_yes_in_a_conversation_continues_it() {
 
 #[test]
 fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
-    for (keys, is_decided) in [("opensesame\r", true), ("\x03", false)] {
+    for (keys, is_decided) in [("opensesame\r", true), (CTRL_C, false)] {
         let home = home();
         let form = json!({"inputType": "text", "prompt": "Password?", "sensitive": true});
         let input = json!({"what": "notes.txt", "form": form}).to_string();

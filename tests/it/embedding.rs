@@ -22,11 +22,11 @@ fn block_on<F: Future>(future: F) -> F::Output {
 
 #[test]
 fn an_embedding_program_receives_the_progress_of_compiling() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let events_of_a_start = || {
         let events = Mutex::new(Vec::new());
         let on_compiled = |compiling: CompileProgress<'_>| {
-            // Whether there are other events depends on the speed of the machine.
+            // Events of other kinds depend on the speed of the machine.
             if let CompileProgress::Count(compiled) = compiling {
                 events.lock().unwrap().push(compiled);
             }
@@ -43,7 +43,7 @@ fn an_embedding_program_receives_the_progress_of_compiling() {
 
 #[test]
 fn a_tool_of_the_program_overrides_a_component_of_the_same_name() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let tool = DirectTool::typed("calculator", "Answers.", async |_: BTreeMap<String, Value>| {
         Ok::<_, String>(42)
     });
@@ -66,20 +66,20 @@ fn logs_compiling(ran: &CommandOutput) -> bool {
 
 #[test]
 fn a_component_that_is_compiled_is_logged_by_name() {
-    let ran = Home::fresh().art(&["-v", "tool", "list"]);
+    let ran = Home::with_empty_cache().art(&["-v", "tool", "list"]);
     assert!(logs_compiling(&ran), "{ran}");
 }
 
 #[test]
 fn a_component_that_is_compiled_by_its_first_call_is_logged_by_name() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let path = home.plugins().join("calculator.wasm");
     let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
     fs::write(&path, sandbox.with_schema(&fs::read(&path).unwrap()).unwrap()).unwrap();
     let listed = home.art(&["-v", "tool", "list"]);
     assert!(!logs_compiling(&listed), "{listed}");
     let called = home.art(&["-v", "tool", "call", "calculator", r#"{"expression":"2+2"}"#]);
-    called.answers(&["4"]);
+    called.assert_answers(&["4"]);
     assert!(logs_compiling(&called), "{called}");
 }
 
@@ -96,9 +96,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// Returns the manifest of a package outside of the workspace that depends on the runtime and on tokio, with the
+/// Returns the manifest of a package outside of the workspace. The package depends on the runtime and on tokio, and has the `dev`
 /// profile of the workspace.
-fn manifest_outside() -> String {
+fn manifest_of_outside_package() -> String {
     let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
     let dev = workspace.get("profile").and_then(|profile| profile.get("dev")).unwrap();
     let dev = toml::Table::from_iter([("dev".to_owned(), dev.clone())]);
@@ -120,7 +120,7 @@ fn manifest_outside() -> String {
 fn the_example_builds_and_answers_outside_of_the_workspace() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
-    fs::write(folder.path().join("Cargo.toml"), manifest_outside()).unwrap();
+    fs::write(folder.path().join("Cargo.toml"), manifest_of_outside_package()).unwrap();
     for (from, to) in [
         ("Cargo.lock", "Cargo.lock"),
         ("examples/embed/src/main.rs", "src/main.rs"),

@@ -25,6 +25,7 @@ const FEW_HOST_CALLS: Limits = Limits {
     ..Limits::EXECUTE
 };
 
+/// Makes the guest `hostile` carry out an attack. `n` is a number or a size, which some attacks need.
 async fn hostile(attack: &str, n: usize, limits: Limits) -> Outcome {
     call(&guest(components::HOSTILE), json!({"attack": attack, "n": n}), limits).await
 }
@@ -54,10 +55,10 @@ async fn each_error_code_of_a_failure_is_reported_unchanged() {
         ("timeout", Code::Timeout, true),
         ("anything else", Code::Unknown, false),
     ];
-    for (attack, code, retryable) in codes {
+    for (attack, code, is_retryable) in codes {
         match hostile(attack, 0, Limits::EXECUTE).await.ending {
             Ending::Failure(failure) => {
-                assert_eq!((failure.code, failure.retryable), (code, retryable), "{attack}");
+                assert_eq!((failure.code, failure.retryable), (code, is_retryable), "{attack}");
                 assert_eq!(failure.message, "a requested failure");
             }
             other => panic!("`{attack}` ended as {other:?}"),

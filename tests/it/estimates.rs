@@ -7,13 +7,13 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, Request, plan};
 
-/// Returns whether the request is for the answer, which is requested in the same conversation as the plan.
+/// Returns whether the model is asked for the answer and not for the plan. Both are requests of one conversation.
 fn asks_for_answer(request: &Request) -> bool {
     request.body.to_string().contains("Write the answer to the query now.")
 }
 
-/// Starts a provider whose plan has one call, with an output that is much larger than its input.
-fn provider() -> Provider {
+/// Starts a provider whose plan has one call. The output of the call is much larger than its input.
+fn provider_with_large_output() -> Provider {
     let arguments = json!({"text": "a".repeat(100), "pattern": "a", "limit": 100});
     let call = json!({"toolName": "regex_extract", "arguments": arguments});
     let steps = json!([{"id": "step_1", "description": "Find", "toolCalls": [call]}]);
@@ -84,29 +84,29 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     assert!(shown.contains("all model calls: 3, with "), "{shown}");
 }
 
-/// Returns what the host had recorded about the tool when the run of a report started.
-fn record(home: &Home, report: &Value) -> Value {
+/// Returns what the host had recorded about the tool `regex_extract` when the run of a report started.
+fn tool_record(home: &Home, report: &Value) -> Value {
     let run = report.get("traceId").and_then(Value::as_str).unwrap();
     let shown = home.art(&["--json", "runs", "show", run]).json();
-    let record = "/journal/0/payload/start/records/regex_extract";
-    shown.pointer(record).unwrap().clone()
+    let pointer = "/journal/0/payload/start/records/regex_extract";
+    shown.pointer(pointer).unwrap().clone()
 }
 
 #[test]
 fn a_run_starts_with_the_records_of_the_calls_of_earlier_runs() {
-    let (home, provider) = (Home::new(), provider());
+    let (home, provider) = (Home::new(), provider_with_large_output());
     let first = ask(&home, &provider);
     assert_eq!(first.code(), 0, "{first}");
     let first = first.json();
     let call = &first["calls"][0];
-    let before_first_call = record(&home, &first);
+    let before_first_call = tool_record(&home, &first);
     assert_eq!(
         before_first_call.get("sizes"),
         None,
         "nothing is recorded before the first call"
     );
     assert_eq!(before_first_call["limits"]["fuel"], 2_000_000_000_u64);
-    let before_second_call = record(&home, &ask(&home, &provider).json());
+    let before_second_call = tool_record(&home, &ask(&home, &provider).json());
     assert_eq!(before_second_call["digest"], call["toolDigest"]);
     assert_eq!(before_second_call["digest"].as_str().unwrap().len(), 64);
     let [size] = &before_second_call["sizes"].as_array().unwrap()[..] else {
@@ -121,7 +121,7 @@ fn a_run_starts_with_the_records_of_the_calls_of_earlier_runs() {
 // M12: a plan that exceeds a budget.
 #[test]
 fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
-    let (home, provider) = (Home::new(), provider());
+    let (home, provider) = (Home::new(), provider_with_large_output());
     home.file("art.toml", "[execution]\nmaxTokens = 3000\nplanRepairs = 0\n");
     let allowed = ask(&home, &provider);
     assert_eq!(
@@ -129,6 +129,7 @@ fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
         0,
         "without records, nothing is known about the output: {allowed}"
     );
+    // One call; two requests, for the plan and for the answer.
     assert_eq!(
         (
             allowed.json()["calls"].as_array().unwrap().len(),
@@ -137,6 +138,7 @@ fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
         (1, 2)
     );
     let refused = ask(&home, &provider);
+    // Exit code 3: a limit was hit. One request, for the plan.
     assert_eq!((refused.code(), provider.requests().len()), (3, 1), "{refused}");
     let report = refused.json();
     assert_eq!((&report["calls"], &report["steps"]), (&json!([]), &json!([])));

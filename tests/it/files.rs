@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::granted::{granted, readable, tool, writable};
+use crate::granted::{folder_with_grants, load_files_tool, readable_folder, writable_folder};
 use crate::harness::{components, new_sandbox, output};
 use crate::home::Home;
 use crate::replay::without_times_and_uses;
 
 #[tokio::test]
 async fn the_standard_library_reads_granted_files() {
-    let granted = readable();
+    let granted = readable_folder();
     let [notes, a, b] =
         ["notes", "notes/a.txt", "notes/sub/../sub/b.txt"].map(|relative_path| granted.path(relative_path));
     let steps = [
@@ -51,7 +51,7 @@ async fn the_standard_library_reads_granted_files() {
 
 #[tokio::test]
 async fn the_standard_library_writes_granted_files() {
-    let granted = writable();
+    let granted = writable_folder();
     let [a, new, moved, deep] = ["notes/a.txt", "notes/new.txt", "notes/sub/moved.txt", "notes/x/y/z"]
         .map(|relative_path| granted.path(relative_path));
     let [x, deep_file] = ["notes/x", "notes/x/y/z/f"].map(|relative_path| granted.path(relative_path));
@@ -108,7 +108,7 @@ async fn the_standard_library_writes_granted_files() {
 
 #[tokio::test]
 async fn only_granted_paths_and_the_directories_above_them_are_visible() {
-    let granted = readable();
+    let granted = readable_folder();
     let [folder, outside, passwd] = [granted.path(""), granted.path("outside.txt"), "/etc/passwd".to_owned()];
     let steps = [
         ["list", &folder, ""],
@@ -130,7 +130,7 @@ async fn only_granted_paths_and_the_directories_above_them_are_visible() {
 
 #[tokio::test]
 async fn a_denial_names_the_path_and_the_grant_that_is_missing() {
-    let granted = readable();
+    let granted = readable_folder();
     let (outside, a) = (granted.path("outside.txt"), granted.path("notes/a.txt"));
     let outcome = granted
         .call(&[["read", &outside, ""], ["write", &a, "x"], ["read", &outside, ""]])
@@ -151,7 +151,7 @@ async fn a_denial_names_the_path_and_the_grant_that_is_missing() {
 
 #[tokio::test]
 async fn the_number_of_denials_of_a_call_is_limited() {
-    let granted = readable();
+    let granted = readable_folder();
     let paths: Vec<String> = (0..300).map(|index| format!("/usr/lib/python/{index}")).collect();
     let steps: Vec<_> = paths.iter().map(|path| ["type", path.as_str(), ""]).collect();
     let outcome = granted.call(&steps).await;
@@ -160,7 +160,7 @@ async fn the_number_of_denials_of_a_call_is_limited() {
 
 #[tokio::test]
 async fn a_read_only_grant_refuses_every_change() {
-    let granted = readable();
+    let granted = readable_folder();
     let [a, new, sub] = ["notes/a.txt", "notes/new.txt", "notes/sub"].map(|relative_path| granted.path(relative_path));
     let steps = [
         ["write", &a, "x"],
@@ -192,7 +192,7 @@ async fn a_read_only_grant_refuses_every_change() {
 
 #[tokio::test]
 async fn a_tool_cannot_create_a_link() {
-    let granted = writable();
+    let granted = writable_folder();
     for target in ["a.txt", "/etc/passwd", "../outside.txt"] {
         assert_eq!(
             granted.step("symlink", "notes/link", target).await,
@@ -205,7 +205,7 @@ async fn a_tool_cannot_create_a_link() {
 
 #[tokio::test]
 async fn links_are_followed_only_inside_of_a_grant() {
-    let granted = readable();
+    let granted = readable_folder();
     let notes = granted.folder.path().join("notes");
     let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, notes.join(name)).unwrap();
     link("sub/b.txt", "inside");
@@ -232,14 +232,14 @@ async fn links_are_followed_only_inside_of_a_grant() {
 
 #[tokio::test]
 async fn a_call_adds_no_more_bytes_and_files_than_granted() {
-    let granted = granted(|notes| {
+    let granted = folder_with_grants(|notes| {
         vec![FsGrant {
             max_bytes: 10_000,
             max_files: 5,
             ..FsGrant::new(notes.to_owned(), Access::ReadWrite)
         }]
     });
-    let full = "error: no storage space";
+    let quota_exceeded = "error: no storage space";
     let [one, two, sub] = ["notes/one", "notes/two", "notes/sub"].map(|relative_path| granted.path(relative_path));
     let huge = (1_u64 << 60).to_string();
     let steps = [
@@ -251,7 +251,10 @@ async fn a_call_adds_no_more_bytes_and_files_than_granted() {
     let outcome = granted.call(&steps).await;
     // The C library of a guest does not ask why a stream failed.
     let stream_failed = "error: uncategorized error";
-    assert_eq!(output(&outcome)["results"], json!(["done", stream_failed, full, full]));
+    assert_eq!(
+        output(&outcome)["results"],
+        json!(["done", stream_failed, quota_exceeded, quota_exceeded])
+    );
     assert!(
         outcome.denials[0].reason.contains("at most 10000 bytes and 5 files"),
         "{:?}",
@@ -269,7 +272,7 @@ async fn a_call_adds_no_more_bytes_and_files_than_granted() {
 
 #[tokio::test]
 async fn bytes_of_files_cost_fuel() {
-    let granted = writable();
+    let granted = writable_folder();
     let [small, large] = ["notes/small", "notes/large"].map(|relative_path| granted.path(relative_path));
     fs::write(&small, "").unwrap();
     fs::write(&large, vec![b'x'; 1 << 20]).unwrap();
@@ -279,7 +282,7 @@ async fn bytes_of_files_cost_fuel() {
 
 #[tokio::test]
 async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file() {
-    let granted = writable();
+    let granted = writable_folder();
     let [notes, a, new, moved, outside] = [
         "notes",
         "notes/a.txt",
@@ -319,7 +322,7 @@ async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file()
 
 #[tokio::test]
 async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
-    let granted = granted(|_| Vec::new());
+    let granted = folder_with_grants(|_| Vec::new());
     let outside = granted.path("outside.txt");
     let steps = [["read", &outside, ""], ["write", &outside, "x"]];
     let recorded = granted.call(&steps).await;
@@ -334,7 +337,7 @@ async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
 
 #[tokio::test]
 async fn a_call_that_reads_more_than_can_be_recorded_is_not_replayed() {
-    let granted = readable();
+    let granted = readable_folder();
     let large = granted.path("notes/large");
     fs::write(&large, vec![b'x'; 3 << 20]).unwrap();
     let once = granted.call(&[["read_times", &large, "1"]]).await;
@@ -346,8 +349,8 @@ async fn a_call_that_reads_more_than_can_be_recorded_is_not_replayed() {
     assert_eq!(replayed.divergence.unwrap().reason, DivergenceReason::Truncated);
 }
 
-/// Returns a home with the tool `files`, a folder that is granted to it, and the path of a pipe in the folder.
-fn pipe_in_a_grant() -> (Home, TempDir, String) {
+/// Returns a home with the tool `files`, a folder that is granted to the tool, and the path of a pipe in the folder.
+fn home_with_granted_pipe() -> (Home, TempDir, String) {
     let home = Home::empty();
     home.add("files", components::FILES);
     let folder = tempfile::tempdir().unwrap();
@@ -360,7 +363,7 @@ fn pipe_in_a_grant() -> (Home, TempDir, String) {
 
 #[test]
 fn six_hundred_reads_of_a_pipe_do_not_hang_a_call_of_the_program() {
-    let (home, _folder, pipe) = pipe_in_a_grant();
+    let (home, _folder, pipe) = home_with_granted_pipe();
     let arguments = json!({"steps": [["read_times", pipe, "600"]]}).to_string();
     let called = home.art(&["tool", "call", "files", &arguments]);
     assert!(called.stdout().contains("600 failed"), "{called}");
@@ -368,11 +371,12 @@ fn six_hundred_reads_of_a_pipe_do_not_hang_a_call_of_the_program() {
 
 #[test]
 fn sigterm_ends_the_program_within_five_seconds_while_a_tool_reads_pipes() {
-    let (home, _folder, pipe) = pipe_in_a_grant();
+    let (home, _folder, pipe) = home_with_granted_pipe();
     let arguments = json!({"steps": [["read_times", pipe, "1000000000"]]}).to_string();
     let mut called = home.start(&["tool", "call", "files", &arguments]);
-    let is_called = || home.art(&["--json", "runs", "list"]).json()[0]["lastSequence"] == 2;
-    assert!(wait_until(is_called), "the call is not announced");
+    // The second entry of the journal announces the call.
+    let is_announced = || home.art(&["--json", "runs", "list"]).json()[0]["lastSequence"] == 2;
+    assert!(wait_until(is_announced), "the call is not announced");
     kill_process(Pid::from_child(&called), Signal::TERM).unwrap();
     let signalled = Instant::now();
     assert!(wait_until(|| called.try_wait().unwrap().is_some()));
@@ -394,9 +398,9 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
 #[tokio::test]
 async fn pipes_in_a_grant_block_neither_calls_nor_dropping_the_sandbox() {
     let own_sandbox = new_sandbox(true);
-    let mut granted = writable();
+    let mut granted = writable_folder();
     let grants = granted.tool.authority().policy().fs.clone();
-    granted.tool = tool(&own_sandbox, grants, granted.folder.path());
+    granted.tool = load_files_tool(&own_sandbox, grants, granted.folder.path());
     let pipe = granted.path("notes/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (once, often) = (["read", pipe.as_str(), ""], ["read_times", pipe.as_str(), "300"]);

@@ -1,9 +1,9 @@
-//! A folder, a part of which is granted to the guest `files`.
+//! A folder, of which a part is granted to the guest `files`.
 
 use std::fs;
 use std::path::Path;
 
-use art_core::capability::{Access, FsGrant, Places, ToolPolicy};
+use art_core::capability::{Access, BaseDirs, FsGrant, ToolPolicy};
 use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
@@ -16,39 +16,39 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{components, load_into, output, request, sandbox};
+use crate::harness::{components, load_into, output, sandbox, tool_call};
 
-/// A folder with some files, and the tool that may use a part of it.
-pub(crate) struct Granted {
+/// A folder with some files, and the guest `files`, which may use a part of the folder.
+pub(crate) struct GrantedFolder {
     pub(crate) folder: TempDir,
     pub(crate) tool: Plugin,
 }
 
-/// Creates `notes/` with `a.txt` and `sub/b.txt`, and `outside.txt` beside it. Gives the tool the grants that `grant` returns for
-/// `notes/`.
-pub(crate) fn granted(grant: impl FnOnce(&Path) -> Vec<FsGrant>) -> Granted {
+/// Creates a folder with `outside.txt` and with `notes/`, which contains `a.txt` and `sub/b.txt`. Gives the tool the grants that
+/// `grant` returns for `notes/`.
+pub(crate) fn folder_with_grants(grant: impl FnOnce(&Path) -> Vec<FsGrant>) -> GrantedFolder {
     let folder = tempfile::tempdir().unwrap();
     let notes = folder.path().join("notes");
     fs::create_dir_all(notes.join("sub")).unwrap();
     fs::write(notes.join("a.txt"), "first").unwrap();
     fs::write(notes.join("sub/b.txt"), "second").unwrap();
     fs::write(folder.path().join("outside.txt"), "canary").unwrap();
-    let tool = tool(sandbox(), grant(&notes), folder.path());
-    Granted { folder, tool }
+    let tool = load_files_tool(sandbox(), grant(&notes), folder.path());
+    GrantedFolder { folder, tool }
 }
 
 /// Returns the folder with a grant to read `notes/`.
-pub(crate) fn readable() -> Granted {
-    granted(|notes| vec![FsGrant::new(notes.to_owned(), Access::Read)])
+pub(crate) fn readable_folder() -> GrantedFolder {
+    folder_with_grants(|notes| vec![FsGrant::new(notes.to_owned(), Access::Read)])
 }
 
-/// Same as [`readable`], with a grant to write.
-pub(crate) fn writable() -> Granted {
-    granted(|notes| vec![FsGrant::new(notes.to_owned(), Access::ReadWrite)])
+/// Same as [`readable_folder`], with a grant to write.
+pub(crate) fn writable_folder() -> GrantedFolder {
+    folder_with_grants(|notes| vec![FsGrant::new(notes.to_owned(), Access::ReadWrite)])
 }
 
 /// Loads the guest `files` with these grants.
-pub(crate) fn tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
+pub(crate) fn load_files_tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
     let tool = load_into(sandbox, components::FILES).expect("the guest loads");
     let policy = ToolPolicy {
         component: tool.digest(),
@@ -56,14 +56,14 @@ pub(crate) fn tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
         ..ToolPolicy::default()
     };
     policy.check().unwrap();
-    let places = Places {
+    let base_dirs = BaseDirs {
         home: Some(home.to_owned()),
         current: home.to_owned(),
     };
-    tool.with_policy(policy, places).unwrap()
+    tool.with_policy(policy, base_dirs).unwrap()
 }
 
-impl Granted {
+impl GrantedFolder {
     /// Returns the path of something in the folder.
     pub(crate) fn path(&self, relative_path: &str) -> String {
         self.folder.path().join(relative_path).to_str().unwrap().to_owned()
@@ -74,13 +74,13 @@ impl Granted {
         let arguments = json!({ "steps": steps });
         let grants = self.tool.authorize(&arguments).unwrap();
         let call =
-            Admitted::for_test_with_grants(request(arguments), Limits::EXECUTE, grants, CancellationToken::new());
+            Admitted::for_test_with_grants(tool_call(arguments), Limits::EXECUTE, grants, CancellationToken::new());
         self.tool.execute(&call).await
     }
 
     /// Replays a call from its record.
     pub(crate) async fn replay(&self, steps: &[[&str; 3]], recorded: &Intake) -> Replayed {
-        let call = Admitted::for_test(request(json!({ "steps": steps })), Limits::EXECUTE);
+        let call = Admitted::for_test(tool_call(json!({ "steps": steps })), Limits::EXECUTE);
         self.tool.replay(&call, recorded).unwrap().await
     }
 

@@ -29,10 +29,12 @@ impl Scene {
         Self { home, outside }
     }
 
+    /// Returns the path of a file outside of the home.
     fn note(&self) -> PathBuf {
         self.outside.path().canonicalize().unwrap().join("note.txt")
     }
 
+    /// Calls the tool `reads_file`.
     fn read(&self, path: &Path) -> CommandOutput {
         let arguments = json!({"path": path}).to_string();
         self.home.art(&["--json", "tool", "call", "reads_file", &arguments])
@@ -42,10 +44,18 @@ impl Scene {
         self.home.art(&[&["grant"], args].concat())
     }
 
-    /// Runs a command in the form in which the denial prints it.
+    /// Runs a command line that a denial names, which begins with `art`.
     fn run_printed(&self, command: &str) -> CommandOutput {
         let words: Vec<_> = command.strip_prefix("art ").unwrap().split(' ').collect();
         self.home.art(&words)
+    }
+
+    /// Replaces the component of a tool by a different one: the same code with an additional custom section.
+    fn change_component(&self, tool: &str) {
+        let path = self.home.plugins().join(format!("{tool}.wasm"));
+        let mut wasm = fs::read(&path).unwrap();
+        wasm.extend([0, 3, 1, b'x', 0]);
+        fs::write(&path, wasm).unwrap();
     }
 
     fn grants_file(&self) -> String {
@@ -54,7 +64,7 @@ impl Scene {
 }
 
 /// Asserts that a call was denied, and returns its denials.
-fn denials(called: &CommandOutput) -> Value {
+fn assert_denied(called: &CommandOutput) -> Value {
     let result = called.json();
     assert_eq!(called.code(), 5, "{called}");
     assert_eq!(result["result"]["code"], "PERMISSION_DENIED", "{called}");
@@ -64,7 +74,7 @@ fn denials(called: &CommandOutput) -> Value {
 #[test]
 fn a_file_is_denied_by_default_and_the_denial_names_the_grant() {
     let scene = Scene::new();
-    let denials = denials(&scene.read(&scene.note()));
+    let denials = assert_denied(&scene.read(&scene.note()));
     let note = scene.note();
     assert_eq!(denials[0]["resource"], json!(note));
     assert_eq!(
@@ -76,7 +86,7 @@ fn a_file_is_denied_by_default_and_the_denial_names_the_grant() {
 #[test]
 fn the_command_of_a_denial_makes_the_call_work() {
     let scene = Scene::new();
-    let command = denials(&scene.read(&scene.note()))[0]["command"]
+    let command = assert_denied(&scene.read(&scene.note()))[0]["command"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -87,7 +97,7 @@ fn the_command_of_a_denial_makes_the_call_work() {
     assert_eq!(read.json()["result"]["output"]["text"], "buy milk", "{read}");
     let revoked = scene.grant(&["revoke", "reads_file", scene.note().to_str().unwrap()]);
     assert_eq!(revoked.code(), 0, "{revoked}");
-    denials(&scene.read(&scene.note()));
+    assert_denied(&scene.read(&scene.note()));
 }
 
 #[test]
@@ -130,12 +140,8 @@ fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved
     let scene = Scene::new();
     let outside = scene.outside.path().to_str().unwrap().to_owned();
     scene.grant(&["add", "reads_file", "--read", &outside]);
-    // A different component under the same name: the same code with an additional custom section.
-    let path = scene.home.plugins().join("reads_file.wasm");
-    let mut wasm = fs::read(&path).unwrap();
-    wasm.extend([0, 3, 1, b'x', 0]);
-    fs::write(&path, wasm).unwrap();
-    let denials = denials(&scene.read(&scene.note()));
+    scene.change_component("reads_file");
+    let denials = assert_denied(&scene.read(&scene.note()));
     assert_eq!(denials[0]["command"], "art grant approve reads_file");
     let listed = scene.grant(&["list"]);
     assert!(listed.stdout().contains("another component"), "{listed}");
@@ -252,10 +258,10 @@ fn an_unattended_run_names_the_command_of_the_grant_to_the_person_and_to_the_mod
     let allowed_by = format!("to allow it: art grant add file_read --read {}", scene.note().display());
     assert!(ran.stderr().contains(&allowed_by), "{ran}");
     let requests = provider.requests();
-    let with_command = requests
+    let requests_with_command = requests
         .iter()
         .filter(|request| request.body.to_string().contains(&grant_command_in_message(&scene)));
-    assert!(with_command.count() > 0, "no request names the command");
+    assert!(requests_with_command.count() > 0, "no request names the command");
 }
 
 #[test]
@@ -263,10 +269,7 @@ fn a_changed_component_is_denied_without_a_question_about_grants() {
     let scene = file_read_scene();
     let outside = scene.outside.path().to_str().unwrap();
     assert_eq!(scene.grant(&["add", "file_read", "--read", outside]).code(), 0);
-    let path = scene.home.plugins().join("file_read.wasm");
-    let mut wasm = fs::read(&path).unwrap();
-    wasm.extend([0, 3, 1, b'x', 0]);
-    fs::write(&path, wasm).unwrap();
+    scene.change_component("file_read");
     let arguments = json!({"path": scene.note()}).to_string();
     let terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
     let (output, code) = terminal.wait();

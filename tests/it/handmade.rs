@@ -85,7 +85,7 @@ impl Handmade<'_> {
         let world = resolve
             .select_world(&[package], Some("tool-plugin"))
             .expect("it has the world");
-        let mut module = wat::parse_str(self.text()).expect("the core module is valid text");
+        let mut module = wat::parse_str(self.module_text()).expect("the core module is valid text");
         let encoding = if self.is_utf16 {
             StringEncoding::UTF16
         } else {
@@ -115,7 +115,7 @@ impl Handmade<'_> {
         component
     }
 
-    fn text(&self) -> String {
+    fn module_text(&self) -> String {
         let Self {
             version,
             imports,
@@ -159,29 +159,30 @@ impl Handmade<'_> {
 
     /// Returns the record that `schema` returns.
     fn schema_record(&self) -> SchemaRecord {
-        let long = self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
+        let is_long =
+            self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
         let mut schema = SchemaRecord {
-            at: if long { LONG_TEXTS_AT } else { TEXTS_AT },
+            at: if is_long { LONG_TEXTS_AT } else { TEXTS_AT },
             texts: Vec::new(),
             record: [0; 18],
         };
-        let name = schema.put_text("handmade", self.is_utf16);
-        let description = schema.put_text("By hand.", self.is_utf16);
-        let input = schema.put_text(self.input_schema, self.is_utf16);
+        let name = schema.add_text("handmade", self.is_utf16);
+        let description = schema.add_text("By hand.", self.is_utf16);
+        let input = schema.add_text(self.input_schema, self.is_utf16);
         let (some, output) = self.output_schema.map_or((0, [0, 0]), |output_schema| {
-            (1, schema.put_text(output_schema, self.is_utf16))
+            (1, schema.add_text(output_schema, self.is_utf16))
         });
         let inputs: Vec<_> = self
             .examples
             .iter()
-            .map(|input| schema.put_text(input, self.is_utf16))
+            .map(|input| schema.add_text(input, self.is_utf16))
             .collect();
         schema.texts.resize(schema.texts.len().next_multiple_of(4), 0);
         let examples: Vec<_> = inputs
             .iter()
             .flat_map(|[at, bytes]| [*at, *bytes, 0, 0, 0, 0, 0, 0])
             .collect();
-        let [examples, _] = schema.put(&words(&examples));
+        let [examples, _] = schema.add(&words(&examples));
         let count = u32::try_from(inputs.len()).expect("a small number");
         let [mode, none] = [0, 0];
         // The fields of `tool-schema` in `wit/tool.wit`, in order.
@@ -269,6 +270,7 @@ fn leb128(mut number: usize) -> Vec<u8> {
 
 /// The `tool-schema` record in memory, and the texts to which it refers.
 struct SchemaRecord {
+    /// Address of the texts.
     at: usize,
     texts: Vec<u8>,
     record: [u32; 18],
@@ -276,17 +278,17 @@ struct SchemaRecord {
 
 impl SchemaRecord {
     /// Adds a text, and returns its address and its length in code units.
-    fn put_text(&mut self, text: &str, is_utf16: bool) -> [u32; 2] {
+    fn add_text(&mut self, text: &str, is_utf16: bool) -> [u32; 2] {
         if !is_utf16 {
-            return self.put(text.as_bytes());
+            return self.add(text.as_bytes());
         }
         let bytes: Vec<_> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let [at, length] = self.put(&bytes);
+        let [at, length] = self.add(&bytes);
         [at, length / 2]
     }
 
     /// Adds bytes, and returns their address and number.
-    fn put(&mut self, bytes: &[u8]) -> [u32; 2] {
+    fn add(&mut self, bytes: &[u8]) -> [u32; 2] {
         let slice = [self.at + self.texts.len(), bytes.len()];
         self.texts.extend(bytes);
         slice.map(|number| u32::try_from(number).expect("a small number"))

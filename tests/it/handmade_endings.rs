@@ -87,7 +87,7 @@ async fn a_guest_that_logs_long_messages_runs_out_of_time() {
     assert_eq!(ending.name(), "timeout", "{ending:?}");
 }
 
-/// The guest uses little fuel itself, so the limit of calls into the host has to stop it.
+/// The guest itself uses little fuel, so only the limit of calls into the host can stop it.
 #[tokio::test]
 async fn too_many_calls_into_the_host_are_stopped_early() {
     let limits = Limits {
@@ -111,7 +111,7 @@ async fn the_error_for_too_many_calls_into_the_host_names_that_limit() {
 }
 
 #[tokio::test]
-async fn the_error_for_calls_that_use_up_the_fuel_names_the_fuel() {
+async fn the_error_for_calls_into_the_host_that_use_up_the_fuel_names_the_fuel() {
     let limits = Limits {
         fuel: 5_000_000,
         ..Limits::EXECUTE
@@ -126,9 +126,9 @@ async fn the_message_of_a_trap_has_the_cause_before_the_backtrace() {
     for depth in [0, 15] {
         let call = |n: usize| format!("(func {} (call {}))", name(n), name(n + 1));
         let calls: String = (0..depth).map(call).collect();
-        let outside = "(call $log (i32.const 0) (i32.const -16) (i32.const 16))";
+        let log_out_of_bounds = "(call $log (i32.const 0) (i32.const -16) (i32.const 16))";
         let guest = Handmade {
-            items: &format!("{calls} (func {} {outside})", name(depth)),
+            items: &format!("{calls} (func {} {log_out_of_bounds})", name(depth)),
             execute: &format!("(call {})", name(0)),
             ..LOG_LOOP
         };

@@ -51,11 +51,11 @@ pub(crate) fn load(path: &str) -> Result<Plugin, LoadError> {
 /// Same as [`load`], with the given sandbox.
 pub(crate) fn load_into(sandbox: &Sandbox, path: &str) -> Result<Plugin, LoadError> {
     let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap();
-    sandbox.load(name, &read(path))
+    sandbox.load(name, &read_component(path))
 }
 
 /// Returns the bytes of a component.
-pub(crate) fn read(path: &str) -> Vec<u8> {
+pub(crate) fn read_component(path: &str) -> Vec<u8> {
     std::fs::read(path).expect("the build script has built it")
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn guest(path: &'static str) -> Arc<Plugin> {
 }
 
 /// Returns a tool call with these arguments. Its tool name is a placeholder: a plugin that is called directly ignores it.
-pub(crate) fn request(arguments: Value) -> ParsedToolCall {
+pub(crate) fn tool_call(arguments: Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: "call_000000001".to_owned(),
         tool_name: "tool".to_owned(),
@@ -91,7 +91,7 @@ pub(crate) async fn call_with_cancel(
     limits: Limits,
     cancel: CancellationToken,
 ) -> Outcome {
-    let call = Admitted::for_test_with_cancel(request(arguments), limits, cancel);
+    let call = Admitted::for_test_with_cancel(tool_call(arguments), limits, cancel);
     tokio::time::timeout(CALL_TIMEOUT, plugin.execute(&call))
         .await
         .expect("the call ends before the timeout of the test")

@@ -1,4 +1,5 @@
-//! Components that would make the host use a lot of memory: an entry of a few bytes becomes a record of several hundred bytes.
+//! Components that would make the host use a lot of memory: an entry of a few bytes in a module becomes a record of several
+//! hundred bytes in the host.
 
 use std::fs;
 
@@ -12,11 +13,11 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 
 /// Maximum memory of a command, without the compiler process, in KiB.
-const MAX_KIB: u32 = 300 << 10;
+const MAX_MEMORY_KIB: u32 = 300 << 10;
 
 /// A kind of entry in a core module.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum EntryKind {
     Import,
     Export,
     Function,
@@ -25,13 +26,13 @@ enum Kind {
     Element,
 }
 
-const KINDS: [Kind; 6] = [
-    Kind::Import,
-    Kind::Export,
-    Kind::Function,
-    Kind::Global,
-    Kind::Type,
-    Kind::Element,
+const ENTRY_KINDS: [EntryKind; 6] = [
+    EntryKind::Import,
+    EntryKind::Export,
+    EntryKind::Function,
+    EntryKind::Global,
+    EntryKind::Type,
+    EntryKind::Element,
 ];
 
 /// Returns `number` as an unsigned LEB128.
@@ -62,32 +63,32 @@ fn name(n: usize) -> Vec<u8> {
 }
 
 /// Returns a core module with `count` entries of one kind, each as short as possible.
-fn module(kind: Kind, count: usize) -> Vec<u8> {
+fn module(kind: EntryKind, count: usize) -> Vec<u8> {
     let types = entry_section(1, 1, |_| vec![0x60, 0, 0]);
     let one_function = || entry_section(3, 1, |_| vec![0]);
     let one_body = || entry_section(10, 1, |_| vec![2, 0, 0x0b]);
     let sections = match kind {
-        Kind::Import => {
+        EntryKind::Import => {
             let import = |n| [vec![0], name(n), vec![0, 0]].concat();
             [types, entry_section(2, count, import)].concat()
         }
-        Kind::Export => {
+        EntryKind::Export => {
             let export = |n| [name(n), vec![0, 0]].concat();
             [types, one_function(), entry_section(7, count, export), one_body()].concat()
         }
-        Kind::Function => [
+        EntryKind::Function => [
             types,
             entry_section(3, count, |_| vec![0]),
             entry_section(10, count, |_| vec![2, 0, 0x0b]),
         ]
         .concat(),
-        Kind::Global => entry_section(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
+        EntryKind::Global => entry_section(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
         // Different types, since the engine stores equal types only once.
-        Kind::Type => entry_section(1, count, |n| {
+        EntryKind::Type => entry_section(1, count, |n| {
             let bits = (0..20).map(|bit| 0x7f - ((n >> bit) & 1) as u8);
             [vec![0x60, 20], bits.collect(), vec![0]].concat()
         }),
-        Kind::Element => {
+        EntryKind::Element => {
             let table = entry_section(4, 1, |_| vec![0x70, 0, 1]);
             let segment = |_| [vec![1, 0], leb128(count), vec![0; count]].concat();
             [types, one_function(), table, entry_section(9, 1, segment), one_body()].concat()
@@ -97,21 +98,21 @@ fn module(kind: Kind, count: usize) -> Vec<u8> {
 }
 
 /// Returns a valid tool with an additional module that it does not use.
-fn heavy_component(kind: Kind, count: usize) -> Vec<u8> {
+fn heavy_component(kind: EntryKind, count: usize) -> Vec<u8> {
     [Handmade::default().build(), section(1, &module(kind, count))].concat()
 }
 
 /// Runs `art` with a memory limit.
 fn art_with_memory_limit(home: &Home, args: &[&str]) -> CommandOutput {
-    home.art_with_limits(&format!("ulimit -d {MAX_KIB}"), args)
+    home.art_with_limits(&format!("ulimit -d {MAX_MEMORY_KIB}"), args)
 }
 
 #[test]
 fn components_with_too_many_imports_do_not_exhaust_memory() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     for n in 0..8 {
         // Different components, since equal ones would share their memory.
-        let wasm = heavy_component(Kind::Import, 900_000 + n);
+        let wasm = heavy_component(EntryKind::Import, 900_000 + n);
         fs::write(home.plugins().join(format!("heavy_{n}.wasm")), wasm).unwrap();
     }
     home.art(&["tool", "list"]);
@@ -128,9 +129,9 @@ fn components_with_too_many_imports_do_not_exhaust_memory() {
 
 #[test]
 fn heavy_components_of_a_folder_take_little_memory_before_they_are_called() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     for n in 0..6 {
-        let wasm = heavy_component(Kind::Export, 180_000 + n);
+        let wasm = heavy_component(EntryKind::Export, 180_000 + n);
         fs::write(home.plugins().join(format!("a_{n}.wasm")), wasm).unwrap();
     }
     home.art(&["tool", "list"]);
@@ -156,7 +157,7 @@ async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
     let plugins: Vec<_> = (0..6)
         .map(|n| {
             sandbox
-                .load("heavy", &heavy_component(Kind::Export, 180_000 + n))
+                .load("heavy", &heavy_component(EntryKind::Export, 180_000 + n))
                 .unwrap()
         })
         .collect();
@@ -172,7 +173,7 @@ async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
 
 #[test]
 fn the_memory_of_each_kind_of_entry_is_estimated_without_compiling() {
-    for kind in KINDS {
+    for kind in ENTRY_KINDS {
         let counts = [1_000, 9_000].map(|count| inspect(&heavy_component(kind, count)).unwrap().host_bytes);
         let [few, many] = counts;
         let bytes_per_entry = (many - few) / 8_000;

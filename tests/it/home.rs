@@ -16,14 +16,15 @@ use crate::replayed;
 /// A home with a plugins folder. When it is dropped, every run in it is verified and replayed, unless `ART_TEST_REPLAY` is `0`.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
-    skips_replay: AtomicBool,
+    /// Whether the runs are not checked when the home is dropped.
+    skips_check: AtomicBool,
 }
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let is_wanted = std::env::var_os("ART_TEST_REPLAY").is_none_or(|value| value != "0");
-        if is_wanted && !self.skips_replay.load(Ordering::Relaxed) && !thread::panicking() {
-            replayed::assert_identical(self.dir.path());
+        let is_requested = std::env::var_os("ART_TEST_REPLAY").is_none_or(|value| value != "0");
+        if is_requested && !self.skips_check.load(Ordering::Relaxed) && !thread::panicking() {
+            replayed::assert_replays_are_identical(self.dir.path());
         }
     }
 }
@@ -38,8 +39,8 @@ impl Home {
         home
     }
 
-    /// Creates a home with one tool and an empty cache of compiled code.
-    pub(crate) fn fresh() -> Self {
+    /// Creates a home with one tool, `calculator`, and an empty cache of compiled code. Other homes share a cache.
+    pub(crate) fn with_empty_cache() -> Self {
         let home = Self::empty();
         fs::create_dir(home.dir.path().join("cache")).unwrap();
         let mut plugins = components::PLUGINS.iter();
@@ -52,15 +53,16 @@ impl Home {
     pub(crate) fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
-            skips_replay: AtomicBool::new(false),
+            skips_check: AtomicBool::new(false),
         };
         fs::create_dir(home.plugins()).unwrap();
         home
     }
 
-    /// Turns off the verification and replay of this home's runs, for example because the test damages its database.
-    pub(crate) fn skip_replay(&self) -> &Self {
-        self.skips_replay.store(true, Ordering::Relaxed);
+    /// Turns off the verification and replay of this home's runs when it is dropped, for example because the test damages its
+    /// database.
+    pub(crate) fn skip_check_on_drop(&self) -> &Self {
+        self.skips_check.store(true, Ordering::Relaxed);
         self
     }
 
@@ -137,7 +139,7 @@ impl Home {
 
 impl CommandOutput {
     /// Asserts that the run succeeded and that the answer contains all of `parts`.
-    pub(crate) fn answers(&self, parts: &[&str]) {
+    pub(crate) fn assert_answers(&self, parts: &[&str]) {
         let answer = self.stdout();
         for part in parts {
             assert!(answer.contains(part), "`{part}` is missing:\n{answer}{}", self.stderr());

@@ -3,40 +3,43 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::{Grants, HttpGrant, HttpRight};
+use art_core::capability::{CallGrants, HttpGrant, HttpRight};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_tools::executor::{Admitted, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{components, guest, output, request};
+use crate::harness::{components, guest, output, tool_call};
 use crate::http_server::{HttpServer, response};
 use crate::replay::without_times_and_uses;
 
-/// Returns the grants of a call for these addresses.
-fn grants(http: Value) -> Arc<Grants> {
+/// Stands for a server that received no request.
+const NO_REQUESTS: [&str; 0] = [];
+
+/// Returns the grants of a call that may send requests to the addresses in `http`, a list as in a file of grants.
+fn grants(http: Value) -> Arc<CallGrants> {
     let grants: Vec<HttpGrant> = serde_json::from_value(http).unwrap();
     let right = |grant: HttpGrant| HttpRight {
         scope: grant.url.clone(),
         methods: grant.methods.clone(),
         grant: Arc::new(grant),
     };
-    Arc::new(Grants {
+    Arc::new(CallGrants {
         tool: Arc::from("fetches"),
         http: grants.into_iter().map(right).collect(),
-        ..Grants::clone(&Grants::by_default())
+        ..CallGrants::clone(&CallGrants::by_default())
     })
 }
 
-/// Calls a guest with these grants for addresses.
+/// Calls a guest with grants for these addresses.
 async fn call(component: &'static str, http_grants: Value, arguments: Value) -> Outcome {
-    call_with(component, http_grants, arguments, Limits::EXECUTE).await
+    call_with_limits(component, http_grants, arguments, Limits::EXECUTE).await
 }
 
-async fn call_with(component: &'static str, http_grants: Value, arguments: Value, limits: Limits) -> Outcome {
+async fn call_with_limits(component: &'static str, http_grants: Value, arguments: Value, limits: Limits) -> Outcome {
     let cancel = CancellationToken::new();
-    let call = Admitted::for_test_with_grants(request(arguments), limits, grants(http_grants), cancel);
+    let call = Admitted::for_test_with_grants(tool_call(arguments), limits, grants(http_grants), cancel);
     guest(component).execute(&call).await
 }
 
@@ -45,7 +48,7 @@ fn private_grant(server: &HttpServer) -> Value {
     json!([{"url": server.url("/"), "methods": ["GET", "POST"], "private": true}])
 }
 
-/// Returns the code and the message of a failure, and whether the call can be tried again.
+/// Asserts that a call failed. Returns the code and the message of the failure, and whether the call can be tried again.
 fn error(outcome: &Outcome) -> (String, String, bool) {
     match &outcome.ending {
         Ending::Failure(failure) => (
@@ -57,7 +60,7 @@ fn error(outcome: &Outcome) -> (String, String, bool) {
     }
 }
 
-/// Calls `raw_requests` with the grant of a server.
+/// Calls the guest `raw_requests`, which makes one attempt to send a request to `server`, and returns how the attempt ended.
 async fn attempt_request(server: &HttpServer, attempt: &str, text: &str) -> Value {
     let arguments = json!({"attempt": attempt, "authority": server.authority(), "text": text});
     output(&call(components::RAW_REQUESTS, private_grant(server), arguments).await)
@@ -77,8 +80,8 @@ async fn a_tool_fetches_a_granted_page() {
     assert_eq!(page["headers"]["x-version"], "7");
     assert_eq!((outcome.usage.http_requests, outcome.usage.http_bytes), (1, 5));
     assert_eq!(outcome.denials, []);
-    let head = format!("GET /a?b=c HTTP/1.1\r\nhost: {}\r\n\r\n", server.authority());
-    assert_eq!(server.requests(), [head]);
+    let expected = format!("GET /a?b=c HTTP/1.1\r\nhost: {}\r\n\r\n", server.authority());
+    assert_eq!(server.requests(), [expected]);
 }
 
 #[tokio::test]
@@ -111,7 +114,7 @@ async fn a_tool_without_a_grant_reaches_no_server() {
         assert_eq!(denial.command.as_deref(), Some(command.as_str()));
         assert_eq!(outcome.usage.http_requests, 0);
     }
-    assert_eq!(server.requests(), [""; 0]);
+    assert_eq!(server.requests(), NO_REQUESTS);
 }
 
 #[tokio::test]
@@ -129,19 +132,19 @@ async fn a_grant_for_public_hosts_does_not_reach_this_machine() {
         command,
         Some(format!("art grant add fetches --http {} --private", server.url("/")))
     );
-    assert_eq!(server.requests(), [""; 0]);
+    assert_eq!(server.requests(), NO_REQUESTS);
 }
 
 #[tokio::test]
 async fn a_method_that_is_not_granted_is_denied() {
     let server = HttpServer::page("");
-    let reading = json!([{"url": server.url("/"), "private": true}]);
+    let grant_to_read = json!([{"url": server.url("/"), "private": true}]);
     let arguments = json!({"url": server.url("/"), "method": "POST", "body": "stolen"});
     assert_eq!(
-        error(&call(components::FETCHES, reading, arguments).await).0,
+        error(&call(components::FETCHES, grant_to_read, arguments).await).0,
         "PermissionDenied"
     );
-    assert_eq!(server.requests(), [""; 0]);
+    assert_eq!(server.requests(), NO_REQUESTS);
 }
 
 #[tokio::test]
@@ -212,13 +215,13 @@ async fn forbidden_and_malformed_headers_cannot_be_sent() {
         attempt_request(&server, "trailers", "Host").await,
         "HeaderError::Forbidden"
     );
-    assert_eq!(server.requests(), [""; 0]);
+    assert_eq!(server.requests(), NO_REQUESTS);
 }
 
 #[tokio::test]
 async fn no_part_of_a_request_leads_to_another_host() {
     let (server, other) = (HttpServer::page(""), HttpServer::page(""));
-    for (attempted, text) in [
+    for (attempt, text) in [
         ("path", other.url("/")),
         ("path", "*".to_owned()),
         ("path", "/\r\nHost: x".to_owned()),
@@ -233,8 +236,8 @@ async fn no_part_of_a_request_leads_to_another_host() {
         ("scheme", "ftp".to_owned()),
         ("scheme", "file".to_owned()),
     ] {
-        let ended = attempt_request(&server, attempted, &text).await;
-        assert_ne!(ended, "200", "{attempted} {text}");
+        let ended = attempt_request(&server, attempt, &text).await;
+        assert_ne!(ended, "200", "{attempt} {text}");
     }
     assert_eq!((server.requests().len(), other.requests().len()), (0, 0));
     assert_eq!(attempt_request(&server, "path", "/a").await, "200");
@@ -269,7 +272,7 @@ async fn a_call_of_a_server_that_never_answers_ends_with_its_time_limit() {
         timeout_ms: 300,
         ..Limits::EXECUTE
     };
-    let outcome = call_with(
+    let outcome = call_with_limits(
         components::FETCHES,
         private_grant(&server),
         json!({"url": server.url("/")}),
@@ -302,7 +305,7 @@ async fn bytes_of_responses_cost_fuel() {
         fuel: size as u64,
         ..Limits::EXECUTE
     };
-    let outcome = call_with(
+    let outcome = call_with_limits(
         components::FETCHES,
         private_grant(&server),
         json!({"url": server.url("/")}),
@@ -324,14 +327,14 @@ async fn a_call_sends_sixteen_requests_at_most() {
 /// Makes a call, and replays it from its record and without a grant. Asserts that both outcomes are the same apart from times and
 /// traffic, and that the replay sent nothing to the server. Returns the recorded outcome.
 async fn assert_replays(component: &'static str, server: &HttpServer, arguments: Value) -> Outcome {
-    let earlier = server.requests().len();
+    let earlier_requests = server.requests().len();
     let recorded = call(component, private_grant(server), arguments.clone()).await;
-    let sent = earlier + usize::try_from(recorded.usage.http_requests).unwrap();
-    // A call may end before the server has read the request that it gave up.
+    let expected_requests = earlier_requests + usize::try_from(recorded.usage.http_requests).unwrap();
+    // A call that gives up its request may end before the server has read the request.
     let mut waits = (0..200).map(|_| std::thread::sleep(Duration::from_millis(10)));
-    waits.any(|()| server.requests().len() >= sent);
-    let sent = server.requests().len();
-    let again = Admitted::for_test(request(arguments), Limits::EXECUTE);
+    waits.any(|()| server.requests().len() >= expected_requests);
+    let requests_before_replay = server.requests().len();
+    let again = Admitted::for_test(tool_call(arguments), Limits::EXECUTE);
     let replayed = guest(component).replay(&again, &recorded.intake).unwrap().await;
     assert_eq!(replayed.divergence, None);
     let without_traffic = |mut outcome: Outcome| {
@@ -339,7 +342,7 @@ async fn assert_replays(component: &'static str, server: &HttpServer, arguments:
         without_times_and_uses(outcome)
     };
     assert_eq!(without_traffic(replayed.outcome), without_traffic(recorded.clone()));
-    assert_eq!(server.requests().len(), sent);
+    assert_eq!(server.requests().len(), requests_before_replay);
     recorded
 }
 

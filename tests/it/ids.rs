@@ -6,7 +6,7 @@ use crate::home::Home;
 
 /// Returns a home with two runs in separate conversations, and the identifiers of runs and conversations,
 /// newest first.
-fn two_runs() -> (Home, [String; 2], [String; 2]) {
+fn home_with_two_runs() -> (Home, [String; 2], [String; 2]) {
     let home = Home::new();
     let [old, new] = ["What is 2+2?", "What is 3+3?"].map(|query| home.art(&["--json", "run", query]).json());
     let id = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
@@ -23,7 +23,7 @@ fn unique_prefix<'a>(id: &'a str, other: &str) -> &'a str {
 
 #[test]
 fn commands_accept_a_unique_prefix_of_an_identifier() {
-    let (home, runs, threads) = two_runs();
+    let (home, runs, threads) = home_with_two_runs();
     let (run, thread) = (
         unique_prefix(&runs[1], &runs[0]),
         unique_prefix(&threads[1], &threads[0]),
@@ -35,9 +35,9 @@ fn commands_accept_a_unique_prefix_of_an_identifier() {
     let listed = home.art(&["--json", "runs", "list", "--thread", thread]).json();
     assert_eq!(listed[0]["traceId"], runs[1]);
     home.art(&["thread", "set", thread, "history-limit", "4"])
-        .answers(&["4"]);
+        .assert_answers(&["4"]);
     home.art(&["run", "--thread", thread, "What is that times 10?"])
-        .answers(&["40"]);
+        .assert_answers(&["40"]);
     let chat = home.art_with_input(&["chat", "--thread", thread], "/thread\n");
     assert_eq!(chat.stdout(), format!("{}\n", threads[1]));
     let deleted = home.art(&["--json", "thread", "delete", thread]).json();
@@ -46,13 +46,13 @@ fn commands_accept_a_unique_prefix_of_an_identifier() {
 
 #[test]
 fn last_is_the_newest_run_and_the_conversation_that_was_used_last() {
-    let (home, runs, threads) = two_runs();
+    let (home, runs, threads) = home_with_two_runs();
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(shown["run"]["traceId"], runs[0]);
     home.art(&["run", "--thread", "last", "What is that times 10?"])
-        .answers(&["60"]);
+        .assert_answers(&["60"]);
     home.art(&["run", "--thread", &threads[1], "What is that times 10?"])
-        .answers(&["40"]);
+        .assert_answers(&["40"]);
     let shown = home.art(&["--json", "thread", "show", "last"]).json();
     assert_eq!(
         shown["thread"]["id"], threads[1],
@@ -62,15 +62,16 @@ fn last_is_the_newest_run_and_the_conversation_that_was_used_last() {
 
 #[test]
 fn an_ambiguous_prefix_is_an_error_that_names_the_identifiers() {
-    let (home, runs, threads) = two_runs();
+    let (home, runs, threads) = home_with_two_runs();
+    // The identifiers of runs and conversations begin with their time, whose first digit is 0.
     for (verb, ids) in [
         (&["runs", "show", "0"][..], runs),
         (&["thread", "delete", "0"], threads),
     ] {
         let ran = home.art(verb);
         assert_eq!(ran.code(), 2, "{ran}");
-        let several = format!("begin with `0`: `{}`, `{}`; type a longer prefix", ids[0], ids[1]);
-        assert!(ran.stderr().contains(&several), "{ran}");
+        let message = format!("begin with `0`: `{}`, `{}`; type a longer prefix", ids[0], ids[1]);
+        assert!(ran.stderr().contains(&message), "{ran}");
     }
     assert_eq!(
         home.art(&["--json", "thread", "list"]).json().as_array().unwrap().len(),
@@ -80,7 +81,7 @@ fn an_ambiguous_prefix_is_an_error_that_names_the_identifiers() {
 
 #[test]
 fn an_unknown_prefix_is_an_error() {
-    let (home, ..) = two_runs();
+    let (home, ..) = home_with_two_runs();
     for verb in [
         &["runs", "show", "x"][..],
         &["runs", "list", "--thread", "x"],

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{
-    assert_echo_answers, call, call_with_cancel, components, guest, load, load_into, new_sandbox, output, request,
+    assert_echo_answers, call, call_with_cancel, components, guest, load, load_into, new_sandbox, output, tool_call,
 };
 
 #[tokio::test]
@@ -39,8 +39,8 @@ async fn a_tool_has_no_access_to_its_host() {
         (&access["variables"], &access["arguments"], &access["input"]),
         (&json!(0), &json!(0), &json!(0))
     );
-    for kind in ["file", "directory", "written"] {
-        assert_ne!(access[kind], "worked", "{kind}");
+    for attempt in ["file", "directory", "written"] {
+        assert_ne!(access[attempt], "worked", "{attempt}");
     }
 }
 
@@ -58,11 +58,11 @@ async fn a_tool_can_open_no_sockets() {
 #[tokio::test]
 async fn each_call_has_its_own_limits() {
     let hostile = guest(components::HOSTILE);
-    let tight = Limits {
+    let low_limits = Limits {
         fuel: 10_000,
         ..Limits::EXECUTE
     };
-    let first = call(&hostile, json!({"attack": "suspended"}), tight).await;
+    let first = call(&hostile, json!({"attack": "suspended"}), low_limits).await;
     let second = call(&hostile, json!({"attack": "suspended"}), Limits::EXECUTE).await;
     assert_eq!(
         (first.ending.name(), second.ending.name()),
@@ -113,11 +113,11 @@ async fn a_tool_can_ask_whether_its_call_was_cancelled() {
         let cancel = CancellationToken::new();
         let arguments = json!({"attack": "until_cancelled"});
         let call = call_with_cancel(&hostile, arguments, Limits::EXECUTE, cancel.clone());
-        let cancels = async {
+        let cancel_soon = async {
             tokio::time::sleep(Duration::from_millis(5)).await;
             cancel.cancel();
         };
-        let (outcome, ()) = tokio::join!(call, cancels);
+        let (outcome, ()) = tokio::join!(call, cancel_soon);
         match outcome.ending.name() {
             "cancelled" => {}
             _ => return assert_eq!(output(&outcome), json!("survived")),
@@ -175,8 +175,8 @@ async fn replacing_a_file_does_not_change_the_tool_until_it_is_loaded_again() {
     assert_eq!(output(&counted)["calls"], 1);
 }
 
-/// The pool has 64 slots for each worker, so guests that continued without a caller would use up all of them. The test has its
-/// own sandbox, because calls of other tests would fail if it used up the slots of the shared one.
+/// The pool has 64 slots for each worker, so guests that continued without a caller would use up all slots. The test has its own
+/// sandbox, because calls of other tests would fail while no slot of the shared one is free.
 #[tokio::test]
 async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
     let sandbox = new_sandbox(true);
@@ -185,7 +185,7 @@ async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
     for attack in ["sleep", "loop"] {
         for _ in 0..3 {
             let admitted: Vec<Admitted> = (0..100)
-                .map(|_| Admitted::for_test(request(json!({"attack": attack})), Limits::EXECUTE))
+                .map(|_| Admitted::for_test(tool_call(json!({"attack": attack})), Limits::EXECUTE))
                 .collect();
             let calls = join_all(admitted.iter().map(|call| hostile.execute(call)));
             assert!(tokio::time::timeout(Duration::from_millis(30), calls).await.is_err());
@@ -202,6 +202,7 @@ async fn calls_over_the_number_of_slots_are_refused_as_busy() {
     let calls = (0..200).map(|_| call(&slow, json!({"ms": 500}), Limits::EXECUTE));
     let outcomes = join_all(calls).await;
     let count = |name| outcomes.iter().filter(|outcome| outcome.ending.name() == name).count();
+    // Two workers with 64 slots each serve 128 of the 200 calls.
     assert_eq!((count("success"), count("busy")), (128, 72));
     let again = call(&slow, json!({"ms": 1}), Limits::EXECUTE).await;
     assert_eq!(output(&again), json!({"waited": 1}));

@@ -4,7 +4,7 @@
 
 use crate::home::Home;
 #[cfg(feature = "keyring")]
-use crate::secrets::{VALUE, echo_server, fetch, files_containing, grant, home};
+use crate::secrets::{SECRET_VALUE, echo_server, fetch, files_containing, grant, home};
 
 #[cfg(not(feature = "keyring"))]
 #[test]
@@ -21,20 +21,20 @@ fn a_program_without_the_keyring_names_the_feature_and_stores_nothing() {
 #[ignore = "needs a Secret Service: `.ci/run keyring`"]
 fn a_secret_of_the_keyring_reaches_the_server_and_is_in_no_file() {
     let (home, server) = (home(), echo_server());
-    let set = home.art_with_input(&["secret", "set", "KEY", "--keyring"], &format!("{VALUE}\n"));
+    let set = home.art_with_input(&["secret", "set", "KEY", "--keyring"], &format!("{SECRET_VALUE}\n"));
     assert_eq!(set.code(), 0, "{set}");
     let file = std::fs::read_to_string(home.dir.path().join("secrets/secrets.toml")).unwrap();
-    assert!(file.contains("[KEY]") && !file.contains(VALUE), "{file}");
+    assert!(file.contains("[KEY]") && !file.contains(SECRET_VALUE), "{file}");
     assert!(home.art(&["secret", "list"]).stdout().contains("KEY  keyring"));
     grant(&home, &server);
     let called = fetch(&home, &serde_json::json!({"url": server.url("/")}));
     let request = server.requests().pop().unwrap();
-    assert!(request.contains(&format!("authorization: Bearer {VALUE}")), "{request}");
+    assert!(request.contains(&format!("authorization: Bearer {SECRET_VALUE}")), "{request}");
     assert!(
-        called.stdout().contains("«secret»") && !called.stdout().contains(VALUE),
+        called.stdout().contains("«secret»") && !called.stdout().contains(SECRET_VALUE),
         "{called}"
     );
-    assert_eq!(files_containing(home.dir.path(), VALUE), [""; 0]);
+    assert_eq!(files_containing(home.dir.path(), SECRET_VALUE), [""; 0]);
 
     let elsewhere = Home::empty();
     let text = "[KEY]\nkeyring = true\n";

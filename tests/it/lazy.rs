@@ -13,7 +13,7 @@ use art_tools::executor::ToolExecutor;
 use serde_json::{Value, json};
 
 use crate::handmade::Handmade;
-use crate::harness::{call, components, message_with_causes, output, read};
+use crate::harness::{call, components, message_with_causes, output, read_component};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
@@ -22,12 +22,13 @@ const FAILING_COMPILER: &str = "exit 7";
 /// The compiler of the program.
 const ART_COMPILER: &str = "exec \"$ART\" __compile";
 
-/// Returns a sandbox with this cache, whose compiler is started by a shell script.
+/// Returns a sandbox with this cache, whose compiler is started by a shell script. In the script, `$ART` is the path of the
+/// program `art`.
 fn sandbox(cache: &Path, script_lines: &str) -> Sandbox {
-    sandbox_with(cache, script_lines, false)
+    sandbox_with_pooling(cache, script_lines, false)
 }
 
-fn sandbox_with(cache: &Path, script_lines: &str, pooling: bool) -> Sandbox {
+fn sandbox_with_pooling(cache: &Path, script_lines: &str, pooling: bool) -> Sandbox {
     let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
@@ -223,7 +224,7 @@ fn a_permanent_refusal_is_cached_with_its_reason() {
         items: "(func $start unreachable) (start $start)",
         ..Handmade::default()
     };
-    for bad in [trap.build(), with_type_mismatch()] {
+    for bad in [trap.build(), component_with_type_mismatch()] {
         let [first, again] = [ART_COMPILER, FAILING_COMPILER]
             .map(|script_lines| message_with_causes(&sandbox(&cache, script_lines).load("bad", &bad).unwrap_err()));
         assert_eq!(first, again);
@@ -232,7 +233,7 @@ fn a_permanent_refusal_is_cached_with_its_reason() {
 }
 
 /// Returns a component with a function whose result has another type than its signature.
-fn with_type_mismatch() -> Vec<u8> {
+fn component_with_type_mismatch() -> Vec<u8> {
     let good = Handmade {
         items: "(func (export \"wrong\") (result i32) (i32.const 1))",
         ..Handmade::default()
@@ -247,7 +248,7 @@ fn with_type_mismatch() -> Vec<u8> {
 fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let slow = sandbox(&cache, ART_COMPILER).load("slow", &read(components::SCHEMA_SLEEPS));
+    let slow = sandbox(&cache, ART_COMPILER).load("slow", &read_component(components::SCHEMA_SLEEPS));
     assert!(message_with_causes(&slow.unwrap_err()).contains("did not finish within"));
     sandbox(&cache, "kill -KILL $$")
         .load("good", &handmade())
@@ -258,38 +259,39 @@ fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
         .expect("it loads");
 }
 
-/// Returns tools whose instantiation or `schema()` always fails, each in a different way, with a part of the error.
+/// Returns tools whose instantiation or `schema()` always fails, each in a different way, with a part of the error or an empty text.
 fn tools_with_failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
-    let calls = Handmade {
+    let endless_calls = Handmade {
         imports: LOG,
         schema: "(loop $l (call $log (i32.const 0) (i32.const 0) (i32.const 0)) (br $l))",
         ..Handmade::default()
     };
-    let huge = Handmade {
+    let huge_memory = Handmade {
         memory: r#"(memory (export "memory") 65536)"#,
         ..Handmade::default()
     };
-    let table = Handmade {
+    let huge_table = Handmade {
         items: "(table 10000000 funcref)",
         ..Handmade::default()
     };
-    // The length of a text that `schema` returns extends past the end of its memory.
-    let beyond = Handmade {
+    // A text of the schema extends past the end of the memory. Its length is the second word of the record at address 1024.
+    let text_out_of_bounds = Handmade {
         schema: "(i32.store (i32.const 1028) (i32.const 0x7fffffff))",
         ..Handmade::default()
     };
+    // Changes the first byte of the text to which the first word of the record points.
     let not_utf8 = Handmade {
         schema: "(i32.store8 (i32.load (i32.const 1024)) (i32.const 0xff))",
         ..Handmade::default()
     };
     [
-        ("calls into the host", calls.build()),
-        ("memory", huge.build()),
-        ("", table.build()),
-        ("`schema()`", beyond.build()),
+        ("calls into the host", endless_calls.build()),
+        ("memory", huge_memory.build()),
+        ("", huge_table.build()),
+        ("`schema()`", text_out_of_bounds.build()),
         ("utf-8", not_utf8.build()),
-        ("passed to the host at once", read(components::SCHEMA_HUGE)),
+        ("passed to the host at once", read_component(components::SCHEMA_HUGE)),
     ]
 }
 
@@ -300,7 +302,7 @@ fn a_tool_whose_schema_call_always_fails_is_not_called_again() {
             let dir = tempfile::tempdir().unwrap();
             let cache = dir.path().join("code");
             let refuse = |script_lines| {
-                sandbox_with(&cache, script_lines, pooling)
+                sandbox_with_pooling(&cache, script_lines, pooling)
                     .load("bad", &wasm)
                     .expect_err("it is refused")
             };
@@ -316,7 +318,7 @@ fn a_tool_whose_schema_call_always_fails_is_not_called_again() {
 fn a_tool_that_sleeps_in_its_schema_call_is_postponed_for_a_day() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let slow = read(components::SCHEMA_SLEEPS);
+    let slow = read_component(components::SCHEMA_SLEEPS);
     let first = sandbox(&cache, ART_COMPILER).load("slow", &slow).unwrap_err();
     let again = sandbox(&cache, ART_COMPILER).load("slow", &slow).unwrap_err();
     assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
@@ -359,7 +361,7 @@ fn component_with_refused_schema() -> Vec<u8> {
 
 #[test]
 fn a_refusal_by_the_registry_is_cached() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     fs::write(home.plugins().join("bad.wasm"), component_with_refused_schema()).unwrap();
     let first = home.art(&["tool", "list"]);
     let cache = home.dir.path().join("cache").join("code");
@@ -374,10 +376,10 @@ fn a_refusal_by_the_registry_is_cached() {
 
 #[test]
 fn a_component_that_takes_long_to_compile_is_reported_by_name() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     fs::write(home.plugins().join("handmade.wasm"), handmade()).unwrap();
     let cache = home.dir.path().join("cache").join("code");
-    // The larger of the two components is the first-party tool.
+    // Only the smaller of the two components, the handmade one, is slow.
     let script_lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let reported = Mutex::new(Vec::new());
     let on_compiled = |compiling: CompileProgress<'_>| {
@@ -396,7 +398,7 @@ fn art_with_file_limit(home: &Home, files: u32, args: &[&str]) -> CommandOutput 
 
 #[test]
 fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let cache = home.dir.path().join("cache").join("code");
     let config = SandboxConfig {
         workers: 1,
@@ -439,7 +441,7 @@ fn files_with_the_same_code_are_compiled_once() {
 
 #[tokio::test]
 async fn a_file_that_was_replaced_after_loading_is_not_run() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     let cache = home.dir.path().join("cache").join("code");
     fs::remove_dir_all(home.plugins()).unwrap();
     fs::create_dir(home.plugins()).unwrap();

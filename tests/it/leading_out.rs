@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::io::Errno;
 
-use crate::granted::{deny_openat2, writable};
+use crate::granted::{deny_openat2, writable_folder};
 use crate::harness::run_alone;
 
 #[test]
@@ -33,7 +33,7 @@ async fn with_openat2_forbidden() {
 
 /// Tries operations with links and paths that lead out of a grant. Asserts that they fail, and that nothing outside was changed.
 async fn assert_nothing_leads_out() {
-    let granted = writable();
+    let granted = writable_folder();
     let (folder, notes) = (granted.folder.path(), granted.folder.path().join("notes"));
     fs::create_dir(folder.join("other")).unwrap();
     let absolute = folder.join("outside.txt");
@@ -48,7 +48,7 @@ async fn assert_nothing_leads_out() {
         ("file", "chain"),
         ("loop", "loop"),
     ];
-    // An operation may remove a link, or replace it by a directory.
+    // An operation may have removed a link, or replaced it by a directory.
     let renew_links = || {
         for (target, name) in links {
             let link = notes.join(name);
@@ -100,9 +100,9 @@ async fn assert_nothing_leads_out() {
             );
         }
         renew_links();
-        let new = granted.path("notes/new.txt");
+        let destination = granted.path("notes/new.txt");
         for operation in ["hard_link", "copy"] {
-            let result = granted.step(operation, &path, &new).await;
+            let result = granted.step(operation, &path, &destination).await;
             assert!(result.starts_with("error: "), "{operation} {path}: {result}");
         }
     }

@@ -27,10 +27,16 @@ impl Scene {
         Self { home, folder }
     }
 
+    /// Returns the path of a file in the folder.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
+    fn folder_path(&self) -> PathBuf {
+        self.path("")
+    }
+
+    /// Calls the tool, which reads the file. The exit code is 5 if the file is not granted.
     fn read(&self, path: &Path) -> CommandOutput {
         self.home
             .art(&["--json", "tool", "call", "reads_file", &arguments(path)])
@@ -43,10 +49,12 @@ impl Scene {
         assert_eq!(granted.code(), 0, "{granted}");
     }
 
+    /// Runs `art grant learn`. Arguments in JSON are calls to make; without any, it learns from the calls that are recorded.
     fn learn(&self, args: &[&str]) -> CommandOutput {
         self.home.art(&[&["grant", "learn", "reads_file"], args].concat())
     }
 
+    /// Same as [`Scene::learn`], with output in JSON.
     fn learn_json(&self, args: &[&str]) -> Value {
         let learned = self
             .home
@@ -127,11 +135,11 @@ fn proposed_grants_are_not_made_without_a_confirmation() {
 }
 
 #[test]
-fn recorded_calls_narrow_the_grants_and_unused_grants_are_named() {
+fn grants_are_narrowed_to_the_recorded_calls_and_unused_grants_are_listed() {
     let scene = Scene::new();
     let other = TempDir::new().unwrap();
     let other_path = other.path().canonicalize().unwrap();
-    scene.grant(&scene.path(""));
+    scene.grant(&scene.folder_path());
     scene.grant(&other_path);
     scene.read(&scene.path("a.txt"));
     scene.read(&scene.path("a.txt"));
@@ -162,7 +170,7 @@ fn recorded_calls_narrow_the_grants_and_unused_grants_are_named() {
 }
 
 #[test]
-fn grants_that_calls_use_completely_are_proposed_unchanged() {
+fn grants_for_exactly_the_used_files_are_proposed_unchanged() {
     let scene = Scene::new();
     scene.grant(&scene.path("a.txt"));
     scene.read(&scene.path("a.txt"));
@@ -187,24 +195,22 @@ fn a_path_in_the_home_of_the_host_is_not_proposed() {
 #[test]
 fn calls_of_a_replaced_component_are_not_learned_from() {
     let scene = Scene::new();
-    scene.grant(&scene.path(""));
+    scene.grant(&scene.folder_path());
     scene.read(&scene.path("a.txt"));
     let path = scene.home.plugins().join("reads_file.wasm");
     let mut wasm = fs::read(&path).unwrap();
+    // A custom section changes the digest of the component and nothing else.
     wasm.extend([0, 3, 1, b'x', 0]);
     fs::write(&path, wasm).unwrap();
-    let unapproved = scene.learn(&[]);
-    assert_eq!(unapproved.code(), 2, "{unapproved}");
-    assert!(
-        unapproved.stderr().contains("art grant approve reads_file"),
-        "{unapproved}"
-    );
+    let refused = scene.learn(&[]);
+    assert_eq!(refused.code(), 2, "{refused}");
+    assert!(refused.stderr().contains("art grant approve reads_file"), "{refused}");
     assert_eq!(scene.home.art(&["grant", "approve", "reads_file", "--yes"]).code(), 0);
-    let nothing = scene.learn(&[]);
+    let learned = scene.learn(&[]);
     assert!(
-        nothing
+        learned
             .stderr()
             .contains("no call of `reads_file` as it is now is recorded"),
-        "{nothing}"
+        "{learned}"
     );
 }

@@ -8,9 +8,9 @@ use crate::handmade::Handmade;
 use crate::home::Home;
 
 /// More fuel than a tool may request by default.
-const MORE_FUEL: u64 = 3_000_000_000;
+const HIGH_FUEL: u64 = 3_000_000_000;
 /// More memory than a tool may request by default, in bytes.
-const MORE_MEMORY: u64 = 128 << 20;
+const HIGH_MEMORY_BYTES: u64 = 128 << 20;
 
 /// Returns a home with the tool `handmade`, which has this manifest and never stops computing.
 fn home(manifest: &Value) -> Home {
@@ -27,7 +27,7 @@ fn home(manifest: &Value) -> Home {
 }
 
 fn home_requesting_high_limits() -> Home {
-    home(&json!({"tool": "handmade", "limits": {"fuel": MORE_FUEL, "memoryBytes": MORE_MEMORY}}))
+    home(&json!({"tool": "handmade", "limits": {"fuel": HIGH_FUEL, "memoryBytes": HIGH_MEMORY_BYTES}}))
 }
 
 /// Returns the limits of the tool that are in effect. The tool must not be refused.
@@ -37,6 +37,7 @@ fn limits(home: &Home) -> Value {
     shown.json().pointer("/limits").unwrap().clone()
 }
 
+/// Returns why the tool is refused.
 fn refusal(home: &Home) -> String {
     let listed = home.art(&["--json", "tool", "list"]).json();
     assert_eq!(listed.pointer("/tools"), Some(&json!([])));
@@ -68,23 +69,23 @@ fn the_refusal_of_high_limits_shows_the_setting_that_allows_them() {
     let limits = limits(&home);
     assert_eq!(
         (&limits["fuel"], &limits["memoryBytes"]),
-        (&json!(MORE_FUEL), &json!(MORE_MEMORY))
+        (&json!(HIGH_FUEL), &json!(HIGH_MEMORY_BYTES))
     );
 }
 
 #[test]
-fn a_tool_gets_the_limits_that_it_requests_up_to_the_maximum() {
+fn a_tool_may_request_limits_up_to_the_maximum_and_no_higher_ones() {
     let home = home_requesting_high_limits();
     let set_max_fuel = |fuel: u64| {
         home.file(
             "art.toml",
-            &format!("[tools]\nmax_fuel = {fuel}\nmax_memory_bytes = {MORE_MEMORY}\n"),
+            &format!("[tools]\nmax_fuel = {fuel}\nmax_memory_bytes = {HIGH_MEMORY_BYTES}\n"),
         )
     };
-    set_max_fuel(MORE_FUEL - 1);
+    set_max_fuel(HIGH_FUEL - 1);
     assert!(refusal(&home).starts_with("asks for `fuel = 3000000000`, more than the `fuel = 2999999999`"));
-    set_max_fuel(MORE_FUEL);
-    assert_eq!(limits(&home)["fuel"], MORE_FUEL);
+    set_max_fuel(HIGH_FUEL);
+    assert_eq!(limits(&home)["fuel"], HIGH_FUEL);
 }
 
 #[test]
@@ -122,14 +123,40 @@ fn a_tool_that_requests_more_than_the_operator_set_for_it_is_refused() {
 }
 
 #[test]
-fn a_manifest_with_the_name_of_another_tool_does_not_get_its_limits() {
-    let home = home(&json!({"tool": "trusted", "limits": {"fuel": MORE_FUEL}}));
-    home.file("art.toml", &format!("[tools.trusted]\nfuel = {MORE_FUEL}\n"));
+fn a_refusal_by_the_file_of_grants_names_this_file() {
+    let home = home(&json!({"tool": "handmade", "limits": {"fuel": 5_000}}));
+    fs::write(home.plugins().join("handmade.toml"), "[limits]\nfuel = 4000\n").unwrap();
+    let message = refusal(&home);
+    assert!(
+        message.ends_with("set `fuel = 5000` under `[limits]` of `handmade.toml`)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_file_of_grants_replaces_only_the_limits_that_it_sets() {
+    let home = home_requesting_high_limits();
+    home.file(
+        "art.toml",
+        &format!("[tools.handmade]\nfuel = {HIGH_FUEL}\nmemory_bytes = {HIGH_MEMORY_BYTES}\n"),
+    );
+    fs::write(home.plugins().join("handmade.toml"), "[limits]\ntimeout_ms = 60000\n").unwrap();
+    let limits = limits(&home);
+    assert_eq!(
+        (&limits["fuel"], &limits["memoryBytes"], &limits["timeoutMs"]),
+        (&json!(HIGH_FUEL), &json!(HIGH_MEMORY_BYTES), &json!(60_000))
+    );
+}
+
+#[test]
+fn a_tool_whose_manifest_names_another_tool_does_not_get_the_limits_of_the_other() {
+    let home = home(&json!({"tool": "trusted", "limits": {"fuel": HIGH_FUEL}}));
+    home.file("art.toml", &format!("[tools.trusted]\nfuel = {HIGH_FUEL}\n"));
     assert!(refusal(&home).contains("add `handmade = { fuel = 3000000000 }`"));
 }
 
 #[test]
-fn the_first_party_tools_need_no_settings() {
+fn no_first_party_tool_needs_a_setting_for_its_limits() {
     let listed = Home::new().art(&["--json", "tool", "list"]).json();
     assert_eq!(listed["refused"], json!([]));
     assert_eq!(listed["limits"]["calculator"]["fuel"], 50_000_000);
@@ -148,6 +175,7 @@ fn the_configuration_shows_the_limits_in_effect() {
             .unwrap_or_default()
             .to_owned()
     };
+    // A maximum that is not set is the same as the default that is set, and memory has its built-in default.
     for (key, value) in [
         ("tools.fuel ", "9"),
         ("tools.max_fuel ", "9"),

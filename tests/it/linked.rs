@@ -1,10 +1,11 @@
-//! A call is linked with exactly the interfaces that were granted.
+//! A call is linked with exactly the interfaces that were granted: with any set of grants, it can use these interfaces and no
+//! others.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use art_core::capability::{Access, FsGrant, HttpGrant, Places, ToolPolicy};
+use art_core::capability::{Access, BaseDirs, FsGrant, HttpGrant, ToolPolicy};
 use art_core::limits::Limits;
 use art_sandbox::{Plugin, Sandbox};
 use art_tools::executor::{Admitted, ToolExecutor};
@@ -13,19 +14,19 @@ use proptest::sample::subsequence;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::attacks::Origin;
-use crate::harness::{components, guest, load_into, output, request, sandbox};
+use crate::attacks::CountingServer;
+use crate::harness::{components, guest, load_into, output, sandbox, tool_call};
 
 /// The interfaces that can be granted.
 const INTERFACES: [&str; 5] = ["clock", "random", "fs", "http", "env"];
 
-/// The targets of the interfaces for files and requests.
-struct Reachable {
+/// What a call can reach with the interfaces for files and for requests: a file and a server.
+struct Targets {
     file: tempfile::NamedTempFile,
-    origin: Origin,
+    server: CountingServer,
 }
 
-impl Reachable {
+impl Targets {
     /// Returns the tool with a policy that grants these interfaces.
     fn tool(&self, sandbox: &Sandbox, granted: &BTreeSet<&str>) -> Plugin {
         let tool = load_into(sandbox, components::REACHES).unwrap();
@@ -42,25 +43,25 @@ impl Reachable {
             env: granted.get("env").map(|_| variable).into_iter().collect(),
             ..ToolPolicy::default()
         };
-        let places = Places {
+        let base_dirs = BaseDirs {
             home: None,
             current: Path::new("/").to_owned(),
         };
-        tool.with_policy(policy, places).unwrap()
+        tool.with_policy(policy, base_dirs).unwrap()
     }
 
     fn url(&self) -> String {
-        format!("http://{}/", self.origin.address)
+        format!("http://{}/", self.server.address)
     }
 
-    /// Returns whether a call of the tool can use an interface to reach its target.
+    /// Returns whether a call of the tool can use this interface.
     async fn is_reached(&self, tool: &Plugin, interface: &str) -> bool {
         let arguments = json!({"interface": interface, "path": self.file.path(), "url": self.url()});
         // If a file or an address is not granted at all, the call may also be refused before it starts.
         let Ok(grants) = tool.authorize(&arguments) else {
             return false;
         };
-        let (request, cancel) = (request(arguments), CancellationToken::new());
+        let (request, cancel) = (tool_call(arguments), CancellationToken::new());
         let outcome = tool
             .execute(&Admitted::for_test_with_grants(
                 request,
@@ -81,15 +82,15 @@ proptest! {
         let granted: BTreeSet<_> = granted.into_iter().collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let reached = runtime.block_on(async {
-            let reachable = Reachable {
+            let targets = Targets {
                 file: tempfile::NamedTempFile::new().unwrap(),
-                origin: Origin::start().await,
+                server: CountingServer::start().await,
             };
-            fs::write(reachable.file.path(), "text").unwrap();
-            let tool = reachable.tool(sandbox(), &granted);
+            fs::write(targets.file.path(), "text").unwrap();
+            let tool = targets.tool(sandbox(), &granted);
             let mut reached = BTreeSet::new();
             for interface in INTERFACES {
-                if reachable.is_reached(&tool, interface).await {
+                if targets.is_reached(&tool, interface).await {
                     reached.insert(interface);
                 }
             }
@@ -101,6 +102,7 @@ proptest! {
 
 #[test]
 fn schema_runs_without_any_grant() {
-    let schema = guest(components::SCHEMA_REACHES).schema().description.clone();
-    assert_eq!(schema, "file false, directory false, request false, variables 0");
+    // The guest says in its description what it could read and reach while `schema()` ran.
+    let description = guest(components::SCHEMA_REACHES).schema().description.clone();
+    assert_eq!(description, "file false, directory false, request false, variables 0");
 }

@@ -6,14 +6,14 @@ use art_tools::executor::ToolExecutor;
 use serde_json::json;
 
 use crate::handmade::{Handmade, sender_and_receiver};
-use crate::harness::{call, components, guest, message_with_causes, new_sandbox, read, sandbox};
+use crate::harness::{call, components, guest, message_with_causes, new_sandbox, read_component, sandbox};
 
 /// Returns the error of loading `bytes`.
 fn refusal(bytes: &[u8]) -> String {
     message_with_causes(&sandbox().load("x", bytes).expect_err("it is refused"))
 }
 
-/// Returns a component that imports this interface and exports an empty tool interface.
+/// Returns a component that imports this interface and exports a tool interface without functions.
 fn component_importing(import: &str) -> Vec<u8> {
     let text = format!(
         r#"(component (import "{import}" (instance)) (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#
@@ -50,12 +50,12 @@ fn a_file_over_the_size_limit_is_refused() {
 
 #[test]
 fn the_error_for_an_incompatible_contract_names_both_versions() {
-    let other = Handmade {
+    let incompatible = Handmade {
         version: "0.2.0",
         ..Handmade::default()
     };
     assert_eq!(
-        refusal(&other.build()),
+        refusal(&incompatible.build()),
         "built against `art:tool@0.2.0`; this host supports `art:tool@0.1.0` (hint: rebuild it with the SDK of this host)"
     );
 }
@@ -85,8 +85,8 @@ fn a_component_without_the_tool_interface_is_not_a_tool() {
 
 #[test]
 fn a_tool_interface_without_its_functions_is_refused_when_loading() {
-    let hollow = component_importing("wasi:io/error@0.2.0");
-    let error = sandbox().load("hollow", &hollow).expect_err("it is refused");
+    let without_functions = component_importing("wasi:io/error@0.2.0");
+    let error = sandbox().load("hollow", &without_functions).expect_err("it is refused");
     let message = message_with_causes(&error);
     assert!(message.starts_with("failed to link the component"), "{message}");
 }
@@ -119,7 +119,7 @@ fn an_import_that_the_host_does_not_have_is_named_in_the_error() {
 
 #[test]
 fn the_manifest_is_read_without_running_the_tool() {
-    let inspection = inspect(&read(components::ECHO)).expect("it is a tool");
+    let inspection = inspect(&read_component(components::ECHO)).expect("it is a tool");
     let manifest = inspection.manifest.expect("the SDK writes one");
     assert_eq!((manifest.tool.as_str(), manifest.contract.as_str()), ("echo", "0.1.0"));
     assert_eq!(
@@ -181,15 +181,20 @@ fn two_manifests_are_refused() {
     assert_eq!(refusal(&twice), "has more than one `art:manifest` section");
 }
 
+/// Number of core instances of a tool in Python, rounded up.
+const PYTHON_CORE_INSTANCES: usize = 40;
+/// More core instances than the 64 that a component may have.
+const TOO_MANY_CORE_INSTANCES: usize = 70;
+
 /// Returns a component with `count` core instances.
-fn many_instances(count: usize) -> String {
+fn component_with_core_instances(count: usize) -> String {
     let instances = "(core instance (instantiate $m))".repeat(count);
     format!("(component (core module $m) {instances})")
 }
 
 #[tokio::test]
-async fn a_tool_with_as_many_core_instances_as_one_in_python_can_be_called() {
-    let wasm = Handmade::default().build_with(&many_instances(40));
+async fn a_tool_with_as_many_core_instances_as_a_python_tool_can_be_called() {
+    let wasm = Handmade::default().build_with(&component_with_core_instances(PYTHON_CORE_INSTANCES));
     for pooling in [true, false] {
         let tool = new_sandbox(pooling).load("many", &wasm).expect("it loads");
         let ending = call(&tool, json!({}), Limits::EXECUTE).await.ending;
@@ -199,7 +204,7 @@ async fn a_tool_with_as_many_core_instances_as_one_in_python_can_be_called() {
 
 #[test]
 fn a_tool_with_too_many_core_instances_is_refused() {
-    let wasm = Handmade::default().build_with(&many_instances(70));
+    let wasm = Handmade::default().build_with(&component_with_core_instances(TOO_MANY_CORE_INSTANCES));
     for pooling in [true, false] {
         let refused = new_sandbox(pooling).load("many", &wasm).expect_err("it is refused");
         assert!(
@@ -212,7 +217,8 @@ fn a_tool_with_too_many_core_instances_is_refused() {
 
 #[tokio::test]
 async fn a_tool_whose_components_pass_strings_to_each_other_can_be_called() {
-    let wasm = Handmade::default().build_with(&sender_and_receiver(1_000, 0, 100));
+    let (string_bytes, extra_pages, times) = (1_000, 0, 100);
+    let wasm = Handmade::default().build_with(&sender_and_receiver(string_bytes, extra_pages, times));
     let tool = sandbox().load("strings", &wasm).expect("it loads");
     let ending = call(&tool, json!({}), Limits::EXECUTE).await.ending;
     assert_eq!(ending.name(), "success", "{ending:?}");
@@ -220,16 +226,19 @@ async fn a_tool_whose_components_pass_strings_to_each_other_can_be_called() {
 
 #[test]
 fn a_module_with_several_memories_is_refused() {
-    let two = Handmade {
+    let tool_with_second_memory = Handmade {
         items: "(memory 1)",
         ..Handmade::default()
     };
-    let component = r#"(component
+    let component_with_second_memory = r#"(component
         (core module $a (memory (export "memory") 1))
         (core module $b (import "a" "memory" (memory 1)) (memory 1))
         (core instance $a (instantiate $a))
         (core instance (instantiate $b (with "a" (instance $a)))))"#;
-    for wasm in [two.build(), Handmade::default().build_with(component)] {
+    for wasm in [
+        tool_with_second_memory.build(),
+        Handmade::default().build_with(component_with_second_memory),
+    ] {
         let refused = refusal(&wasm);
         assert!(refused.contains("multiple memories"), "{refused}");
     }

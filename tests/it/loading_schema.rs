@@ -1,4 +1,5 @@
-//! Attacks in `schema()`, which runs before the tool is admitted, are stopped by the tight limits of that function.
+//! `schema()` of a component runs while the component is loaded, before anything is known about the tool. Attacks in it are
+//! stopped by its limits, which are tighter than those of a call.
 
 use art_core::limits::Limits;
 use art_sandbox::{Sandbox, SandboxConfig};
@@ -77,9 +78,10 @@ fn a_schema_that_differs_each_time_is_requested_once_and_cached() {
         let sandbox = Sandbox::new(&config).expect("the sandbox starts");
         load_into(&sandbox, components::SCHEMA_DIFFERS).expect("the guest loads")
     };
-    let [first, again] = [load(), load()];
-    assert_eq!(first.schema(), again.schema());
-    assert_eq!(first.digest(), again.digest());
+    let [first, second] = [load(), load()];
+    assert_eq!(first.schema(), second.schema());
+    assert_eq!(first.digest(), second.digest());
+    // Without the cache, `schema()` runs again.
     std::fs::remove_dir_all(dir.path().join("code")).unwrap();
     assert_ne!(first.schema().description, load().schema().description);
 }

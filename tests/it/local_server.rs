@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
+/// A model that makes embeddings, and so cannot answer a question.
+const EMBEDDING_MODEL: &str = "nomic-embed-text:latest";
+
 /// Returns a server that lists these models, as Ollama does, and a home that uses its address for Ollama.
 fn server_and_home(models: &[&str]) -> (Provider, Home) {
     let models: Vec<Value> = models
@@ -23,10 +26,10 @@ fn server_and_home(models: &[&str]) -> (Provider, Home) {
 }
 
 #[test]
-fn a_run_suggests_a_server_that_answers() {
-    let (server, home) = server_and_home(&["nomic-embed-text:latest", "llama3.2:1b", "qwen3:8b"]);
+fn a_run_suggests_the_first_suitable_model_of_a_local_server() {
+    let (server, home) = server_and_home(&[EMBEDDING_MODEL, "llama3.2:1b", "qwen3:8b"]);
     let ran = home.run("What is 2+2?");
-    ran.answers(&["4"]);
+    ran.assert_answers(&["4"]);
     let hint = format!(
         "a model server runs at {}: --model ollama:llama3.2:1b uses it",
         server.base_url
@@ -41,7 +44,7 @@ fn a_run_suggests_a_server_that_answers() {
 }
 
 #[test]
-fn the_suggested_option_works() {
+fn the_suggested_option_selects_the_model_of_the_server() {
     let (server, home) = server_and_home(&["qwen3:8b"]);
     let ran = home.art(&["run", "--model", "ollama:qwen3:8b", "What is 2+2?"]);
     assert!(ran.stderr().contains("model ollama:qwen3:8b at "), "{ran}");
@@ -60,8 +63,8 @@ fn doctor_suggests_a_server_that_answers() {
 }
 
 #[test]
-fn a_server_without_models_is_reported_with_a_hint() {
-    let (_server, home) = server_and_home(&["nomic-embed-text:latest"]);
+fn a_server_without_a_model_that_can_answer_is_reported_with_a_hint() {
+    let (_server, home) = server_and_home(&[EMBEDDING_MODEL]);
     let ran = home.run("What is 2+2?");
     assert!(
         ran.stderr().contains("but has no model yet (hint: `ollama pull qwen3`"),
@@ -76,7 +79,7 @@ fn a_server_is_not_contacted_if_a_model_is_chosen_or_output_is_json() {
         &["run", "--model", "embedded", "What is 2+2?"][..],
         &["--json", "run", "What is 2+2?"],
     ] {
-        home.art(args).answers(&["4"]);
+        home.art(args).assert_answers(&["4"]);
     }
     home.file(
         "art.toml",
@@ -85,7 +88,7 @@ fn a_server_is_not_contacted_if_a_model_is_chosen_or_output_is_json() {
             server.base_url
         ),
     );
-    home.run("What is 2+2?").answers(&["4"]);
+    home.run("What is 2+2?").assert_answers(&["4"]);
     home.art(&["doctor"]);
     assert!(server.requests().is_empty(), "the server was contacted");
 }
@@ -94,11 +97,12 @@ fn a_server_is_not_contacted_if_a_model_is_chosen_or_output_is_json() {
 fn a_server_without_a_list_of_models_is_not_suggested() {
     let refusing = Provider::failing(404, "", json!({"error": "not found"}));
     let silent = Provider::start(|_| Reply::Hang(""));
-    for base_url in [&refusing.base_url, &silent.base_url, "http://127.0.0.1:1/v1"] {
+    let no_server = "http://127.0.0.1:1/v1";
+    for base_url in [&refusing.base_url, &silent.base_url, no_server] {
         let home = Home::new();
         home.file("art.toml", &format!("[providers.ollama]\nbase_url = \"{base_url}\"\n"));
         let ran = home.run("What is 2+2?");
-        ran.answers(&["4"]);
+        ran.assert_answers(&["4"]);
         assert!(!ran.stderr().contains("model server"), "{ran}");
     }
 }

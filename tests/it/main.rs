@@ -10,8 +10,8 @@
 
 mod approvals;
 mod attacks;
-mod bench;
 mod granted;
+mod guest_tool_system;
 mod handmade;
 mod harness;
 mod home;

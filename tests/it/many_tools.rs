@@ -1,5 +1,8 @@
 //! Folders with very many tools: a start of the host reads only the files that have changed, and no changed file is called under
 //! its earlier digest.
+//!
+//! For that, the cache has a catalogue: the schemas and digests of the components of a folder, each with the state in which its
+//! file was.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -20,6 +23,10 @@ use crate::harness::call;
 /// Time after which a change of a file is certain to change its timestamp.
 const SETTLING_TIME: Duration = Duration::from_secs(4);
 const MIB: u64 = 1 << 20;
+/// The description of a handmade tool.
+const DESCRIPTION: &str = "By hand.";
+/// A description of the same length.
+const OTHER_DESCRIPTION: &str = "By fool.";
 
 /// A folder of tools and a cache.
 struct Scene {
@@ -35,10 +42,10 @@ impl Scene {
 
     /// Adds a tool with this name, which has eight characters.
     fn add(&self, name: &str) {
-        fs::write(self.file(name), component_named(name)).unwrap();
+        fs::write(self.component_file(name), component_named(name)).unwrap();
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    fn component_file(&self, name: &str) -> PathBuf {
         self.folder.path().join(format!("{name}.wasm"))
     }
 
@@ -47,7 +54,7 @@ impl Scene {
         load_folder(&sandbox(&self.cache.path().join("code")), self.folder.path(), &|_| {}).unwrap()
     }
 
-    /// Loads the folder after its files have settled, which writes the catalogue.
+    /// Waits until later changes of the files are certain to be noticed, and loads the folder, which writes the catalogue.
     fn write_catalogue(&self) {
         std::thread::sleep(SETTLING_TIME);
         assert_eq!(self.start().refused, []);
@@ -74,14 +81,14 @@ fn sandbox(cache: &Path) -> Sandbox {
 
 /// Returns a component that declares its schema and has this name, of eight characters.
 fn component_named(name: &str) -> Vec<u8> {
-    static DECLARING: OnceLock<Vec<u8>> = OnceLock::new();
-    let declaring = DECLARING.get_or_init(|| {
+    static WITH_SCHEMA: OnceLock<Vec<u8>> = OnceLock::new();
+    let with_schema = WITH_SCHEMA.get_or_init(|| {
         let cache = TempDir::new().unwrap();
         sandbox(&cache.path().join("code"))
             .with_schema(&Handmade::default().build())
             .unwrap()
     });
-    replace_text(declaring, "handmade", name)
+    replace_text(with_schema, "handmade", name)
 }
 
 /// Returns the bytes with every occurrence of `old` replaced by `new`, which has the same length.
@@ -96,6 +103,7 @@ fn replace_text(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
     bytes
 }
 
+/// Calls a tool, and returns how the call ended.
 async fn ending(plugin: &Plugin) -> Ending {
     call(plugin, json!({}), Limits::EXECUTE).await.ending
 }
@@ -126,15 +134,16 @@ async fn ten_thousand_tools_are_offered_and_only_the_called_one_is_compiled() {
 }
 
 #[test]
-fn files_that_one_start_cannot_read_are_read_by_the_next() {
+fn files_over_the_size_limit_of_one_start_are_read_by_the_next_start() {
     let scene = Scene::new();
     for n in 0..20 {
         let name = format!("large{n:03}");
-        // A sparse custom section of zeros between the component and its schema, which takes no space on the disk.
+        // All files together exceed the 512 MiB that one start reads. Each has a sparse custom section of zeros between the
+        // component and its schema, which takes no space on the disk.
         let wasm = component_named(&name);
-        let schema = Handmade::default().build().len();
-        let file = File::create(scene.file(&name)).unwrap();
-        write_padded(&file, &wasm, schema, 30 * MIB);
+        let schema_offset = Handmade::default().build().len();
+        let file = File::create(scene.component_file(&name)).unwrap();
+        write_padded(&file, &wasm, schema_offset, 30 * MIB);
     }
     std::thread::sleep(SETTLING_TIME);
     let first = scene.start();
@@ -146,15 +155,15 @@ fn files_that_one_start_cannot_read_are_read_by_the_next() {
     assert_eq!(scene.start().refused, []);
 }
 
-/// Writes a component with a custom section of about `bytes` zeros inserted at the offset `at`.
-fn write_padded(file: &File, wasm: &[u8], at: usize, bytes: u64) {
+/// Writes a component with a custom section of about `zeros` zeros inserted at the offset `at`.
+fn write_padded(file: &File, wasm: &[u8], at: usize, zeros: u64) {
     use std::os::unix::fs::FileExt;
-    let size = u32::try_from(bytes).unwrap();
+    let size = u32::try_from(zeros).unwrap();
     let leb128 = [0, 7, 14, 21].map(|shift| (size >> shift) as u8 & 0x7f | if shift < 21 { 0x80 } else { 0 });
     let head = [&[0][..], &leb128, &[1, b'x']].concat();
     file.write_all_at(&wasm[..at], 0).unwrap();
     file.write_all_at(&head, at as u64).unwrap();
-    let end = at as u64 + 5 + bytes;
+    let end = at as u64 + 5 + zeros;
     file.write_all_at(&wasm[at..], end).unwrap();
 }
 
@@ -166,18 +175,18 @@ async fn a_file_that_is_replaced_after_the_start_is_not_called_under_its_earlier
     scene.write_catalogue();
     let loaded = scene.start();
     fs::write(
-        scene.file("replaced"),
-        replace_text(&component_named("replaced"), "By hand.", "By fool."),
+        scene.component_file("replaced"),
+        replace_text(&component_named("replaced"), DESCRIPTION, OTHER_DESCRIPTION),
     )
     .unwrap();
-    let [changed, same] = &loaded.plugins[..] else {
+    let [replaced, unchanged] = &loaded.plugins[..] else {
         panic!("{loaded:?}")
     };
-    match ending(changed).await {
+    match ending(replaced).await {
         Ending::HostError { message } => assert!(message.contains("was replaced"), "{message}"),
         other => panic!("{other:?}"),
     }
-    assert_eq!(ending(same).await.name(), "success");
+    assert_eq!(ending(unchanged).await.name(), "success");
 }
 
 #[test]
@@ -185,19 +194,22 @@ fn a_changed_file_is_read_again_even_if_its_size_and_its_time_of_modification_ar
     let scene = Scene::new();
     scene.add("replaced");
     scene.write_catalogue();
-    let modified = fs::metadata(scene.file("replaced")).unwrap().modified().unwrap();
+    let modified = fs::metadata(scene.component_file("replaced"))
+        .unwrap()
+        .modified()
+        .unwrap();
     fs::write(
-        scene.file("replaced"),
-        replace_text(&component_named("replaced"), "By hand.", "By fool."),
+        scene.component_file("replaced"),
+        replace_text(&component_named("replaced"), DESCRIPTION, OTHER_DESCRIPTION),
     )
     .unwrap();
     File::options()
         .write(true)
-        .open(scene.file("replaced"))
+        .open(scene.component_file("replaced"))
         .unwrap()
         .set_modified(modified)
         .unwrap();
-    assert_eq!(scene.start().plugins[0].schema().description, "By fool.");
+    assert_eq!(scene.start().plugins[0].schema().description, OTHER_DESCRIPTION);
 }
 
 #[test]
@@ -205,7 +217,11 @@ fn a_modified_catalogue_is_not_used() {
     let scene = Scene::new();
     scene.add("the_same");
     scene.write_catalogue();
-    let forged = replace_text(&fs::read(scene.catalogue_file()).unwrap(), "By hand.", "By fool.");
+    let forged = replace_text(
+        &fs::read(scene.catalogue_file()).unwrap(),
+        DESCRIPTION,
+        OTHER_DESCRIPTION,
+    );
     fs::write(scene.catalogue_file(), forged).unwrap();
-    assert_eq!(scene.start().plugins[0].schema().description, "By hand.");
+    assert_eq!(scene.start().plugins[0].schema().description, DESCRIPTION);
 }

@@ -14,11 +14,11 @@ use crate::provider::{Provider, Reply, Request, instructions_contain, is_plannin
 const KEY: &str = "sk-very-secret-0123456789";
 
 /// Runs `art` with a model of `provider` and a key, and checks that the key is not shown.
-fn ask(home: &Home, provider: &Provider, more: &[&str]) -> CommandOutput {
-    let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
-    args.extend(["--api-key-env", "TEST_KEY"]);
-    args.extend(more);
-    let ran = home.art_with_environment(&args, &[("TEST_KEY", KEY)]);
+fn art_with(home: &Home, provider: &Provider, args: &[&str]) -> CommandOutput {
+    let mut all_args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
+    all_args.extend(["--api-key-env", "TEST_KEY"]);
+    all_args.extend(args);
+    let ran = home.art_with_environment(&all_args, &[("TEST_KEY", KEY)]);
     for text in [ran.stdout(), ran.stderr()] {
         assert!(!text.contains(KEY), "the key is shown: {text}");
     }
@@ -35,7 +35,7 @@ fn masked_stderr(ran: &CommandOutput, provider: &Provider) -> String {
 fn stderr_of_failure(provider: &Provider) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
-    let ran = ask(&home, provider, &["run", "Hello"]);
+    let ran = art_with(&home, provider, &["run", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{}", ran.stderr());
     masked_stderr(&ran, provider)
 }
@@ -43,7 +43,7 @@ fn stderr_of_failure(provider: &Provider) -> String {
 #[test]
 fn a_remote_model_answers() {
     let provider = Provider::answering(&["<mainCon", "tent>Hello to ", "you.</mainContent>"]);
-    let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
+    let ran = art_with(&Home::new(), &provider, &["run", "Hello"]);
     assert_eq!(
         (ran.code(), ran.stdout().as_str()),
         (0, "Hello to you.\n"),
@@ -66,11 +66,11 @@ fn suggested_questions_are_shown_below_the_answer_and_not_in_it() {
         "metres.\n<uiMeta",
         r#"data>{"suggestedQuestions": ["And in yards?", "W\u001bhy?"]}</uiMetadata>"#,
     ]);
-    let ran = ask(&Home::new(), &provider, &["run", "How far is it?"]);
+    let ran = art_with(&Home::new(), &provider, &["run", "How far is it?"]);
     assert_eq!(ran.stdout(), "It is 42 metres.\n", "{ran}");
     let shown = "\nYou could ask next:\n- And in yards?\n- W\\u{1b}hy?\n";
     assert!(ran.stderr().contains(shown), "{ran}");
-    let report = ask(&Home::new(), &provider, &["run", "--json", "How far is it?"]).json();
+    let report = art_with(&Home::new(), &provider, &["run", "--json", "How far is it?"]).json();
     assert_eq!(
         report.pointer("/uiMetadata/suggestedQuestions/0"),
         Some(&json!("And in yards?")),
@@ -81,7 +81,7 @@ fn suggested_questions_are_shown_below_the_answer_and_not_in_it() {
 #[test]
 fn a_remote_model_calls_local_tools() {
     let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
-    let ran = ask(&Home::new(), &provider, &["--json", "run", "What is 6*7?"]);
+    let ran = art_with(&Home::new(), &provider, &["--json", "run", "What is 6*7?"]);
     let report = ran.json();
     assert_eq!(report["answer"], "It is 42.", "{report}");
     assert_eq!(report["calls"][0]["toolName"], "calculator");
@@ -134,7 +134,7 @@ fn count_requests_with_tools(provider: &Provider) -> usize {
 fn a_provider_that_refuses_function_calls_gets_tools_as_text() {
     let provider = provider_without_function_calls();
     let home = Home::new();
-    let ran = ask(&home, &provider, &["--json", "run", "What is 6*7?"]);
+    let ran = art_with(&home, &provider, &["--json", "run", "What is 6*7?"]);
     let report = ran.json();
     assert_eq!((ran.code(), &report["answer"]), (0, &json!("It is 42.")), "{report}");
     assert_eq!(report["calls"][0]["ending"], "success", "{report}");
@@ -162,7 +162,10 @@ fn a_model_configured_without_function_calls_is_never_sent_a_list_of_tools() {
     ] {
         let home = Home::new();
         home.file("art.toml", &format!("[providers.compatible]\n{settings}\n"));
-        assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
+        assert_eq!(
+            art_with(&home, &provider, &["run", "What is 6*7?"]).stdout(),
+            "It is 42.\n"
+        );
         assert_eq!(count_requests_with_tools(&provider), 0, "{settings}");
     }
 }
@@ -175,7 +178,10 @@ fn the_setting_of_a_model_overrides_that_of_its_provider() {
         "art.toml",
         "[providers.compatible]\ntools = false\nmodels.m = { tools = true }\n",
     );
-    assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
+    assert_eq!(
+        art_with(&home, &provider, &["run", "What is 6*7?"]).stdout(),
+        "It is 42.\n"
+    );
     assert_eq!(
         count_requests_with_tools(&provider),
         4,
@@ -188,9 +194,9 @@ fn the_progress_of_a_tool_is_shown_only_at_a_terminal() {
     let home = Home::new();
     home.add("reports_progress", components::REPORTS_PROGRESS);
     let arguments = json!({"title": "walrus", "ms": 300});
-    for more in [&["run", "Hi"][..], &["--json", "run", "Hi"], &["--json", "chat"]] {
+    for args in [&["run", "Hi"][..], &["--json", "run", "Hi"], &["--json", "chat"]] {
         let provider = Provider::calling("reports_progress", arguments.clone(), "Done.");
-        let ran = ask(&home, &provider, more);
+        let ran = art_with(&home, &provider, args);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
         // The text `walrus` is also an argument of the call and appears in its line, so the check includes the percentage.
         for output in [ran.stderr(), ran.stdout()] {
@@ -205,7 +211,8 @@ fn prompts(provider: &Provider) -> Vec<String> {
     requests.map(|request| request.body.to_string()).collect()
 }
 
-/// Returns a home with a `display` tool, and a model that calls it and returns an empty text for its step.
+/// Returns a home with a `display` tool, whose output is shown to the person and not sent to the model, and a provider whose
+/// model calls the tool and returns an empty text for its step.
 pub(crate) fn display_tool_and_provider() -> (Home, Provider) {
     let home = Home::new();
     home.add("draws", components::DRAWS);
@@ -231,7 +238,7 @@ pub(crate) fn display_tool_and_provider() -> (Home, Provider) {
 #[test]
 fn the_output_of_a_display_tool_is_above_the_answer_and_in_no_prompt() {
     let (home, provider) = display_tool_and_provider();
-    let ran = ask(&home, &provider, &["run", "Draw it"]);
+    let ran = art_with(&home, &provider, &["run", "Draw it"]);
     assert_eq!(ran.code(), 0, "{ran}");
     let expected = "Bars of walrus\nbar        height\nwalrus-3   3\nwalrus-14  14\nThere it is.\n";
     assert_eq!(ran.stdout(), expected, "{ran}");
@@ -246,14 +253,14 @@ fn the_output_of_a_display_tool_is_above_the_answer_and_in_no_prompt() {
 #[test]
 fn invisible_characters_of_an_answer_are_escaped() {
     let provider = Provider::answering(&["<mainContent>a\u{2028}b\u{200b}", "c\u{2066}d</mainContent>"]);
-    let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
+    let ran = art_with(&Home::new(), &provider, &["run", "Hello"]);
     assert_eq!(ran.stdout(), "a\\u{2028}b\\u{200b}c\\u{2066}d\n", "{ran}");
 }
 
 #[test]
 fn the_output_of_a_display_tool_is_in_the_report_for_programs() {
     let (home, provider) = display_tool_and_provider();
-    let report = ask(&home, &provider, &["--json", "run", "Draw it"]).json();
+    let report = art_with(&home, &provider, &["--json", "run", "Draw it"]).json();
     let displayed = &report["displayed"];
     assert_eq!(displayed[0]["title"], "Bars of walrus", "{report}");
     assert_eq!(displayed[0]["output"][1], json!({"bar": "walrus-14", "height": 14}));
@@ -266,14 +273,14 @@ fn the_used_tokens_are_printed_with_their_price() {
     let home = Home::new();
     home.file("art.toml", "[prices.\"compatible:m\"]\ninput = 2.0\noutput = 10.0\n");
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-    let ran = ask(&home, &provider, &["run", "Hello"]);
+    let ran = art_with(&home, &provider, &["run", "Hello"]);
     assert!(
         ran.stderr()
             .contains("2 model calls, 0 tool calls, 2.0 k tokens in, 100 out, $0.0050"),
         "{}",
         ran.stderr()
     );
-    let metadata = ask(&home, &provider, &["--json", "run", "Hello"]).json()["metadata"].clone();
+    let metadata = art_with(&home, &provider, &["--json", "run", "Hello"]).json()["metadata"].clone();
     assert_eq!(metadata["llmMetadata"]["inputTokens"], 2000);
     assert_eq!(metadata["llmCost"], 0.005);
 }
@@ -281,9 +288,9 @@ fn the_used_tokens_are_printed_with_their_price() {
 #[test]
 fn a_model_without_a_price_has_no_cost() {
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-    let ran = ask(&Home::new(), &provider, &["run", "Hello"]);
+    let ran = art_with(&Home::new(), &provider, &["run", "Hello"]);
     assert!(ran.stderr().contains("100 out, price unknown"), "{}", ran.stderr());
-    let metadata = ask(&Home::new(), &provider, &["--json", "run", "Hello"]).json()["metadata"].clone();
+    let metadata = art_with(&Home::new(), &provider, &["--json", "run", "Hello"]).json()["metadata"].clone();
     assert!(metadata.get("llmCost").is_none(), "{metadata}");
 }
 
@@ -293,8 +300,8 @@ fn a_cost_limit_without_a_price_is_warned_about() {
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     let limit = "[execution]\nmaxCostUsd = 0.5\n";
     let price = "[prices.\"compatible:m\"]\ninput = 2.0\noutput = 10.0\n";
-    let warned = |more: &[&str]| {
-        ask(&home, &provider, more)
+    let warned = |args: &[&str]| {
+        art_with(&home, &provider, args)
             .stderr()
             .contains("so `maxCostUsd` counts only")
     };
@@ -329,6 +336,7 @@ fn has_key(folder: &std::path::Path) -> bool {
 #[test]
 fn a_key_that_a_provider_sends_back_is_neither_shown_nor_stored() {
     let home = Home::new();
+    // The key is split over several pieces of the streamed answer.
     const PIECES: [&str; 4] = [
         "<mainContent>It is ",
         "sk-very",
@@ -337,11 +345,11 @@ fn a_key_that_a_provider_sends_back_is_neither_shown_nor_stored() {
     ];
     assert!(PIECES.concat().contains(KEY));
     let provider = Provider::answering(&PIECES);
-    let ran = ask(&home, &provider, &["run", "What is my key?"]);
+    let ran = art_with(&home, &provider, &["run", "What is my key?"]);
     assert_eq!(ran.stdout(), "It is [key].\n", "{}", ran.stderr());
     let error = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key"}});
     assert_eq!(
-        ask(&home, &Provider::failing(401, "", error), &["run", "Hello"]).code(),
+        art_with(&home, &Provider::failing(401, "", error), &["run", "Hello"]).code(),
         8
     );
     assert!(!has_key(home.dir.path()));
@@ -385,7 +393,7 @@ fn a_retried_call_is_reported_in_one_line() {
         _ if is_synthesis(request) => Reply::Text(vec!["<mainContent>Hi.</mainContent>".to_owned()]),
         _ => Reply::Text(vec![plan(&json!([]))]),
     });
-    let ran = ask(&home, &provider, &["run", "Hello"]);
+    let ran = art_with(&home, &provider, &["run", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (0, "Hi.\n"), "{}", ran.stderr());
     let line = "rate limited by compatible; trying again in 0 s (1 of 3)\n";
     assert!(ran.stderr().contains(line), "{}", ran.stderr());
@@ -408,7 +416,7 @@ fn a_provider_that_fails_to_write_the_answer_is_named_with_a_remedy() {
             Reply::Text(vec!["done".to_owned()])
         }
     });
-    let ran = ask(&home, &provider, &["run", "What is 6*7?"]);
+    let ran = art_with(&home, &provider, &["run", "What is 6*7?"]);
     assert_eq!(ran.code(), 3, "{}", ran.stderr());
     let advice = "The provider `compatible` refused the key; check that it is set and still valid.\n";
     assert!(ran.stderr().contains(advice), "{}", ran.stderr());
@@ -490,10 +498,10 @@ fn a_remote_model_can_be_evaluated() {
     let home = Home::new();
     let tool = json!({"name": "calculator", "description": "Calculates.", "inputSchema": {"type": "object"},
         "executionMode": "functional"});
-    let line = json!({"query": "Hello", "tools": [tool], "expected": []});
-    let file = home.file("cases.jsonl", &line.to_string());
+    let case = json!({"query": "Hello", "tools": [tool], "expected": []});
+    let file = home.file("cases.jsonl", &case.to_string());
     let provider = Provider::answering(&["<mainContent>Hello.</mainContent>"]);
-    let ran = ask(&home, &provider, &["--json", "eval", file.to_str().unwrap()]);
+    let ran = art_with(&home, &provider, &["--json", "eval", file.to_str().unwrap()]);
     let report = ran.json();
     assert_eq!(
         (report["cases"].as_u64(), report["errors"].as_u64()),
@@ -505,15 +513,18 @@ fn a_remote_model_can_be_evaluated() {
 
 #[test]
 fn an_evaluation_checks_calls_whose_arguments_come_from_earlier_outputs() {
-    let tool = |name: &str, parameter: &str, kind: &str, output: Value| {
-        let input = json!({"type": "object", "properties": {parameter: {"type": kind}}, "required": [parameter]});
-        json!({"name": name, "description": name, "inputSchema": input, "outputSchema": output, "executionMode": "functional"})
+    let tool = |name: &str, parameter: &str, parameter_type: &str, output_schema: Value| {
+        let input_schema =
+            json!({"type": "object", "properties": {parameter: {"type": parameter_type}}, "required": [parameter]});
+        json!({"name": name, "description": name, "inputSchema": input_schema, "outputSchema": output_schema,
+            "executionMode": "functional"})
     };
-    let words = json!({"type": "object", "properties": {"words": {"type": "integer", "minimum": 120}}});
+    // No tool runs: the outputs are made up from the schemas and the examples, and here that makes the number of words 120.
+    let word_count_schema = json!({"type": "object", "properties": {"words": {"type": "integer", "minimum": 120}}});
     let mut halve = tool("halve", "value", "number", json!({"type": "number"}));
     halve["examples"] = json!([{"input": {"value": 120}, "output": 60}]);
     let tools = [
-        tool("count", "text", "string", words),
+        tool("count", "text", "string", word_count_schema),
         halve,
         tool("say", "text", "string", json!({})),
     ];
@@ -528,13 +539,13 @@ fn an_evaluation_checks_calls_whose_arguments_come_from_earlier_outputs() {
         {"toolName": "halve", "arguments": {"value": [120]}},
         {"toolName": "say", "arguments": {"text": ["half is 60"]}},
     ]);
-    let line = json!({"query": "Half of the words?", "tools": tools, "expected": expected});
+    let case = json!({"query": "Half of the words?", "tools": tools, "expected": expected});
     let home = Home::new();
-    let file = home.file("cases.jsonl", &line.to_string());
+    let file = home.file("cases.jsonl", &case.to_string());
     let provider = Provider::start(move |_| Reply::Text(vec![plan(&steps)]));
-    let report = ask(&home, &provider, &["--json", "eval", file.to_str().unwrap()]).json();
-    let right = [&report["callsRight"], &report["expectedCalls"], &report["casesRight"]];
-    assert_eq!(right, [&json!(3), &json!(3), &json!(1)], "{report}");
+    let report = art_with(&home, &provider, &["--json", "eval", file.to_str().unwrap()]).json();
+    let counts = [&report["callsRight"], &report["expectedCalls"], &report["casesRight"]];
+    assert_eq!(counts, [&json!(3), &json!(3), &json!(1)], "{report}");
 }
 
 #[test]
@@ -550,9 +561,9 @@ fn an_evaluation_sends_the_same_settings_as_a_run() {
         &json!({"query": "Hello", "tools": [], "expected": []}).to_string(),
     );
     let provider = Provider::answering(&["<mainContent>Hello.</mainContent>"]);
-    assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 3);
+    assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 3);
     let run = provider.requests();
-    assert_eq!(ask(&home, &provider, &["eval", file.to_str().unwrap()]).code(), 0);
+    assert_eq!(art_with(&home, &provider, &["eval", file.to_str().unwrap()]).code(), 0);
     let eval = provider.requests();
     // Parts of the instructions are compared, since the whole text also names the tools, which differ.
     let parts = |request: &Request| {
@@ -579,11 +590,11 @@ fn a_picture_is_sent_to_a_model_with_vision() {
                 .contains("data:image/png;base64,iVBORw0KGgpyZXN0")
         })
     };
-    let ran = ask(&home, &provider, &["run", "What is this?", "--attach", picture]);
+    let ran = art_with(&home, &provider, &["run", "What is this?", "--attach", picture]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     assert!(!picture_was_sent(&provider), "this model cannot read pictures");
     home.file("art.toml", "[providers.compatible]\nvision = true\n");
-    let ran = ask(&home, &provider, &["run", "What is this?", "--attach", picture]);
+    let ran = art_with(&home, &provider, &["run", "What is this?", "--attach", picture]);
     assert_eq!(ran.stdout(), "A cat.\n", "{}", ran.stderr());
     assert!(!ran.stderr().contains("cannot read pictures"), "{}", ran.stderr());
     assert!(picture_was_sent(&provider));
@@ -597,13 +608,13 @@ fn configured_texts_reach_the_model() {
         "system_prompt = \"Be brief.\"\n[persona]\nname = \"Ada\"\n[prompts]\npes_planning_instructions = \"Plan with care.\"\n",
     );
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-    assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
-    let planning = provider.request();
+    assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 0);
+    let planning_request = provider.request();
     for text in ["Be brief.", "Ada", "Plan with care."] {
         assert!(
-            instructions_contain(&planning, text),
+            instructions_contain(&planning_request, text),
             "`{text}` is missing: {}",
-            planning.body
+            planning_request.body
         );
     }
 }
@@ -628,13 +639,16 @@ fn the_settings_of_a_conversation_reach_the_model() {
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
     }
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-    assert_eq!(ask(&home, &provider, &["run", "--thread", &thread, "Hello"]).code(), 0);
-    let planning = provider.request();
+    assert_eq!(
+        art_with(&home, &provider, &["run", "--thread", &thread, "Hello"]).code(),
+        0
+    );
+    let planning_request = provider.request();
     for text in ["Be brief.", "Ada", "Plan with care."] {
         assert!(
-            instructions_contain(&planning, text),
+            instructions_contain(&planning_request, text),
             "`{text}` is missing: {}",
-            planning.body
+            planning_request.body
         );
     }
 }
@@ -657,17 +671,17 @@ fn a_budget_of_a_conversation_stops_its_runs() {
 fn an_invalid_setting_of_a_conversation_is_refused() {
     let home = Home::new();
     let thread = start_thread(&home);
-    let wrong = [
+    let invalid_settings = [
         ("persona", r#"{"nmae": "Ada"}"#, "`nmae`"),
         ("history-limit", "many", "not JSON"),
         ("execution", r#"{"maxToolCalls": "5"}"#, "invalid type"),
         ("system-prompt", r#"{"tag": "none"}"#, "`none`"),
         ("colour", "1", "possible values"),
     ];
-    for (setting, value, word) in wrong {
+    for (setting, value, part_of_error) in invalid_settings {
         let ran = home.art(&["thread", "set", &thread, setting, value]);
         assert!(
-            ran.code() != 0 && ran.stderr().contains(word),
+            ran.code() != 0 && ran.stderr().contains(part_of_error),
             "{setting}: {}",
             ran.stderr()
         );
@@ -676,7 +690,7 @@ fn an_invalid_setting_of_a_conversation_is_refused() {
 }
 
 #[test]
-fn a_system_prompt_by_its_tag_reaches_the_model() {
+fn a_system_prompt_that_is_chosen_by_its_tag_reaches_the_model() {
     let home = Home::new();
     home.file(
         "art.toml",
@@ -684,12 +698,12 @@ fn a_system_prompt_by_its_tag_reaches_the_model() {
          [system_prompts.brief]\ntemplate = \"Use {{n}} words in {{language}}.\"\nvariables = { n = 9, language = \"Latin\" }\n",
     );
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-    assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
-    let planning = provider.request();
+    assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 0);
+    let planning_request = provider.request();
     assert!(
-        instructions_contain(&planning, "Use 7 words in Latin."),
+        instructions_contain(&planning_request, "Use 7 words in Latin."),
         "{}",
-        planning.body
+        planning_request.body
     );
 }
 
@@ -703,12 +717,12 @@ fn the_default_system_prompt_reaches_the_model_unless_another_is_named() {
         let home = Home::new();
         home.file("art.toml", &format!("{setting}{TEMPLATES}"));
         let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-        assert_eq!(ask(&home, &provider, &["run", "Hello"]).code(), 0);
-        let planning = provider.request();
+        assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 0);
+        let planning_request = provider.request();
         assert!(
-            instructions_contain(&planning, expected) && !instructions_contain(&planning, other),
+            instructions_contain(&planning_request, expected) && !instructions_contain(&planning_request, other),
             "{}",
-            planning.body
+            planning_request.body
         );
     }
 }
@@ -718,7 +732,7 @@ fn an_exhausted_budget_ends_the_run() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxModelCalls = 1\n");
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
-    let ran = ask(&home, &provider, &["run", "Hello"]);
+    let ran = art_with(&home, &provider, &["run", "Hello"]);
     assert_eq!(provider.requests().len(), 1);
     assert_eq!(ran.code(), 3, "{}", ran.stderr());
     assert!(ran.stderr().contains("limit hit: "), "{}", ran.stderr());
@@ -729,7 +743,7 @@ fn tokens_that_a_provider_does_not_count_are_estimated() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxTokens = 10\n");
     let provider = Provider::start(|_| Reply::Uncounted(plan(&json!([]))));
-    let ran = ask(&home, &provider, &["--json", "run", "Hello"]);
+    let ran = art_with(&home, &provider, &["--json", "run", "Hello"]);
     assert_eq!((ran.code(), provider.requests().len()), (3, 1), "{}", ran.stderr());
     let metadata = &ran.json()["metadata"];
     assert!(metadata["limitsHit"].to_string().contains("tokens"), "{metadata}");
@@ -744,6 +758,7 @@ fn doctor_line(ran: &CommandOutput, name: &str) -> String {
         .to_owned()
 }
 
+/// Starts a provider that only lists these models, and panics at a request that would cost tokens.
 fn provider_listing(models: &'static [&'static str]) -> Provider {
     Provider::start(move |request| match request.path.as_str() {
         "/v1/models" => {
@@ -757,7 +772,7 @@ fn provider_listing(models: &'static [&'static str]) -> Provider {
 #[test]
 fn doctor_looks_for_the_model_without_spending_tokens() {
     let provider = provider_listing(&["k", "m"]);
-    let ran = ask(&Home::new(), &provider, &["doctor"]);
+    let ran = art_with(&Home::new(), &provider, &["doctor"]);
     let line = doctor_line(&ran, "model");
     assert!(line.starts_with("ok "), "{line}");
     // The line does not say that the key was accepted: a compatible service may list its models without checking the
@@ -768,7 +783,7 @@ fn doctor_looks_for_the_model_without_spending_tokens() {
 
 #[test]
 fn doctor_names_the_models_nearest_to_one_that_is_not_listed() {
-    let ran = ask(&Home::new(), &provider_listing(&["mm", "far-away"]), &["doctor"]);
+    let ran = art_with(&Home::new(), &provider_listing(&["mm", "far-away"]), &["doctor"]);
     let line = doctor_line(&ran, "model");
     assert!(line.starts_with("warn "), "{line}");
     assert!(
@@ -780,7 +795,7 @@ fn doctor_names_the_models_nearest_to_one_that_is_not_listed() {
 #[test]
 fn doctor_fails_when_the_configured_model_cannot_be_asked() {
     let provider = Provider::failing(401, "", json!({"error": {"message": "bad key"}}));
-    let ran = ask(&Home::new(), &provider, &["doctor"]);
+    let ran = art_with(&Home::new(), &provider, &["doctor"]);
     let line = doctor_line(&ran, "model");
     assert!(
         line.starts_with("fail ") && line.contains("did not accept the key"),
@@ -792,9 +807,9 @@ fn doctor_fails_when_the_configured_model_cannot_be_asked() {
 #[test]
 fn doctor_only_warns_about_a_provider_that_is_not_used() {
     let home = Home::new();
-    let provider =
+    let settings =
         "[providers.mine]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\napi_key_env = \"TEST_KEY\"\n";
-    home.file("art.toml", provider);
+    home.file("art.toml", settings);
     let ran = home.art_with_environment(&["doctor"], &[("TEST_KEY", KEY)]);
     let line = doctor_line(&ran, "provider");
     assert!(line.starts_with("warn ") && line.contains("`mine`: "), "{line}");
@@ -806,7 +821,7 @@ fn doctor_only_warns_about_a_provider_that_is_not_used() {
 fn the_configuration_shows_where_a_key_comes_from_and_never_the_key() {
     let home = Home::new();
     let provider = Provider::answering(&[]);
-    let shown = ask(&home, &provider, &["config"]).stdout();
+    let shown = art_with(&home, &provider, &["config"]).stdout();
     let row = |name: &str| {
         let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -821,7 +836,7 @@ fn the_configuration_shows_where_a_key_comes_from_and_never_the_key() {
     );
     assert_eq!(row("providers.openai.key"), "providers.openai.key not set default");
     assert_eq!(row("execution.maxIterations"), "execution.maxIterations 5 default");
-    let json = ask(&home, &provider, &["--json", "config"]).json();
+    let json = art_with(&home, &provider, &["--json", "config"]).json();
     let providers = json["providers"].as_array().unwrap().iter();
     let compatible = providers
         .filter(|info| info["name"] == "compatible")
@@ -881,5 +896,5 @@ fn an_address_without_a_provider_is_refused_unless_from_the_environment() {
     );
     let variable = [("ART_BASE_URL", "https://models.example/v1")];
     home.art_with_environment(&["run", "What is 2+2?"], &variable)
-        .answers(&["4"]);
+        .assert_answers(&["4"]);
 }

@@ -1,5 +1,6 @@
-//! Connections that cannot be opened or that break: there is one error that says what happened and what to do, and there are no
-//! more attempts than configured (M02: a call is retried only until its first token).
+//! Connections to a model that cannot be opened or that break: there is one error that says what happened and what to do, and
+//! there are no more attempts than configured. A model call is retried only if the connection is lost before the first token of
+//! the reply (M02).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,8 +11,13 @@ use std::thread;
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
-/// Runs a question with a model at `base_url`. Asserts that the run fails, after one retry if `retried`. Returns the error.
-fn error_of_run(base_url: &str, retried: bool) -> String {
+/// Runs a question with a model at `base_url`. Asserts that the run fails after one retry. Returns the error.
+fn error_after_retry(base_url: &str) -> String {
+    error_after_retries(base_url, 1)
+}
+
+/// Same as [`error_after_retry`], with this number of retries. The configuration allows one.
+fn error_after_retries(base_url: &str, expected_retries: usize) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = home.art(&["--model", "compatible:m", "--base-url", base_url, "run", "Hello"]);
@@ -19,7 +25,7 @@ fn error_of_run(base_url: &str, retried: bool) -> String {
     assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{stderr}");
     assert_eq!(
         stderr.matches("trying again in 0 s (1 of 1)").count(),
-        usize::from(retried),
+        expected_retries,
         "{stderr}"
     );
     let mut sentences = stderr
@@ -37,7 +43,7 @@ fn error_of_run(base_url: &str, retried: bool) -> String {
 
 /// Starts a server that calls `serve` with each connection and then closes it. Returns its address and a counter of its
 /// connections.
-fn server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
+fn start_server(serve: fn(TcpStream)) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connections = Arc::new(AtomicUsize::new(0));
@@ -56,9 +62,9 @@ fn assert_begins_and_ends(sentence: &str, begin: &str, end: &str) {
 }
 
 /// Asserts that a server with this behaviour causes the error of a broken connection, after one retry.
-fn assert_breaks_off_twice(serve: fn(TcpStream)) {
-    let (address, connections) = server(serve);
-    let sentence = error_of_run(&format!("http://{address}/v1"), true);
+fn assert_connection_is_lost_twice(serve: fn(TcpStream)) {
+    let (address, connections) = start_server(serve);
+    let sentence = error_after_retry(&format!("http://{address}/v1"));
     assert_begins_and_ends(
         &sentence,
         &format!("the connection to `{address}` was lost: "),
@@ -78,26 +84,26 @@ fn read_head(connection: &mut TcpStream) {
 
 #[test]
 fn an_unknown_host_is_reported_with_what_to_check() {
-    let sentence = error_of_run("http://no-such-host.invalid/v1", true);
+    let sentence = error_after_retry("http://no-such-host.invalid/v1");
     let begin = "cannot find the host `no-such-host.invalid`: ";
     assert_begins_and_ends(&sentence, begin, "; check the network, `base_url`, and any proxy");
 }
 
 #[test]
 fn a_server_without_tls_at_an_https_address_is_reported() {
-    let (address, connections) = server(|mut connection| {
+    let (address, connections) = start_server(|mut connection| {
         drop(connection.read(&mut [0; 64]));
         drop(connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
-    let sentence = error_of_run(&format!("https://{address}/v1"), true);
+    let sentence = error_after_retry(&format!("https://{address}/v1"));
     assert_eq!(sentence, format!("`{address}` does not use TLS; correct `base_url`"));
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
 
 #[test]
 fn a_server_that_closes_during_the_tls_handshake_is_reported() {
-    let (address, connections) = server(drop);
-    let sentence = error_of_run(&format!("https://{address}/v1"), true);
+    let (address, connections) = start_server(drop);
+    let sentence = error_after_retry(&format!("https://{address}/v1"));
     let begin = format!("no connection to `{address}`: ");
     assert_begins_and_ends(&sentence, &begin, "; check the network, and any proxy");
     assert_eq!(connections.load(Ordering::Relaxed), 2);
@@ -105,12 +111,12 @@ fn a_server_that_closes_during_the_tls_handshake_is_reported() {
 
 #[test]
 fn a_connection_closed_before_the_request_is_retried() {
-    assert_breaks_off_twice(drop);
+    assert_connection_is_lost_twice(drop);
 }
 
 #[test]
 fn a_connection_reset_after_the_request_is_retried() {
-    assert_breaks_off_twice(|mut connection| {
+    assert_connection_is_lost_twice(|mut connection| {
         read_head(&mut connection);
         // Closing a socket with unread data resets the connection.
         connection.peek(&mut [0]).unwrap();
@@ -119,7 +125,7 @@ fn a_connection_reset_after_the_request_is_retried() {
 
 #[test]
 fn a_connection_that_breaks_in_the_response_head_is_retried() {
-    assert_breaks_off_twice(|mut connection| {
+    assert_connection_is_lost_twice(|mut connection| {
         read_head(&mut connection);
         drop(connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"));
     });
@@ -128,7 +134,7 @@ fn a_connection_that_breaks_in_the_response_head_is_retried() {
 #[test]
 fn a_connection_that_breaks_after_the_first_token_is_not_retried() {
     let provider = Provider::start(|_| Reply::Break("---JSON"));
-    let sentence = error_of_run(&provider.base_url, false);
+    let sentence = error_after_retries(&provider.base_url, 0);
     assert_begins_and_ends(&sentence, "the stream was interrupted", "; try again");
     assert_eq!(provider.requests().len(), 1);
 }

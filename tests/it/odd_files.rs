@@ -37,7 +37,7 @@ fn run(home: &Home, args: &[&str]) -> CommandOutput {
     CommandOutput(child.wait_with_output().unwrap())
 }
 
-/// Lists the tools of a fresh home, and asserts that its one tool is among them.
+/// Lists the tools of a home, and asserts that `calculator` is among them.
 fn list_tools(home: &Home) -> CommandOutput {
     let ran = run(home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
@@ -45,12 +45,12 @@ fn list_tools(home: &Home) -> CommandOutput {
     ran
 }
 
-fn cache(home: &Home) -> PathBuf {
+fn code_cache(home: &Home) -> PathBuf {
     home.dir.path().join("cache").join("code")
 }
 
 fn compiled_file(home: &Home) -> PathBuf {
-    let entries = fs::read_dir(cache(home)).unwrap();
+    let entries = fs::read_dir(code_cache(home)).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     paths
         .find(|path| path.extension().is_some_and(|ending| ending == "cwasm"))
@@ -59,7 +59,7 @@ fn compiled_file(home: &Home) -> PathBuf {
 
 #[test]
 fn a_configuration_that_is_a_pipe_is_an_error() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     replace_with_pipe(&home.dir.path().join("art.toml"));
     let ran = run(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 6, "{ran}");
@@ -68,14 +68,14 @@ fn a_configuration_that_is_a_pipe_is_an_error() {
 
 #[test]
 fn a_component_that_is_a_pipe_is_refused_and_the_others_load() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     replace_with_pipe(&home.plugins().join("a.wasm"));
     assert!(list_tools(&home).stdout().contains("a.wasm: not a regular file"));
 }
 
 #[test]
-fn nothing_but_regular_files_of_a_bounded_size_is_read_from_the_plugins_folder() {
-    let home = Home::fresh();
+fn only_regular_files_of_a_bounded_size_are_read_from_the_plugins_folder() {
+    let home = Home::with_empty_cache();
     let plugin = |name: &str| home.plugins().join(name);
     fs::create_dir(plugin("directory.wasm")).unwrap();
     for (target, name) in [
@@ -101,7 +101,7 @@ fn nothing_but_regular_files_of_a_bounded_size_is_read_from_the_plugins_folder()
 
 #[test]
 fn compiled_code_that_is_a_pipe_does_not_prevent_a_call() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     list_tools(&home);
     let code = compiled_file(&home);
     replace_with_pipe(&code);
@@ -112,20 +112,21 @@ fn compiled_code_that_is_a_pipe_does_not_prevent_a_call() {
 
 #[test]
 fn an_invalid_cache_key_is_replaced_with_one_warning() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
     list_tools(&home);
-    let key = cache(&home).join("key");
-    let truncated = |key: &Path| fs::write(key, "short").unwrap();
+    let key = code_cache(&home).join("key");
+    // A valid key has 32 bytes.
+    let truncate = |key: &Path| fs::write(key, "short").unwrap();
     let empty = |key: &Path| fs::write(key, "").unwrap();
-    let long = |key: &Path| fs::write(key, [0; 33]).unwrap();
-    let faults: [&dyn Fn(&Path); 4] = [&truncated, &empty, &long, &|key| replace_with_pipe(key)];
-    for damage in faults {
+    let lengthen = |key: &Path| fs::write(key, [0; 33]).unwrap();
+    let ways_to_damage: [&dyn Fn(&Path); 4] = [&truncate, &empty, &lengthen, &|key| replace_with_pipe(key)];
+    for damage in ways_to_damage {
         damage(&key);
-        let stderr = [list_tools(&home).stderr(), list_tools(&home).stderr()];
+        let [first, second] = [list_tools(&home).stderr(), list_tools(&home).stderr()];
         assert!(
-            stderr[0].contains("the key of the cache is invalid and is replaced"),
-            "{stderr:?}"
+            first.contains("the key of the cache is invalid and is replaced"),
+            "{first}"
         );
-        assert_eq!(stderr[1], "");
+        assert_eq!(second, "");
     }
 }

@@ -9,15 +9,18 @@ use serde_json::json;
 
 use crate::handmade::Handmade;
 use crate::harness::{call, sandbox};
-use crate::overrunning::{OVERRUNNING, Overrunning};
+use crate::overrunning::{OVERRUNNING_GUESTS, OverrunningGuest};
 
 /// Maximum overrun. It is ten times the goal for the default limits, because other tests run at the same time.
 const MAX_OVERRUN: Duration = Duration::from_millis(150);
-/// Maximum number of calls, of which the one with the shortest overrun counts.
-const ROUNDS: usize = 5;
+/// Maximum number of calls of a guest, of which the one with the shortest overrun counts.
+const MAX_CALLS: usize = 5;
+/// Size of the memory of each guest, in pages of 64 KiB.
+const MEMORY_PAGES: u32 = 960;
 
-async fn measure_overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
-    let deadline_ms = kind.deadline_ms(&Limits::EXECUTE);
+/// Returns for how long a call goes on after its deadline.
+async fn measure_overrun(guest: &OverrunningGuest, plugin: &Plugin) -> Duration {
+    let deadline_ms = guest.deadline_ms(&Limits::EXECUTE);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms: deadline_ms,
@@ -25,17 +28,19 @@ async fn measure_overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
     };
     let start = Instant::now();
     let ending = call(plugin, json!({}), limits).await.ending;
-    assert_eq!(ending.name(), "timeout", "{}: {ending:?}", kind.name);
+    assert_eq!(ending.name(), "timeout", "{}: {ending:?}", guest.name);
     start.elapsed().saturating_sub(Duration::from_millis(deadline_ms))
 }
 
 #[tokio::test]
 async fn every_guest_is_stopped_soon_after_its_deadline() {
-    for kind in OVERRUNNING {
-        let plugin = sandbox().load("overrunning", &(kind.build)(960)).expect("it loads");
+    for guest in OVERRUNNING_GUESTS {
+        let plugin = sandbox()
+            .load("overrunning", &(guest.build)(MEMORY_PAGES))
+            .expect("it loads");
         let mut shortest = Duration::MAX;
-        for _ in 0..ROUNDS {
-            shortest = shortest.min(measure_overrun(kind, &plugin).await);
+        for _ in 0..MAX_CALLS {
+            shortest = shortest.min(measure_overrun(guest, &plugin).await);
             if shortest < MAX_OVERRUN {
                 break;
             }
@@ -43,14 +48,14 @@ async fn every_guest_is_stopped_soon_after_its_deadline() {
         assert!(
             shortest < MAX_OVERRUN,
             "{} exceeded its deadline by {shortest:?}",
-            kind.name
+            guest.name
         );
     }
 }
 
-/// Functions that write a sequence of numbers at an address, and that trap if the numbers at an address differ from that
-/// sequence.
-const NUMBERS: &str = "
+/// Two functions: `$write` writes a sequence of 200000 numbers at an address, and `$read` traps if the numbers at an address
+/// differ from this sequence.
+const WRITE_AND_READ: &str = "
     (func $number (param $n i32) (result i32) (i32.mul (local.get $n) (i32.const 0x9e3779b5)))
     (func $write (param $at i32) (local $n i32)
         (loop $l
@@ -62,7 +67,7 @@ const NUMBERS: &str = "
                 (then unreachable))
             (br_if $l (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 200000)))))";
 
-/// Runs a guest that traps if a result is wrong.
+/// Runs a guest whose instructions trap if a result is wrong, and asserts that it does not trap.
 async fn assert_success(items: &str, execute: &str) {
     let guest = Handmade {
         items,
@@ -82,13 +87,13 @@ async fn a_long_copy_is_correct_even_if_source_and_destination_overlap() {
              (memory.copy (i32.const {to}) (i32.const {from}) (i32.const 800000))
              (call $read (i32.const {to}))"
         );
-        assert_success(NUMBERS, &execute).await;
+        assert_success(WRITE_AND_READ, &execute).await;
     }
 }
 
 #[tokio::test]
 async fn a_copy_is_correct_in_a_function_with_many_types_and_several_locals() {
-    let items = format!("{} {NUMBERS}", "(type (func (param i64)))".repeat(100));
+    let items = format!("{} {WRITE_AND_READ}", "(type (func (param i64)))".repeat(100));
     for length in [0, 5, 200_000] {
         let execute = format!(
             "(local $a i64) (local $length i32) (local $b f32)
@@ -108,6 +113,7 @@ async fn a_copy_is_correct_in_a_function_with_many_types_and_several_locals() {
 
 #[tokio::test]
 async fn a_fill_writes_its_range_and_nothing_else() {
+    // A fill is done in chunks of 262144 bytes. The byte after the range is set to 9 before.
     for length in [0, 1, 262_143, 262_144, 262_145, 600_001] {
         let execute = format!(
             "(local $length i32) (local.set $length (i32.const {length}))
@@ -125,6 +131,7 @@ async fn a_fill_writes_its_range_and_nothing_else() {
 
 #[tokio::test]
 async fn a_long_memory_init_copies_from_the_right_offset_of_the_segment() {
+    // The segment has the letter `y` (121) at the offset 299999 and `z` (122) at its end, and is copied without its first byte.
     let items = format!("(data $d \"{}y{}z\")", "x".repeat(299_999), "x".repeat(300_000));
     let execute = "(memory.init $d (i32.const 20000) (i32.const 1) (i32.const 600000))
         (if (i32.ne (i32.load8_u (i32.const 319998)) (i32.const 121)) (then unreachable))
@@ -180,6 +187,7 @@ async fn grown_memory_has_the_right_size_and_is_zero() {
 
 #[tokio::test]
 async fn a_large_initial_memory_has_its_data_before_the_start_function_runs() {
+    // The start function remembers the first letter of `seven`, which is 115.
     let guest = Handmade {
         memory: r#"(memory (export "memory") 400) (data (i32.const 20000000) "seven")"#,
         items: "(global $started (mut i32) (i32.const 0))

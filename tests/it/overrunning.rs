@@ -7,7 +7,7 @@ use crate::handmade::Handmade;
 
 /// A guest that is hard to stop.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Overrunning {
+pub(crate) struct OverrunningGuest {
     pub(crate) name: &'static str,
     /// Builds the component, with a memory of the given number of pages of 64 KiB.
     pub(crate) build: fn(u32) -> Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct Overrunning {
     worst_after_ms: u64,
 }
 
-impl Overrunning {
+impl OverrunningGuest {
     /// Returns the deadline at which to stop the guest, in milliseconds. A guest that first prepares all its memory,
     /// which takes more than 100 ms, needs more time if it has more memory.
     pub(crate) fn deadline_ms(&self, limits: &Limits) -> u64 {
@@ -25,19 +25,22 @@ impl Overrunning {
 }
 
 /// All guests that are hard to stop.
-pub(crate) const OVERRUNNING: &[Overrunning] = &[
-    kind(
+pub(crate) const OVERRUNNING_GUESTS: &[OverrunningGuest] = &[
+    overrunning_guest(
         "memory.fill",
         |pages| {
             looping_guest(
                 pages,
                 "",
-                &format!("(memory.fill (i32.const 0) (i32.const 7) (i32.const {}))", bytes(pages)),
+                &format!(
+                    "(memory.fill (i32.const 0) (i32.const 7) (i32.const {}))",
+                    work_bytes(pages)
+                ),
             )
         },
         2,
     ),
-    kind(
+    overrunning_guest(
         "memory.fill of varying lengths",
         |pages| {
             looping_guest(
@@ -45,31 +48,31 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
                 "",
                 &format!(
                     "(memory.fill (i32.const 0) (i32.const 7) (i32.sub (i32.const {}) (memory.grow (i32.const 0))))",
-                    bytes(pages)
+                    work_bytes(pages)
                 ),
             )
         },
         2,
     ),
-    kind(
+    overrunning_guest(
         "memory.copy up",
         |pages| looping_guest(pages, "", &copy_of_half(pages, "(i32.const 0) (local.get $half)")),
         2,
     ),
-    kind(
+    overrunning_guest(
         "memory.copy down",
         |pages| looping_guest(pages, "", &copy_of_half(pages, "(local.get $half) (i32.const 0)")),
         2,
     ),
-    kind("memory.init", memory_init_guest, 2),
-    kind(
+    overrunning_guest("memory.init", memory_init_guest, 2),
+    overrunning_guest(
         "first touch",
-        |pages| looping_guest(pages, "", &touch_pages(bytes(pages), WRITE)),
+        |pages| looping_guest(pages, "", &touch_pages(work_bytes(pages), WRITE)),
         2,
     ),
-    kind("first touch without a loop", unrolled_touch, 2),
-    kind("first touch of initial memory", initial_touch, 2),
-    kind(
+    overrunning_guest("first touch without a loop", touch_without_loop, 2),
+    overrunning_guest("first touch of initial memory", touch_of_initial_memory, 2),
+    overrunning_guest(
         "first touch by reading and by writing",
         |pages| {
             looping_guest(
@@ -77,25 +80,25 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
                 "",
                 &format!(
                     "{}{}",
-                    touch_pages(bytes(pages), READ),
-                    touch_pages(bytes(pages), WRITE)
+                    touch_pages(work_bytes(pages), READ),
+                    touch_pages(work_bytes(pages), WRITE)
                 ),
             )
         },
         2,
     ),
-    kind(
+    overrunning_guest(
         "release of memory",
         |pages| {
             looping_guest(
                 pages,
                 "",
-                &format!("{} (loop $spin (br $spin))", touch_pages(bytes(pages), WRITE)),
+                &format!("{} (loop $spin (br $spin))", touch_pages(work_bytes(pages), WRITE)),
             )
         },
         300,
     ),
-    kind(
+    overrunning_guest(
         "ref.func",
         |pages| {
             looping_guest(
@@ -106,12 +109,12 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         },
         10,
     ),
-    kind(
+    overrunning_guest(
         "memory.grow",
         |pages| looping_guest(pages, "", &"(drop (memory.grow (i32.const 0)))".repeat(100)),
         10,
     ),
-    kind(
+    overrunning_guest(
         "table.grow",
         |pages| {
             looping_guest(
@@ -122,7 +125,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         },
         10,
     ),
-    kind(
+    overrunning_guest(
         "table.fill",
         |pages| {
             looping_guest(
@@ -133,7 +136,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         },
         10,
     ),
-    kind(
+    overrunning_guest(
         "table.copy",
         |pages| {
             looping_guest(
@@ -144,7 +147,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         },
         10,
     ),
-    kind(
+    overrunning_guest(
         "table.init",
         |pages| {
             looping_guest(
@@ -155,43 +158,48 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         },
         10,
     ),
-    kind("dependent loads", |pages| chasing_guest(pages, 100), 300),
-    kind(
+    overrunning_guest("dependent loads", |pages| chasing_guest(pages, 100), 300),
+    overrunning_guest(
         "a long function without branches",
         |pages| chasing_guest(pages, 350_000),
         300,
     ),
-    kind(
+    overrunning_guest(
         "return from a deep recursion",
         |pages| recursive_guest(pages, 3_000, 2_000),
         300,
     ),
-    kind(
+    overrunning_guest(
         "return from a deep recursion of short functions",
         |pages| recursive_guest(pages, 7_000, 90),
         300,
     ),
-    kind("strings between components", strings_between_components, 10),
-    kind("data segments", data_segments, 2),
+    overrunning_guest("strings between components", strings_between_components, 10),
+    overrunning_guest("data segments", data_segments, 2),
 ];
 
-const fn kind(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64) -> Overrunning {
-    Overrunning {
+const fn overrunning_guest(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64) -> OverrunningGuest {
+    OverrunningGuest {
         name,
         build,
         worst_after_ms,
     }
 }
 
-/// Returns the size of the memory on which a guest works, in bytes. The rest is for the schema and the outcome of the
+/// Size of a page of memory, in bytes.
+const PAGE_BYTES: u32 = 65_536;
+/// Size of the initial memory of a handmade guest, in pages.
+const INITIAL_PAGES: u32 = 32;
+
+/// Returns the size of the part of the memory on which a guest works, in bytes. The rest is for the schema and the outcome of the
 /// tool.
-fn bytes(pages: u32) -> u32 {
-    (pages - 2) * 65_536
+fn work_bytes(pages: u32) -> u32 {
+    (pages - 2) * PAGE_BYTES
 }
 
-/// Returns a guest whose memory grows when `execute` is called, since `schema` may not have so much memory.
+/// Returns a guest whose memory grows to `pages` pages when `execute` is called, since `schema` may not have so much memory.
 fn guest(pages: u32, items: &str, execute: &str) -> Vec<u8> {
-    let grow = format!("(drop (memory.grow (i32.const {})))", pages - 32);
+    let grow = format!("(drop (memory.grow (i32.const {})))", pages - INITIAL_PAGES);
     Handmade {
         items,
         execute: &format!("(local $at i32) (local $half i32) {grow} {execute}"),
@@ -205,16 +213,18 @@ fn looping_guest(pages: u32, items: &str, work: &str) -> Vec<u8> {
     guest(pages, items, &format!("(loop $forever {work} (br $forever))"))
 }
 
-/// Returns a copy of one half of the memory to another place. `places` are the destination and the source.
-fn copy_of_half(pages: u32, places: &str) -> String {
-    let half = bytes(pages) / 2;
-    format!("(local.set $half (i32.const {half})) (memory.copy {places} (local.get $half))")
+/// Returns instructions that copy one half of the memory to another place. `addresses` are those of the destination and the
+/// source.
+fn copy_of_half(pages: u32, addresses: &str) -> String {
+    let half = work_bytes(pages) / 2;
+    format!("(local.set $half (i32.const {half})) (memory.copy {addresses} (local.get $half))")
 }
 
 const WRITE: &str = "(i32.store8 (local.get $at) (i32.const 7))";
 const READ: &str = "(drop (i32.load8_u (local.get $at)))";
 
-/// Returns a loop that accesses each page of 4 KiB of the memory.
+/// Returns a loop that accesses each page of 4 KiB of the memory. The first access to a page takes long, because the kernel has
+/// to provide the page.
 fn touch_pages(bytes: u32, access: &str) -> String {
     format!(
         "(local.set $at (i32.const 0))
@@ -224,41 +234,43 @@ fn touch_pages(bytes: u32, access: &str) -> String {
     )
 }
 
-fn unrolled_touch(pages: u32) -> Vec<u8> {
-    looping_guest(pages, "", &stores(pages))
+fn touch_without_loop(pages: u32) -> Vec<u8> {
+    looping_guest(pages, "", &store_to_each_page(pages))
 }
 
 /// Returns instructions that write to each page of 4 KiB without a loop.
-fn stores(pages: u32) -> String {
-    (0..bytes(pages) / 4_096)
+fn store_to_each_page(pages: u32) -> String {
+    (0..work_bytes(pages) / 4_096)
         .map(|n| format!("(i32.store8 offset={} (local.get $at) (local.get $at))", n * 4_096))
         .collect()
 }
 
 /// Returns a guest that writes to its whole initial memory, whose size is the maximum that `schema()` may have, and then grows
 /// it.
-fn initial_touch(pages: u32) -> Vec<u8> {
-    const INITIAL: u32 = 510;
+fn touch_of_initial_memory(pages: u32) -> Vec<u8> {
+    const MAX_SCHEMA_PAGES: u32 = 510;
     Handmade {
         memory: r#"(memory (export "memory") 510)"#,
         execute: &format!(
             "(local $at i32) {} (drop (memory.grow (i32.const {}))) (loop $forever (br $forever))",
-            stores(INITIAL),
-            pages - INITIAL
+            store_to_each_page(MAX_SCHEMA_PAGES),
+            pages - MAX_SCHEMA_PAGES
         ),
         ..Handmade::default()
     }
     .build()
 }
 
+/// Returns a guest that fills its memory with copies of a segment of data.
 fn memory_init_guest(pages: u32) -> Vec<u8> {
-    let segment = "x".repeat(8 << 20);
+    const SEGMENT_BYTES: u32 = 8 << 20;
+    let segment = "x".repeat(SEGMENT_BYTES as usize);
     let items = format!("(data $d \"{segment}\")");
-    let copies: String = (0..bytes(pages) >> 23)
+    let copies: String = (0..work_bytes(pages) / SEGMENT_BYTES)
         .map(|n| {
             format!(
-                "(memory.init $d (i32.const {}) (i32.const 0) (i32.const 8388608))",
-                n << 23
+                "(memory.init $d (i32.const {}) (i32.const 0) (i32.const {SEGMENT_BYTES}))",
+                n * SEGMENT_BYTES
             )
         })
         .collect();
@@ -272,9 +284,10 @@ fn table_and_segment() -> String {
     format!("{TABLE} (func $f) (elem $e func {})", "$f ".repeat(20_000))
 }
 
-/// Returns a loop that fills the memory with addresses that are far from each other.
-fn scatter(pages: u32) -> String {
-    let (bytes, mask) = (bytes(pages), (bytes(pages) + 1).next_power_of_two() / 2 - 4);
+/// Returns a loop that fills the memory with addresses, so that consecutive reads, each from the address that the previous one
+/// returned, are far from each other.
+fn fill_with_scattered_addresses(pages: u32) -> String {
+    let (bytes, mask) = (work_bytes(pages), (work_bytes(pages) + 1).next_power_of_two() / 2 - 4);
     format!(
         "(loop $scatter
             (i32.store (local.get $at) (i32.and (i32.mul (local.get $at) (i32.const 0x9e3779b5)) (i32.const {mask})))
@@ -289,7 +302,10 @@ fn chasing_guest(pages: u32, loads: usize) -> Vec<u8> {
     guest(
         pages,
         "",
-        &format!("{} (loop $forever {work} br $forever)", scatter(pages)),
+        &format!(
+            "{} (loop $forever {work} br $forever)",
+            fill_with_scattered_addresses(pages)
+        ),
     )
 }
 
@@ -304,7 +320,7 @@ fn recursive_guest(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
     );
     let execute = format!(
         "{} (loop $forever (local.set $at (call $deep (i32.const {calls}) (local.get $at))) (br $forever))",
-        scatter(pages)
+        fill_with_scattered_addresses(pages)
     );
     guest(pages, &items, &execute)
 }
@@ -313,7 +329,8 @@ fn recursive_guest(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
 /// component may have, and the receiver the maximum of the other memories. The sender needs more memory than `schema`
 /// may have, so it only works in `execute`.
 fn strings_between_components(_pages: u32) -> Vec<u8> {
-    Handmade::default().build_with(&crate::handmade::sender_and_receiver(126 * 65_536, 400, 1_000_000))
+    let (string_bytes, extra_pages, times) = (126 * PAGE_BYTES, 400, 1_000_000);
+    Handmade::default().build_with(&crate::handmade::sender_and_receiver(string_bytes, extra_pages, times))
 }
 
 /// Returns a guest that instantiates a module with 1 MiB of data many times, always with the same memory.

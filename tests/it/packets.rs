@@ -8,16 +8,16 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
 
-use art_core::capability::{Grants, HttpGrant, HttpRight};
+use art_core::capability::{CallGrants, HttpGrant, HttpRight};
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
 use art_tools::executor::{Admitted, ToolExecutor};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{components, guest, request, run_alone_in};
+use crate::harness::{components, guest, run_alone_in, tool_call};
 use crate::http_server::{HttpServer, response};
-use names::NameServer;
+use names::{NAME_SERVER, NameServer};
 use recorder::Recorder;
 
 /// A public address that belongs to this machine in the network namespace of the test.
@@ -42,26 +42,31 @@ async fn in_a_network_of_its_own() {
     };
     let _servers =
         [PUBLIC, LOOPBACK, PRIVATE, METADATA].map(|address| HttpServer::start_at(&format!("{address}:80"), redirect));
-    let lab = Lab {
-        names: NameServer::start(),
+    let network = TestNetwork {
+        name_server: NameServer::start(),
         recorder: Recorder::start(),
     };
-    lab.recorder_sees_connections();
-    lab.granted_requests_send_packets().await;
-    lab.requests_outside_of_their_grant_send_no_packets().await;
-    lab.names_of_other_addresses_are_looked_up_and_not_connected_to().await;
-    lab.redirects_are_not_followed().await;
-    lab.rebinding_does_not_lead_here().await;
+    network.assert_recorder_sees_connections();
+    network.granted_requests_send_packets().await;
+    network.requests_outside_of_their_grant_send_no_packets().await;
+    network
+        .names_of_addresses_that_are_not_public_are_looked_up_but_not_contacted()
+        .await;
+    network.redirects_are_not_followed().await;
+    network
+        .a_name_that_changes_its_address_does_not_lead_to_this_machine()
+        .await;
 }
 
-/// The name server and the recorder of the network.
-struct Lab {
-    names: NameServer,
+/// The name server of the test, and the recorder of the packets in its network namespace.
+struct TestNetwork {
+    name_server: NameServer,
     recorder: Recorder,
 }
 
-impl Lab {
-    /// Makes a request with a grant. Returns the outcome, and the addresses to which a packet was sent.
+impl TestNetwork {
+    /// Makes a request to `url` with a grant for the URL `grant`. Returns the outcome, and the servers to which a packet was
+    /// sent.
     async fn request(&self, grant: &str, url: &str) -> (Outcome, Vec<SocketAddr>) {
         let grant: HttpGrant = serde_json::from_value(json!({ "url": grant })).unwrap();
         let right = HttpRight {
@@ -69,42 +74,43 @@ impl Lab {
             methods: grant.methods.clone(),
             grant: Arc::new(grant),
         };
-        let grants = Arc::new(Grants {
+        let grants = Arc::new(CallGrants {
             http: vec![right],
-            ..Grants::clone(&Grants::by_default())
+            ..CallGrants::clone(&CallGrants::by_default())
         });
         self.recorder.clear();
-        let (request, cancel) = (request(json!({ "url": url })), CancellationToken::new());
+        let (request, cancel) = (tool_call(json!({ "url": url })), CancellationToken::new());
         let call = Admitted::for_test_with_grants(request, Limits::EXECUTE, grants, cancel);
         let outcome = guest(components::FETCHES).execute(&call).await;
         (outcome, self.recorder.contacted())
     }
 
+    /// Asserts that a request is denied, and that packets were sent only to the servers in `contacted`.
     async fn assert_denied(&self, grant: &str, url: &str, contacted: &[SocketAddr]) {
-        let (outcome, sent) = self.request(grant, url).await;
+        let (outcome, sent_to) = self.request(grant, url).await;
         assert_eq!(outcome.ending.name(), "failure", "{url}: {outcome:?}");
-        assert_eq!(sent, contacted, "{url} with {grant}");
+        assert_eq!(sent_to, contacted, "{url} with {grant}");
         assert!(!outcome.denials.is_empty(), "{url}: {outcome:?}");
     }
 
     /// Ensures that the recorder works, since every other check would succeed with a recorder that sees nothing.
-    fn recorder_sees_connections(&self) {
+    fn assert_recorder_sees_connections(&self) {
         for address in [PUBLIC, LOOPBACK, PRIVATE, METADATA] {
             self.recorder.clear();
             drop(TcpStream::connect((address, 80)).unwrap());
-            assert_eq!(self.recorder.contacted(), [at(address)]);
+            assert_eq!(self.recorder.contacted(), [web_server_at(address)]);
         }
     }
 
     async fn granted_requests_send_packets(&self) {
         for (grant, name_server) in [
             ("http://93.184.216.34/", None),
-            ("http://public.example/", Some(names::SERVER)),
+            ("http://public.example/", Some(NAME_SERVER)),
         ] {
-            let (outcome, sent) = self.request(grant, grant).await;
+            let (outcome, sent_to) = self.request(grant, grant).await;
             assert_eq!(outcome.ending.name(), "success", "{outcome:?}");
-            let expected: Vec<_> = name_server.into_iter().chain([at(PUBLIC)]).collect();
-            assert_eq!(sent, expected);
+            let expected: Vec<_> = name_server.into_iter().chain([web_server_at(PUBLIC)]).collect();
+            assert_eq!(sent_to, expected);
         }
     }
 
@@ -119,6 +125,7 @@ impl Lab {
         ] {
             self.assert_denied("http://other.example/", url, &[]).await;
         }
+        // A grant for an address that is not public has no effect without `private`.
         for url in ["http://127.0.0.1/", "http://10.0.0.1/", "http://169.254.169.254/"] {
             self.assert_denied(url, url, &[]).await;
         }
@@ -128,35 +135,35 @@ impl Lab {
             .await;
     }
 
-    async fn names_of_other_addresses_are_looked_up_and_not_connected_to(&self) {
+    async fn names_of_addresses_that_are_not_public_are_looked_up_but_not_contacted(&self) {
         for name in ["loopback", "private", "metadata", "mixed"] {
             let url = format!("http://{name}.example/");
-            self.assert_denied(&url, &url, &[names::SERVER]).await;
+            self.assert_denied(&url, &url, &[NAME_SERVER]).await;
         }
     }
 
     async fn redirects_are_not_followed(&self) {
         let url = "http://public.example/redirect";
-        let (outcome, sent) = self.request("http://public.example/", url).await;
+        let (outcome, sent_to) = self.request("http://public.example/", url).await;
         assert_eq!(crate::harness::output(&outcome)["status"], 302);
-        assert_eq!(sent, [names::SERVER, at(PUBLIC)]);
+        assert_eq!(sent_to, [NAME_SERVER, web_server_at(PUBLIC)]);
     }
 
     /// The name resolves to a public address at the first look-up, and to an address of this machine later.
-    async fn rebinding_does_not_lead_here(&self) {
+    async fn a_name_that_changes_its_address_does_not_lead_to_this_machine(&self) {
         let url = "http://rebinding.example/";
-        let (first, sent) = self.request(url, url).await;
+        let (first, sent_to) = self.request(url, url).await;
         assert_eq!(first.ending.name(), "success", "{first:?}");
         assert_eq!(
-            (sent, self.names.lookups("rebinding.example")),
-            (vec![names::SERVER, at(PUBLIC)], 1)
+            (sent_to, self.name_server.lookups("rebinding.example")),
+            (vec![NAME_SERVER, web_server_at(PUBLIC)], 1)
         );
-        self.assert_denied(url, url, &[names::SERVER]).await;
-        assert_eq!(self.names.lookups("rebinding.example"), 2);
+        self.assert_denied(url, url, &[NAME_SERVER]).await;
+        assert_eq!(self.name_server.lookups("rebinding.example"), 2);
     }
 }
 
-fn at(address: Ipv4Addr) -> SocketAddr {
+fn web_server_at(address: Ipv4Addr) -> SocketAddr {
     (address, 80).into()
 }
 
@@ -185,8 +192,8 @@ fn namespace_error() -> Option<String> {
     }
 }
 
-/// If no network namespace may be created, the test is skipped. `http.rs` then shows the same with servers that count their
-/// requests.
+/// If no network namespace may be created, the test is skipped. The tests of `http.rs` check the same with servers that count
+/// their requests.
 #[test]
 #[expect(clippy::print_stderr, reason = "the person has to see what was not tested")]
 fn denied_requests_send_no_packet() {

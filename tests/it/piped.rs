@@ -12,17 +12,17 @@ const WORD_QUESTION: &str = "How many words are in this text?";
 const SALES_QUESTION: &str = "Which region has the highest total revenue in this table?";
 const SALES: &str = "region,units,revenue\nNorth,9,120\nSouth,2,340\nNorth,4,90\nSouth,1,60\n";
 /// The note about a pipe without any data.
-const IGNORED_NOTE: &str = "stdin is a pipe without data";
+const NOTE_ABOUT_SILENT_PIPE: &str = "stdin is a pipe without data";
 
 #[test]
 fn piped_text_is_attached_to_the_question() {
     let home = Home::new();
     home.art_with_input(&["run", WORD_QUESTION], "To be or not to be, that is the question.")
-        .answers(&["text: 10"]);
+        .assert_answers(&["text: 10"]);
     home.art_with_input(&["run", SALES_QUESTION], SALES)
-        .answers(&["South", "400"]);
+        .assert_answers(&["South", "400"]);
     home.art_with_input(&["run", "--attach", "-", SALES_QUESTION], SALES)
-        .answers(&["South", "400"]);
+        .assert_answers(&["South", "400"]);
 }
 
 #[test]
@@ -30,30 +30,32 @@ fn a_file_as_stdin_is_attached_to_the_question() {
     let home = Home::new();
     let sales = home.file("sales.csv", SALES);
     let mut art = home.command(&["run", SALES_QUESTION]);
-    CommandOutput(art.stdin(File::open(sales).unwrap()).output().unwrap()).answers(&["South", "400"]);
+    CommandOutput(art.stdin(File::open(sales).unwrap()).output().unwrap()).assert_answers(&["South", "400"]);
 }
 
 #[test]
-fn a_partly_read_file_is_not_consumed() {
+fn a_file_that_was_read_in_part_before_the_start_is_not_read_further() {
     let home = Home::new();
-    let mut file = File::open(home.file("questions.txt", "What is 2+2?\nWhat is 3+3?\n")).unwrap();
-    file.seek(SeekFrom::Start(13)).unwrap();
+    let first_line = "What is 2+2?\n";
+    let mut file = File::open(home.file("questions.txt", &format!("{first_line}What is 3+3?\n"))).unwrap();
+    let position = first_line.len() as u64;
+    file.seek(SeekFrom::Start(position)).unwrap();
     let mut art = home.command(&["run", "What is 2+2?"]);
-    CommandOutput(art.stdin(file.try_clone().unwrap()).output().unwrap()).answers(&["4"]);
-    assert_eq!(file.stream_position().unwrap(), 13);
+    CommandOutput(art.stdin(file.try_clone().unwrap()).output().unwrap()).assert_answers(&["4"]);
+    assert_eq!(file.stream_position().unwrap(), position);
 }
 
 #[test]
-fn empty_pipes_empty_files_and_devices_are_not_attached() {
+fn empty_pipes_blank_files_and_devices_are_not_attached() {
     let home = Home::new();
-    let empty = home.file("empty", " \n");
-    for stdin in [empty.to_str().unwrap(), "/dev/null", "/dev/zero"] {
+    let blank = home.file("blank", " \n");
+    for stdin in [blank.to_str().unwrap(), "/dev/null", "/dev/zero"] {
         let mut art = home.command(&["--json", "run", "What is 2+2?"]);
         let ran = CommandOutput(art.stdin(File::open(stdin).unwrap()).output().unwrap());
         assert_eq!(ran.json()["answer"], "2+2: 4", "{stdin}: {ran}");
         assert_eq!(ran.stderr(), "", "{stdin}");
     }
-    home.art_with_input(&["run", "What is 2+2?"], "").answers(&["4"]);
+    home.art_with_input(&["run", "What is 2+2?"], "").assert_answers(&["4"]);
 }
 
 #[test]
@@ -63,8 +65,8 @@ fn a_pipe_without_data_does_not_block_a_question() {
     let (reader, writer) = std::io::pipe().unwrap();
     let ran = CommandOutput(art.stdin(reader).output().unwrap());
     drop(writer);
-    ran.answers(&["4"]);
-    assert!(ran.stderr().contains(IGNORED_NOTE), "{ran}");
+    ran.assert_answers(&["4"]);
+    assert!(ran.stderr().contains(NOTE_ABOUT_SILENT_PIPE), "{ran}");
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn attach_dash_waits_for_stdin() {
     std::thread::sleep(Duration::from_millis(3_500));
     stdin.write_all(SALES.as_bytes()).unwrap();
     drop(stdin);
-    CommandOutput(art.wait_with_output().unwrap()).answers(&["South", "400"]);
+    CommandOutput(art.wait_with_output().unwrap()).assert_answers(&["South", "400"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `art plan`, and `art run --plan`.
+//! `art plan`, which plans a question and runs nothing, and `art run --plan`, which runs a plan from a file.
 
 use std::fs;
 use std::path::Path;
@@ -17,12 +17,12 @@ fn calculator_step(id: &str, expression: &Value) -> Value {
 
 /// Returns a plan of two calculations with a parameter. The second one uses the result of the first.
 fn discount_plan() -> Value {
-    let part = json!({"$concat": [{"$param": "rate"}, "% of 2340"]});
-    let rest = json!({"$concat": ["2340 - ", {"$from": "step_1", "path": "/result"}]});
+    let discount = json!({"$concat": [{"$param": "rate"}, "% of 2340"]});
+    let remainder = json!({"$concat": ["2340 - ", {"$from": "step_1", "path": "/result"}]});
     json!({
         "version": 1,
         "question": "What is {{rate}}% of 2340, and what is left of it?",
-        "steps": [calculator_step("step_1", &part), calculator_step("step_2", &rest)],
+        "steps": [calculator_step("step_1", &discount), calculator_step("step_2", &remainder)],
         "params": {"rate": {"type": "number", "minimum": 0, "maximum": 100}},
     })
 }
@@ -37,6 +37,7 @@ fn write_plan(home: &Home, plan: &Value) -> String {
     home.file("plan.json", &plan.to_string()).to_str().unwrap().to_owned()
 }
 
+/// Runs a plan with `art run --plan` and more arguments.
 fn run(home: &Home, plan: &Value, more: &[&str]) -> CommandOutput {
     home.art(&[&["run", "--plan", &write_plan(home, plan)], more].concat())
 }
@@ -55,7 +56,7 @@ fn assert_refused(home: &Home, refused: &CommandOutput, parts: &[&str]) {
     assert_eq!((refused.stdout().as_str(), run_count(home)), ("", 0));
 }
 
-/// Starts a provider that plans `items`, and then answers.
+/// Starts a provider whose model plans the steps `items`, and then answers.
 fn planning_provider(items: Value) -> Provider {
     Provider::start(move |request| match is_synthesis(request) {
         true => Reply::Text(vec!["<mainContent>It is done.</mainContent>".to_owned()]),
@@ -79,10 +80,10 @@ fn stdout_without_estimates(ran: &CommandOutput) -> String {
 
 /// Plans two calculations with a scripted model.
 fn plan_calculations(home: &Home, more: &[&str]) -> CommandOutput {
-    let rest = json!({"$concat": ["2340 - ", {"$from": "a", "path": "/result"}]});
+    let remainder = json!({"$concat": ["2340 - ", {"$from": "a", "path": "/result"}]});
     let provider = planning_provider(json!([
         calculator_step("a", &json!("15% of 2340")),
-        calculator_step("b", &rest)
+        calculator_step("b", &remainder)
     ]));
     art_with(
         home,
@@ -171,13 +172,16 @@ fn a_plan_in_json_has_the_plan_its_check_and_its_cost() {
 #[test]
 fn a_saved_plan_runs_without_a_planner() {
     let home = Home::new();
-    let file = home.dir.path().join("kept.json");
+    let file = home.dir.path().join("saved.json");
     let file = file.to_str().unwrap();
     let planned = plan_calculations(&home, &["--out", file]);
     assert_eq!(planned.code(), 0, "{planned}");
-    let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let saved_plan: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let shown = home.art(&["--json", "tool", "show", "calculator"]).json();
-    assert_eq!(kept["tools"]["calculator"]["component"], shown["digest"], "{kept}");
+    assert_eq!(
+        saved_plan["tools"]["calculator"]["component"], shown["digest"],
+        "{saved_plan}"
+    );
 
     let provider = planning_provider(json!([]));
     let ran = art_with(&home, &provider, &["--json", "run", "--plan", file]);
@@ -195,7 +199,10 @@ fn a_saved_plan_runs_without_a_planner() {
     // The run is like any other, and its journal contains the plan.
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(shown["run"]["status"], "success", "{shown}");
-    assert_eq!(shown["journal"][0]["payload"]["start"]["plan"]["plan"], kept, "{shown}");
+    assert_eq!(
+        shown["journal"][0]["payload"]["start"]["plan"]["plan"], saved_plan,
+        "{shown}"
+    );
 }
 
 #[test]
@@ -226,7 +233,7 @@ fn the_embedded_model_shows_the_result_of_each_call_of_a_step() {
 #[test]
 fn a_plan_runs_with_the_values_of_its_parameters() {
     let home = Home::new();
-    run(&home, &discount_plan(), &["--set", "rate=10"]).answers(&["234", "2106"]);
+    run(&home, &discount_plan(), &["--set", "rate=10"]).assert_answers(&["234", "2106"]);
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(
         shown["run"]["query"], "What is 10% of 2340, and what is left of it?",
@@ -259,16 +266,16 @@ fn every_parameter_that_is_missing_unknown_or_mistyped_is_named() {
 #[test]
 fn a_constant_of_a_planned_question_can_be_a_parameter() {
     let home = Home::new();
-    let file = home.dir.path().join("kept.json");
+    let file = home.dir.path().join("saved.json");
     let file = file.to_str().unwrap();
     let planned = plan_calculations(&home, &["--param", "rate=15", "--out", file]);
     assert!(
         planned.stdout().contains("parameter rate -> expression (fits)"),
         "{planned}"
     );
-    home.art(&["run", "--plan", file]).answers(&["351", "1989"]);
+    home.art(&["run", "--plan", file]).assert_answers(&["351", "1989"]);
     home.art(&["run", "--plan", file, "--set", "rate=10"])
-        .answers(&["234", "2106"]);
+        .assert_answers(&["234", "2106"]);
     let refused = plan_calculations(&home, &["--param", "rate=99"]);
     assert_eq!(refused.code(), 1, "{refused}");
     assert!(
@@ -305,7 +312,7 @@ fn a_plan_with_more_steps_than_a_run_may_start_is_refused_up_front() {
 }
 
 #[test]
-fn a_file_with_which_a_plan_was_made_has_to_be_attached_again() {
+fn a_file_that_was_attached_when_a_plan_was_made_has_to_be_attached_again() {
     let home = Home::new();
     let sales = home.file("sales.csv", "region,sales\nNorth,120\nSouth,340\n");
     let call = json!({"toolName": "text_stats", "arguments": {"text": {"$attachment": "sales.csv"}}});
@@ -354,10 +361,11 @@ fn a_check_shows_the_plan_and_runs_nothing() {
 fn the_estimate_of_a_plan_comes_from_recorded_calls() {
     let home = Home::new();
     let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
-    let basis = || run(&home, &plan, &["--check", "--json"]).json()["check"]["estimate"]["calls"][0]["basis"].clone();
-    assert_eq!(basis(), json!({"source": "limits"}));
-    run(&home, &plan, &[]).answers(&["42"]);
-    assert_eq!(basis(), json!({"source": "records", "calls": 1}));
+    let basis_of_estimate =
+        || run(&home, &plan, &["--check", "--json"]).json()["check"]["estimate"]["calls"][0]["basis"].clone();
+    assert_eq!(basis_of_estimate(), json!({"source": "limits"}));
+    run(&home, &plan, &[]).assert_answers(&["42"]);
+    assert_eq!(basis_of_estimate(), json!({"source": "records", "calls": 1}));
 }
 
 #[test]
@@ -366,7 +374,7 @@ fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
     let mut plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     plan["tools"] = json!({"calculator": {"component": "blake3:00", "input": "blake3:00"}});
     let ran = run(&home, &plan, &[]);
-    ran.answers(&["42"]);
+    ran.assert_answers(&["42"]);
     let warning = "warning: the tool `calculator` has changed since the plan was made: its input and its output (it was \
                    `blake3:00`, it is `";
     assert!(ran.stderr().contains(warning), "{ran}");
@@ -381,7 +389,7 @@ fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
 fn a_tool_that_the_conversation_disables_is_a_fault() {
     let home = Home::new();
     let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
-    run(&home, &plan, &[]).answers(&["42"]);
+    run(&home, &plan, &[]).assert_answers(&["42"]);
     assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
     let refused = run(&home, &plan, &["--thread", "last"]);
     assert_eq!(refused.code(), 10, "{refused}");
@@ -489,7 +497,7 @@ fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
     let before = ask_first_question(&home);
     let double = json!({"$concat": [{"$from": "q1.a", "path": "/result"}, " * 2"]});
     let provider = planning_provider(json!([calculator_step("b", &double)]));
-    let file = home.dir.path().join("kept.json");
+    let file = home.dir.path().join("saved.json");
     let file = file.to_str().unwrap();
     let follow_up = ["plan", "And twice that?", "--thread", "last", "--out", file];
     let planned = art_with(&home, &provider, &follow_up);
@@ -517,10 +525,10 @@ fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
 
     let ran = art_with(&home, &provider, &["--json", "run", "--plan", file, "--thread", "last"]);
     assert_eq!(ran.json()["steps"][0]["result"]["result"], 84, "{ran}");
-    let elsewhere = art_with(&home, &provider, &["run", "--plan", file]);
-    assert_eq!(elsewhere.code(), 10, "{elsewhere}");
+    let outside_conversation = art_with(&home, &provider, &["run", "--plan", file]);
+    assert_eq!(outside_conversation.code(), 10, "{outside_conversation}");
     let fault = "`$from` names `q1.a`, which is not in the plan";
-    assert!(elsewhere.stderr().contains(fault), "{elsewhere}");
+    assert!(outside_conversation.stderr().contains(fault), "{outside_conversation}");
 }
 
 #[test]
@@ -577,5 +585,6 @@ fn the_plan_file_of_the_readme_can_be_carried_out() {
     let home = Home::new();
     let plan: Value = serde_json::from_str(file).unwrap();
     let ran = run(&home, &plan, &["--json", "--set", "rate=20"]);
-    assert_eq!(ran.json()["steps"][1]["result"]["result"], 32, "{ran}");
+    let twice_the_share = &ran.json()["steps"][1]["result"]["result"];
+    assert_eq!(*twice_the_share, 2 * 80 * 20 / 100, "{ran}");
 }

@@ -9,20 +9,20 @@ use art_tools::schema::CompiledSchema;
 use crate::harness::{call, components, guest, output};
 
 /// Returns each plugin with its name.
-fn plugins() -> impl Iterator<Item = (&'static str, std::sync::Arc<Plugin>)> {
+fn named_plugins() -> impl Iterator<Item = (&'static str, std::sync::Arc<Plugin>)> {
     components::PLUGINS.iter().map(|(name, path)| (*name, guest(path)))
 }
 
 #[test]
 fn every_plugin_loads_under_its_own_name() {
-    for (name, plugin) in plugins() {
+    for (name, plugin) in named_plugins() {
         assert_eq!((plugin.schema().name.as_str(), plugin.name()), (name, name));
     }
 }
 
 #[test]
 fn every_schema_is_admitted() {
-    for (name, plugin) in plugins() {
+    for (name, plugin) in named_plugins() {
         let schema = plugin.schema();
         if let Err(problem) = CompiledSchema::new(&schema.input_schema, Root::Object) {
             panic!("the input schema of `{name}` is refused: {problem}");
@@ -39,7 +39,7 @@ fn every_schema_is_admitted() {
 
 #[tokio::test]
 async fn every_example_that_needs_no_grant_returns_its_output() {
-    for (name, plugin) in plugins() {
+    for (name, plugin) in named_plugins() {
         let limits = plugin.limits();
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
         // Examples that need a grant for a file or an address are left out: `plugins_files` and `plugins_web` test their plugins.
@@ -54,8 +54,8 @@ async fn every_example_that_needs_no_grant_returns_its_output() {
     }
 }
 
-/// The requests of each plugin that needs a grant. The other plugins request nothing.
-const REQUESTS: &[(&str, &str)] = &[
+/// The access that each plugin requests in its manifest, one row for each request. Plugins without a row request nothing.
+const REQUESTED_ACCESS: &[(&str, &str)] = &[
     ("archive_list", "read the file or directory of the argument `path`"),
     ("csv_query", "read the file or directory of the argument `path`"),
     (
@@ -81,11 +81,11 @@ const REQUESTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_plugin_requests_only_what_is_listed() {
-    for (name, plugin) in plugins() {
+fn each_plugin_requests_exactly_the_listed_access() {
+    for (name, plugin) in named_plugins() {
         let manifest = plugin.inspection().manifest.as_ref().expect("the SDK adds a manifest");
         let requested: Vec<_> = manifest.capabilities.iter().map(ToString::to_string).collect();
-        let listed = REQUESTS.iter().filter(|(tool, _)| *tool == name);
+        let listed = REQUESTED_ACCESS.iter().filter(|(tool, _)| *tool == name);
         let listed: Vec<_> = listed.map(|(_, request)| (*request).to_owned()).collect();
         assert_eq!(requested, listed, "`{name}`");
     }

@@ -11,6 +11,9 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
+/// The content of `users.json`, the largest file.
+const USERS: &str = r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#;
+
 /// A home with one plugin, and a folder with a few files outside of it.
 struct Scene {
     home: Home,
@@ -28,19 +31,22 @@ impl Scene {
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         write("a.txt", "buy milk\nannual budget\n");
         write("sales.csv", "region,sales\nNorth,10\nSouth,25\n");
-        write("users.json", r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#);
+        write("users.json", USERS);
         Self { home, folder, tool }
     }
 
+    /// Returns the path of a file in the folder, or of the folder if the name is empty.
     fn path(&self, name: &str) -> PathBuf {
         let path = self.folder.path().canonicalize().unwrap();
         if name.is_empty() { path } else { path.join(name) }
     }
 
+    /// Returns the content of a file, if it exists.
     fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.path(name)).ok()
     }
 
+    /// Calls the tool with these arguments and the path of the file `name`, or of the folder if the name is empty.
     fn call(&self, name: &str, mut arguments: Value) -> CommandOutput {
         arguments["path"] = json!(self.path(name));
         self.home
@@ -89,7 +95,10 @@ fn file_read_lists_a_directory_with_sizes_and_times() {
     let scene = Scene::new("file_read");
     let listed = scene.output_with_grant("", json!({"sort": "largest", "limit": 1, "files_only": true}));
     let first = &listed["entries"][0];
-    assert_eq!((&first["name"], &first["size"]), (&json!("users.json"), &json!(45)));
+    assert_eq!(
+        (&first["name"], &first["size"]),
+        (&json!("users.json"), &json!(USERS.len()))
+    );
     assert!(first["modified"].as_str().unwrap().ends_with('Z'), "{listed}");
     // The path of an entry can be read.
     assert_eq!(scene.call("a.txt", json!({})).code(), 0);
@@ -137,8 +146,9 @@ fn hash_file_returns_the_checksum_of_a_file() {
 fn sqlite_query_reads_a_database_and_changes_nothing() {
     let scene = Scene::new("sqlite_query");
     let writer = rusqlite::Connection::open(scene.path("shop.db")).unwrap();
-    let shop = "CREATE TABLE orders (region TEXT, amount INT); INSERT INTO orders VALUES ('North', 10), ('South', 25), ('North', 4);";
-    writer.execute_batch(shop).unwrap();
+    let create_orders = "CREATE TABLE orders (region TEXT, amount INT); \
+                         INSERT INTO orders VALUES ('North', 10), ('South', 25), ('North', 4);";
+    writer.execute_batch(create_orders).unwrap();
     drop(writer);
     let before = fs::read(scene.path("shop.db")).unwrap();
     let sql = "SELECT region, sum(amount) AS total FROM orders GROUP BY region ORDER BY total DESC";
@@ -172,10 +182,10 @@ fn csv_query_reads_a_granted_file_and_needs_no_grant_for_a_text() {
     let sum = json!({"aggregate": "sum", "column": "sales"});
     assert_eq!(scene.output_with_grant("sales.csv", sum)["value"], 35);
     let text = r#"{"csv":"sales\n1\n2\n","aggregate":"sum","column":"sales"}"#;
-    let other = Scene::new("csv_query")
+    let ungranted = Scene::new("csv_query")
         .home
         .art(&["--json", "tool", "call", "csv_query", text]);
-    assert_eq!(other.json()["result"]["output"]["value"], 3, "{other}");
+    assert_eq!(ungranted.json()["result"]["output"]["value"], 3, "{ungranted}");
 }
 
 #[test]
@@ -184,10 +194,10 @@ fn json_query_reads_a_granted_file_and_needs_no_grant_for_an_argument() {
     let names = scene.output_with_grant("users.json", json!({"query": ".users[].name"}));
     assert_eq!(names["results"], json!(["Ada", "Bob"]));
     let text = r#"{"json":[1,2],"query":"length"}"#;
-    let other = Scene::new("json_query")
+    let ungranted = Scene::new("json_query")
         .home
         .art(&["--json", "tool", "call", "json_query", text]);
-    assert_eq!(other.json()["result"]["output"]["value"], 2, "{other}");
+    assert_eq!(ungranted.json()["result"]["output"]["value"], 2, "{ungranted}");
 }
 
 /// Calls a tool that asks before it writes, and returns the preview of the change.

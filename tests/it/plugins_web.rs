@@ -7,6 +7,7 @@ use crate::home::Home;
 use crate::http_server::{HttpServer, response};
 use crate::program::CommandOutput;
 
+/// Returns a home with one first-party tool.
 fn home_with(tool: &str) -> Home {
     let home = Home::empty();
     let mut plugins = components::PLUGINS.iter();
@@ -19,11 +20,13 @@ fn call(home: &Home, tool: &str, arguments: &Value) -> CommandOutput {
     home.art(&["--json", "tool", "call", tool, &arguments.to_string()])
 }
 
+/// Runs `art grant add` with these arguments.
 fn grant(home: &Home, args: &[&str]) {
     let added = home.art(&[&["grant", "add"], args].concat());
     assert_eq!(added.code(), 0, "{added}");
 }
 
+/// Starts a server with one page, `/page`, to which `/old` redirects. `/moved` redirects to another site.
 fn page_server() -> HttpServer {
     HttpServer::start(|request| match request {
         request if request.starts_with("GET /moved") => response(301, &[("location", "https://other.example/")], b""),
@@ -83,12 +86,16 @@ fn http_fetch_follows_no_redirect_to_another_site_and_asks_whether_a_page_change
         "https://other.example/",
         "{moved}"
     );
-    let same = call(
+    let unchanged = call(
         &home,
         "http_fetch",
         &json!({"url": server.url("/page"), "etag": "\"v1\""}),
     );
-    assert_eq!(same.json()["result"]["output"]["not_modified"], true, "{same}");
+    assert_eq!(
+        unchanged.json()["result"]["output"]["not_modified"],
+        true,
+        "{unchanged}"
+    );
 }
 
 #[test]
@@ -96,11 +103,11 @@ fn web_search_asks_the_service_that_the_operator_chose() {
     let reply = json!({"results": [{"url": "https://a.example/", "title": "A", "content": "about a"}]}).to_string();
     let server = HttpServer::start(move |_| response(200, &[("content-type", "application/json")], reply.as_bytes()));
     let home = home_with("web_search");
-    let unset = call(&home, "web_search", &json!({"query": "a b"}));
-    assert_eq!(unset.code(), 5, "{unset}");
+    let ungranted = call(&home, "web_search", &json!({"query": "a b"}));
+    assert_eq!(ungranted.code(), 5, "{ungranted}");
     assert!(
-        unset.json().to_string().contains("art grant add web_search --http"),
-        "{unset}"
+        ungranted.json().to_string().contains("art grant add web_search --http"),
+        "{ungranted}"
     );
     let service = format!("SEARCH_URL={}", server.url("/search"));
     grant(
@@ -109,8 +116,11 @@ fn web_search_asks_the_service_that_the_operator_chose() {
     );
     let found = call(&home, "web_search", &json!({"query": "a b"}));
     assert_eq!(found.code(), 0, "{found}");
-    let page = json!({"title": "A", "url": "https://a.example/", "snippet": "about a"});
-    assert_eq!(found.json()["result"]["output"], json!({"results": [page], "count": 1}));
+    let found_page = json!({"title": "A", "url": "https://a.example/", "snippet": "about a"});
+    assert_eq!(
+        found.json()["result"]["output"],
+        json!({"results": [found_page], "count": 1})
+    );
     assert!(
         server.requests()[0].starts_with("GET /search?q=a+b&format=json "),
         "{:?}",

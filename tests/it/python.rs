@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// Builds the example, as its README says.
+/// Builds the example `python_reader` with the command in its README, and writes it to `component`.
 fn build(component: &Path) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/python_reader");
     let arguments = [

@@ -4,11 +4,17 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::Provider;
 
-/// Asserts that the question is refused with a hint.
+/// Maximum length of a question, in characters.
+const MAX_LENGTH: usize = 8000;
+/// Length of the questions that are too long.
+const EXCESSIVE_LENGTH: usize = 9000;
+
+/// Asserts that a question of [`EXCESSIVE_LENGTH`] is refused with a hint.
 fn assert_refused(ran: &CommandOutput) {
     let output = format!("{}{}", ran.stdout(), ran.stderr());
     assert_eq!(ran.code(), 2, "{output}");
-    for part in ["the question has 9000 characters, and 8000 are the most", "--attach"] {
+    let excess = format!("the question has {EXCESSIVE_LENGTH} characters, and {MAX_LENGTH} are the most");
+    for part in [excess.as_str(), "--attach"] {
         assert!(output.contains(part), "{output}");
     }
 }
@@ -16,16 +22,14 @@ fn assert_refused(ran: &CommandOutput) {
 #[test]
 fn a_question_that_is_too_long_is_refused_with_a_hint() {
     let home = Home::new();
-    let long = "1+".repeat(4500);
+    let long = "1+".repeat(EXCESSIVE_LENGTH / 2);
     assert_refused(&home.run(&long));
     let thread = home.art(&["--json", "run", "What is 2+2?"]).json();
     let thread = thread["threadId"].as_str().unwrap().to_owned();
     assert_refused(&home.art(&["run", "--thread", &thread, &long]));
     assert_refused(&home.art_with_input(&["--json", "chat"], &format!("{long}\n")));
-    assert_eq!(
-        home.art(&["--json", "runs", "list"]).json().as_array().unwrap().len(),
-        1
-    );
+    let runs = home.art(&["--json", "runs", "list"]).json();
+    assert_eq!(runs.as_array().unwrap().len(), 1, "only the short question is a run");
 }
 
 #[test]
@@ -42,7 +46,7 @@ fn a_question_that_is_too_long_is_not_sent_to_a_model() {
         ];
         Home::new().art(&args)
     };
-    assert_refused(&ask(&"a".repeat(9000)));
+    assert_refused(&ask(&"a".repeat(EXCESSIVE_LENGTH)));
     assert_eq!(provider.requests().len(), 0);
-    assert_eq!(ask(&"a".repeat(8000)).code(), 0);
+    assert_eq!(ask(&"a".repeat(MAX_LENGTH)).code(), 0);
 }

@@ -1,4 +1,5 @@
-//! `art quickstart` in a checkout, with a fake `cargo` that reports prebuilt components.
+//! `art quickstart` in a checkout of the repository: it builds and installs the first-party tools. The test has a fake `cargo`,
+//! which builds nothing and reports prebuilt components.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +13,7 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 
 /// A fake `cargo` that reports a prebuilt component as the result of the build.
-const CARGO: &str = r#"#!/bin/sh
+const FAKE_CARGO: &str = r#"#!/bin/sh
 while [ "$1" != --manifest-path ]; do shift; done
 name=$(basename "$(dirname "$2")")
 printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$2" "$COMPONENTS" "$name"
@@ -31,7 +32,7 @@ fn checkout() -> TempDir {
         fs::copy(root.join(&file), to).unwrap();
     }
     let cargo = checkout.path().join("cargo");
-    fs::write(&cargo, CARGO).unwrap();
+    fs::write(&cargo, FAKE_CARGO).unwrap();
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o700)).unwrap();
     checkout
 }
@@ -61,11 +62,12 @@ fn quickstart_installs_the_tools_for_use_from_any_folder() {
     quickstart.env("CARGO", checkout.path().join("cargo"));
     quickstart.env("COMPONENTS", built.path().join("built"));
     let ran = CommandOutput(quickstart.output().unwrap());
-    ran.answers(&["409.5", "58.5"]);
-    let all = components::PLUGINS.len();
-    for (at, (name, _)) in (1..).zip(components::PLUGINS) {
-        let step = format!("{name} ({at} of {all})");
-        assert!(ran.stderr().contains(&step), "{ran}");
+    // At its end, quickstart asks an example question.
+    ran.assert_answers(&["409.5", "58.5"]);
+    let count = components::PLUGINS.len();
+    for (number, (name, _)) in (1..).zip(components::PLUGINS) {
+        let progress = format!("{name} ({number} of {count})");
+        assert!(ran.stderr().contains(&progress), "{ran}");
     }
     assert!(
         !ran.stderr().contains("minute"),
@@ -78,5 +80,5 @@ fn quickstart_installs_the_tools_for_use_from_any_folder() {
             .output()
             .unwrap(),
     )
-    .answers(&["4"]);
+    .assert_answers(&["4"]);
 }

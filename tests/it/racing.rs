@@ -9,10 +9,10 @@ use std::thread::{self, JoinHandle};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::granted::{Granted, deny_openat2, writable};
+use crate::granted::{GrantedFolder, deny_openat2, writable_folder};
 use crate::harness::run_alone;
 
-/// Maximum number of calls of a test, even if it has not seen both states of the directory.
+/// Maximum number of calls of a test, even if no call has seen both the directory and the link.
 const MAX_CALLS: usize = 40;
 
 /// A thread that does something again and again until it is dropped.
@@ -44,8 +44,9 @@ impl Drop for RepeatedAction {
     }
 }
 
-/// Exchanges the directory `notes/way` with a link that leads out of the grant, again and again.
-fn start_exchanging(granted: &Granted) -> RepeatedAction {
+/// Exchanges the directory `notes/way` with a link to the folder above, which is not granted, again and again. The directory and
+/// that folder each have a file `outside.txt`, with the content `inside` and `canary`.
+fn start_exchanging(granted: &GrantedFolder) -> RepeatedAction {
     let [way, link] = ["notes/way", "notes/link"].map(|relative_path| granted.path(relative_path));
     fs::create_dir(&way).unwrap();
     fs::write(granted.path("notes/way/outside.txt"), "inside").unwrap();
@@ -53,12 +54,14 @@ fn start_exchanging(granted: &Granted) -> RepeatedAction {
     RepeatedAction::start(move || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap())
 }
 
-/// Reads and writes through the directory until both of its states were seen. Asserts that the canary outside was not touched.
+/// Reads and writes `notes/way/outside.txt` until both the directory and the link were seen. Asserts that the file of the folder
+/// that is not granted was neither read nor changed.
 async fn assert_never_leads_out() {
-    let granted = writable();
+    let granted = writable_folder();
     let exchanging = start_exchanging(&granted);
     let mut saw_both = false;
     for _ in 0..MAX_CALLS {
+        // One call reads and writes the file 300 times, and returns each different text or error once.
         let seen = granted.step("race", "notes/way/outside.txt", "300").await;
         assert!(!seen.contains("canary"), "{seen}");
         assert_eq!(fs::read_to_string(granted.path("outside.txt")).unwrap(), "canary");
@@ -90,13 +93,14 @@ async fn without_openat2() {
 
 #[tokio::test]
 async fn a_call_that_reads_a_file_survives_its_repeated_truncation() {
-    let granted = writable();
+    let granted = writable_folder();
     let path = granted.path("notes/a.txt");
     let truncating = RepeatedAction::start(move || {
         fs::write(&path, vec![b'x'; 100_000]).unwrap();
         fs::File::create(&path).unwrap();
     });
     for _ in 0..5 {
+        // One call reads the file 50 times, and returns how many reads have failed.
         let read = granted.step("read_times", "notes/a.txt", "50").await;
         assert!(read.ends_with(" failed"), "{read}");
     }

@@ -10,11 +10,11 @@ use art_runtime::Runtime;
 use art_runtime::reload::{FolderWatch, Reload};
 use serde_json::{Value, json};
 
-use crate::harness::{components, read};
+use crate::harness::{components, read_component};
 use crate::home::Home;
 
 /// A runtime whose plugins folder is watched.
-struct Watched {
+struct WatchedRuntime {
     home: Home,
     runtime: Runtime,
     reloads: Receiver<(String, Reload)>,
@@ -24,7 +24,7 @@ struct Watched {
 /// How long a test waits for a change to be noticed and compiled.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-impl Watched {
+impl WatchedRuntime {
     async fn new() -> Self {
         let home = Home::empty();
         home.add("tool", components::ECHO);
@@ -42,10 +42,11 @@ impl Watched {
         }
     }
 
-    fn file(&self) -> PathBuf {
+    fn component_file(&self) -> PathBuf {
         self.home.plugins().join("tool.wasm")
     }
 
+    /// Waits for the next change of the folder. Returns the name of the file, and what was done with it.
     fn next_reload(&self) -> (String, Reload) {
         self.reloads.recv_timeout(TIMEOUT).unwrap()
     }
@@ -54,6 +55,7 @@ impl Watched {
         self.runtime.toolbox.call(tool, arguments).await
     }
 
+    /// Returns whether the tool `echo` answers.
     async fn echoes(&self) -> bool {
         let report = self.call("echo", json!({"text": "hello"})).await;
         report.result.output.is_some_and(|output| output["text"] == "hello")
@@ -62,25 +64,26 @@ impl Watched {
 
 /// Returns a component with a different digest and the same behaviour.
 fn other_build_of(component: &str) -> Vec<u8> {
-    let mut wasm = read(component);
+    let mut wasm = read_component(component);
+    // A custom section changes the digest and nothing else.
     wasm.extend([0, 3, 1, b'x', 0]);
     wasm
 }
 
 #[tokio::test]
 async fn another_build_of_the_same_tool_is_used_at_once() {
-    let watched = Watched::new().await;
+    let watched = WatchedRuntime::new().await;
     assert!(watched.echoes().await);
-    fs::write(watched.file(), other_build_of(components::ECHO)).unwrap();
+    fs::write(watched.component_file(), other_build_of(components::ECHO)).unwrap();
     assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
     assert!(watched.echoes().await);
 }
 
 #[tokio::test]
 async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
-    let watched = Watched::new().await;
+    let watched = WatchedRuntime::new().await;
     let wasm = other_build_of(components::ECHO);
-    let mut file = fs::File::create(watched.file()).unwrap();
+    let mut file = fs::File::create(watched.component_file()).unwrap();
     let started = Instant::now();
     for piece in wasm.chunks(wasm.len() / 20 + 1) {
         file.write_all(piece).unwrap();
@@ -93,8 +96,8 @@ async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
 
 #[tokio::test]
 async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approved() {
-    let watched = Watched::new().await;
-    fs::copy(components::COUNTER, watched.file()).unwrap();
+    let watched = WatchedRuntime::new().await;
+    fs::copy(components::COUNTER, watched.component_file()).unwrap();
     assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::NeedsApproval));
     let report = watched.call("counter", json!({})).await;
     assert_eq!(report.ending.as_str(), "denied", "{report:?}");
@@ -110,35 +113,35 @@ async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approv
 
 #[tokio::test]
 async fn a_file_that_cannot_be_used_leaves_the_earlier_version() {
-    let watched = Watched::new().await;
-    fs::write(watched.file(), "no component").unwrap();
+    let watched = WatchedRuntime::new().await;
+    fs::write(watched.component_file(), "no component").unwrap();
     let (_, reload) = watched.next_reload();
     assert!(matches!(reload, Reload::Refused(_)), "{reload:?}");
     assert!(watched.echoes().await);
 }
 
 #[tokio::test]
-async fn a_tool_whose_file_is_removed_is_gone_and_comes_back_with_it() {
-    let watched = Watched::new().await;
-    fs::remove_file(watched.file()).unwrap();
+async fn a_tool_whose_file_is_removed_is_gone_until_the_file_is_back() {
+    let watched = WatchedRuntime::new().await;
+    fs::remove_file(watched.component_file()).unwrap();
     assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Removed));
     assert_eq!(
         watched.call("echo", json!({"text": "hello"})).await.ending.as_str(),
         "not_found"
     );
-    fs::copy(components::ECHO, watched.file()).unwrap();
+    fs::copy(components::ECHO, watched.component_file()).unwrap();
     assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
     assert!(watched.echoes().await);
 }
 
 #[tokio::test]
 async fn after_many_quick_replacements_the_last_version_is_used() {
-    let watched = Watched::new().await;
-    let versions = [read(components::ECHO), other_build_of(components::ECHO)];
+    let watched = WatchedRuntime::new().await;
+    let versions = [read_component(components::ECHO), other_build_of(components::ECHO)];
     for round in 0..200 {
         let temporary = watched.home.dir.path().join("next.wasm");
         fs::write(&temporary, &versions[round % 2]).unwrap();
-        fs::rename(&temporary, watched.file()).unwrap();
+        fs::rename(&temporary, watched.component_file()).unwrap();
         if round % 20 == 0 {
             assert!(watched.echoes().await);
         }

@@ -1,20 +1,25 @@
 //! A recorded call can be run again from its record, with the same result and the same fuel.
+//!
+//! A guest asks the host for example for the time, or whether the call was cancelled. The record (`Intake`) has one crossing for
+//! each answer of the host, or for several equal answers in a row, and the seed of the random numbers. A replay gives the
+//! recorded answers to the guest. If the guest asks for something else than what is recorded, the replay diverges from the
+//! record.
 
 use std::sync::Arc;
 
 use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Intake, Replayed, Seed};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_sandbox::Plugin;
 use art_tools::executor::{Admitted, ToolExecutor};
 use futures_util::future::join_all;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{call, components, guest, output, request};
+use crate::harness::{call, components, guest, output, tool_call};
 
-/// All questions of the guest except `until_cancelled`, which ends only with a cancellation.
+/// All questions that the guest `asks` can ask the host, except `until_cancelled`, which ends only with a cancellation.
 const QUESTIONS: [&str; 10] = [
     "wall_clock",
     "clock",
@@ -32,16 +37,20 @@ fn asks_guest() -> Arc<Plugin> {
     guest(components::ASKS)
 }
 
+/// Returns the arguments of a call that asks these questions. `n` is a number of repetitions, of milliseconds or of iterations,
+/// depending on the question.
 fn arguments_asking(questions: &[&str], n: u64) -> Value {
     json!({"questions": questions, "n": n})
 }
 
+/// Calls the guest. The outcome contains the record of the call.
 async fn record(arguments: Value) -> Outcome {
     call(&asks_guest(), arguments, Limits::EXECUTE).await
 }
 
+/// Replays a call with these arguments from a record, within limits.
 async fn replay_within(arguments: Value, recorded: &Intake, limits: Limits) -> Replayed {
-    let call = Admitted::for_test(request(arguments), limits);
+    let call = Admitted::for_test(tool_call(arguments), limits);
     asks_guest()
         .replay(&call, recorded)
         .expect("a plugin can be replayed")
@@ -54,7 +63,7 @@ async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
 
 /// Returns an outcome without the times, which differ between two runs, and without the used grants, since a replay uses none.
 pub(crate) fn without_times_and_uses(mut outcome: Outcome) -> Outcome {
-    outcome.usage = Usage {
+    outcome.usage = ToolUsage {
         wall_us: 0,
         cpu_us: 0,
         ..outcome.usage
@@ -63,6 +72,7 @@ pub(crate) fn without_times_and_uses(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
+/// Returns the crossing of an answer that was given once.
 fn once(answer: Answer) -> Crossing {
     Crossing { answer, count: 1 }
 }
@@ -173,7 +183,8 @@ async fn another_seed_draws_other_random_numbers() {
     assert_ne!(output(&replayed.outcome), output(&recorded));
 }
 
-/// Records a call that asks the clock, whether it was cancelled, and the clock again. Replays it with a changed record.
+/// Records a call that asks the clock (question 1), twice whether it was cancelled (questions 2 and 3, which share one crossing),
+/// and the clock again (question 4). Replays it with changed crossings.
 async fn replay_changed(change: impl FnOnce(&mut Vec<Crossing>)) -> Replayed {
     let arguments = arguments_asking(&["clock", "cancelled", "clock"], 2);
     let mut recorded = record(arguments.clone()).await.intake;
@@ -181,6 +192,7 @@ async fn replay_changed(change: impl FnOnce(&mut Vec<Crossing>)) -> Replayed {
     replay(arguments, &recorded).await
 }
 
+/// Asserts that a replay diverged from the record at the question with this number, for this reason.
 fn assert_diverged(replayed: &Replayed, number: u64, reason: DivergenceReason) {
     let divergence = Divergence { number, reason };
     assert_eq!(replayed.divergence, Some(divergence));
@@ -191,7 +203,7 @@ fn assert_diverged(replayed: &Replayed, number: u64, reason: DivergenceReason) {
 }
 
 #[tokio::test]
-async fn a_record_with_another_kind_of_answer_diverges_there() {
+async fn a_replay_diverges_where_the_record_has_another_kind_of_answer() {
     let replayed = replay_changed(|crossings| {
         crossings.remove(1);
     });
@@ -200,7 +212,7 @@ async fn a_record_with_another_kind_of_answer_diverges_there() {
 }
 
 #[tokio::test]
-async fn a_record_that_is_too_short_diverges_after_its_end() {
+async fn a_replay_of_a_record_that_is_too_short_diverges_after_its_end() {
     let replayed = replay_changed(|crossings| {
         crossings.pop();
     });
@@ -209,7 +221,7 @@ async fn a_record_that_is_too_short_diverges_after_its_end() {
 }
 
 #[tokio::test]
-async fn a_record_that_is_too_long_diverges_at_the_end_of_the_call() {
+async fn a_replay_of_a_record_that_is_too_long_diverges_at_the_end_of_the_call() {
     let replayed = replay_changed(|crossings| crossings.push(once(Answer::Waited))).await;
     let recorded = CrossingKind::Waited;
     assert_diverged(&replayed, 5, DivergenceReason::Unused { recorded });
@@ -217,14 +229,15 @@ async fn a_record_that_is_too_long_diverges_at_the_end_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_call_that_draws_random_numbers_without_a_recorded_seed_diverges() {
+async fn a_replay_that_draws_random_numbers_without_a_recorded_seed_diverges() {
     let replayed = replay(arguments_asking(&["random"], 0), &Intake::default()).await;
     let asked = CrossingKind::Random;
     assert_diverged(&replayed, 1, DivergenceReason::Exhausted { asked });
 }
 
 #[tokio::test]
-async fn a_record_with_an_impossible_result_of_a_poll_diverges() {
+async fn a_replay_of_a_record_with_an_impossible_result_of_a_poll_diverges() {
+    // The guest polls two timers, with the indices 0 and 1, and a poll ends only when one of them is ready.
     for ready in [vec![2], vec![]] {
         let recorded = record_with(vec![once(Answer::Polled(ready))]);
         let replayed = replay(arguments_asking(&["poll"], 0), &recorded).await;
@@ -241,7 +254,7 @@ async fn a_truncated_record_is_not_replayed() {
     assert!(recorded.intake.truncated && recorded.intake.crossings.is_empty());
     let replayed = replay(arguments, &recorded.intake).await;
     assert_diverged(&replayed, 1, DivergenceReason::Truncated);
-    assert_eq!(replayed.outcome.usage, Usage::default());
+    assert_eq!(replayed.outcome.usage, ToolUsage::default());
 }
 
 #[tokio::test]
@@ -257,19 +270,22 @@ async fn a_replay_is_stopped_if_it_takes_far_longer_than_the_time_limit() {
         limits,
     )
     .await;
-    assert_eq!(replayed.outcome.ending, Ending::Timeout { limit_ms: 40 });
+    // A replay may take twice the time limit of the call.
+    let limit_ms = 2 * limits.timeout_ms;
+    assert_eq!(replayed.outcome.ending, Ending::Timeout { limit_ms });
 }
 
 #[tokio::test]
 async fn fuel_does_not_depend_on_the_load_of_the_machine() {
+    const CONCURRENT_CALLS: [usize; 5] = [1, 4, 16, 29, 50];
     let arguments = arguments_asking(&["compute", "cancelled", "compute"], 20_000);
     let alone = record(arguments.clone()).await;
     let mut fuel = Vec::new();
-    for concurrent in [1, 4, 16, 29, 50] {
-        let calls = (0..concurrent).map(|_| record(arguments.clone()));
+    for concurrent_calls in CONCURRENT_CALLS {
+        let calls = (0..concurrent_calls).map(|_| record(arguments.clone()));
         fuel.extend(join_all(calls).await.into_iter().map(|outcome| outcome.usage.fuel));
     }
-    assert_eq!(fuel, vec![alone.usage.fuel; 100]);
+    assert_eq!(fuel, vec![alone.usage.fuel; CONCURRENT_CALLS.iter().sum()]);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! Replays every run that a test has made in its home. The records contain the limits and the interfaces of each call, so the
-//! components are loaded without the settings of the home.
+//! Replays every run that a test has made in its home. The journal of a run contains the limits and the granted interfaces of
+//! each call, so the components are loaded without the settings of the home.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::harness::sandbox;
 
 /// Verifies the journal of every run of a home, and replays it with the components in the plugins folder. Asserts that no replay
 /// differs.
-pub(crate) fn assert_identical(home: &Path) {
+pub(crate) fn assert_replays_are_identical(home: &Path) {
     let database = home.join("state/art.db");
     if !database.exists() {
         return;
@@ -34,8 +34,11 @@ fn replay_all(home: &Path, database: &Path) {
             let id = run.trace_id;
             let recording = Recording::read(&store, &id).await;
             let recording = recording.unwrap_or_else(|error| panic!("run {id} cannot be read: {error}"));
-            let called = recording.component_digests().unwrap();
-            let replay = recording.replay(&components(home, &called)).await.unwrap();
+            let called_components = recording.component_digests().unwrap();
+            let replay = recording
+                .replay(&load_components(home, &called_components))
+                .await
+                .unwrap();
             assert!(
                 replay.is_identical(),
                 "the replay of run {id} differs: {:?}",
@@ -46,13 +49,13 @@ fn replay_all(home: &Path, database: &Path) {
 }
 
 /// Loads the components with these digests that are in the plugins folder of a home.
-fn components(home: &Path, digests: &[String]) -> Vec<Arc<Plugin>> {
+fn load_components(home: &Path, digests: &[String]) -> Vec<Arc<Plugin>> {
     let mut plugins = Vec::new();
     let files = fs::read_dir(home.join("plugins")).into_iter().flatten().flatten();
     for path in files.map(|file| file.path()).filter(|path| path.is_file()) {
         let Ok(wasm) = fs::read(&path) else { continue };
         let digest = art_store::digest(&wasm);
-        if digests.iter().any(|called| digest.ends_with(called.as_str())) {
+        if digests.iter().any(|wanted| digest.ends_with(wanted.as_str())) {
             let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap();
             plugins.push(Arc::new(sandbox().load(name, &wasm).unwrap()));
         }

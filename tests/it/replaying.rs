@@ -1,4 +1,7 @@
 //! `art runs replay`: a replayed run of any kind is identical to the recorded one, including its fuel.
+//!
+//! A replay carries out a run again with the recorded replies of the model. It also runs the tool calls again, with the recorded
+//! answers of the host. The result of a call that cannot be run again is taken from the journal of the run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,8 +33,8 @@ const QUESTIONS: [&str; 12] = [
     "What is the difference between \"the quick fox\" and \"the slow fox\"?",
 ];
 
-/// Replays each run of a home. Asserts that all are identical and that fuel was compared for each call that was run again. Returns the
-/// replays, the newest run first.
+/// Replays each run of a home. Asserts that all are identical and that fuel was compared for each call that was run again.
+/// Returns the replays, the newest run first.
 fn replay_all(home: &Home) -> Vec<Value> {
     let runs = home.art(&["--json", "runs", "list"]).json();
     let ids = runs.as_array().unwrap().iter();
@@ -47,6 +50,7 @@ fn replay_all(home: &Home) -> Vec<Value> {
     .collect()
 }
 
+/// Returns the sum of a number over all replays.
 fn total(replays: &[Value], field: &str) -> u64 {
     replays.iter().filter_map(|replay| replay.get(field)?.as_u64()).sum()
 }
@@ -68,8 +72,8 @@ fn questions_of_many_kinds_are_replayed_identically() {
     assert_eq!(replays.len(), QUESTIONS.len() + 2);
     assert!(total(&replays, "callsRun") >= 10, "{replays:?}");
     assert_eq!(total(&replays, "requestsChanged"), 0, "{replays:?}");
-    let taken = replays.iter().flat_map(|replay| replay["taken"].as_array().unwrap());
-    assert_eq!(taken.collect::<Vec<_>>(), Vec::<&Value>::new());
+    let not_run_again = replays.iter().flat_map(|replay| replay["taken"].as_array().unwrap());
+    assert_eq!(not_run_again.collect::<Vec<_>>(), Vec::<&Value>::new());
 }
 
 /// Runs a plan in which each step makes one call. A scripted model makes the calls.
@@ -125,7 +129,7 @@ fn a_run_whose_tools_exchange_files_and_write_logs_is_replayed_identically() {
 }
 
 #[test]
-fn a_replay_takes_the_outside_inputs_of_tools_from_the_log() {
+fn a_replay_takes_the_times_and_random_numbers_of_tools_from_the_journal() {
     let home = Home::empty();
     home.add("asks", components::ASKS);
     let questions = ["wall_clock", "clock", "random", "hash_seed", "sleep", "poll", "compute"];
@@ -135,9 +139,9 @@ fn a_replay_takes_the_outside_inputs_of_tools_from_the_log() {
 }
 
 #[test]
-fn the_calls_of_a_changed_or_missing_component_are_taken_from_the_log() {
+fn the_calls_of_a_changed_or_missing_component_are_taken_from_the_journal() {
     let home = Home::new();
-    home.run("What is 2+2?").answers(&["4"]);
+    home.run("What is 2+2?").assert_answers(&["4"]);
     let calculator = home.plugins().join("calculator.wasm");
     std::fs::copy(components::ECHO, &calculator).unwrap();
     for _ in 0..2 {
@@ -152,7 +156,7 @@ fn the_calls_of_a_changed_or_missing_component_are_taken_from_the_log() {
 #[test]
 fn a_replay_needs_no_model_and_stores_nothing() {
     let home = Home::new();
-    home.run("What is 2+2?").answers(&["4"]);
+    home.run("What is 2+2?").assert_answers(&["4"]);
     home.file("art.toml", "model = \"openai:gpt-5\"\n");
     let replayed = home.art(&["runs", "replay", "last"]);
     assert_eq!(replayed.code(), 0, "{replayed}");
@@ -183,15 +187,15 @@ async fn recorded_run() -> (Home, Recording, [Arc<Plugin>; 1]) {
         .find(|(name, _)| *name == "calculator")
         .unwrap();
     home.add("calculator", calculator.1);
-    home.run("What is 2+2?").answers(&["4"]);
+    home.run("What is 2+2?").assert_answers(&["4"]);
     let store = open_store_read_only(&config(&home)).unwrap();
     let run = store.list_runs(RunFilter::default()).await.unwrap().remove(0);
     let recording = Recording::read(store.as_ref(), &run.trace_id).await.unwrap();
     (home, recording, [Arc::new(load(calculator.1).unwrap())])
 }
 
-/// Sets a value in the first event of a kind.
-fn set_in_event(recording: &mut Recording, kind: &str, pointer: &str, value: Value) {
+/// Sets the value at `pointer` in the first event of a kind.
+fn set_in_first_event(recording: &mut Recording, kind: &str, pointer: &str, value: Value) {
     let entry = recording.entries.iter_mut().find(|entry| entry.kind == kind).unwrap();
     let mut payload: Value = serde_json::from_str(&entry.payload).unwrap();
     let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -207,7 +211,7 @@ fn difference_and_tool(replay: &Replay) -> Option<(&str, Option<&str>)> {
 }
 
 #[tokio::test]
-async fn the_first_difference_from_the_log_is_named() {
+async fn the_first_difference_from_the_journal_is_named() {
     let (_home, recording, plugins) = recorded_run().await;
     assert_eq!(difference_and_tool(&recording.replay(&plugins).await.unwrap()), None);
     for (kind, pointer, value, expected) in [
@@ -234,7 +238,7 @@ async fn the_first_difference_from_the_log_is_named() {
         ),
     ] {
         let mut changed = recording.clone();
-        set_in_event(&mut changed, kind, pointer, value);
+        set_in_first_event(&mut changed, kind, pointer, value);
         let replay = changed.replay(&plugins).await.unwrap();
         assert_eq!(
             difference_and_tool(&replay),
@@ -247,16 +251,16 @@ async fn the_first_difference_from_the_log_is_named() {
 #[tokio::test]
 async fn another_status_or_answer_of_the_run_is_a_difference() {
     let (_home, recording, plugins) = recorded_run().await;
-    let mut partial = recording.clone();
-    partial.run.status = RunState::Partial;
+    let mut another_status = recording.clone();
+    another_status.run.status = RunState::Partial;
     assert_eq!(
-        difference_and_tool(&partial.replay(&plugins).await.unwrap()),
+        difference_and_tool(&another_status.replay(&plugins).await.unwrap()),
         Some(("status", None))
     );
-    let mut other = recording;
-    other.run.summary["answer"] = json!("5");
+    let mut another_answer = recording;
+    another_answer.run.summary["answer"] = json!("5");
     assert_eq!(
-        difference_and_tool(&other.replay(&plugins).await.unwrap()),
+        difference_and_tool(&another_answer.replay(&plugins).await.unwrap()),
         Some(("answer", None))
     );
 }
@@ -264,9 +268,9 @@ async fn another_status_or_answer_of_the_run_is_a_difference() {
 #[tokio::test]
 async fn fuel_of_another_engine_and_another_wording_of_prompts_are_no_differences() {
     let (_home, mut recording, plugins) = recorded_run().await;
-    set_in_event(&mut recording, "started", "/start/fuelBasis", json!("another"));
-    set_in_event(&mut recording, "tool_ended", "/end/usage/fuel", json!(1));
-    set_in_event(&mut recording, "model_asked", "/request", json!("blake3:0"));
+    set_in_first_event(&mut recording, "started", "/start/fuelBasis", json!("another"));
+    set_in_first_event(&mut recording, "tool_ended", "/end/usage/fuel", json!(1));
+    set_in_first_event(&mut recording, "model_asked", "/request", json!("blake3:0"));
     let replay = recording.replay(&plugins).await.unwrap();
     assert_eq!(difference_and_tool(&replay), None);
     assert_eq!(
@@ -288,16 +292,12 @@ async fn an_unfinished_run_is_replayed_as_far_as_it_goes() {
             (None, false),
             "{replay:?}"
         );
-        let called = recording.entries[..length]
-            .iter()
-            .filter(|entry| entry.kind == "tool_called");
-        let ended = recording.entries[..length]
-            .iter()
-            .filter(|entry| entry.kind == "tool_ended");
-        assert_eq!(
-            (replay.calls_run as usize, replay.taken.len()),
-            (ended.clone().count(), called.count() - ended.count())
-        );
+        let count = |kind: &str| {
+            let entries = recording.entries[..length].iter();
+            entries.filter(|entry| entry.kind == kind).count()
+        };
+        let (called, ended) = (count("tool_called"), count("tool_ended"));
+        assert_eq!((replay.calls_run as usize, replay.taken.len()), (ended, called - ended));
     }
 }
 
@@ -319,7 +319,7 @@ async fn a_program_that_embeds_the_host_can_replay_a_run() {
 #[test]
 fn an_exported_run_is_replayed_and_verified_in_a_home_without_tools() {
     let home = Home::new();
-    home.run("What is 2+2?").answers(&["4"]);
+    home.run("What is 2+2?").assert_answers(&["4"]);
     let file = home.dir.path().join("run.jsonl");
     let file = file.to_str().unwrap();
     let exported = home.art(&["--json", "runs", "export", "last", file]).json();
@@ -414,19 +414,20 @@ fn an_export_contains_no_key_and_no_text_of_the_configuration_file() {
 }
 
 #[test]
-fn a_log_whose_bytes_were_changed_in_the_database_is_not_verified() {
+fn a_journal_whose_bytes_were_changed_in_the_database_is_neither_verified_nor_replayed() {
     let home = Home::new();
-    home.run("What is 2+2?").answers(&["4"]);
+    home.run("What is 2+2?").assert_answers(&["4"]);
     let verified = home.art(&["runs", "verify", "last"]);
     assert_eq!(verified.code(), 0, "{verified}");
     assert!(verified.stdout().contains(" are as they were written"), "{verified}");
-    let path = config(home.skip_replay()).database.value;
+    let path = config(home.skip_check_on_drop()).database.value;
     let mut bytes = std::fs::read(&path).unwrap();
     let written = br#"{"type":"tool_called","#;
     let position = bytes
         .windows(written.len())
         .position(|window| window == written)
         .unwrap();
+    // Change one bit of the event after its type.
     bytes[position + written.len() + 3] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     for command in ["verify", "replay"] {

@@ -1,4 +1,4 @@
-//! Runs whose tools used files and sent requests: they are replayed from the log alone, on this home and on another one.
+//! Runs with tools that used files and sent requests: they are replayed from the journal alone, in their home and in another one.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::http_server::HttpServer;
 
-/// A secret of the tests.
+/// The value of a secret.
 const SECRET: &str = "replayed-s3cret-value";
 
 /// Creates a home with a first-party tool.
@@ -21,11 +21,13 @@ fn home_with(tool: &str) -> Home {
     home
 }
 
+/// Runs `art grant add` with these arguments.
 fn grant(home: &Home, words: &[&str]) {
     let granted = home.art(&[&["grant", "add"], words].concat());
     assert_eq!(granted.code(), 0, "{granted}");
 }
 
+/// Calls a tool, and returns its output.
 fn call(home: &Home, tool: &str, arguments: &Value) -> Value {
     let called = home.art(&["--json", "tool", "call", tool, &arguments.to_string()]);
     assert_eq!(called.code(), 0, "{called}");
@@ -55,9 +57,13 @@ fn assert_replays_everywhere(home: &Home) {
 /// Returns why the only call of the last run is not run again.
 fn reason_for_no_replay(home: &Home) -> String {
     let replay = home.art(&["--json", "runs", "replay", "last"]).json();
-    let taken = replay["taken"].as_array().unwrap();
-    assert_eq!((taken.len(), &replay["difference"]), (1, &Value::Null), "{replay}");
-    taken[0]["reason"].as_str().unwrap().to_owned()
+    let not_run_again = replay["taken"].as_array().unwrap();
+    assert_eq!(
+        (not_run_again.len(), &replay["difference"]),
+        (1, &Value::Null),
+        "{replay}"
+    );
+    not_run_again[0]["reason"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn a_run_that_sent_requests_is_replayed_without_sending_any() {
 }
 
 #[test]
-fn a_run_with_limits_of_its_operator_is_replayed_elsewhere() {
+fn a_run_with_limits_that_the_operator_set_is_replayed_in_a_home_without_them() {
     let home = Home::empty();
     home.add("asks", components::ASKS);
     home.file("art.toml", "[tools.asks]\nfuel = 7000000\n");

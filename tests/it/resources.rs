@@ -11,6 +11,7 @@ const COUNT_MARGIN: u64 = 4;
 /// The resources of this process. Memory is in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
+    /// The resident memory.
     pub(crate) rss: u64,
     /// The largest resident memory so far.
     pub(crate) peak_rss: u64,
@@ -32,10 +33,10 @@ impl Resources {
 
     /// Fails if memory, threads or open files have grown too much since `before`.
     pub(crate) fn check_growth_since(&self, before: &Self) -> Result<(), String> {
-        let is_flat = self.rss < before.rss + RSS_MARGIN
+        let is_growth_small = self.rss < before.rss + RSS_MARGIN
             && self.threads <= before.threads + COUNT_MARGIN
             && self.files <= before.files + COUNT_MARGIN;
-        is_flat
+        is_growth_small
             .then_some(())
             .ok_or_else(|| format!("{before:?} became {self:?}"))
     }
@@ -49,6 +50,7 @@ pub(crate) fn own_memory() -> u64 {
     (field(&rollup, "Pss_Anon:") + field(&rollup, "Pss_Shmem:")) << 10
 }
 
+/// Returns the number in the line of a field.
 fn field(text: &str, name: &str) -> u64 {
     let line = text
         .lines()

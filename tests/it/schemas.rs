@@ -1,4 +1,5 @@
-//! Schemas that are small but expensive to apply: no command takes more than a bounded time and memory for them.
+//! Schemas that are small but expensive to check a value against: the time and the memory that a command takes for them are
+//! bounded.
 
 use std::fs;
 
@@ -60,20 +61,20 @@ fn fanning_schema(n: usize) -> String {
 
 #[test]
 fn a_question_is_answered_even_if_the_references_of_another_tool_fan_out() {
-    for (n, refused) in [(2, false), (4, false), (20, true), (40, true)] {
+    for (n, is_refused) in [(2, false), (4, false), (20, true), (40, true)] {
         let input = fanning_schema(n);
         let tool = Handmade {
             input_schema: &input,
             ..Handmade::default()
         };
-        art(&tool, &["run", "What is 2 + 2?"]).answers(&["4"]);
+        art(&tool, &["run", "What is 2 + 2?"]).assert_answers(&["4"]);
         let list = art(&tool, &["tool", "list"]).stdout();
-        assert_eq!(list.contains("more than 2000 schemas"), refused, "{n}: {list}");
+        assert_eq!(list.contains("more than 2000 schemas"), is_refused, "{n}: {list}");
     }
 }
 
 #[test]
-fn a_pattern_under_many_paths_is_counted_on_each_of_them() {
+fn a_pattern_that_references_reach_on_many_paths_is_counted_once_for_each_path() {
     for (n, reason) in [
         (8, "example 0 does not match"),
         (30, "more than 64 patterns"),
@@ -103,15 +104,16 @@ fn megabyte_output() -> Vec<u8> {
 
 /// Returns a tool with this output and an output schema that applies `schemas` schemas to each item.
 fn tool_with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
-    const AT: u32 = 2 << 20;
+    const OUTPUT_ADDRESS: u32 = 2 << 20;
     let checks = vec![json!({"minLength": 0}); schemas];
     let mut outcome = Handmade::success(u32::try_from(output.len()).unwrap());
-    outcome[1] = AT;
+    // The second word of an outcome is the address of its output.
+    outcome[1] = OUTPUT_ADDRESS;
     let data: String = output.iter().map(|byte| format!("\\{byte:02x}")).collect();
     let tool = Handmade {
         memory: r#"(memory (export "memory") 64)"#,
         output_schema: Some(&json!({"items": {"allOf": checks}}).to_string()),
-        items: &format!("(data (i32.const {AT}) \"{data}\")"),
+        items: &format!("(data (i32.const {OUTPUT_ADDRESS}) \"{data}\")"),
         outcome,
         ..Handmade::default()
     };
@@ -122,12 +124,12 @@ fn tool_with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
 fn a_megabyte_output_whose_check_costs_too_much_is_refused() {
     let output = megabyte_output();
     assert!((1_000_000..1 << 20).contains(&output.len()), "{}", output.len());
-    for (schemas, code) in [(10, 0), (60, 0), (600, 5)] {
+    for (schemas, exit_code) in [(10, 0), (60, 0), (600, 5)] {
         let ran = art_with_component(
             &tool_with_item_schemas(schemas, &output),
             &["tool", "call", "handmade", "{}"],
         );
-        assert_eq!(ran.code(), code, "{schemas}: {}", ran.stderr());
+        assert_eq!(ran.code(), exit_code, "{schemas}: {}", ran.stderr());
     }
 }
 
@@ -174,9 +176,9 @@ fn defaults_behind_references_are_filled_in_within_a_bound() {
         input_schema: &input.to_string(),
         ..Handmade::default()
     };
-    for (items, code) in [(1, 0), (20, 0), (2_000, 5)] {
+    for (items, exit_code) in [(1, 0), (20, 0), (2_000, 5)] {
         let arguments = json!({"a": vec![json!({}); items]}).to_string();
         let ran = art(&tool, &["tool", "call", "handmade", &arguments]);
-        assert_eq!(ran.code(), code, "{items}: {}", ran.stderr());
+        assert_eq!(ran.code(), exit_code, "{items}: {}", ran.stderr());
     }
 }

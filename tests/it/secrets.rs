@@ -1,4 +1,4 @@
-//! Secrets: stored privately, added to the requests of their grant, and nowhere else (G01 to G09).
+//! Secrets: stored privately, added to the requests of their grant, and nowhere else.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,16 +14,16 @@ use crate::http_server::{HttpServer, response};
 use crate::program::CommandOutput;
 
 /// The value of the secret `KEY`.
-pub(crate) const VALUE: &str = "hunter2hunter2";
-/// The value of a canary: a decoy that no tool is given.
-const DECOY: &str = "decoy-value-1";
+pub(crate) const SECRET_VALUE: &str = "hunter2hunter2";
+/// The value of the canary `DECOY`: a secret that no tool is given, so a tool that has it has read it where it should not.
+const DECOY_VALUE: &str = "decoy-value-1";
 
 /// Returns a home with the tools `fetches` and `echo`, and the secret `KEY`.
 pub(crate) fn home() -> Home {
     let home = Home::empty();
     home.add("fetches", components::FETCHES);
     home.add("echo", components::ECHO);
-    let set = home.art_with_input(&["secret", "set", "KEY"], &format!("{VALUE}\n"));
+    let set = home.art_with_input(&["secret", "set", "KEY"], &format!("{SECRET_VALUE}\n"));
     assert_eq!(set.code(), 0, "{set}");
     home
 }
@@ -34,7 +34,10 @@ fn secrets_that_processes_store_at_the_same_time_are_all_kept() {
     let names: Vec<_> = (0..8).map(|number| format!("KEY_{number}")).collect();
     let store = |name: &String| {
         let mut command = home.command(&["secret", "set", name, "--from-env", "MY_KEY"]);
-        command.env("MY_KEY", VALUE).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .env("MY_KEY", SECRET_VALUE)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command.spawn().unwrap()
     };
     let storing: Vec<_> = names.iter().map(store).collect();
@@ -69,6 +72,7 @@ fn grant_url(home: &Home, url: &str) {
     assert_eq!(granted.code(), 0, "{granted}");
 }
 
+/// Calls `fetches`, which sends a request.
 pub(crate) fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
     home.art(&["--json", "tool", "call", "fetches", &arguments.to_string()])
 }
@@ -121,17 +125,17 @@ fn a_secret_reaches_the_server_and_nothing_else() {
                 .requests()
                 .pop()
                 .unwrap()
-                .contains(&format!("authorization: Bearer {VALUE}"))
+                .contains(&format!("authorization: Bearer {SECRET_VALUE}"))
         );
         assert!(
-            !called.stdout().contains(VALUE) && !called.stderr().contains(VALUE),
+            !called.stdout().contains(SECRET_VALUE) && !called.stderr().contains(SECRET_VALUE),
             "{called}"
         );
         assert!(called.stdout().contains("«secret»"), "{called}");
     }
     let shown = home.art(&["runs", "show", "last"]);
-    assert!(!shown.stdout().contains(VALUE), "{shown}");
-    assert_eq!(files_containing(home.dir.path(), VALUE), [""; 0]);
+    assert!(!shown.stdout().contains(SECRET_VALUE), "{shown}");
+    assert_eq!(files_containing(home.dir.path(), SECRET_VALUE), [""; 0]);
 }
 
 #[test]
@@ -145,7 +149,7 @@ fn a_secret_is_in_no_trace_and_in_no_backtrace() {
         let arguments = json!({"url": url, "fails": fails}).to_string();
         let called = home.art_with_environment(&["tool", "call", "fetches", &arguments], &environment);
         let written = called.stdout() + &called.stderr();
-        assert!(written.contains("TRACE") && !written.contains(VALUE), "{called}");
+        assert!(written.contains("TRACE") && !written.contains(SECRET_VALUE), "{called}");
     }
 }
 
@@ -227,8 +231,9 @@ fn secrets_are_listed_by_name_and_removed() {
 #[test]
 fn a_value_as_an_argument_is_refused_and_a_bad_value_is_not_shown() {
     let home = home();
-    assert_eq!(home.art(&["secret", "set", "KEY", VALUE]).code(), 2);
-    for value in ["abc12", "two words 123", ""] {
+    assert_eq!(home.art(&["secret", "set", "KEY", SECRET_VALUE]).code(), 2);
+    let (too_short, with_spaces, empty) = ("abc12", "two words 123", "");
+    for value in [too_short, with_spaces, empty] {
         let refused = home.art_with_input(&["secret", "set", "KEY"], value);
         assert_eq!(refused.code(), 2, "{refused}");
         assert!(value.is_empty() || !refused.stderr().contains(value), "{refused}");
@@ -264,12 +269,12 @@ fn a_secret_is_typed_at_a_terminal_without_being_shown() {
 fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
     let home = home();
     // The runs are not replayed, since a replay does not know the decoy.
-    home.skip_replay();
-    let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
+    home.skip_check_on_drop();
+    let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY_VALUE);
     assert_eq!(set.code(), 0, "{set}");
     let call = |text: &str| home.art(&["--json", "tool", "call", "echo", &json!({"text": text}).to_string()]);
     assert_eq!(call("hello").code(), 0);
-    let leaked = call(DECOY);
+    let leaked = call(DECOY_VALUE);
     assert_eq!(leaked.json()["result"]["code"], "PERMISSION_DENIED", "{leaked}");
     assert!(leaked.stdout().contains("decoy that no tool is given"), "{leaked}");
     let doctor = home.art(&["doctor"]);
@@ -288,14 +293,14 @@ fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
 fn a_canary_in_a_request_is_not_sent() {
     let (home, server) = (home(), echo_server());
     grant(&home, &server);
-    home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
+    home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY_VALUE);
     let called = fetch(
         &home,
-        &json!({"url": server.url("/"), "method": "POST", "body": format!("found: {DECOY}")}),
+        &json!({"url": server.url("/"), "method": "POST", "body": format!("found: {DECOY_VALUE}")}),
     );
     assert_eq!(called.json()["result"]["code"], "PERMISSION_DENIED", "{called}");
     assert!(
-        server.requests().iter().all(|request| !request.contains(DECOY)),
+        server.requests().iter().all(|request| !request.contains(DECOY_VALUE)),
         "{:?}",
         server.requests()
     );

@@ -9,7 +9,12 @@ use wit_parser::Resolve;
 
 use crate::home::Home;
 
-/// The imports and the export of the attacker.
+/// Number of attacks, all of which must be repelled.
+const ATTACKS: usize = 25;
+/// Number of actions that are allowed and must work.
+const ALLOWED_ACTIONS: usize = 2;
+
+/// The imports and the export of the attacker, the component that carries out the attacks.
 const WORLD: &str = "
     package art:self-test;
     world attacker {
@@ -38,7 +43,7 @@ fn every_attack_is_repelled_and_what_is_allowed_works() {
     let count = |verdict: &str| rows.iter().filter(|row| row["verdict"] == verdict).count();
     assert_eq!(
         (count("repelled"), count("allowed"), rows.len()),
-        (25, 2, 27),
+        (ATTACKS, ALLOWED_ACTIONS, ATTACKS + ALLOWED_ACTIONS),
         "{rows:#?}"
     );
 }
@@ -54,14 +59,15 @@ fn the_table_names_the_attacks_and_counts_those_that_got_through() {
             "{id}: {table}"
         );
     }
-    assert!(table.ends_with("25 attacks, 0 got through\n"), "{table}");
+    let summary = format!("{ATTACKS} attacks, 0 got through\n");
+    assert!(table.ends_with(&summary), "{table}");
 }
 
 #[test]
-fn the_attacker_in_the_program_is_the_one_in_the_source() {
+fn the_compiled_attacker_in_the_program_matches_its_source() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = root.join("host/src/commands/doctor/self_test");
-    let built = build(&root, &fs::read_to_string(folder.join("attacker.wat")).unwrap());
+    let built = build_component(&root, &fs::read_to_string(folder.join("attacker.wat")).unwrap());
     let path = folder.join("attacker.wasm");
     if std::env::var_os("ART_UPDATE_ATTACKER").is_some() {
         fs::write(&path, &built).unwrap();
@@ -71,7 +77,7 @@ fn the_attacker_in_the_program_is_the_one_in_the_source() {
 }
 
 /// Returns the component of a core module in text format.
-fn build(root: &Path, text: &str) -> Vec<u8> {
+fn build_component(root: &Path, text: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     for name in ["tool", "deps/io", "deps/clocks", "deps/filesystem", "deps/http"] {
         let path = root.join("wit").join(format!("{name}.wit"));

@@ -1,4 +1,5 @@
-//! Staged changes: a tool sees what it wrote. Nobody else does before a person has committed it.
+//! Staged changes: what a tool writes is kept apart from the files, and changes them only when a person commits it. Until then,
+//! only the tool sees it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,6 +47,7 @@ impl Scene {
         }
     }
 
+    /// Returns the content of a file, if it exists.
     fn text(&self, relative_path: &str) -> Option<String> {
         fs::read_to_string(self.path(relative_path)).ok()
     }
@@ -54,14 +56,15 @@ impl Scene {
         self.home.art(args)
     }
 
-    /// Calls the tool with steps. Their paths are relative to the folder. A third part that begins with `/` is such a path too.
+    /// Calls the tool with steps: an operation, a path relative to the folder, and a text. A text that begins with `/` is a path
+    /// relative to the folder too.
     fn call(&self, steps: &[[&str; 3]]) -> CommandOutput {
         let absolute_path = |path: &str| self.path(path).to_str().unwrap().to_owned();
         let steps: Vec<_> = steps
             .iter()
-            .map(|[operation, path, extra]| {
-                let extra = extra.strip_prefix('/').map_or((*extra).to_owned(), absolute_path);
-                [(*operation).to_owned(), absolute_path(path), extra]
+            .map(|[operation, path, text]| {
+                let text = text.strip_prefix('/').map_or((*text).to_owned(), absolute_path);
+                [(*operation).to_owned(), absolute_path(path), text]
             })
             .collect();
         self.art(&[
@@ -74,7 +77,7 @@ impl Scene {
     }
 
     /// Stages a changed file, a new file in new directories, and a removed file. Returns the identifier of the run.
-    fn stage(&self) -> String {
+    fn stage_changes(&self) -> String {
         let called = self.call(&[
             ["append", "a.txt", "more\n"],
             ["create_dir_all", "new/deep", ""],
@@ -90,6 +93,7 @@ impl Scene {
         self.art(&["--json", "changes", "list"]).json()
     }
 
+    /// Returns whether the folder is as it was before any change.
     fn is_unchanged(&self) -> bool {
         self.text("a.txt").as_deref() == Some("first\n")
             && self.text("sub/b.txt").as_deref() == Some("second\n")
@@ -97,6 +101,7 @@ impl Scene {
     }
 }
 
+/// Returns the results of the steps of a call.
 fn results(called: &CommandOutput) -> Vec<String> {
     let results = called.json().pointer("/result/output/results").cloned();
     serde_json::from_value(results.unwrap_or_default()).unwrap_or_else(|_| panic!("{called}"))
@@ -105,57 +110,38 @@ fn results(called: &CommandOutput) -> Vec<String> {
 #[test]
 fn a_tool_sees_what_it_wrote_and_the_folder_is_unchanged() {
     let scene = Scene::new();
-    let called = scene.call(&[
-        ["append", "a.txt", "more\n"],
-        ["read", "a.txt", ""],
-        ["write", "new.txt", "new"],
-        ["overwrite", "new.txt", "E"],
-        ["read", "new.txt", ""],
-        ["size", "new.txt", ""],
-        ["canonicalize", "new.txt", ""],
-        ["create_dir_all", "x/y", ""],
-        ["rename", "new.txt", "/x/y/moved.txt"],
-        ["read", "x/y/moved.txt", ""],
-        ["list", "x/y", ""],
-        ["read", "new.txt", ""],
-        ["remove_file", "sub/b.txt", ""],
-        ["list", "sub", ""],
-        ["remove_dir", "sub", ""],
-        ["list", "", ""],
-        ["create_new", "a.txt", ""],
-    ]);
+    let new_path = scene.path("new.txt");
     let done = "done";
     let (gone, exists) = ("error: entity not found", "error: entity already exists");
-    let new = scene.path("new.txt");
-    assert_eq!(
-        results(&called),
-        [
-            done,
-            "first\nmore\n",
-            done,
-            done,
-            "nEw",
-            "3",
-            new.to_str().unwrap(),
-            done,
-            done,
-            "nEw",
-            "moved.txt",
-            gone,
-            done,
-            "",
-            done,
-            "a.txt,x",
-            exists
-        ]
-    );
+    let steps_with_results = [
+        (["append", "a.txt", "more\n"], done),
+        (["read", "a.txt", ""], "first\nmore\n"),
+        (["write", "new.txt", "new"], done),
+        // Writes from the second byte on.
+        (["overwrite", "new.txt", "E"], done),
+        (["read", "new.txt", ""], "nEw"),
+        (["size", "new.txt", ""], "3"),
+        (["canonicalize", "new.txt", ""], new_path.to_str().unwrap()),
+        (["create_dir_all", "x/y", ""], done),
+        (["rename", "new.txt", "/x/y/moved.txt"], done),
+        (["read", "x/y/moved.txt", ""], "nEw"),
+        (["list", "x/y", ""], "moved.txt"),
+        (["read", "new.txt", ""], gone),
+        (["remove_file", "sub/b.txt", ""], done),
+        (["list", "sub", ""], ""),
+        (["remove_dir", "sub", ""], done),
+        (["list", "", ""], "a.txt,x"),
+        (["create_new", "a.txt", ""], exists),
+    ];
+    let called = scene.call(&steps_with_results.map(|(step, _)| step));
+    assert_eq!(results(&called), steps_with_results.map(|(_, result)| result));
     assert!(scene.is_unchanged());
 }
 
 #[test]
 fn a_committed_run_changes_all_of_its_files() {
     let scene = Scene::new();
-    let run = scene.stage();
+    let run = scene.stage_changes();
     assert!(scene.is_unchanged());
     let shown = scene.art(&["changes", "show", &run]).stdout();
     assert!(
@@ -173,7 +159,7 @@ fn a_committed_run_changes_all_of_its_files() {
 #[test]
 fn a_dropped_run_changes_nothing() {
     let scene = Scene::new();
-    let run = scene.stage();
+    let run = scene.stage_changes();
     assert_eq!(scene.art(&["changes", "drop", &run]).code(), 0);
     assert!(scene.is_unchanged());
     assert_eq!(scene.listed_changes(), json!([]));
@@ -182,25 +168,56 @@ fn a_dropped_run_changes_nothing() {
 #[test]
 fn one_file_of_a_run_can_be_committed_alone() {
     let scene = Scene::new();
-    let run = scene.stage();
+    let run = scene.stage_changes();
     let path = scene.path("a.txt");
     let committed = scene.art(&["--json", "changes", "commit", &run, path.to_str().unwrap()]);
     assert_eq!(committed.json(), json!({"committed": [path]}));
     assert_eq!(scene.text("a.txt").as_deref(), Some("first\nmore\n"));
     assert!(!scene.path("new").exists() && scene.path("sub/b.txt").exists());
-    let left: Vec<_> = scene.listed_changes()[0]["changes"]
+    let waiting_changes: Vec<_> = scene.listed_changes()[0]["changes"]
         .as_array()
         .unwrap()
         .iter()
         .map(|change| change["change"].clone())
         .collect();
-    assert_eq!(left, ["created directory", "created directory", "created", "removed"]);
+    assert_eq!(
+        waiting_changes,
+        ["created directory", "created directory", "created", "removed"]
+    );
+}
+
+#[test]
+fn a_commit_that_fails_names_what_it_committed_before() {
+    let scene = Scene::new();
+    let other_folder = TempDir::new().unwrap();
+    let other_file = other_folder.path().canonicalize().unwrap().join("a.txt");
+    fs::write(&other_file, "first\n").unwrap();
+    let other_folder = other_file.parent().unwrap().to_str().unwrap();
+    let granted = scene.art(&["grant", "add", "files", "--write", other_folder, "--stage"]);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let called = scene.call(&[
+        ["append", "a.txt", "more\n"],
+        ["append", other_file.to_str().unwrap(), "more\n"],
+    ]);
+    let run = called.json()["traceId"].as_str().unwrap().to_owned();
+    // The change sets are listed in the order in which they are committed.
+    let file_of_set = |index: usize| {
+        let path = scene.listed_changes()[index]["changes"][0]["path"].as_str().unwrap().to_owned();
+        PathBuf::from(path)
+    };
+    let [committed_file, changed_file] = [0, 1].map(file_of_set);
+    fs::write(&changed_file, "theirs\n").unwrap();
+    let failed = scene.art(&["changes", "commit", &run]);
+    assert_eq!(failed.code(), 1, "{failed}");
+    assert_eq!(failed.stdout(), format!("committed {}\n", committed_file.display()));
+    assert_eq!(fs::read_to_string(&committed_file).unwrap(), "first\nmore\n");
+    assert_eq!(fs::read_to_string(&changed_file).unwrap(), "theirs\n");
 }
 
 #[test]
 fn a_file_that_changed_in_the_meantime_is_not_overwritten() {
     let scene = Scene::new();
-    let run = scene.stage();
+    let run = scene.stage_changes();
     fs::write(scene.path("a.txt"), "theirs\n").unwrap();
     let refused = scene.art(&["changes", "commit", &run]);
     assert_eq!(refused.code(), 1, "{refused}");
@@ -269,25 +286,25 @@ fn a_commit_of_an_unknown_run_is_refused() {
 #[test]
 fn changes_are_found_by_last_or_by_a_unique_prefix() {
     let scene = Scene::new();
-    let first = scene.stage();
+    let first = scene.stage_changes();
     let shown = scene.art(&["changes", "show", &first[..first.len() - 1]]);
     assert!(shown.stdout().contains("+++ "), "{shown}");
-    let second = scene.stage();
+    let second = scene.stage_changes();
     let dropped = scene.art(&["changes", "drop", "last"]);
     assert_eq!(dropped.code(), 0, "{dropped}");
-    let left = scene.listed_changes();
-    assert_eq!(left[0]["run"], json!(first));
+    let waiting_changes = scene.listed_changes();
+    assert_eq!(waiting_changes[0]["run"], json!(first));
     assert_ne!(first, second);
-    assert_eq!(left.as_array().unwrap().len(), 1);
+    assert_eq!(waiting_changes.as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn an_ambiguous_or_empty_prefix_of_a_run_is_refused() {
     let scene = Scene::new();
-    let (first, second) = (scene.stage(), scene.stage());
-    let common = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
+    let (first, second) = (scene.stage_changes(), scene.stage_changes());
+    let common_length = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
     for (prefix, hint) in [
-        (&first[..common], "type a longer prefix"),
+        (&first[..common_length], "type a longer prefix"),
         ("", "`art changes list` shows all"),
     ] {
         let refused = scene.art(&["changes", "commit", prefix]);

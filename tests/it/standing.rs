@@ -1,4 +1,5 @@
-//! Standing approvals: a person also approves later calls, and sees what rules would have decided about earlier ones.
+//! Standing approvals: with a call, a person also approves later calls that the rules ask about. And previews: a person sees what
+//! rules would have decided about earlier calls.
 
 use std::fs;
 
@@ -10,7 +11,9 @@ use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
 const ASK_ABOUT_EVERY_CALL: &str = "[[approval.rule]]\naction = \"ask\"\n";
+/// The arguments of a call that converts kilometres to metres.
 const KILOMETRES: &str = r#"{"value": 2, "from": "km", "to": "m"}"#;
+/// The arguments of a call that converts miles to metres.
 const MILES: &str = r#"{"value": 3, "from": "mi", "to": "m"}"#;
 
 /// Returns a home with a tool whose calls need an approval.
@@ -25,6 +28,7 @@ fn home() -> Home {
     home
 }
 
+/// Calls the tool. The exit code is 0 if the call is made, and 7 if it waits for an approval.
 fn call(home: &Home, arguments: &str) -> CommandOutput {
     home.art(&["tool", "call", "unit_convert", arguments])
 }
@@ -138,7 +142,7 @@ fn a_standing_approval_of_another_version_or_in_a_damaged_file_approves_nothing(
 }
 
 #[test]
-fn an_invalid_standing_approval_is_refused_and_decides_nothing() {
+fn an_invalid_standing_approval_is_refused_and_its_call_is_not_approved() {
     let home = home();
     home.add("confirms", components::CONFIRMS);
     assert_eq!(call(&home, KILOMETRES).code(), 7);
@@ -189,6 +193,7 @@ fn at_the_terminal_a_person_chooses_and_confirms_a_standing_approval() {
     terminal.until(CHOICE_PROMPT);
     terminal.type_keys("always\r");
     terminal.until("1, 2, 3 or back? ");
+    // The choice 2: calls with any value of some arguments.
     terminal.type_keys("2\r");
     terminal.until("separated by commas: ");
     terminal.type_keys("value, from\r");
@@ -205,14 +210,15 @@ fn at_the_terminal_a_person_chooses_and_confirms_a_standing_approval() {
 fn at_the_terminal_no_standing_approval_is_stored_before_it_is_confirmed() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
-    for (scope, answer) in [("back", None), ("1", Some("no")), ("3", Some("no"))] {
+    // The choices: 1 is calls with exactly these arguments, and 3 is all calls.
+    for (choice, confirmation) in [("back", None), ("1", Some("no")), ("3", Some("no"))] {
         terminal.until(CHOICE_PROMPT);
         terminal.type_keys("a\r");
         terminal.until("1, 2, 3 or back? ");
-        terminal.type_keys(&format!("{scope}\r"));
-        if let Some(answer) = answer {
+        terminal.type_keys(&format!("{choice}\r"));
+        if let Some(confirmation) = confirmation {
             terminal.until("(yes or no) ");
-            terminal.type_keys(&format!("{answer}\r"));
+            terminal.type_keys(&format!("{confirmation}\r"));
         }
     }
     terminal.until(CHOICE_PROMPT);
@@ -282,8 +288,11 @@ fn a_preview_takes_standing_approvals_into_account_and_names_tools_that_are_gone
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always"]).code(), 0);
     let id = standing_approvals(&home).remove(0);
-    let now = |home: &Home| home.art(&["--json", "approve", "preview"]).json()["calls"][0]["now"].clone();
-    assert_eq!(now(&home), json!({"verdict": "allowed", "standingApproval": id}));
+    let decision_now = |home: &Home| home.art(&["--json", "approve", "preview"]).json()["calls"][0]["now"].clone();
+    assert_eq!(
+        decision_now(&home),
+        json!({"verdict": "allowed", "standingApproval": id})
+    );
     fs::remove_file(home.plugins().join("unit_convert.wasm")).unwrap();
-    assert_eq!(now(&home)["verdict"], "invalid");
+    assert_eq!(decision_now(&home)["verdict"], "invalid");
 }

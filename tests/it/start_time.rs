@@ -21,11 +21,11 @@ const LIMITED_COMPILER: &str = "ulimit -S -t 1; exec \"$ART\" __compile";
 const DELAYED_COMPILER: &str = "sleep 2; exec \"$ART\" __compile";
 /// A compiler that always fails.
 const FAILING_COMPILER: &str = "exit 7";
-/// A part of the error for a postponed component.
+/// A part of the error for a component that a start does not compile, because all components together would take too long.
 const POSTPONED: &str = "all tools of the folder together take longer to compile than a start of the host may take";
 
 /// Loads the plugins folder with this compile time and compiler.
-fn start(home: &Home, compile_time: Option<Duration>, script_lines: &str) -> LoadedFolder {
+fn load_folder_with(home: &Home, compile_time: Option<Duration>, script_lines: &str) -> LoadedFolder {
     let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
@@ -60,12 +60,15 @@ fn count_refused(loaded: &LoadedFolder, text: &str) -> usize {
         .count()
 }
 
-/// Returns a home with one good tool, whose code is in the cache, and several components that take seconds to compile.
+/// Number of components in the home of [`home_with_slow_components`] that take seconds to compile.
+const SLOW_COMPONENTS: usize = 3;
+
+/// Returns a home with one good tool, whose code is in the cache, and [`SLOW_COMPONENTS`] others.
 fn home_with_slow_components() -> Home {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
-    assert_eq!(start(&home, None, ART_COMPILER).plugins.len(), 1);
+    assert_eq!(load_folder_with(&home, None, ART_COMPILER).plugins.len(), 1);
     for (n, component) in slow_components().iter().enumerate() {
         fs::write(home.plugins().join(format!("slow_{n}.wasm")), component).unwrap();
     }
@@ -73,47 +76,52 @@ fn home_with_slow_components() -> Home {
 }
 
 /// Returns components of several sizes, each of which takes seconds to compile.
-fn slow_components() -> &'static [Vec<u8>; 3] {
-    static COMPONENTS: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
+fn slow_components() -> &'static [Vec<u8>; SLOW_COMPONENTS] {
+    static COMPONENTS: OnceLock<[Vec<u8>; SLOW_COMPONENTS]> = OnceLock::new();
     COMPONENTS.get_or_init(|| [30_000, 45_000, 60_000].map(slow_component_with))
 }
 
 #[test]
 fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
     let home = home_with_slow_components();
-    let loaded = start(&home, Some(Duration::from_millis(500)), ART_COMPILER);
+    let loaded = load_folder_with(&home, Some(Duration::from_millis(500)), ART_COMPILER);
     assert_eq!(loaded.plugins.len(), 1);
-    assert_eq!(count_refused(&loaded, POSTPONED), 3, "{:?}", loaded.refused);
+    assert_eq!(
+        count_refused(&loaded, POSTPONED),
+        SLOW_COMPONENTS,
+        "{:?}",
+        loaded.refused
+    );
     assert_eq!(
         (
             count_cached_files(&home, "refused"),
             count_cached_files(&home, "postponed")
         ),
-        (0, 3)
+        (0, SLOW_COMPONENTS)
     );
 }
 
 #[test]
 fn the_next_start_does_not_compile_a_postponed_component_and_gives_the_same_reason() {
     let home = home_with_slow_components();
-    let first = start(&home, Some(Duration::ZERO), FAILING_COMPILER);
-    assert_eq!(count_refused(&first, POSTPONED), 3, "{:?}", first.refused);
-    let second = start(&home, Some(Duration::from_secs(3_600)), FAILING_COMPILER);
+    let first = load_folder_with(&home, Some(Duration::ZERO), FAILING_COMPILER);
+    assert_eq!(count_refused(&first, POSTPONED), SLOW_COMPONENTS, "{:?}", first.refused);
+    let second = load_folder_with(&home, Some(Duration::from_secs(3_600)), FAILING_COMPILER);
     assert_eq!(first.refused, second.refused);
 }
 
 #[test]
 fn a_postponed_component_is_compiled_on_request() {
     let home = home_with_slow_components();
-    start(&home, Some(Duration::ZERO), FAILING_COMPILER);
-    let loaded = start(&home, None, LIMITED_COMPILER);
+    load_folder_with(&home, Some(Duration::ZERO), FAILING_COMPILER);
+    let loaded = load_folder_with(&home, None, LIMITED_COMPILER);
     assert_eq!(
         count_refused(&loaded, "of processor time to compile"),
-        3,
+        SLOW_COMPONENTS,
         "{:?}",
         loaded.refused
     );
-    assert_eq!(count_cached_files(&home, "refused"), 3);
+    assert_eq!(count_cached_files(&home, "refused"), SLOW_COMPONENTS);
 }
 
 #[test]
@@ -121,9 +129,13 @@ fn a_postponed_component_is_loaded_by_every_start_after_it_was_compiled() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
+    // The component is postponed by the first start, compiled by the second, which has no limit, and then in the cache.
     let starts = [(Some(Duration::ZERO), 0), (None, 1), (Some(Duration::ZERO), 1)];
-    for (compile_time, tools) in starts {
-        assert_eq!(start(&home, compile_time, ART_COMPILER).plugins.len(), tools);
+    for (compile_time, loaded_tools) in starts {
+        assert_eq!(
+            load_folder_with(&home, compile_time, ART_COMPILER).plugins.len(),
+            loaded_tools
+        );
     }
 }
 
@@ -132,13 +144,13 @@ fn a_component_whose_compiler_waits_longer_than_the_limit_is_not_postponed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
-    let loaded = start(&home, Some(Duration::from_secs(1)), DELAYED_COMPILER);
+    let loaded = load_folder_with(&home, Some(Duration::from_secs(1)), DELAYED_COMPILER);
     assert_eq!(loaded.plugins.len(), 1, "{:?}", loaded.refused);
 }
 
 #[test]
-fn the_list_of_tools_accepts_the_option_to_retry() {
-    let home = Home::fresh();
+fn tool_list_accepts_the_option_retry() {
+    let home = Home::with_empty_cache();
     let ran = home.art(&["tool", "list", "--retry"]);
     assert!(ran.stdout().contains("\ncalculator"), "{ran}");
 }
@@ -150,13 +162,14 @@ fn create_sparse(path: &Path, mib: u64) {
 
 #[test]
 fn the_largest_files_of_a_folder_over_the_limit_are_not_read() {
-    let home = Home::fresh();
+    let home = Home::with_empty_cache();
+    // 20 files of 30 MiB: a start reads up to 512 MiB, so it leaves out three of them.
     for n in 0..20 {
         create_sparse(&home.plugins().join(format!("a_{n:02}.wasm")), 30);
     }
     let ran = home.art(&["tool", "list"]);
-    let unread = "is not read: with the smaller files the folder has more than 512 MiB";
-    assert_eq!(ran.stdout().matches(unread).count(), 3, "{ran}");
+    let reason = "is not read: with the smaller files the folder has more than 512 MiB";
+    assert_eq!(ran.stdout().matches(reason).count(), 3, "{ran}");
     assert!(ran.stdout().contains("a_19.wasm: is not read"), "{ran}");
     assert!(ran.stdout().contains("\ncalculator"), "{ran}");
 }

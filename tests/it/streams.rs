@@ -1,4 +1,4 @@
-//! The stdin, the stdout and the files of the program when they are closed, full, endless or too long.
+//! Output that cannot be written, because stdout is closed or its device is full, and input that is endless or too long.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -24,49 +24,50 @@ fn full_device() -> Stdio {
 #[test]
 fn an_answer_that_cannot_be_written_is_an_error() {
     let home = Home::new();
-    for verb in COMMANDS {
-        let ran = CommandOutput(home.command(verb).stdout(full_device()).output().unwrap());
-        assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
+    for command in COMMANDS {
+        let ran = CommandOutput(home.command(command).stdout(full_device()).output().unwrap());
+        assert_eq!(ran.code(), 9, "{command:?}: {ran}");
         let message = "error: the answer could not be written to stdout: No space left on device";
-        assert_eq!(ran.stderr().matches(message).count(), 1, "{verb:?}: {ran}");
+        assert_eq!(ran.stderr().matches(message).count(), 1, "{command:?}: {ran}");
     }
 }
 
 #[test]
 fn an_answer_to_a_closed_stdout_is_an_error() {
     let home = Home::new();
-    for verb in COMMANDS {
-        let art = home.command(verb);
+    for command in COMMANDS {
+        let art = home.command(command);
         let mut shell = Command::new("sh");
         shell
             .args(["-c", r#"exec "$0" "$@" >&-"#])
             .arg(art.get_program())
             .args(art.get_args());
         let ran = CommandOutput(shell.output().unwrap());
-        assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
+        assert_eq!(ran.code(), 9, "{command:?}: {ran}");
         let message = "error: the answer could not be written to stdout: it is closed";
-        assert_eq!(ran.stderr().matches(message).count(), 1, "{verb:?}: {ran}");
+        assert_eq!(ran.stderr().matches(message).count(), 1, "{command:?}: {ran}");
     }
 }
 
 #[test]
 fn an_answer_to_a_closed_pipe_fails_without_a_message() {
     let home = Home::new();
-    for verb in COMMANDS {
+    for command in COMMANDS {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ran = CommandOutput(home.command(verb).stdout(writer).output().unwrap());
-        assert_eq!(ran.code(), 141, "{verb:?}: {ran}");
-        assert!(!ran.stderr().contains("error"), "{verb:?}: {ran}");
+        let ran = CommandOutput(home.command(command).stdout(writer).output().unwrap());
+        // The exit code of a process that SIGPIPE ends.
+        assert_eq!(ran.code(), 141, "{command:?}: {ran}");
+        assert!(!ran.stderr().contains("error"), "{command:?}: {ran}");
     }
 }
 
 #[test]
 fn an_answer_to_dev_null_is_a_success() {
     let home = Home::new();
-    for verb in COMMANDS {
-        let ran = CommandOutput(home.command(verb).stdout(Stdio::null()).output().unwrap());
-        assert_eq!(ran.code(), 0, "{verb:?}: {ran}");
+    for command in COMMANDS {
+        let ran = CommandOutput(home.command(command).stdout(Stdio::null()).output().unwrap());
+        assert_eq!(ran.code(), 0, "{command:?}: {ran}");
     }
 }
 
@@ -100,7 +101,7 @@ fn arguments_from_an_endless_stdin_are_refused() {
 fn arguments_are_read_from_stdin() {
     let home = Home::new();
     home.art_with_input(&["tool", "call", "calculator", "-"], r#"{"expression":"2+2"}"#)
-        .answers(&["4"]);
+        .assert_answers(&["4"]);
 }
 
 #[test]

@@ -5,6 +5,11 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
+/// Exit code of a question that was answered.
+const ANSWERED: i32 = 0;
+/// Exit code of a question for which the conversation has no tool.
+const NO_TOOL: i32 = 4;
+
 /// Starts a conversation and returns its identifier.
 fn start_thread(home: &Home) -> String {
     let report = home.art(&["--json", "run", "What is 2+2?"]).json();
@@ -15,7 +20,7 @@ fn set_tools(home: &Home, thread: &str, tools: &[&str]) -> CommandOutput {
     home.art(&[&["thread", "set", thread, "tools"], tools].concat())
 }
 
-/// Asks a question that needs the calculator. Returns the exit code: 0 if the tool may be used, 4 if no tool fits.
+/// Asks a question that needs the calculator. Returns the exit code: [`ANSWERED`] or [`NO_TOOL`].
 fn ask(home: &Home, thread: &str) -> i32 {
     home.art(&["run", "--thread", thread, "What is 3*5?"]).code()
 }
@@ -32,18 +37,18 @@ fn a_conversation_may_use_only_the_tools_of_its_list() {
     let home = Home::new();
     let thread = start_thread(&home);
     let expected: [(&[&str], i32); 5] = [
-        (&["datetime"], 4),
-        (&["datetime", "calculator"], 0),
-        (&[], 4),
-        (&["*"], 0),
+        (&["datetime"], NO_TOOL),
+        (&["datetime", "calculator"], ANSWERED),
+        (&[], NO_TOOL),
+        (&["*"], ANSWERED),
         // `null` removes the list, which means no tools.
-        (&["null"], 4),
+        (&["null"], NO_TOOL),
     ];
-    for (tools, code) in expected {
+    for (tools, exit_code) in expected {
         let ran = set_tools(&home, &thread, tools);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
         // Ask twice, because a question must not change the list.
-        assert_eq!([ask(&home, &thread), ask(&home, &thread)], [code; 2], "{tools:?}");
+        assert_eq!([ask(&home, &thread), ask(&home, &thread)], [exit_code; 2], "{tools:?}");
     }
 }
 
@@ -58,11 +63,11 @@ fn an_invalid_tool_name_is_refused() {
         "{}",
         ran.stderr()
     );
-    assert_eq!(ask(&home, &thread), 0);
+    assert_eq!(ask(&home, &thread), ANSWERED);
 }
 
 #[test]
-fn a_single_value_setting_refuses_no_value_and_two_values() {
+fn a_setting_with_one_value_refuses_none_and_two() {
     let home = Home::new();
     let thread = start_thread(&home);
     for values in [&[][..], &["1", "2"]] {

@@ -1,4 +1,4 @@
-//! One question for all calls of a plan whose arguments are known.
+//! Before a plan runs, a person is asked one question about all its calls that need an approval and have known arguments.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,12 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
-const RULES: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
+const ASK_TOGETHER: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
 
-fn step(id: &str, after: &[&str], text: &Value) -> Value {
+/// Returns a step with one call of `echo`.
+fn step(id: &str, dependencies: &[&str], text: &Value) -> Value {
     let call = json!({"toolName": "echo", "arguments": {"text": text}});
-    json!({"id": id, "description": format!("Echo {id}"), "dependencies": after, "toolCalls": [call]})
+    json!({"id": id, "description": format!("Echo {id}"), "dependencies": dependencies, "toolCalls": [call]})
 }
 
 /// Returns a home with a plan of three calls, all of which need an approval. The arguments of the last call are known only after
@@ -60,18 +61,18 @@ fn texts(waiting: &[(String, String)]) -> Vec<&str> {
 
 #[test]
 fn the_known_calls_of_a_plan_wait_together_and_one_command_decides_about_them() {
-    let home = home(RULES);
+    let home = home(ASK_TOGETHER);
     let asked = run(&home);
     assert_eq!(asked.code(), 7, "{asked}");
-    let first = waiting(&home);
-    assert_eq!(texts(&first), ["first", "second"]);
-    let how = format!("all at once: `art approve yes {}`", ids(&first).join(" "));
-    assert!(asked.stderr().contains(&how), "{asked}");
-    let approved = home.art(&[&["approve", "yes"], &ids(&first)[..]].concat());
+    let known_calls = waiting(&home);
+    assert_eq!(texts(&known_calls), ["first", "second"]);
+    let hint = format!("all at once: `art approve yes {}`", ids(&known_calls).join(" "));
+    assert!(asked.stderr().contains(&hint), "{asked}");
+    let approved = home.art(&[&["approve", "yes"], &ids(&known_calls)[..]].concat());
     assert_eq!(approved.code(), 7, "{approved}");
-    let last = waiting(&home);
+    let last_call = waiting(&home);
     assert_eq!(
-        texts(&last),
+        texts(&last_call),
         ["first"],
         "the call of the third step has the text of the first"
     );
@@ -88,20 +89,22 @@ fn the_known_calls_of_a_plan_wait_together_and_one_command_decides_about_them() 
 }
 
 #[test]
-fn without_the_setting_each_call_waits_when_it_is_to_be_made() {
-    let home = home(&RULES.replace("true", "false"));
+fn without_the_setting_only_the_next_call_waits() {
+    let home = home(&ASK_TOGETHER.replace("true", "false"));
     assert_eq!(run(&home).code(), 7);
     assert_eq!(texts(&waiting(&home)), ["first"]);
 }
 
 #[test]
 fn a_rejected_call_of_the_plan_is_not_made() {
-    let home = home(RULES);
+    let home = home(ASK_TOGETHER);
     assert_eq!(run(&home).code(), 7);
-    let first = waiting(&home);
-    let (one, two) = (&first.first().unwrap().0, &first.last().unwrap().0);
-    assert_eq!(home.art(&["approve", "no", two, "--later"]).code(), 0);
-    let ended = home.art(&["approve", "yes", one]);
+    let known_calls = waiting(&home);
+    let [(first_id, _), (second_id, _)] = &known_calls[..] else {
+        panic!("{known_calls:?}")
+    };
+    assert_eq!(home.art(&["approve", "no", second_id, "--later"]).code(), 0);
+    let ended = home.art(&["approve", "yes", first_id]);
     assert_eq!(ended.code(), 3, "{ended}");
     assert!(
         ended.stdout().contains("first") && !ended.stdout().contains("second"),
@@ -111,7 +114,7 @@ fn a_rejected_call_of_the_plan_is_not_made() {
 
 #[test]
 fn one_command_cannot_decide_about_calls_of_different_runs() {
-    let home = home(RULES);
+    let home = home(ASK_TOGETHER);
     assert_eq!(run(&home).code(), 7);
     assert_eq!(run(&home).code(), 7);
     let all = waiting(&home);
@@ -123,24 +126,21 @@ fn one_command_cannot_decide_about_calls_of_different_runs() {
 
 #[test]
 fn at_the_terminal_yes_later_and_each_apply_to_all_known_calls() {
-    for reply in ["yes", "later", "each"] {
-        let home = home(RULES);
+    for (reply, further_questions, waiting_calls) in [("yes", 1, 1), ("later", 0, 2), ("each", 2, 2)] {
+        let home = home(ASK_TOGETHER);
         let plan = home.dir.path().join("plan.json");
         let mut terminal = Terminal::start(&home, &["run", "--plan", plan.to_str().unwrap()]);
         terminal.until("decision 2 of 2");
         terminal.until("(yes, no, each, later) ");
         terminal.type_keys(&format!("{reply}\r"));
         // After `yes` the host asks about the last step, and after `each` it asks about both calls separately.
-        let questions = [("yes", 1), ("each", 2)]
-            .into_iter()
-            .find(|(answer, _)| *answer == reply);
-        for _ in 0..questions.map_or(0, |(_, questions)| questions) {
+        for _ in 0..further_questions {
             terminal.until("details or later? ");
+            // Ctrl-D leaves the decision for later.
             terminal.type_keys("\x04");
         }
         let (output, code) = terminal.wait();
         assert_eq!(code, 7, "{output}");
-        let left = if reply == "yes" { 1 } else { 2 };
-        assert_eq!(waiting(&home).len(), left, "{output}");
+        assert_eq!(waiting(&home).len(), waiting_calls, "{reply}: {output}");
     }
 }

@@ -1,4 +1,4 @@
-//! One question for a plan whose calls all need an approval and some of whose calls lack a grant.
+//! One question about a whole plan: all of its calls need an approval, and some of them also lack a grant.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,14 +10,15 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::terminal::Terminal;
 
-const RULES: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction = \"ask\"\n";
+const ASK_TOGETHER_ABOUT_EVERY_CALL: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction = \"ask\"\n";
 const CHOICE_FOR_ALL_PROMPT: &str = "(yes, no, each, later) ";
 const CHOICE_PROMPT: &str = "details or later? ";
 
 /// A home with a plan of three calls. All of them need an approval, and the two that read a file lack the grant for it.
 struct Scene {
     home: Home,
-    outside: TempDir,
+    /// The folder with the files.
+    folder: TempDir,
 }
 
 impl Scene {
@@ -27,11 +28,11 @@ impl Scene {
         let mut plugins = components::PLUGINS.iter();
         let (name, path) = plugins.find(|(name, _)| *name == "file_read").unwrap();
         home.add(name, path);
-        home.file("art.toml", RULES);
-        let outside = TempDir::new().unwrap();
-        fs::write(outside.path().join("milk.txt"), "buy milk").unwrap();
-        fs::write(outside.path().join("bread.txt"), "buy bread").unwrap();
-        let scene = Self { home, outside };
+        home.file("art.toml", ASK_TOGETHER_ABOUT_EVERY_CALL);
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("milk.txt"), "buy milk").unwrap();
+        fs::write(folder.path().join("bread.txt"), "buy bread").unwrap();
+        let scene = Self { home, folder };
         let read = |name| json!({"toolName": "file_read", "arguments": {"path": scene.path(name)}});
         let calls = [
             json!({"toolName": "echo", "arguments": {"text": "the lists"}}),
@@ -49,7 +50,7 @@ impl Scene {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.outside.path().canonicalize().unwrap().join(name)
+        self.folder.path().canonicalize().unwrap().join(name)
     }
 
     /// Runs the plan at a terminal until it asks about all calls.
@@ -66,6 +67,7 @@ impl Scene {
         terminal
     }
 
+    /// Returns the file with the grants of `file_read`, or an empty text if it has none.
     fn grants(&self) -> String {
         fs::read_to_string(self.home.plugins().join("file_read.toml")).unwrap_or_default()
     }
@@ -175,8 +177,8 @@ fn a_check_of_the_plan_at_a_terminal_names_the_missing_grants() {
 }
 
 /// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves it with a process that is killed at
-/// `place`.
-fn scene_killed_at(place: &str) -> Scene {
+/// `fail_point` (a `FailPoint` of the store).
+fn scene_killed_at(fail_point: &str) -> Scene {
     let scene = Scene::new();
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();
     let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
@@ -184,28 +186,28 @@ fn scene_killed_at(place: &str) -> Scene {
     terminal.until(CHOICE_PROMPT);
     terminal.type_keys("later\r");
     assert_eq!(terminal.wait().1, 7);
-    let kill = format!("{place}:1");
+    let stop_at = format!("{fail_point}:1");
     let mut command = scene.home.command(&["approve", "yes", "last"]);
-    let killed = command.env("ART_TEST_STOP_AT", kill).output().unwrap();
-    assert_eq!(killed.status.code(), None, "{place} was not reached");
+    let killed = command.env("ART_TEST_STOP_AT", stop_at).output().unwrap();
+    assert_eq!(killed.status.code(), None, "{fail_point} was not reached");
     scene
 }
 
 #[test]
 fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_grant() {
-    for place in ["after_decision", "taken_over", "before_intents"] {
-        let scene = scene_killed_at(place);
+    for fail_point in ["after_decision", "taken_over", "before_intents"] {
+        let scene = scene_killed_at(fail_point);
         let resumed = scene.home.art(&["runs", "resume", "last"]);
         assert!(
             resumed.code() == 0 && resumed.stdout().contains("buy milk"),
-            "{place}: {resumed}"
+            "{fail_point}: {resumed}"
         );
-        assert!(scene.grants().contains("milk.txt"), "{place}");
+        assert!(scene.grants().contains("milk.txt"), "{fail_point}");
     }
 }
 
 #[test]
-fn a_grant_is_still_open_if_the_process_is_killed_before_the_decision() {
+fn a_decision_about_a_grant_still_waits_if_the_process_is_killed_before_it_is_stored() {
     let scene = scene_killed_at("before_decision");
     assert_eq!((scene.waiting().len(), scene.grants()), (1, String::new()));
 }

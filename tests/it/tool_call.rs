@@ -1,4 +1,5 @@
-//! `art tool call` is a run: the intent is committed before the call, and the end is committed before anything is shown.
+//! `art tool call` is a run: before the call, the store records that it is about to be made (its intent), and nothing is shown
+//! before the store has recorded its end.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -13,6 +14,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
+/// A call of the calculator.
 const CALL: [&str; 4] = ["tool", "call", "calculator", r#"{"expression":"6*7"}"#];
 /// The question of the run that [`CALL`] starts.
 const QUESTION: &str = r#"direct call: calculator {"expression":"6*7"}"#;
@@ -36,23 +38,27 @@ fn newest_status(home: &Home) -> String {
         .to_owned()
 }
 
-/// Calls a tool with effects, and kills the process when it reaches `place`.
-fn call_and_kill_at(place: FailPoint, home: &Home, tool: &str) -> CommandOutput {
-    let stop = format!("{}:1", place.name());
+/// Calls `effect` or `repeatable_effect`, which append a line to a file, and kills the process when it reaches `fail_point`.
+fn call_and_kill_at(fail_point: FailPoint, home: &Home, tool: &str) -> CommandOutput {
+    let stop_at = format!("{}:1", fail_point.name());
     let args = ["tool", "call", tool, r#"{"key":"k","ms":2}"#];
     let ran = home.art_with_environment(
         &args,
-        &[("ART_TEST_STOP_AT", &stop), ("ART_TEST_EFFECTS", &effects_file(home))],
+        &[
+            ("ART_TEST_STOP_AT", &stop_at),
+            ("ART_TEST_EFFECTS", &effects_file(home)),
+        ],
     );
-    assert_eq!(ran.0.status.signal(), Some(9), "{place:?} was not reached: {ran}");
+    assert_eq!(ran.0.status.signal(), Some(9), "{fail_point:?} was not reached: {ran}");
     ran
 }
 
+/// Returns the file to which the tools append.
 fn effects_file(home: &Home) -> String {
     home.dir.path().join("effects").to_str().unwrap().to_owned()
 }
 
-/// Returns how often tools with effects acted.
+/// Returns how often `effect` and `repeatable_effect` appended a line.
 fn count_effects(home: &Home) -> usize {
     std::fs::read_to_string(effects_file(home))
         .unwrap_or_default()
@@ -189,7 +195,7 @@ fn nothing_of_a_direct_call_is_shown_before_its_end_is_committed() {
 }
 
 #[test]
-fn a_direct_call_that_was_killed_is_made_again_if_its_tool_is_repeatable() {
+fn a_direct_call_whose_process_was_killed_is_made_again_if_its_tool_is_repeatable() {
     let home = Home::empty();
     call_and_kill_at(FailPoint::AfterIntents, &home, "repeatable_effect");
     assert_eq!(
@@ -208,7 +214,7 @@ fn a_direct_call_that_was_killed_is_made_again_if_its_tool_is_repeatable() {
 }
 
 #[test]
-fn a_direct_call_that_was_killed_is_not_made_again_if_its_tool_is_not_repeatable() {
+fn a_direct_call_whose_process_was_killed_is_not_made_again_if_its_tool_is_not_repeatable() {
     let home = Home::empty();
     call_and_kill_at(FailPoint::BeforeToolEnds, &home, "effect");
     let resumed = resume(&home);
@@ -267,9 +273,10 @@ fn an_interrupt_cancels_a_direct_call() {
     command.env("ART_TEST_EFFECTS", effects_file(&home));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let is_called = || newest_run(&home)["lastSequence"] == 2;
+    // The second entry of the journal is the intent of the call.
+    let has_intent = || newest_run(&home)["lastSequence"] == 2;
     let mut waits = (0..1_000).map(|_| std::thread::sleep(Duration::from_millis(20)));
-    assert!(waits.any(|()| is_called()), "the call is not announced");
+    assert!(waits.any(|()| has_intent()), "the intent of the call is not recorded");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let ended = CommandOutput(child.wait_with_output().unwrap());
     assert_eq!(

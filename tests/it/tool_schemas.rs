@@ -1,4 +1,5 @@
-//! The schemas of some first-party tools, which tests of other packages read without running a component.
+//! A file with the schemas of some first-party tools, which tests of `art-agent` read instead of running the tools. They check a
+//! corpus of plans against the schemas.
 
 use serde_json::{Value, json};
 
@@ -32,15 +33,15 @@ const CORPUS_TOOLS: [&str; 8] = [
 
 /// If the schemas of a tool have changed, `INSTA_UPDATE=always` writes the file again.
 #[test]
-fn the_stored_schemas_of_the_first_party_tools_are_up_to_date() {
+fn the_stored_schemas_of_first_party_tools_are_up_to_date() {
     let listed = Home::new().art(&["--json", "tool", "list"]).json();
     let tool_without_descriptions = |tool: &Value| {
         let [input, output] = ["inputSchema", "outputSchema"].map(|key| without_descriptions(&tool[key]));
         json!({"name": tool["name"], "description": "", "inputSchema": input, "outputSchema": output})
     };
-    let is_in_corpus = |tool: &&Value| CORPUS_TOOLS.iter().any(|name| tool["name"] == **name);
-    let listed = listed["tools"].as_array().unwrap().iter().filter(is_in_corpus);
-    let mut tools: Vec<Value> = listed.map(tool_without_descriptions).collect();
+    let is_used_by_corpus = |tool: &&Value| CORPUS_TOOLS.iter().any(|name| tool["name"] == **name);
+    let used = listed["tools"].as_array().unwrap().iter().filter(is_used_by_corpus);
+    let mut tools: Vec<Value> = used.map(tool_without_descriptions).collect();
     tools.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
     insta::with_settings!({
         snapshot_path => "../../host/crates/art-agent/tests/it/corpus",

@@ -5,7 +5,7 @@ use art_core::tool::ToolStatus;
 use art_tools::CallEnding;
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::guest_tool_system::GuestToolSystem;
 
 fn attack(name: &str) -> (&'static str, Value) {
     ("hostile", json!({"attack": name}))
@@ -13,7 +13,7 @@ fn attack(name: &str) -> (&'static str, Value) {
 
 #[tokio::test]
 async fn a_batch_of_good_and_hostile_calls_keeps_its_order() {
-    let bench = Bench::new();
+    let system = GuestToolSystem::new();
     let echo = || ("echo", json!({"text": "hello"}));
     let calls = vec![
         echo(),
@@ -24,7 +24,7 @@ async fn a_batch_of_good_and_hostile_calls_keeps_its_order() {
         attack("panic"),
         echo(),
     ];
-    let reports = bench.batch(calls).await;
+    let reports = system.batch(calls).await;
     let ids: Vec<&str> = reports.iter().map(|report| report.result.call_id.as_str()).collect();
     assert_eq!(
         ids,
@@ -51,7 +51,7 @@ async fn a_batch_of_good_and_hostile_calls_keeps_its_order() {
 
 #[tokio::test]
 async fn the_model_receives_the_reason_of_a_failure() {
-    let bench = Bench::new();
+    let system = GuestToolSystem::new();
     let expected = [
         (
             "loop",
@@ -82,7 +82,7 @@ async fn the_model_receives_the_reason_of_a_failure() {
     ];
     for (name, code, text) in expected {
         let (tool, arguments) = attack(name);
-        let result = bench.call(tool, arguments).await.result;
+        let result = system.call(tool, arguments).await.result;
         assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)), "{name}");
         assert_eq!(result.error.as_deref(), Some(text));
         assert_eq!(result.output, None);
@@ -91,13 +91,16 @@ async fn the_model_receives_the_reason_of_a_failure() {
 
 #[tokio::test]
 async fn an_output_that_matches_its_schema_is_accepted() {
-    let report = Bench::new().call_invalid_output("none").await;
+    let report = GuestToolSystem::new().call_invalid_output("none").await;
     assert_eq!(report.result.output, Some(json!({"n": 6})));
 }
 
 #[tokio::test]
 async fn an_output_that_violates_its_schema_is_refused() {
-    let result = Bench::new().call_invalid_output("own_schema_broken").await.result;
+    let result = GuestToolSystem::new()
+        .call_invalid_output("own_schema_broken")
+        .await
+        .result;
     assert_eq!(result.code, Some(ToolErrorCode::InvalidOutput));
     assert_eq!(
         result.error.as_deref(),
@@ -107,7 +110,7 @@ async fn an_output_that_violates_its_schema_is_refused() {
 
 #[tokio::test]
 async fn an_outcome_with_an_invalid_part_is_refused() {
-    let bench = Bench::new();
+    let system = GuestToolSystem::new();
     let refused = [
         "not_json",
         "nothing",
@@ -123,7 +126,7 @@ async fn an_outcome_with_an_invalid_part_is_refused() {
         "inputs_not_an_object",
     ];
     for case in refused {
-        let report = bench.call_invalid_output(case).await;
+        let report = system.call_invalid_output(case).await;
         assert_eq!(
             report.ending,
             CallEnding::InvalidOutput,
@@ -136,13 +139,13 @@ async fn an_outcome_with_an_invalid_part_is_refused() {
 
 #[tokio::test]
 async fn a_large_number_stays_exact() {
-    let report = Bench::new().call_invalid_output("large_number").await;
+    let report = GuestToolSystem::new().call_invalid_output("large_number").await;
     assert_eq!(report.result.output.unwrap()["n"].as_u64(), Some(9_007_199_254_740_993));
 }
 
 #[tokio::test]
 async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
-    let result = Bench::new().call_invalid_output("wrong_ids").await.result;
+    let result = GuestToolSystem::new().call_invalid_output("wrong_ids").await.result;
     assert_eq!(
         (result.call_id.as_str(), result.tool_name.as_str()),
         ("call_0", "invalid_output")
@@ -157,7 +160,7 @@ async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
 
 #[tokio::test]
 async fn arguments_are_checked_before_anything_runs() {
-    let report = Bench::new().call("echo", json!({"txt": 1})).await;
+    let report = GuestToolSystem::new().call("echo", json!({"txt": 1})).await;
     assert_eq!(report.ending, CallEnding::InvalidArguments);
     assert_eq!(report.usage.fuel, 0);
 }
@@ -165,7 +168,7 @@ async fn arguments_are_checked_before_anything_runs() {
 #[tokio::test]
 async fn a_suspended_call_gets_an_identifier_from_the_host() {
     let (tool, arguments) = attack("suspended");
-    let result = Bench::new().call(tool, arguments).await.result;
+    let result = GuestToolSystem::new().call(tool, arguments).await.result;
     assert_eq!(result.status, ToolStatus::Suspended);
     assert!(result.metadata.suspension_id.is_some());
     assert_eq!(result.output.unwrap()["message"], "delete 3 files?");
@@ -173,13 +176,13 @@ async fn a_suspended_call_gets_an_identifier_from_the_host() {
 
 #[tokio::test]
 async fn every_call_of_a_cancelled_batch_is_cancelled() {
-    let bench = Bench::new();
-    let cancel = bench.scope.cancel.clone();
+    let system = GuestToolSystem::new();
+    let cancel = system.scope.cancel.clone();
     let cancel_soon = async {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         cancel.cancel();
     };
-    let (reports, ()) = tokio::join!(bench.batch(vec![attack("sleep"), attack("sleep")]), cancel_soon);
+    let (reports, ()) = tokio::join!(system.batch(vec![attack("sleep"), attack("sleep")]), cancel_soon);
     let endings: Vec<CallEnding> = reports.iter().map(|report| report.ending).collect();
     assert_eq!(endings, [CallEnding::Cancelled, CallEnding::Cancelled]);
 }

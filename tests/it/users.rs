@@ -10,16 +10,18 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
+/// A question whose tool call waits for a decision.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
+/// An identifier that does not exist.
 const UNKNOWN_ID: &str = "4f5a6c1e-0000-4000-8000-000000000000";
-const RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
+const ASK_ABOUT_ECHO: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
 
 /// Returns a home with a tool that asks a person, and a tool whose calls need an approval by a rule.
 fn home() -> Home {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
     home.add("echo", components::ECHO);
-    home.file("art.toml", RULE);
+    home.file("art.toml", ASK_ABOUT_ECHO);
     home
 }
 
@@ -50,17 +52,18 @@ fn suspend(home: &Home, user: Option<&str>) -> String {
     id.clone()
 }
 
-/// Asserts that a command says the same about `foreign` as about an identifier that does not exist.
-fn assert_unknown(home: &Home, user: Option<&str>, command: &[&str], foreign: &str) {
-    for json in [&[][..], &["--json"]] {
+/// Asserts that a command of a user says the same about an identifier of another user as about one that does not exist.
+fn assert_looks_unknown(home: &Home, user: Option<&str>, command: &[&str], foreign_id: &str) {
+    for format in [&[][..], &["--json"]] {
         let reply = |id: &str| {
-            let output = art_as(home, user, &[json, command, &[id]].concat());
+            let output = art_as(home, user, &[format, command, &[id]].concat());
             let text = (output.stdout() + &output.stderr()).replace(id, "ID");
             (output.code(), text)
         };
-        let (foreign, unknown) = (reply(foreign), reply(UNKNOWN_ID));
-        assert_eq!(foreign, unknown, "{command:?}");
-        assert_ne!(foreign.0, 0, "{command:?}: {}", foreign.1);
+        let (about_foreign, about_unknown) = (reply(foreign_id), reply(UNKNOWN_ID));
+        assert_eq!(about_foreign, about_unknown, "{command:?}");
+        let (exit_code, text) = about_foreign;
+        assert_ne!(exit_code, 0, "{command:?}: {text}");
     }
 }
 
@@ -87,8 +90,8 @@ fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
     let ann_id = suspend(&home, Some("ann"));
     for stranger in [Some("bob"), Some("Ann"), None] {
         assert_eq!(waiting(&home, stranger), [""; 0]);
-        let prefix = ann_id.get(..8).unwrap();
-        for id in [ann_id.as_str(), prefix] {
+        let prefix_of_id = ann_id.get(..8).unwrap();
+        for id in [ann_id.as_str(), prefix_of_id] {
             for command in [
                 &["approve", "show"][..],
                 &["approve", "yes"],
@@ -96,7 +99,7 @@ fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
                 &["approve", "no"],
                 &["approve", "list", "--after"],
             ] {
-                assert_unknown(&home, stranger, command, id);
+                assert_looks_unknown(&home, stranger, command, id);
             }
         }
         for list in ["runs", "thread"] {
@@ -117,13 +120,13 @@ fn identifiers_of_another_user_look_unknown_before_and_after_the_decision() {
     let run = run.as_str().unwrap();
     let commands_of_runs = [&["runs", "show"][..], &["runs", "resume"], &["runs", "cancel"]];
     for command in commands_of_runs {
-        assert_unknown(&home, Some("bob"), command, run);
+        assert_looks_unknown(&home, Some("bob"), command, run);
     }
     let decided = art_as(&home, Some("ann"), &["approve", "yes", &ann_id]);
     assert_eq!(decided.code(), 0, "{decided}");
-    assert_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
+    assert_looks_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
     for command in commands_of_runs {
-        assert_unknown(&home, Some("bob"), command, run);
+        assert_looks_unknown(&home, Some("bob"), command, run);
     }
 }
 
@@ -133,7 +136,7 @@ fn an_expired_question_of_another_user_looks_unknown() {
     home.file("art.toml", "[approval]\ntimeout_ms = 3000\n");
     let ann_id = suspend(&home, Some("ann"));
     thread::sleep(Duration::from_millis(3_100));
-    assert_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
+    assert_looks_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
     let late = art_as(&home, Some("ann"), &["approve", "yes", &ann_id]);
     assert!(late.stderr().contains("the time to decide about"), "{late}");
 }
@@ -145,9 +148,9 @@ fn a_conversation_of_another_user_cannot_be_continued() {
     let threads = art_as(&home, Some("ann"), &["--json", "thread", "list"]).json();
     let thread = threads[0]["id"].as_str().unwrap();
     for command in [&["thread", "show"][..], &["thread", "delete"], &["chat", "--thread"]] {
-        assert_unknown(&home, Some("bob"), command, thread);
+        assert_looks_unknown(&home, Some("bob"), command, thread);
     }
-    assert_unknown(&home, Some("bob"), &["run", "What is 2+2?", "--thread"], thread);
+    assert_looks_unknown(&home, Some("bob"), &["run", "What is 2+2?", "--thread"], thread);
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn a_user_decides_at_the_terminal_about_a_call_of_their_own() {
 }
 
 #[test]
-fn the_user_can_come_from_the_environment_and_a_flag_wins() {
+fn the_user_can_be_named_in_the_environment_and_the_flag_overrides_it() {
     let home = home();
     suspend(&home, Some("ann"));
     let environment = [("ART_USER", "ann")];

@@ -1,4 +1,5 @@
-//! Lists of waiting calls are bounded, and large questions are shortened where a person reads them.
+//! Lists of the calls that wait for an approval, and of standing approvals, are bounded. Large arguments are cut where a person
+//! reads them.
 
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ fn waiting_ids(home: &Home, options: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_list_ends_at_its_limit_and_says_how_to_go_on() {
+fn a_list_ends_at_its_limit_and_names_the_command_that_lists_the_rest() {
     let home = home();
     for text in ["one", "two", "three"] {
         suspend(&home, text);
@@ -68,9 +69,9 @@ fn a_list_of_waiting_calls_ends_before_it_exceeds_eight_mebibytes() {
     for _ in 0..9 {
         suspend(&home, &large);
     }
-    let first = waiting_ids(&home, &[]);
-    assert_eq!(first.len(), 8, "at most 8 MiB");
-    assert_eq!(waiting_ids(&home, &["--after", &first[7]]).len(), 1);
+    let first_list = waiting_ids(&home, &[]);
+    assert_eq!(first_list.len(), 8, "at most 8 MiB");
+    assert_eq!(waiting_ids(&home, &["--after", &first_list[7]]).len(), 1);
     let last = home.art(&["--json", "approve", "show", "last"]).json();
     assert_eq!(last["call"]["call"]["arguments"]["text"], Value::from(large));
 }
@@ -80,8 +81,8 @@ fn a_megabyte_of_arguments_is_cut_in_the_list_and_shown_in_full_on_request() {
     let home = home();
     let asked = suspend(&home, &format!("{}the end", "x".repeat(1_000_000)));
     let listed = home.art(&["approve", "list"]);
-    for short in [asked, listed] {
-        let bytes = short.stdout().len() + short.stderr().len();
+    for shortened in [asked, listed] {
+        let bytes = shortened.stdout().len() + shortened.stderr().len();
         assert!(bytes < 4_000, "{bytes}");
     }
     let shown = home.art(&["approve", "show", "last"]).stdout();

@@ -1,4 +1,5 @@
-//! Tools that import only the contract: their memory, and the errors for operations that need WASI.
+//! Tools that import only the interfaces of the contract `art:tool`, and nothing of WASI: how they use memory, and the error for
+//! an operation that needs WASI.
 
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
@@ -10,7 +11,8 @@ use crate::harness::{call, components, guest, output};
 
 const MIB: u64 = 1 << 20;
 
-/// Calls the guest with an action and its number.
+/// Calls the guest with an action: `hold` allocates `n` MiB at once, `gather` the same in pieces of 32 KiB, and `churn` allocates
+/// and frees blocks of many sizes in `n` rounds.
 async fn run_guest(action: &str, n: u64, limits: Limits) -> Outcome {
     let arguments = json!({"action": action, "n": n});
     call(&guest(components::WITHOUT_WASI), arguments, limits).await
@@ -29,7 +31,7 @@ fn imports_only_the_contract(plugin: &Plugin) -> bool {
 }
 
 #[test]
-fn only_first_party_tools_that_need_the_clock_files_or_requests_import_more() {
+fn first_party_tools_import_wasi_only_if_they_need_the_clock_files_or_requests() {
     let plugins = components::PLUGINS.iter().map(|(_, path)| guest(path));
     let with_wasi: Vec<_> = plugins
         .filter(|plugin| !imports_only_the_contract(plugin))
@@ -62,6 +64,7 @@ async fn the_allocator_never_overwrites_allocated_memory() {
     assert!(matches!(output(&outcome), Value::Number(_)), "{outcome:?}");
 }
 
+/// Limits with a memory of 8 MiB.
 const SMALL_MEMORY: Limits = Limits {
     memory_bytes: 8 * MIB,
     ..Limits::EXECUTE
@@ -77,7 +80,8 @@ async fn one_large_allocation_can_use_the_memory_up_to_the_limit() {
 #[tokio::test]
 async fn many_small_allocations_can_use_the_memory_up_to_the_limit() {
     let outcome = run_guest("gather", 6, SMALL_MEMORY).await;
-    assert_eq!(output(&outcome), 6 * 32);
+    let pieces = 6 * MIB / (32 << 10);
+    assert_eq!(output(&outcome), pieces);
     assert!(outcome.usage.peak_memory_bytes > 7 * MIB, "{:?}", outcome.usage);
 }
 

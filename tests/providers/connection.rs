@@ -4,7 +4,7 @@
 /// key can mask it.
 pub(crate) const KEY: &str = "walnut-harbour-5b1c0e7d94a2438f";
 
-/// A provider with one of its protocols.
+/// A provider with one of its protocols, and how the program and the mock are set up for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connection {
     /// Name of the provider, for `--model`.
@@ -12,16 +12,16 @@ pub(crate) struct Connection {
     /// Name of the model; the mock accepts any name.
     pub(crate) model: &'static str,
     /// Path of the base URL below the mock.
-    pub(crate) base: &'static str,
+    pub(crate) base_path: &'static str,
     /// The protocol, if it is not the default of the provider.
     pub(crate) api: Option<&'static str>,
     /// Variable and header of the key; none for a provider that needs no key.
     pub(crate) key: Option<(&'static str, &'static str)>,
     /// A part of the path of each of its requests.
-    pub(crate) path: &'static str,
+    pub(crate) path_part: &'static str,
 }
 
-/// The form of replies.
+/// How the replies of a model are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The reply is streamed.
@@ -30,87 +30,87 @@ pub(crate) enum Mode {
     Whole,
 }
 
-/// The path of chat completions.
-const CHAT: &str = "/chat/completions";
+/// A part of the path of chat completions.
+const CHAT_PATH: &str = "/chat/completions";
 /// The header of most keys.
 const BEARER: &str = "authorization";
 
 pub(crate) const OPENAI: Connection = Connection {
     provider: "openai",
     model: "gpt-5.4-mini",
-    base: "/v1",
+    base_path: "/v1",
     api: None,
     key: Some(("OPENAI_API_KEY", BEARER)),
-    path: "/responses",
+    path_part: "/responses",
 };
 
 pub(crate) const OPENAI_CHAT: Connection = Connection {
     api: Some("openai-chat"),
-    path: CHAT,
+    path_part: CHAT_PATH,
     ..OPENAI
 };
 
 pub(crate) const ANTHROPIC: Connection = Connection {
     provider: "anthropic",
     model: "claude-haiku-5-5",
-    base: "/v1",
+    base_path: "/v1",
     api: None,
     key: Some(("ANTHROPIC_API_KEY", "x-api-key")),
-    path: "/messages",
+    path_part: "/messages",
 };
 
 pub(crate) const GEMINI: Connection = Connection {
     provider: "gemini",
     model: "gemini-3.8-flash",
-    base: "/v1beta",
+    base_path: "/v1beta",
     api: None,
     key: Some(("GEMINI_API_KEY", "x-goog-api-key")),
     // The paths end with `generateContent` or `streamGenerateContent`.
-    path: "enerateContent",
+    path_part: "enerateContent",
 };
 
 pub(crate) const OPENROUTER: Connection = Connection {
     provider: "openrouter",
     model: "qwen/qwen3-8b",
-    base: "/api/v1",
+    base_path: "/api/v1",
     api: None,
     key: Some(("OPENROUTER_API_KEY", BEARER)),
-    path: CHAT,
+    path_part: CHAT_PATH,
 };
 
 pub(crate) const DEEPSEEK: Connection = Connection {
     provider: "deepseek",
     model: "deepseek-v4-flash",
-    base: "/v1",
+    base_path: "/v1",
     api: None,
     key: Some(("DEEPSEEK_API_KEY", BEARER)),
-    path: CHAT,
+    path_part: CHAT_PATH,
 };
 
 pub(crate) const GROQ: Connection = Connection {
     provider: "groq",
     model: "openai/gpt-oss-20b",
-    base: "/openai/v1",
+    base_path: "/openai/v1",
     api: None,
     key: Some(("GROQ_API_KEY", BEARER)),
-    path: CHAT,
+    path_part: CHAT_PATH,
 };
 
 /// The name of the model contains a colon.
 pub(crate) const OLLAMA: Connection = Connection {
     provider: "ollama",
     model: "qwen3:8b",
-    base: "/v1",
+    base_path: "/v1",
     api: None,
     key: None,
-    path: CHAT,
+    path_part: CHAT_PATH,
 };
 
 pub(crate) const COMPATIBLE: Connection = Connection {
     provider: "compatible",
     model: "some/model:latest",
-    base: "/v1",
+    base_path: "/v1",
     api: None,
     key: None,
-    path: CHAT,
+    path_part: CHAT_PATH,
 };

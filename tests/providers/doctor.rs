@@ -20,6 +20,9 @@ const CONNECTIONS_WITH_LIST: [Connection; 8] = [
     COMPATIBLE,
 ];
 
+/// The only key that the mock accepts, if it refuses the key of the program.
+const ANOTHER_KEY: &str = "sk-another";
+
 /// Returns the verdict of `art doctor` on the model, and its details.
 fn verdict(environment: &Environment) -> (String, String) {
     let ran = environment.art(&["--json", "doctor"]);
@@ -33,8 +36,9 @@ fn verdict(environment: &Environment) -> (String, String) {
 #[test]
 fn a_listed_model_is_ok() {
     for connection in CONNECTIONS_WITH_LIST {
-        let known = fixture::planning().for_model(connection.model);
-        let environment = Environment::new(connection, Mode::Streaming, &[known]);
+        // The mock lists the models of its fixtures.
+        let listed = fixture::planning().for_model(connection.model);
+        let environment = Environment::new(connection, Mode::Streaming, &[listed]);
         let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "ok", "{connection:?}: {detail}");
         assert!(detail.contains("model listed"), "{connection:?}: {detail}");
@@ -45,11 +49,15 @@ fn a_listed_model_is_ok() {
 #[test]
 fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
     for connection in CONNECTIONS_WITH_LIST {
-        let near = format!("{}-2", connection.model);
-        let environment = Environment::new(connection, Mode::Streaming, &[fixture::planning().for_model(&near)]);
+        let similar_name = format!("{}-2", connection.model);
+        let environment = Environment::new(
+            connection,
+            Mode::Streaming,
+            &[fixture::planning().for_model(&similar_name)],
+        );
         let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "warn", "{connection:?}: {detail}");
-        assert!(detail.contains(&near), "{connection:?}: {detail}");
+        assert!(detail.contains(&similar_name), "{connection:?}: {detail}");
     }
 }
 
@@ -59,8 +67,7 @@ fn a_refused_key_is_a_failure() {
         .into_iter()
         .filter(|connection| connection.key.is_some())
     {
-        let environment =
-            Environment::with_key(connection, Mode::Streaming, &[fixture::planning()], Some("sk-another"));
+        let environment = Environment::with_key(connection, Mode::Streaming, &[fixture::planning()], Some(ANOTHER_KEY));
         let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "fail", "{connection:?}: {detail}");
         assert!(detail.contains("key"), "{connection:?}: {detail}");

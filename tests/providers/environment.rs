@@ -96,12 +96,15 @@ impl Environment {
 
     fn command(&self) -> Command {
         let Connection {
-            provider, model, base, ..
+            provider,
+            model,
+            base_path,
+            ..
         } = self.connection;
         let mut command = program::art(self.home.path());
         command.envs(self.connection.key.map(|(variable, _)| (variable, KEY)));
         command.args(["--model", &format!("{provider}:{model}")]);
-        command.args(["--base-url", &format!("{}{base}", self.mock.url())]);
+        command.args(["--base-url", &format!("{}{base_path}", self.mock.url())]);
         command
     }
 

@@ -2,9 +2,12 @@
 
 use crate::connection::{Connection, Mode};
 use crate::environment::Environment;
-use crate::fixture::{self, ANSWER, Fixture, two_steps, two_steps_after};
+use crate::fixture::{self, ANSWER, Fixture, MODEL_CALLS_OF_TWO_STEPS, two_steps, two_steps_after};
 use crate::mock::Request;
 use crate::program::CommandOutput;
+
+/// Number of requests if every retry is used: the first one and three retries.
+const MAX_ATTEMPTS: usize = 4;
 
 /// Asserts that a temporary fault was retried and the run succeeded.
 fn assert_retried(environment: &Environment, ran: &CommandOutput) {
@@ -29,7 +32,7 @@ fn assert_failed(environment: &Environment, ran: &CommandOutput, parts: &[&str])
 }
 
 /// Returns the number of requests for a plan.
-fn planning_requests(environment: &Environment) -> usize {
+fn count_planning_requests(environment: &Environment) -> usize {
     environment
         .requests()
         .iter()
@@ -61,15 +64,20 @@ pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_can_continue(con
     let ran = environment.run(&[]);
     assert_failed(&environment, &ran, &[connection.provider, "no more requests"]);
     assert_eq!(
-        planning_requests(&environment),
-        4,
-        "one request and three retries: {}",
+        count_planning_requests(&environment),
+        MAX_ATTEMPTS,
+        "{}",
         environment.log()
     );
     environment.mock.end_chaos();
     let thread = environment.art(&["--json", "thread", "list"]).json()[0]["id"].clone();
-    let resumed = environment.run(&["--thread", thread.as_str().unwrap()]);
-    assert_eq!(resumed.stdout().trim_end(), ANSWER, "{resumed}\n{}", environment.log());
+    let continued = environment.run(&["--thread", thread.as_str().unwrap()]);
+    assert_eq!(
+        continued.stdout().trim_end(),
+        ANSWER,
+        "{continued}\n{}",
+        environment.log()
+    );
 }
 
 /// The host does not wait for an hour: it retries after the default waits, and the error says when to try again (M01:
@@ -85,9 +93,9 @@ pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, 
         &["no more requests", "it accepts requests again in 60 min"],
     );
     assert_eq!(
-        planning_requests(&environment),
-        4,
-        "one request and three retries: {}",
+        count_planning_requests(&environment),
+        MAX_ATTEMPTS,
+        "{}",
         environment.log()
     );
 }
@@ -101,7 +109,12 @@ pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connectio
     let turns = two_steps_after([limited(0, "soon"), limited(1, "-1"), limited(2, "1e999")]);
     let environment = Environment::new(connection, mode, &turns);
     assert_retried(&environment, &environment.run(&[]));
-    assert_eq!(planning_requests(&environment), 4, "{}", environment.log());
+    assert_eq!(
+        count_planning_requests(&environment),
+        MAX_ATTEMPTS,
+        "{}",
+        environment.log()
+    );
 }
 
 /// The last of the configured retries succeeds (M02: failures before the first token are retried).
@@ -113,7 +126,12 @@ pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Conne
         &two_steps_after([failing(0, 500), failing(1, 503), failing(2, 529)]),
     );
     assert_retried(&environment, &environment.run(&[]));
-    assert_eq!(planning_requests(&environment), 4, "{}", environment.log());
+    assert_eq!(
+        count_planning_requests(&environment),
+        MAX_ATTEMPTS,
+        "{}",
+        environment.log()
+    );
 }
 
 /// A retry would be refused too (M03: a refused request is not repeated).
@@ -121,7 +139,12 @@ pub(crate) fn a_refused_request_is_not_retried(connection: Connection, mode: Mod
     for (status, code) in [(400, "invalid_request_error"), (403, "permission_denied")] {
         let environment = Environment::new(connection, mode, &[fixture::planning().failing(status, code)]);
         assert_failed(&environment, &environment.run(&[]), &[connection.provider]);
-        assert_eq!(planning_requests(&environment), 1, "{status}: {}", environment.log());
+        assert_eq!(
+            count_planning_requests(&environment),
+            1,
+            "{status}: {}",
+            environment.log()
+        );
     }
 }
 
@@ -149,7 +172,7 @@ pub(crate) fn a_reply_that_is_not_json_ends_the_run_immediately(connection: Conn
     let malformed = fixture::planning().chaos("malformedRate");
     let environment = Environment::new(connection, mode, &[malformed]);
     assert_failed(&environment, &environment.run(&[]), &["is not JSON", "base_url"]);
-    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
+    assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
 pub(crate) fn a_refused_key_is_reported_and_not_shown(connection: Connection, mode: Mode) {
@@ -170,28 +193,28 @@ pub(crate) fn an_error_that_repeats_the_key_is_shown_without_it(connection: Conn
     let refused = fixture::planning().failing(401, "invalid_api_key");
     let environment = Environment::new(connection, mode, &[refused]);
     let ran = environment.run(&[]);
-    // Without a key, nothing is masked.
-    let hidden = if connection.key.is_some() {
+    // The error of the mock repeats the key. For a provider without a key, nothing is masked.
+    let masked = if connection.key.is_some() {
         "refused with ["
     } else {
         "refused with"
     };
-    assert_failed(&environment, &ran, &["did not accept the key", hidden]);
-    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
+    assert_failed(&environment, &ran, &["did not accept the key", masked]);
+    assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
 pub(crate) fn an_unknown_model_is_named(connection: Connection, mode: Mode) {
     let unknown = fixture::planning().failing(404, "model_not_found");
     let environment = Environment::new(connection, mode, &[unknown]);
     assert_failed(&environment, &environment.run(&[]), &[connection.model]);
-    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
+    assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
-/// The question cannot be shortened, so it is not retried (M09: a request is shortened to fit the context).
+/// The question cannot be shortened, so the request is not repeated (M09: a request is shortened to fit the context).
 pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &[fixture::planning().too_long()]);
     assert_failed(&environment, &environment.run(&[]), &["too long for the model"]);
-    assert_eq!(planning_requests(&environment), 1, "{}", environment.log());
+    assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
 /// A model that only makes calls is stopped, and the limit is reported (M08: calls and empty replies are bounded).
@@ -214,27 +237,33 @@ pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connec
 
 /// Of a hundred calls, 64 are run and the others get an error as their result (M08: calls in one reply are bounded).
 pub(crate) fn calls_over_the_limit_of_a_reply_are_not_run(connection: Connection, mode: Mode) {
-    let environment = Environment::new(connection, mode, &fixture::many_calls(100));
+    const CALLS: usize = 100;
+    let environment = Environment::new(connection, mode, &fixture::many_calls(CALLS));
     // The next request has to contain all calls.
     environment.configure("context_tokens = 100000\n");
     let ran = environment.run(&["--json"]);
-    assert_eq!(calls_run(&ran), 64, "{ran}\n{}", environment.log());
+    assert_eq!(count_calls_run(&ran), 64, "{ran}\n{}", environment.log());
     let requests = environment.requests();
     let answers = |request: &Request| {
         let messages = request.messages().iter();
         messages.filter(|message| message["role"] == "tool").count()
     };
-    assert_eq!(requests.iter().map(answers).max(), Some(100), "{}", environment.log());
+    assert_eq!(requests.iter().map(answers).max(), Some(CALLS), "{}", environment.log());
 }
 
 /// A reply with this many calls is refused as a whole (M08: calls in one reply are bounded).
 pub(crate) fn a_reply_of_five_hundred_calls_is_not_run(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &fixture::many_calls(500));
     let ran = environment.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", environment.log());
+    assert_eq!(
+        (ran.code(), count_calls_run(&ran)),
+        (3, 0),
+        "{ran}\n{}",
+        environment.log()
+    );
 }
 
-fn calls_run(ran: &CommandOutput) -> usize {
+fn count_calls_run(ran: &CommandOutput) -> usize {
     ran.json()["calls"].as_array().map_or(0, Vec::len)
 }
 
@@ -243,7 +272,12 @@ pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection
     let blocked = fixture::first_call().blocked(connection);
     let environment = Environment::new(connection, mode, &two_steps_after([blocked]));
     let ran = environment.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (3, 0), "{ran}\n{}", environment.log());
+    assert_eq!(
+        (ran.code(), count_calls_run(&ran)),
+        (3, 0),
+        "{ran}\n{}",
+        environment.log()
+    );
 }
 
 /// Each model call reads 11 tokens and writes 7, so the budget of 20 allows two calls (M12: a run may have budgets).
@@ -268,7 +302,8 @@ pub(crate) fn a_call_that_ran_out_of_tokens_is_not_run(connection: Connection, m
     let ran = environment.run(&["--json"]);
     assert_eq!(ran.code(), 0, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"].as_array().map(Vec::len), Some(2), "{ran}");
-    assert_eq!(environment.requests().len(), 7, "{}", environment.log());
+    let requests = MODEL_CALLS_OF_TWO_STEPS + 1;
+    assert_eq!(environment.requests().len(), requests, "{}", environment.log());
 }
 
 /// Only for streams: an answer that was partly shown is not retried.
@@ -328,5 +363,10 @@ pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection
         &fixture::one_step(fixture::calls_with_one_identifier()),
     );
     let ran = environment.run(&["--json"]);
-    assert_eq!((ran.code(), calls_run(&ran)), (0, 2), "{ran}\n{}", environment.log());
+    assert_eq!(
+        (ran.code(), count_calls_run(&ran)),
+        (0, 2),
+        "{ran}\n{}",
+        environment.log()
+    );
 }

@@ -1,7 +1,8 @@
 //! The requests that the mock knows and their replies: one fixture for each model call of a run.
 //!
-//! The mock finds a fixture by texts in the agent's prompts. It is strict: it refuses a request that no fixture
-//! matches.
+//! The mock finds a fixture by texts in the agent's prompts, and takes the first one that matches. It is strict: it refuses a
+//! request that no fixture matches. A fixture is also called a turn of the run: the turns of a run are its requests with their
+//! replies.
 
 use serde_json::{Value, json};
 
@@ -18,18 +19,27 @@ pub(crate) const NEXT_ANSWER: &str = "Ten times that is 585.";
 /// A thought of the model. Any output that contains it, except the thoughts, has leaked it.
 pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
 
-const PERCENTAGE: &str = "Take 17.5% of 2340";
+/// Number of model calls of a run with the turns of [`two_steps`].
+pub(crate) const MODEL_CALLS_OF_TWO_STEPS: usize = 6;
+/// Tokens of the input of a reply with [`Fixture::counted`].
+pub(crate) const INPUT_TOKENS: u64 = 11;
+/// Tokens of the output of a reply with [`Fixture::counted`].
+pub(crate) const OUTPUT_TOKENS: u64 = 7;
+
+const PERCENTAGE_TASK: &str = "Take 17.5% of 2340";
 const PERCENTAGE_EXPRESSION: &str = "2340 * 17.5 / 100";
-const QUOTIENT: &str = "Divide the result by 7";
-const TENFOLD: &str = "Multiply the result by 10";
+/// The percentage divided by 7 in one expression.
+const WHOLE_EXPRESSION: &str = "2340 * 17.5 / 700";
+const QUOTIENT_TASK: &str = "Divide the result by 7";
+const TENFOLD_TASK: &str = "Multiply the result by 10";
 
 /// A request that the mock knows, and its reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixture(Value);
 
 impl Fixture {
-    fn new(question: &Value, reply: &Value) -> Self {
-        Self(json!({"match": question, "response": reply}))
+    fn new(request: &Value, reply: &Value) -> Self {
+        Self(json!({"match": request, "response": reply}))
     }
 
     fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -55,11 +65,11 @@ impl Fixture {
         self
     }
 
-    /// Adds a usage of 11 input tokens and 7 output tokens, in the fields of every protocol.
+    /// Adds a usage of [`INPUT_TOKENS`] and [`OUTPUT_TOKENS`], in the fields of every protocol.
     pub(crate) fn counted(mut self) -> Self {
         self.0["response"]["usage"] = json!({
-            "prompt_tokens": 11, "completion_tokens": 7, "input_tokens": 11, "output_tokens": 7,
-            "promptTokenCount": 11, "candidatesTokenCount": 7,
+            "prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "input_tokens": INPUT_TOKENS,
+            "output_tokens": OUTPUT_TOKENS, "promptTokenCount": INPUT_TOKENS, "candidatesTokenCount": OUTPUT_TOKENS,
         });
         self
     }
@@ -144,7 +154,10 @@ const STEP: &str = "You carry out one step of a plan";
 
 /// Returns the plan of [`two_steps`].
 pub(crate) fn planning() -> Fixture {
-    let steps = [step("step_1", PERCENTAGE, &[]), step("step_2", QUOTIENT, &["step_1"])];
+    let steps = [
+        step("step_1", PERCENTAGE_TASK, &[]),
+        step("step_2", QUOTIENT_TASK, &["step_1"]),
+    ];
     plan(QUERY, &steps)
 }
 
@@ -162,19 +175,19 @@ fn plan(query: &str, steps: &[Value]) -> Fixture {
         "todoList": steps,
     });
     let text = format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---");
-    first_turn(query, &json!({"content": text}))
+    first_planner_turn(query, &json!({"content": text}))
 }
 
 /// Returns the first turn of the planner for the question `query`.
-fn first_turn(query: &str, reply: &Value) -> Fixture {
-    let question =
+fn first_planner_turn(query: &str, reply: &Value) -> Fixture {
+    let request =
         json!({"userMessage": format!("## Query\n> {query}"), "systemMessage": PLANNER, "hasToolResult": false});
-    Fixture::new(&question, reply)
+    Fixture::new(&request, reply)
 }
 
 /// Returns the turn that answers at once.
 pub(crate) fn immediate_answer() -> Vec<Fixture> {
-    vec![first_turn(QUERY, &json!({"content": ANSWER}))]
+    vec![first_planner_turn(QUERY, &json!({"content": ANSWER}))]
 }
 
 /// Returns the turns of a plan that is submitted by a function: a chain of five calls.
@@ -186,7 +199,7 @@ pub(crate) fn submitted_chain() -> Vec<Fixture> {
     let steps = arguments
         .enumerate()
         .map(|(n, arguments)| submitted_step(n + 1, &arguments));
-    vec![submission(steps.collect()), answering_results()]
+    vec![submission(steps.collect()), answer_from_results()]
 }
 
 /// Returns the turns of a submitted plan of five steps, the third of which is left to the model.
@@ -194,13 +207,13 @@ pub(crate) fn submitted_with_judgement() -> Vec<Fixture> {
     let first = json!({"expression": PERCENTAGE_EXPRESSION});
     let steps = (1..=5).map(|n| {
         if n == 3 {
-            step("step_3", PERCENTAGE, &["step_1"])
+            step("step_3", PERCENTAGE_TASK, &["step_1"])
         } else {
             submitted_step(n, &first)
         }
     });
     let submission = submission(steps.collect());
-    vec![submission, first_call(), completing("409.5"), answering_results()]
+    vec![submission, first_call(), step_ending("409.5"), answer_from_results()]
 }
 
 fn submitted_step(number: usize, arguments: &Value) -> Value {
@@ -213,24 +226,24 @@ fn submitted_step(number: usize, arguments: &Value) -> Value {
 
 fn submission(steps: Vec<Value>) -> Fixture {
     let plan = json!({"answer": null, "title": null, "intent": "a number", "plan": null, "todoList": steps});
-    first_turn(
+    first_planner_turn(
         QUERY,
         &json!({"toolCalls": [{"name": "submit_plan", "arguments": plan}]}),
     )
 }
 
-fn answering_results() -> Fixture {
-    let question = json!({"systemMessage": PLANNER, "toolResultContains": "## Completed steps"});
-    Fixture::new(&question, &json!({"content": ANSWER}))
+fn answer_from_results() -> Fixture {
+    let request = json!({"systemMessage": PLANNER, "toolResultContains": "## Completed steps"});
+    Fixture::new(&request, &json!({"content": ANSWER}))
 }
 
 /// Returns the turns of a planner that calls tools itself and answers from their results.
 pub(crate) fn direct_calls() -> [Fixture; 2] {
-    let calls = [call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")];
-    let question = json!({"systemMessage": PLANNER, "toolResultContains": "58.5"});
+    let calls = [call(PERCENTAGE_EXPRESSION), call(WHOLE_EXPRESSION)];
+    let request = json!({"systemMessage": PLANNER, "toolResultContains": "58.5"});
     [
-        first_turn(QUERY, &json!({"toolCalls": calls})),
-        Fixture::new(&question, &json!({"content": ANSWER})),
+        first_planner_turn(QUERY, &json!({"toolCalls": calls})),
+        Fixture::new(&request, &json!({"content": ANSWER})),
     ]
 }
 
@@ -243,9 +256,9 @@ pub(crate) fn direct_calls_and_stalling_answer() -> [Fixture; 2] {
 }
 
 /// Returns the turn of a step that makes `calls`.
-fn calling(task: &str, calls: &[Value]) -> Fixture {
-    let question = json!({"userMessage": format!("## Task\n> {task}"), "systemMessage": STEP, "hasToolResult": false});
-    Fixture::new(&question, &json!({"toolCalls": calls}))
+fn step_calling(task: &str, calls: &[Value]) -> Fixture {
+    let request = json!({"userMessage": format!("## Task\n> {task}"), "systemMessage": STEP, "hasToolResult": false});
+    Fixture::new(&request, &json!({"toolCalls": calls}))
 }
 
 /// Returns a call of the calculator, without an identifier, which the mock adds.
@@ -254,53 +267,55 @@ fn call(expression: &str) -> Value {
 }
 
 /// Returns the turn that ends a step after a tool result that contains `result`.
-fn completing(result: &str) -> Fixture {
+fn step_ending(result: &str) -> Fixture {
     let reply = json!({"content": result, "nextStepDecision": "complete_item"});
-    let question = json!({"systemMessage": STEP, "hasToolResult": true, "toolResultContains": result});
-    Fixture::new(&question, &json!({"content": reply.to_string()}))
+    let request = json!({"systemMessage": STEP, "hasToolResult": true, "toolResultContains": result});
+    Fixture::new(&request, &json!({"content": reply.to_string()}))
 }
 
 /// Returns the first call of [`two_steps`].
 pub(crate) fn first_call() -> Fixture {
-    calling(PERCENTAGE, &[call(PERCENTAGE_EXPRESSION)])
+    step_calling(PERCENTAGE_TASK, &[call(PERCENTAGE_EXPRESSION)])
 }
 
 /// A fault of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallFault {
     /// The tool fails, because of an invalid expression.
-    Expression,
+    InvalidExpression,
     /// The tool does not exist.
-    Tool,
+    UnknownTool,
     /// The name of the tool is in another letter case, so the tool does not exist.
-    Case,
+    NameInAnotherCase,
     /// The arguments are truncated JSON.
-    Arguments,
+    TruncatedArguments,
     /// The arguments are a list.
-    List,
+    ListAsArguments,
     /// An argument has another type.
-    Type,
+    WrongType,
     /// There is an unknown argument.
-    Extra,
+    UnknownArgument,
 }
 
 /// Returns a first call with a fault, the same call after a reminder, and the corrected call that follows its error.
-pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 3] {
+pub(crate) fn faulty_first_call_and_correction(fault: CallFault) -> [Fixture; 3] {
     let call = match fault {
-        CallFault::Expression => call("2340 *"),
-        CallFault::Tool => json!({"name": "abacus", "arguments": {}}),
-        CallFault::Case => json!({"name": "Calculator", "arguments": {"expression": PERCENTAGE_EXPRESSION}}),
-        CallFault::List => json!({"name": "calculator", "arguments": "[1, 2]"}),
-        CallFault::Type => json!({"name": "calculator", "arguments": {"expression": [PERCENTAGE_EXPRESSION]}}),
-        CallFault::Extra => {
+        CallFault::InvalidExpression => call("2340 *"),
+        CallFault::UnknownTool => json!({"name": "abacus", "arguments": {}}),
+        CallFault::NameInAnotherCase => {
+            json!({"name": "Calculator", "arguments": {"expression": PERCENTAGE_EXPRESSION}})
+        }
+        CallFault::ListAsArguments => json!({"name": "calculator", "arguments": "[1, 2]"}),
+        CallFault::WrongType => json!({"name": "calculator", "arguments": {"expression": [PERCENTAGE_EXPRESSION]}}),
+        CallFault::UnknownArgument => {
             json!({"name": "calculator", "arguments": {"expression": PERCENTAGE_EXPRESSION, "unsafe": true}})
         }
-        CallFault::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
+        CallFault::TruncatedArguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
     // A call of another tool than the required one is not made at first: the model is reminded of the required tool.
     let reminded = json!({"userMessage": "VALIDATION FAILED", "systemMessage": STEP, "hasToolResult": false});
     [
-        calling(PERCENTAGE, std::slice::from_ref(&call)),
+        step_calling(PERCENTAGE_TASK, std::slice::from_ref(&call)),
         Fixture::new(&reminded, &json!({"toolCalls": [call]})),
         first_call_after("\"error\""),
     ]
@@ -308,14 +323,14 @@ pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 3] {
 
 /// Returns the first call for every request of the step, whatever its result.
 pub(crate) fn first_call_forever() -> Fixture {
-    let question = json!({"systemMessage": STEP});
-    Fixture::new(&question, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
+    let request = json!({"systemMessage": STEP});
+    Fixture::new(&request, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
 /// Returns an empty reply for every request of the step.
 pub(crate) fn empty_forever() -> Fixture {
-    let question = json!({"systemMessage": STEP});
-    Fixture::new(&question, &json!({"content": ""}))
+    let request = json!({"systemMessage": STEP});
+    Fixture::new(&request, &json!({"content": ""}))
 }
 
 /// Returns the turns of one step whose first reply makes `count` different calls, and which ends after the last call
@@ -323,20 +338,20 @@ pub(crate) fn empty_forever() -> Fixture {
 pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
     let ended = json!({"content": "58.5", "nextStepDecision": "complete_item"});
-    let question = json!({"systemMessage": STEP, "toolResultContains": "not called"});
-    let end = Fixture::new(&question, &json!({"content": ended.to_string()}));
-    let turns = one_step(calling(PERCENTAGE, &calls));
+    let request = json!({"systemMessage": STEP, "toolResultContains": "not called"});
+    let end = Fixture::new(&request, &json!({"content": ended.to_string()}));
+    let turns = one_step(step_calling(PERCENTAGE_TASK, &calls));
     [end].into_iter().chain(turns).collect()
 }
 
 /// Returns a first reply whose two calls have the same identifier.
 pub(crate) fn calls_with_one_identifier() -> Fixture {
-    let calls = [PERCENTAGE_EXPRESSION, "2340 * 17.5 / 700"].map(|expression| {
+    let calls = [PERCENTAGE_EXPRESSION, WHOLE_EXPRESSION].map(|expression| {
         let mut call = call(expression);
         call["id"] = "call_same".into();
         call
     });
-    calling(PERCENTAGE, &calls)
+    step_calling(PERCENTAGE_TASK, &calls)
 }
 
 /// Returns a first reply that is truncated, and the call that follows the error about that.
@@ -346,8 +361,8 @@ pub(crate) fn truncated_first_call() -> [Fixture; 2] {
 
 /// Returns the first call, for a step whose previous call has a result that contains `result`.
 fn first_call_after(result: &str) -> Fixture {
-    let question = json!({"systemMessage": STEP, "toolResultContains": result});
-    Fixture::new(&question, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
+    let request = json!({"systemMessage": STEP, "toolResultContains": result});
+    Fixture::new(&request, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
 /// Returns the turn that writes the answer.
@@ -357,17 +372,17 @@ pub(crate) fn synthesis() -> Fixture {
 
 /// Returns the turn that writes `answer`, for a prompt that contains `prompt_part`.
 fn answering(prompt_part: &str, answer: &str) -> Fixture {
-    let question = json!({"userMessage": prompt_part, "systemMessage": PLANNER});
-    Fixture::new(&question, &json!({"content": answer}))
+    let request = json!({"userMessage": prompt_part, "systemMessage": PLANNER});
+    Fixture::new(&request, &json!({"content": answer}))
 }
 
 /// Returns the turns of the second question, which uses the result of the first one. They have to precede those of
 /// [`two_steps`].
 pub(crate) fn next_question() -> Vec<Fixture> {
     vec![
-        plan(NEXT_QUERY, &[step("step_3", TENFOLD, &[])]),
-        calling(TENFOLD, &[call("58.5 * 10")]),
-        completing("585"),
+        plan(NEXT_QUERY, &[step("step_3", TENFOLD_TASK, &[])]),
+        step_calling(TENFOLD_TASK, &[call("58.5 * 10")]),
+        step_ending("585"),
         answering("585", NEXT_ANSWER),
     ]
 }
@@ -377,27 +392,27 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
     vec![
         planning(),
         first_call(),
-        completing("409.5"),
-        calling(QUOTIENT, &[call("409.5 / 7")]),
-        completing("58.5"),
+        step_ending("409.5"),
+        step_calling(QUOTIENT_TASK, &[call("409.5 / 7")]),
+        step_ending("58.5"),
         synthesis(),
     ]
 }
 
 /// Returns the turns of one step whose reply makes two calls.
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
-    one_step(calling(
-        PERCENTAGE,
-        &[call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")],
+    one_step(step_calling(
+        PERCENTAGE_TASK,
+        &[call(PERCENTAGE_EXPRESSION), call(WHOLE_EXPRESSION)],
     ))
 }
 
 /// Returns the turns of one step whose first reply is `first`, and which ends with the result 58.5.
 pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     vec![
-        plan(QUERY, &[step("step_1", PERCENTAGE, &[])]),
+        plan(QUERY, &[step("step_1", PERCENTAGE_TASK, &[])]),
         first,
-        completing("58.5"),
+        step_ending("58.5"),
         synthesis(),
     ]
 }

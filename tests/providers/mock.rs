@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::fixture::Fixture;
 
 /// The variable with the path of the mock's executable.
-const MOCK: &str = "ART_PROVIDER_MOCK";
+const MOCK_VARIABLE: &str = "ART_PROVIDER_MOCK";
 /// The text that the mock prints before its address.
 const READY: &str = "listening on http://";
 
@@ -34,7 +34,7 @@ impl Mock {
         let entries: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
         fs::write(&file, json!({"fixtures": entries}).to_string()).unwrap();
         let log = fs::File::create(dir.join("mock.log")).unwrap();
-        let mut command = Command::new(required_variable(MOCK, "names the executable of the mock"));
+        let mut command = Command::new(required_variable(MOCK_VARIABLE, "names the executable of the mock"));
         command.args(["--port", "0", "--strict", "--fixtures"]).arg(file);
         match key {
             Some(key) => command.env("AIMOCK_API_KEYS", key),
@@ -161,11 +161,13 @@ impl Request {
             .collect()
     }
 
+    /// Returns whether the request is for a plan.
     pub(crate) fn is_planning(&self) -> bool {
         let text = self.last_user_text();
         text.contains("## Query\n") && !text.contains("## Task\n")
     }
 
+    /// Returns whether the request is for the final answer.
     pub(crate) fn is_synthesis(&self) -> bool {
         self.last_user_text().contains("## Completed steps")
     }

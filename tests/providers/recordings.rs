@@ -1,4 +1,5 @@
-//! Decoding of streams that the test suite of a provider's SDK recorded (broken, malformed and incomplete replies: M04, M05, M10).
+//! Decoding of streams that the test suite of a provider's SDK recorded (broken, malformed and incomplete replies: M04, M05,
+//! M10).
 //!
 //! The recordings are downloaded, not part of the repository. The expected result is extracted from the recording
 //! itself by a deliberately simple parser, which reads whole files and handles no splits, errors or limits.
@@ -12,9 +13,9 @@ use art_model::{Protocol, replay};
 use serde_json::Value;
 
 /// The variable with the folder of the recordings of Anthropic's SDK, one stream in each file.
-const RECORDINGS: &str = "ART_PROVIDER_RECORDINGS";
+const RECORDINGS_VARIABLE: &str = "ART_PROVIDER_RECORDINGS";
 /// Minimum number of recordings, so that an empty folder fails the suite.
-const MIN_FILES: usize = 19;
+const MIN_RECORDINGS: usize = 19;
 
 struct Recording {
     name: String,
@@ -46,12 +47,12 @@ impl Recording {
 }
 
 fn recordings() -> Vec<Recording> {
-    let dir = crate::mock::required_variable(RECORDINGS, "names the folder of recordings");
+    let dir = crate::mock::required_variable(RECORDINGS_VARIABLE, "names the folder of recordings");
     let mut paths: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(
-        paths.len() >= MIN_FILES,
-        "there are {} recordings, fewer than {MIN_FILES}",
+        paths.len() >= MIN_RECORDINGS,
+        "there are {} recordings, fewer than {MIN_RECORDINGS}",
         paths.len()
     );
     let read = |path: PathBuf| Recording {
@@ -122,6 +123,7 @@ fn normalize_stop_reason(reason: &str) -> &str {
     }
 }
 
+/// Returns the kind of each event.
 fn kinds(events: &[StreamEvent]) -> Vec<&'static str> {
     let kind = |event: &StreamEvent| match event {
         StreamEvent::Metadata(_) => "metadata",

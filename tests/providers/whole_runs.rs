@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::connection::{Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_CHAT, OPENROUTER};
 use crate::environment::Environment;
 use crate::fixture::{self, ANSWER, CallFault, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT};
-use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
+use crate::fixture::{INPUT_TOKENS, MODEL_CALLS_OF_TWO_STEPS, OUTPUT_TOKENS};
+use crate::fixture::{faulty_first_call_and_correction, next_question, parallel_calls, two_steps, two_steps_after};
 use crate::mock::Request;
 use crate::program::CommandOutput;
 
@@ -20,9 +21,9 @@ pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Con
     let environment = Environment::new(connection, mode, &two_steps());
     environment.run(&[]);
     let requests = environment.requests();
-    assert_eq!(requests.len(), 6, "{}", environment.log());
+    assert_eq!(requests.len(), MODEL_CALLS_OF_TWO_STEPS, "{}", environment.log());
     for request in &requests {
-        assert!(request.path().contains(connection.path), "{}", request.path());
+        assert!(request.path().contains(connection.path_part), "{}", request.path());
         assert_eq!(request.body()["stream"] == true, mode == Mode::Streaming, "{request:?}");
         assert_eq!(request.body()["model"], connection.model);
         if let Some((_, header)) = connection.key {
@@ -58,33 +59,33 @@ pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connecti
 }
 
 pub(crate) fn a_failed_call_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::Expression, "calculator");
+    assert_corrected(connection, mode, CallFault::InvalidExpression, "calculator");
 }
 
 pub(crate) fn a_call_of_an_unknown_tool_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::Tool, "abacus");
+    assert_corrected(connection, mode, CallFault::UnknownTool, "abacus");
 }
 
 pub(crate) fn a_call_with_truncated_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::Arguments, "calculator");
+    assert_corrected(connection, mode, CallFault::TruncatedArguments, "calculator");
 }
 
 /// A similar name is not accepted (M06: names are never guessed).
 pub(crate) fn a_tool_name_in_another_letter_case_is_unknown(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::Case, "Calculator");
+    assert_corrected(connection, mode, CallFault::NameInAnotherCase, "Calculator");
 }
 
 /// The arguments are checked before the tool runs (M07).
 pub(crate) fn a_call_with_a_list_as_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::List, "calculator");
+    assert_corrected(connection, mode, CallFault::ListAsArguments, "calculator");
 }
 
 pub(crate) fn a_call_with_an_argument_of_another_type_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::Type, "calculator");
+    assert_corrected(connection, mode, CallFault::WrongType, "calculator");
 }
 
 pub(crate) fn a_call_with_an_unknown_argument_is_returned_with_its_error(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::Extra, "calculator");
+    assert_corrected(connection, mode, CallFault::UnknownArgument, "calculator");
 }
 
 /// Returns the number of successful calls.
@@ -96,12 +97,20 @@ fn count_successes(ran: &CommandOutput) -> usize {
 
 /// Asserts that the model receives the error of its faulty call of `name` and corrects it, and that the run succeeds.
 fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: &str) {
-    let environment = Environment::new(connection, mode, &two_steps_after(first_call_corrected(fault)));
+    let environment = Environment::new(
+        connection,
+        mode,
+        &two_steps_after(faulty_first_call_and_correction(fault)),
+    );
     let ran = environment.run(&["--json"]);
     assert_answered(&environment, &ran);
     let requests = environment.requests();
-    let corrected = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
-    assert_eq!(answered_calls(corrected), [name, "calculator"], "{corrected:?}");
+    let after_correction = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
+    assert_eq!(
+        answered_calls(after_correction),
+        [name, "calculator"],
+        "{after_correction:?}"
+    );
     assert_eq!(count_successes(&ran), 2, "the faulty call was run: {ran}");
 }
 
@@ -125,8 +134,16 @@ pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: 
     let ran = environment.run(&["--json"]);
     assert_answered(&environment, &ran);
     let counts = &ran.json()["metadata"]["llmMetadata"];
-    assert_eq!(counts["inputTokens"], 6 * 11, "{ran}");
-    assert_eq!(counts["outputTokens"], 6 * 7, "{ran}");
+    assert_eq!(
+        counts["inputTokens"],
+        MODEL_CALLS_OF_TWO_STEPS as u64 * INPUT_TOKENS,
+        "{ran}"
+    );
+    assert_eq!(
+        counts["outputTokens"],
+        MODEL_CALLS_OF_TWO_STEPS as u64 * OUTPUT_TOKENS,
+        "{ran}"
+    );
 }
 
 pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode) {

@@ -14,11 +14,12 @@ use art_runtime::art_tools::direct::{DirectCall, failure, success};
 use art_runtime::prelude::{DirectTool, json};
 use art_runtime::{RuntimeBuilder, serde_json::Value};
 
-const EFFECTS: &str = "ART_TEST_EFFECTS";
+/// The variable with the file to which the tools append.
+const EFFECTS_VARIABLE: &str = "ART_TEST_EFFECTS";
 
 /// Adds the tools, if a test named the file of their effects.
 pub(crate) fn add(builder: RuntimeBuilder<'_>) -> RuntimeBuilder<'_> {
-    match std::env::var_os(EFFECTS) {
+    match std::env::var_os(EFFECTS_VARIABLE) {
         None => builder,
         Some(file) => builder
             .tool(tool("effect", file.clone()))

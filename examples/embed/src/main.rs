@@ -1,10 +1,11 @@
-//! Registers a function as a tool and asks the embedded model a question that the tool answers.
+//! Registers a function as a tool, and asks a question that the tool answers. The model is the embedded one: a small model inside
+//! the program, which needs no network.
 #![expect(clippy::print_stdout, reason = "an example prints its answer")]
 
 use art_runtime::prelude::*;
 
 #[args]
-struct Place {
+struct Arguments {
     /// Name of the city.
     city: String,
 }
@@ -12,10 +13,12 @@ struct Place {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let description = "Returns the population of a city: how many people live there.";
-    let tool = DirectTool::typed("city_population", description, async |place: Place| {
+    let tool = DirectTool::typed("city_population", description, async |arguments: Arguments| {
         let cities = [("Paris", 2_048_000), ("Rome", 2_751_000)];
-        let found = cities.into_iter().find(|(city, _)| *city == place.city);
-        found.map(|pair| pair.1).ok_or("the city is not in the list")
+        let found = cities.into_iter().find(|(city, _)| *city == arguments.city);
+        found
+            .map(|(_, population)| population)
+            .ok_or("the city is not in the list")
     });
     let tool = tool.example("What is the population of Rome?", json!({"city": "Rome"}));
     let runtime = Runtime::builder().tool(tool).build().await?;

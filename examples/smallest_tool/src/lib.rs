@@ -1,4 +1,4 @@
-//! The smallest useful tool.
+//! The smallest useful tool: it counts the words of a text.
 use art_sdk::prelude::*;
 
 #[args]

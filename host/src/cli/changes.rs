@@ -13,7 +13,8 @@ pub enum ChangesCommand {
     #[command(after_help = "Examples:\n  art changes show\n  art changes show 0192f1c2 notes/todo.txt")]
     Show {
         /// Run or change set: its identifier, a unique prefix of it, or `last`; all that wait if it is left out
-        of: Option<String>,
+        #[arg(value_name = "OF")]
+        run_or_set: Option<String>,
         /// Only these files
         files: Vec<PathBuf>,
     },
@@ -23,7 +24,8 @@ pub enum ChangesCommand {
     #[command(after_help = "Examples:\n  art changes commit last\n  art changes commit 0192f1c2 notes/todo.txt")]
     Commit {
         /// Run or change set: its identifier, a unique prefix of it, or `last`
-        of: String,
+        #[arg(value_name = "OF")]
+        run_or_set: String,
         /// Only these files
         files: Vec<PathBuf>,
     },
@@ -31,7 +33,8 @@ pub enum ChangesCommand {
     #[command(after_help = "Examples:\n  art changes drop 0192f1c2\n  art changes drop 0192f1c2 notes/todo.txt")]
     Drop {
         /// Run or change set: its identifier, a unique prefix of it, or `last`
-        of: String,
+        #[arg(value_name = "OF")]
+        run_or_set: String,
         /// Only these files
         files: Vec<PathBuf>,
     },

@@ -1,8 +1,9 @@
-//! `art approve`: calls that wait for the decision of a person.
+//! `art approve`: shows calls that wait for the decision of a person, and stores decisions. A call that waits is recorded as a
+//! suspension. A decision may come with a standing approval, which approves later calls of the same tool as well.
 
+mod as_text;
 mod ask;
 mod preview;
-mod shown;
 mod standing;
 
 use art_core::hitl::Feedback;
@@ -15,16 +16,15 @@ use art_tools::form::Entry;
 use art_tools::{StandingApproval, parse_entry};
 use serde_json::Value;
 
-use super::run::{Request, carry_out_opened};
-use super::{ids, load_config};
-use crate::cli::{ApproveCommand, Global};
+use super::run::{Request, carry_out_in_runtime};
+use super::{current_time, ids, load_config};
+use crate::cli::{ApproveCommand, GlobalOptions};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) use ask::{decide_at_terminal, is_attended};
-pub(super) use shown::now;
 
 /// Maximum length of a question in the list, in characters.
 const MAX_LISTED_CHARS: usize = 40;
@@ -32,7 +32,7 @@ const MAX_LISTED_CHARS: usize = 40;
 /// A decision, and the standing approval that the person wants in addition.
 type DecisionAndApproval = (Feedback, Option<StandingApproval>);
 
-pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit, CommandError> {
+pub(super) fn approve(global: &GlobalOptions, command: &ApproveCommand) -> Result<Exit, CommandError> {
     match command {
         ApproveCommand::List { limit, after } => list(global, *limit, after.as_deref()),
         ApproveCommand::Show { id } => show(global, id),
@@ -43,17 +43,17 @@ pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit,
             always,
             later,
         } => decide(global, ids, *later, |record| {
-            let mut feedback = Feedback::new(true, shown::now());
+            let mut feedback = Feedback::new(true, current_time());
             feedback.value = value
                 .as_deref()
                 .map(|text| parse_answer(record, text))
                 .transpose()?
                 .flatten();
             feedback.modified_args = args.as_deref().map(parse_arguments).transpose()?;
-            Ok((feedback, always.create_approval(global, record)?))
+            Ok((feedback, always.create_standing_approval(global, record)?))
         }),
         ApproveCommand::No { ids, reason, later } => decide(global, ids, *later, |_| {
-            let mut feedback = Feedback::new(false, shown::now());
+            let mut feedback = Feedback::new(false, current_time());
             feedback.reason.clone_from(reason);
             Ok((feedback, None))
         }),
@@ -63,9 +63,9 @@ pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit,
     }
 }
 
-fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, CommandError> {
+fn list(global: &GlobalOptions, limit: usize, after: Option<&str>) -> Result<Exit, CommandError> {
     let (store, owner) = (open_store_read_only(&load_config(global)?)?, global.owner());
-    let (waiting, has_more) = new_executor()?.block_on(load_page(store.as_ref(), &owner, limit, after))?;
+    let (waiting, has_more) = new_executor()?.block_on(load_waiting(store.as_ref(), &owner, limit, after))?;
     if global.json {
         render::json(&waiting);
         return Ok(Exit::Success);
@@ -76,7 +76,7 @@ fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, Comm
     };
     let header = ["decision", "tool", "since", "until", "question"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    rows.extend(waiting.iter().map(row));
+    rows.extend(waiting.iter().map(table_row));
     render::answer(&table::lines(&rows).join("\n"));
     if has_more {
         let id = last.id();
@@ -85,8 +85,9 @@ fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
-/// Returns at most `limit` waiting calls, only those after the suspension `after` if it is given, and whether there are more.
-async fn load_page(
+/// Returns at most `limit` waiting calls, and whether there are more. If `after` is given, begins after the suspension that it
+/// identifies.
+async fn load_waiting(
     store: &dyn Store,
     owner: &Owner,
     limit: usize,
@@ -102,12 +103,12 @@ async fn load_page(
     let Some(last) = page.last() else {
         return Ok((page, false));
     };
-    let rest = ids::waiting_filter(owner.clone(), Some(last.id().to_owned()), 1);
-    let has_more = !store.list_suspensions(rest).await?.is_empty();
+    let next = ids::waiting_filter(owner.clone(), Some(last.id().to_owned()), 1);
+    let has_more = !store.list_suspensions(next).await?.is_empty();
     Ok((page, has_more))
 }
 
-fn row(record: &SuspensionRecord) -> Vec<String> {
+fn table_row(record: &SuspensionRecord) -> Vec<String> {
     let call = &record.call;
     let until = match record.status {
         SuspensionStatus::Decided => "decided".to_owned(),
@@ -123,31 +124,31 @@ fn row(record: &SuspensionRecord) -> Vec<String> {
     ]
 }
 
-fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
+fn show(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     let store = open_store_read_only(&load_config(global)?)?;
     let record = new_executor()?.block_on(ids::resolve_suspension(store.as_ref(), &global.owner(), id))?;
     if global.json {
         render::json(&record);
     } else {
-        render::answer(&shown::details(&record));
+        render::answer(&as_text::details(&record));
     }
     Ok(Exit::Success)
 }
 
-/// Decides about calls of one run, and resumes the run unless `later` is set. The values of the command line are parsed for all
-/// calls before the first decision is stored. A decision may still be refused afterwards, for example because somebody else was
-/// faster; the earlier ones then hold.
+/// Decides about calls of one run, and resumes the run unless `later` is set. `make_decision` creates the decision about one
+/// call from the command line; this is done for all calls before the first decision is stored. The store may still refuse a
+/// decision, for example because somebody else was faster; the decisions that were stored before it then hold.
 fn decide(
-    global: &Global,
+    global: &GlobalOptions,
     ids: &[String],
     later: bool,
-    decision: impl Fn(&SuspensionRecord) -> Result<DecisionAndApproval, CommandError>,
+    make_decision: impl Fn(&SuspensionRecord) -> Result<DecisionAndApproval, CommandError>,
 ) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let executor = new_executor()?;
     let owner = global.owner();
-    let records = executor.block_on(find_in_one_run(&config, &owner, ids))?;
-    let decisions: Vec<_> = records.iter().map(&decision).collect::<Result<_, _>>()?;
+    let records = executor.block_on(find_suspensions_of_one_run(&config, &owner, ids))?;
+    let decisions: Vec<_> = records.iter().map(&make_decision).collect::<Result<_, _>>()?;
     let Some(trace_id) = records.first().map(|record| record.trace_id.clone()) else {
         return Ok(Exit::Success);
     };
@@ -165,10 +166,10 @@ fn decide(
         }
         approval
             .into_iter()
-            .for_each(|approval| standing::keep(&runtime, approval));
+            .for_each(|approval| standing::store(&runtime, approval));
     }
     if !later {
-        return carry_out_opened(global, executor, runtime, resume, Some(trace_id));
+        return carry_out_in_runtime(global, executor, runtime, resume, Some(trace_id));
     }
     executor.block_on(runtime.close());
     match (global.json, decided.as_slice()) {
@@ -180,7 +181,7 @@ fn decide(
 }
 
 /// Returns the suspensions with these identifiers, each once. Fails if they are not all of one run.
-async fn find_in_one_run(
+async fn find_suspensions_of_one_run(
     config: &Config,
     owner: &Owner,
     ids: &[String],
@@ -209,7 +210,7 @@ fn note_decided(decided: &[SuspensionRecord]) {
     }
 }
 
-/// Converts what a person typed into an answer. Returns `None` if it is empty.
+/// Converts what a person typed into an answer to the question of the tool. Returns `None` if it is empty.
 fn parse_answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, CommandError> {
     match parse_entry(&record.call.form, text).map_err(CommandError::Usage)? {
         Entry::Value(value) => Ok(Some(value)),
@@ -222,7 +223,7 @@ fn parse_arguments(text: &str) -> Result<Value, CommandError> {
     serde_json::from_str(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
 }
 
-/// Returns whether a run cannot be resumed because another process continues it, or continued it to its end. If so, prints that.
+/// Returns whether `error` means that another process continues the run, or has continued it to its end. If so, prints that.
 pub(super) fn note_if_resumed_elsewhere(trace_id: &str, error: &CommandError) -> bool {
     let is_elsewhere = matches!(
         error,
@@ -237,9 +238,9 @@ pub(super) fn note_if_resumed_elsewhere(trace_id: &str, error: &CommandError) ->
 }
 
 /// Prints how the calls that a run waits for can be decided about.
-pub(super) fn note_waiting(answer: &Answer) {
+pub(super) fn note_how_to_decide(answer: &Answer) {
     for record in &answer.waits_for {
-        render::note(&shown::how_to_decide(record));
+        render::note(&as_text::how_to_decide(record));
     }
     if let [_, _, ..] = answer.waits_for.as_slice() {
         let ids: Vec<_> = answer.waits_for.iter().map(SuspensionRecord::id).collect();

@@ -1,4 +1,4 @@
-//! Files attached to a question.
+//! Files that are attached to a question: texts, pictures and PDF documents. Tools and models get their content, not their paths.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::CommandError;
 use crate::render::units;
 
-/// Maximum size of a text, in bytes. Its JSON is longer, so with default limits no tool can read the longest texts.
-const MAX_TEXT: usize = 1 << 20;
-/// Maximum size of a picture or PDF, in bytes. Providers accept this size, but in base64 the largest files exceed the input limit
-/// of tools.
-const MAX_MEDIA: usize = 5 << 20;
+/// Maximum size of a text file, in bytes. As JSON a text is longer, so with default limits no tool can read the longest texts.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// Maximum size of a picture or PDF, in bytes. Providers accept this size, but encoded as base64 the largest files exceed the
+/// input limit of tools.
+const MAX_MEDIA_BYTES: usize = 5 << 20;
 /// Maximum size of any attachment, in bytes.
-pub(super) const MAX_BYTES: usize = MAX_MEDIA;
-/// Maximum size of all attachments of a question together, as JSON, in bytes. They are stored in the first journal entry,
-/// together with recent messages and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
-const MAX_TOTAL: usize = 11 << 20;
+pub(super) const MAX_BYTES: usize = MAX_MEDIA_BYTES;
+/// Maximum size of all attachments of a question together, as JSON, in bytes. They are stored in the first journal entry of the
+/// run, together with recent messages and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
+const MAX_TOTAL_JSON_BYTES: usize = 11 << 20;
 
 /// Media types and first bytes of the supported files that are not text, except `image/webp`, which needs a check of its own.
-const MEDIA: [(&str, &[u8]); 5] = [
+const BINARY_TYPES: [(&str, &[u8]); 5] = [
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),
     ("image/gif", b"GIF87a"),
@@ -52,14 +52,14 @@ pub(super) fn file_answer(path: &str) -> Result<serde_json::Value, CommandError>
     let path = Path::new(path);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let bytes = read(path)?;
-    let other_type = || {
+    let text_or_unknown_type = || {
         if std::str::from_utf8(&bytes).is_ok() {
             "text/plain"
         } else {
             "application/octet-stream"
         }
     };
-    let media_type = binary_media_type(&bytes).unwrap_or_else(other_type);
+    let media_type = binary_media_type(&bytes).unwrap_or_else(text_or_unknown_type);
     art_tools::file_answer(&name.unwrap_or_default(), media_type, &bytes)
         .map_err(|problem| CommandError::Usage(format!("`{}` cannot be used: {problem}", path.display())))
 }
@@ -84,9 +84,9 @@ pub(super) fn add(attachments: &mut Vec<QueryAttachment>, attachment: QueryAttac
 /// # Errors
 /// Fails if they are too large together.
 pub(super) fn check_total_size(attachments: &[QueryAttachment]) -> Result<(), CommandError> {
-    if attachments.iter().map(json_bytes).sum::<usize>() > MAX_TOTAL {
+    if attachments.iter().map(json_bytes).sum::<usize>() > MAX_TOTAL_JSON_BYTES {
         return Err(CommandError::Usage(format!(
-            "encoded as JSON or base64, the attachments together have more than the {MAX_TOTAL} bytes allowed; attach fewer files"
+            "encoded as JSON or base64, the attachments together have more than the {MAX_TOTAL_JSON_BYTES} bytes allowed; attach fewer files"
         )));
     }
     Ok(())
@@ -94,25 +94,25 @@ pub(super) fn check_total_size(attachments: &[QueryAttachment]) -> Result<(), Co
 
 /// Returns the size of the attachment in the journal, in bytes.
 fn json_bytes(attachment: &QueryAttachment) -> usize {
-    serde_json::to_vec(attachment).map_or(MAX_TOTAL, |json| json.len())
+    serde_json::to_vec(attachment).map_or(MAX_TOTAL_JSON_BYTES, |json| json.len())
 }
 
-/// Returns a warning if the attachment is too large for every tool. `max` is the largest input limit of the tools, in bytes,
-/// or `None` if there are no tools.
-pub(super) fn size_warning(attachment: &QueryAttachment, max: Option<u64>) -> Option<String> {
+/// Returns a warning if the attachment is too large for every tool. `max_input_bytes` is the largest input limit of the tools, or
+/// `None` if there are no tools.
+pub(super) fn size_warning(attachment: &QueryAttachment, max_input_bytes: Option<u64>) -> Option<String> {
     let text = attachment.base64.as_ref().unwrap_or(&attachment.text);
     let bytes = serde_json::to_vec(text).map_or(u64::MAX, |json| json.len() as u64);
-    // Arguments also contain at least one key, so equal sizes do not fit.
-    let max = max.filter(|max| bytes >= *max)?;
+    // The input also contains at least the name of the argument, so a text as large as the limit does not fit.
+    let max = max_input_bytes.filter(|max| bytes >= *max)?;
     Some(format!(
-        "no tool can read `{}`: in a call it has {}, but the tools accept at most {}",
+        "no tool can read `{}`: encoded as an argument of a tool it has {}, but the tools accept at most {}",
         attachment.name,
         units::bytes(bytes),
         units::bytes(max)
     ))
 }
 
-/// Reads at most one byte more than the size limit, so that larger files are recognized.
+/// Reads a file, at most one byte more than the size limit, so that a larger file is recognized as such.
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     let file = open_regular(path).map_err(|error| {
         if NotRegular::is_cause_of(&error) {
@@ -121,7 +121,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
         CommandError::file("open", path)(error)
     })?;
     let mut bytes = Vec::new();
-    let read = file.take(MAX_MEDIA as u64 + 1).read_to_end(&mut bytes);
+    let read = file.take(MAX_MEDIA_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(CommandError::file("read", path))?;
     Ok(bytes)
 }
@@ -133,7 +133,11 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
 /// Fails if the bytes are not UTF-8 text, a picture or a PDF, or are too many.
 pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment, CommandError> {
     let media = binary_media_type(&bytes);
-    let max = if media.is_some() { MAX_MEDIA } else { MAX_TEXT };
+    let max = if media.is_some() {
+        MAX_MEDIA_BYTES
+    } else {
+        MAX_TEXT_BYTES
+    };
     if bytes.len() > max {
         return Err(invalid_attachment(
             path,
@@ -169,11 +173,11 @@ fn binary_media_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");
     }
-    let (media_type, _) = MEDIA.iter().find(|(_, magic)| bytes.starts_with(magic))?;
+    let (media_type, _) = BINARY_TYPES.iter().find(|(_, magic)| bytes.starts_with(magic))?;
     Some(media_type)
 }
 
-/// Returns the media type of a text file, which the extension of its name determines.
+/// Returns the media type of a text file, according to the extension of its name.
 fn text_media_type(path: &Path) -> &'static str {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => "text/csv",
@@ -188,6 +192,7 @@ fn text_media_type(path: &Path) -> &'static str {
 mod tests {
     use super::*;
 
+    /// Attaches a file with the name `a.csv` and this content.
     fn attach(bytes: &[u8]) -> Result<QueryAttachment, CommandError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.csv");
@@ -232,13 +237,13 @@ mod tests {
 
     #[test]
     fn a_file_that_is_too_long_or_of_another_type_is_refused() {
-        let mut large = b"\x89PNG\r\n\x1a\n".to_vec();
-        large.resize((5 << 20) + 1, 0);
+        let mut large_picture = b"\x89PNG\r\n\x1a\n".to_vec();
+        large_picture.resize(MAX_MEDIA_BYTES + 1, 0);
         for bytes in [
-            vec![b'x'; (1 << 20) + 1],
+            vec![b'x'; MAX_TEXT_BYTES + 1],
             vec![0xff],
             b"RIFF\xff\xff\xff\xffWAVE".to_vec(),
-            large,
+            large_picture,
         ] {
             assert!(matches!(attach(&bytes), Err(CommandError::Usage(_))));
         }
@@ -249,42 +254,45 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = |n: usize| dir.path().join(format!("{n}.pdf"));
         let mut pdf = b"%PDF-1.7\n".to_vec();
+        // As base64, two such files are below the limit of 11 MiB, and three are above it.
         pdf.resize(4 << 20, b' ');
         (0..3).for_each(|n| std::fs::write(path(n), &pdf).unwrap());
         assert_eq!(read_all(&[path(0), path(1)]).unwrap().len(), 2);
         let error = read_all(&[path(0), path(1), path(2)]).unwrap_err();
         assert!(error.to_string().contains("together"), "{error}");
-        // The limit also applies to files that are added one by one.
-        let mut one_by_one = read_all(&[path(0), path(1)]).unwrap();
-        check_total_size(&one_by_one).unwrap();
-        one_by_one.extend(read_all(&[path(2)]).unwrap());
-        assert!(check_total_size(&one_by_one).is_err());
+        // The limit also applies to files that are added later, as in a chat.
+        let mut added_later = read_all(&[path(0), path(1)]).unwrap();
+        check_total_size(&added_later).unwrap();
+        added_later.extend(read_all(&[path(2)]).unwrap());
+        assert!(check_total_size(&added_later).is_err());
     }
 
     #[test]
-    fn the_size_of_a_text_is_that_of_its_json() {
+    fn a_text_counts_as_json_for_the_total_limit() {
         let dir = tempfile::tempdir().unwrap();
-        let paths = |byte: &str, count: usize| {
+        let write_texts_of_1_mib = |byte: &str, count: usize| {
             let paths: Vec<_> = (0..count).map(|n| dir.path().join(format!("{n}.txt"))).collect();
             paths
                 .iter()
                 .for_each(|path| std::fs::write(path, byte.repeat(1 << 20)).unwrap());
             paths
         };
-        assert_eq!(read_all(&paths("x", 10)).unwrap().len(), 10);
-        assert_eq!(read_all(&paths("\u{1}", 1)).unwrap().len(), 1);
-        let error = read_all(&paths("\u{1}", 2)).unwrap_err();
+        assert_eq!(read_all(&write_texts_of_1_mib("x", 10)).unwrap().len(), 10);
+        // In JSON, each of these control characters takes six bytes.
+        assert_eq!(read_all(&write_texts_of_1_mib("\u{1}", 1)).unwrap().len(), 1);
+        let error = read_all(&write_texts_of_1_mib("\u{1}", 2)).unwrap_err();
         assert!(error.to_string().contains("together"), "{error}");
     }
 
     #[test]
     fn an_attachment_that_no_tool_can_read_gets_a_warning() {
         let attachment = attach(&[b'"'; 500]).unwrap();
-        // In JSON, each of the 500 quotation marks has two bytes, and the text begins and ends with one more.
+        // In JSON, each of the 500 quotation marks takes two bytes, and the text begins and ends with one more.
         let warning = size_warning(&attachment, Some(1_002)).unwrap();
         assert!(warning.starts_with("no tool can read `a.csv`"), "{warning}");
         assert_eq!(size_warning(&attachment, Some(1_003)), None);
         assert_eq!(size_warning(&attachment, None), None);
+        // As base64, the 8 bytes of the picture take 12; the text in JSON has two quotation marks more.
         let picture = attach(b"\x89PNG\r\n\x1a\n").unwrap();
         assert!(size_warning(&picture, Some(14)).is_some());
         assert_eq!(size_warning(&picture, Some(15)), None);

@@ -1,4 +1,5 @@
-//! `art changes`: changes of files that wait for a person.
+//! `art changes`: shows the changes that tools want to make to files, and makes or forgets them. They were staged: what a tool
+//! wrote is kept aside, in a change set for each call, until a person commits it to the files or drops it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,33 +14,39 @@ use super::approve::is_attended;
 use super::grant::confirm;
 use super::ids::LAST;
 use super::load_config;
-use crate::cli::{ChangesCommand, Global};
+use crate::cli::{ChangesCommand, GlobalOptions};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
-pub(super) fn changes(global: &Global, command: &ChangesCommand) -> Result<Exit, CommandError> {
+pub(super) fn changes(global: &GlobalOptions, command: &ChangesCommand) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
-    let staging = open(&config)?;
-    let own = filter_own(global, &config, staging.list()?)?;
+    let staging = open_staging(&config)?;
+    let own_sets = filter_own(global, &config, staging.list()?)?;
     match command {
-        ChangesCommand::List => list(global, &own),
-        ChangesCommand::Show { of: None, files } => show(global, &staging, &own, files),
-        ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &find(own, of)?, files),
-        ChangesCommand::Commit { of, files } => {
+        ChangesCommand::List => list(global, &own_sets),
+        ChangesCommand::Show {
+            run_or_set: None,
+            files,
+        } => show(global, &staging, &own_sets, files),
+        ChangesCommand::Show {
+            run_or_set: Some(typed),
+            files,
+        } => show(global, &staging, &find(own_sets, typed)?, files),
+        ChangesCommand::Commit { run_or_set, files } => {
             let commit =
                 |set: &ChangeSet, paths: &[PathBuf]| staging.commit(set, paths).map(|committed| committed.paths);
-            act_on_each(global, "committed", &find(own, of)?, files, commit)
+            act_on_each(global, "committed", &find(own_sets, run_or_set)?, files, commit)
         }
-        ChangesCommand::Drop { of, files } => {
+        ChangesCommand::Drop { run_or_set, files } => {
             let discard = |set: &ChangeSet, paths: &[PathBuf]| staging.discard(set, paths);
-            act_on_each(global, "dropped", &find(own, of)?, files, discard)
+            act_on_each(global, "dropped", &find(own_sets, run_or_set)?, files, discard)
         }
     }
 }
 
-fn open(config: &Config) -> Result<Staging, CommandError> {
+fn open_staging(config: &Config) -> Result<Staging, CommandError> {
     match config.staging() {
         Some(path) => Ok(Staging::open(&path)?),
         None => Err(CommandError::Usage(
@@ -49,7 +56,7 @@ fn open(config: &Config) -> Result<Staging, CommandError> {
 }
 
 /// Returns the change sets of the person's runs. Change sets of deleted runs belong to nobody in particular.
-fn filter_own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
+fn filter_own(global: &GlobalOptions, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
     let (store, executor) = (open_store_read_only(config)?, new_executor()?);
     let mut own = Vec::new();
     for set in sets {
@@ -65,13 +72,13 @@ fn filter_own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<
     Ok(own)
 }
 
-/// Returns the change sets that `typed` identifies. `last` means the run that staged changes last.
+/// Returns the change sets that `typed` identifies: a run, a change set, or `last` for the run that staged changes last.
 fn find(sets: Vec<ChangeSet>, typed: &str) -> Result<Vec<ChangeSet>, CommandError> {
     let newest = sets.last().filter(|_| typed == LAST).map(|set| set.origin.run.clone());
     Ok(Staging::find_in(sets, newest.as_deref().unwrap_or(typed))?)
 }
 
-fn list(global: &Global, sets: &[ChangeSet]) -> Result<Exit, CommandError> {
+fn list(global: &GlobalOptions, sets: &[ChangeSet]) -> Result<Exit, CommandError> {
     if global.json {
         let sets: Vec<_> = sets.iter().map(to_json).collect();
         render::json(&sets);
@@ -86,7 +93,12 @@ fn list(global: &Global, sets: &[ChangeSet]) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-fn show(global: &Global, staging: &Staging, sets: &[ChangeSet], files: &[PathBuf]) -> Result<Exit, CommandError> {
+fn show(
+    global: &GlobalOptions,
+    staging: &Staging,
+    sets: &[ChangeSet],
+    files: &[PathBuf],
+) -> Result<Exit, CommandError> {
     check_files(sets, files)?;
     let mut shown = Vec::new();
     for set in sets {
@@ -107,9 +119,10 @@ fn show(global: &Global, staging: &Staging, sets: &[ChangeSet], files: &[PathBuf
     Ok(Exit::Success)
 }
 
-/// Commits or drops the changes of the files, or all changes if no files are given. `act` does it for one change set.
+/// Commits or drops the changes of the files, or all changes if no files are given. `act` does so for one change set, and
+/// `done` is the word for it in the output: `committed` or `dropped`.
 fn act_on_each(
-    global: &Global,
+    global: &GlobalOptions,
     done: &str,
     sets: &[ChangeSet],
     files: &[PathBuf],
@@ -117,20 +130,29 @@ fn act_on_each(
 ) -> Result<Exit, CommandError> {
     check_files(sets, files)?;
     let mut paths = Vec::new();
-    for set in sets {
-        let has = |file: &&PathBuf| set.changes.iter().any(|change| is_at(set, change, file));
-        let files_of_set: Vec<_> = files.iter().filter(has).cloned().collect();
+    let result = sets.iter().try_for_each(|set| {
+        let is_in_set = |file: &&PathBuf| set.changes.iter().any(|change| is_at(set, change, file));
+        let files_of_set: Vec<_> = files.iter().filter(is_in_set).cloned().collect();
         if files.is_empty() || !files_of_set.is_empty() {
             paths.extend(act(set, &files_of_set)?);
         }
+        Ok::<_, StagingError>(())
+    });
+    // What was done before an error stays done, so it is printed too.
+    if result.is_ok() || !paths.is_empty() {
+        print_paths(global, done, &paths);
     }
+    result?;
+    Ok(Exit::Success)
+}
+
+fn print_paths(global: &GlobalOptions, done: &str, paths: &[PathBuf]) {
     if global.json {
         render::json(&json!({ done: paths }));
     } else {
         let lines = paths.iter().map(|path| format!("{done} {}", display_path(path)));
         render::answer(&lines.collect::<Vec<_>>().join("\n"));
     }
-    Ok(Exit::Success)
 }
 
 /// Fails if a file is in none of the change sets.
@@ -148,6 +170,7 @@ fn check_files(sets: &[ChangeSet], files: &[PathBuf]) -> Result<(), CommandError
     }
 }
 
+/// Returns whether `file` is the path of the change: the path within the granted directory, or the full path.
 fn is_at(set: &ChangeSet, change: &Change, file: &Path) -> bool {
     change.path == file || set.full_path(change) == file
 }
@@ -156,10 +179,10 @@ fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
     files.is_empty() || files.iter().any(|file| is_at(set, change, file))
 }
 
-/// Prints at the end of a run that its changes wait; nothing in JSON output. At a terminal, shows the changes instead and asks whether
-/// to make them.
-pub(super) fn offer_to_commit(global: &Global, config: &Config, run: &str) -> Result<(), CommandError> {
-    let staging = open(config)?;
+/// If changes of a run that has ended wait: prints that, unless the output is JSON. At a terminal, shows the changes instead
+/// and asks whether to make them.
+pub(super) fn offer_to_commit(global: &GlobalOptions, config: &Config, run: &str) -> Result<(), CommandError> {
+    let staging = open_staging(config)?;
     let sets: Vec<_> = staging
         .list()?
         .into_iter()
@@ -191,15 +214,15 @@ pub(super) fn offer_to_commit(global: &Global, config: &Config, run: &str) -> Re
     if confirm(&format!("{changes}; make what is shown above?"))? {
         for set in &sets {
             staging.commit(set, &[])?;
+            render::note(&format!("committed what is in {}", display_path(&set.directory)));
         }
-        render::note("committed");
     } else {
         render::note(&format!("not committed: {hint} it later"));
     }
     Ok(())
 }
 
-/// Returns a change set in lines: who made it, and its changes.
+/// Returns a change set in lines: the tool and the run that made it, and its changes.
 fn summary(set: &ChangeSet) -> Vec<String> {
     let head = format!("{}  {}  run {}", set.id, printable(&set.origin.tool), set.origin.run);
     let changes = set.changes.iter();

@@ -10,8 +10,8 @@ use art_runtime::reload::{FolderWatch, Reload};
 use tokio::runtime::Runtime as Executor;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{approve, attachment, ids, load_config, open, report, run};
-use crate::cli::{ChatArgs, Global};
+use super::{approve, attachment, ids, load_config, open_runtime, report, run};
+use crate::cli::{ChatArgs, GlobalOptions};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
@@ -24,16 +24,16 @@ use session::{Request, Session};
 /// Printed after Ctrl-C at the prompt.
 const HOW_TO_LEAVE: &str = "to leave, press Ctrl-D or type /exit";
 
-/// Runs a conversation and reports its errors, in JSON output as one line each. Returns the exit code.
-pub(super) fn chat(global: &Global, args: &ChatArgs) -> Exit {
+/// Holds a conversation and reports its errors, in JSON output as one line each. Returns the exit code.
+pub(super) fn chat(global: &GlobalOptions, args: &ChatArgs) -> Exit {
     let exit = open_chat(global).map(|(chat, input)| chat.run(input, args.thread.clone()));
     exit.unwrap_or_else(|error| {
         Screen::new(global.json).print_error(&error);
-        error.exit()
+        error.exit_code()
     })
 }
 
-fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
+fn open_chat(global: &GlobalOptions) -> Result<(Chat, Input), CommandError> {
     let config = load_config(global)?;
     let input = Input::open(global.json, config.chat_history(global.user.as_deref()))?;
     let interrupts = Interrupts::listen(match input.is_interactive() {
@@ -41,12 +41,12 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
         false => AfterInterrupt::End,
     })?;
     let executor = new_executor()?;
-    let runtime = executor.block_on(open(global, config))?;
+    let runtime = executor.block_on(open_runtime(global, config))?;
     let watch = watch_plugins(&runtime, global);
     let chat = Chat {
         _watch: watch,
         screen: Screen::new(global.json),
-        interactive: input.is_interactive(),
+        is_interactive: input.is_interactive(),
         executor,
         interrupts,
         session: Session::new(runtime, global.user.clone()),
@@ -55,9 +55,9 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
     Ok((chat, input))
 }
 
-/// Starts to replace changed tools during the chat. Returns `None` if the folder cannot be watched; the chat then works without
-/// it.
-fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
+/// Watches the plugins folder, so that changed tools are loaded again during the chat. Returns `None` if the folder cannot be
+/// watched; the chat then goes on with the tools as they were at its start.
+fn watch_plugins(runtime: &Runtime, global: &GlobalOptions) -> Option<FolderWatch> {
     let screen = Screen::new(global.json);
     let on_reload = move |name: &str, reload: &Reload| screen.note(&reload_message(name, reload));
     let watch = runtime.toolbox.watch(on_reload);
@@ -67,7 +67,7 @@ fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
     })
 }
 
-/// Returns a message about what happened to a changed file.
+/// Returns a message about what happened to the component `name` whose file has changed.
 fn reload_message(name: &str, reload: &Reload) -> String {
     match reload {
         Reload::NeedsApproval => {
@@ -80,11 +80,11 @@ fn reload_message(name: &str, reload: &Reload) -> String {
 }
 
 struct Chat {
-    /// Replaces changed tools until the chat ends.
+    /// Loads changed tools again until the chat ends.
     _watch: Option<FolderWatch>,
     screen: Screen,
     /// Whether a person types the lines at a terminal.
-    interactive: bool,
+    is_interactive: bool,
     executor: Executor,
     interrupts: Interrupts,
     session: Session,
@@ -103,15 +103,16 @@ impl Chat {
         // Do not wait for an abandoned DNS lookup.
         self.executor.shutdown_background();
         // A person has already seen the errors, so leaving the chat is a success. Leaving by a signal is not.
-        let user_left = self.interactive && result.is_ok() && !self.interrupts.exit_requested();
+        let user_left = self.is_interactive && result.is_ok() && !self.interrupts.exit_requested();
         if user_left { Exit::Success } else { self.worst_exit }
     }
 
+    /// Switches to the conversation `thread` if it is given, and prints the greeting.
     fn begin(&mut self, thread: Option<String>) -> Result<(), CommandError> {
         if let Some(id) = thread {
             self.executor.block_on(self.session.switch_thread(&id))?;
         }
-        let greeting = self.screen.greet(&self.session, self.interactive);
+        let greeting = self.screen.print_greeting(&self.session, self.is_interactive);
         self.executor.block_on(greeting)
     }
 
@@ -149,7 +150,7 @@ impl Chat {
 
     fn report_error(&mut self, error: &CommandError) {
         self.screen.print_error(error);
-        self.worst_exit = self.worst_exit.worse(error.exit());
+        self.worst_exit = self.worst_exit.worse(error.exit_code());
     }
 
     fn execute(&mut self, line: ChatLine) -> Result<(), CommandError> {
@@ -164,14 +165,14 @@ impl Chat {
             ChatLine::Model(name) => {
                 if let Some(name) = name {
                     session.runtime.use_model(&name)?;
-                    report::warn_of_cost(&session.runtime)?;
+                    report::warn_of_unknown_price(&session.runtime)?;
                 }
-                screen.print(&report::introduction(&session.runtime.model_info()?));
+                screen.print(&report::model_line(&session.runtime.model_info()?));
             }
             ChatLine::Cost => screen.print(&screen::usage(session)),
             ChatLine::Attach(path) => {
                 let name = session.attach(&path)?;
-                report::warn_of_size(&session.runtime, session.attachments.last());
+                report::warn_of_large_attachments(&session.runtime, session.attachments.last());
                 screen.print(&format!("`{name}` will be sent with the next question"));
             }
             ChatLine::Detach => screen.print(&screen::removed_attachments(&session.detach())),
@@ -204,7 +205,7 @@ impl Chat {
     /// Resumes the interrupted run that `typed` identifies, or else the newest one of this conversation. The conversation of the
     /// run becomes the current one.
     fn resume(&mut self, typed: Option<&str>) -> Result<(), CommandError> {
-        let run = self.executor.block_on(self.session.interrupted_run(typed))?;
+        let run = self.executor.block_on(self.session.find_run_to_resume(typed))?;
         self.carry_out(Request::Resume(run))
     }
 
@@ -221,7 +222,7 @@ impl Chat {
                 (Err(error), Some(run)) if approve::note_if_resumed_elsewhere(run, &error) => return Ok(()),
                 (answer, _) => answer?,
             };
-            let decided = self.interactive
+            let decided = self.is_interactive
                 && !answer.waits_for.is_empty()
                 && approve::decide_at_terminal(
                     self.executor.handle(),
@@ -231,7 +232,7 @@ impl Chat {
                     &answer.waits_for,
                 );
             if !decided {
-                self.screen.note_waiting(&answer);
+                self.screen.note_how_to_decide(&answer);
                 self.worst_exit = self.worst_exit.worse(run::exit_code(&answer));
                 return Ok(());
             }

@@ -25,14 +25,14 @@ pub(super) const FIRST_PARTY: [&str; 17] = [
     "web_search",
 ];
 
-/// Returns the root of the checkout that contains the current folder, or else of the one where this program was built.
+/// Returns the root of the checkout that contains the current folder, or else of the checkout in which this program was built.
 ///
 /// # Errors
-/// Fails if neither exists.
+/// Fails if there is neither of them.
 pub(super) fn find_root() -> Result<PathBuf, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
-    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut candidates = here.ancestors().map(Path::to_owned).chain([built_in]);
+    let build_checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut candidates = here.ancestors().map(Path::to_owned).chain([build_checkout]);
     let is_checkout = |path: &PathBuf| path.join("sdk/Cargo.toml").is_file() && path.join("wit/tool.wit").is_file();
     let checkout = candidates
         .find(is_checkout)

@@ -14,24 +14,26 @@ use art_store::StoreError;
 use serde::Serialize;
 
 use super::load_config;
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::target::Target;
-use crate::render::compiling::Compiling;
+use crate::render::compiling::CompilationDisplay;
 use crate::render::{self, table};
 
-/// Result of a check.
+/// What a check found about a thing that is needed to build or run tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
+    /// The thing works.
     Ok,
-    /// Works with limitations.
+    /// The thing works with limitations.
     Warn,
-    /// Does not work.
+    /// The thing does not work.
     Fail,
 }
 
+/// The result of one check, a row of the output.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -39,7 +41,7 @@ struct Check {
     detail: String,
 }
 
-pub(super) fn doctor(global: &Global, is_self_test: bool) -> Result<Exit, CommandError> {
+pub(super) fn doctor(global: &GlobalOptions, is_self_test: bool) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     if is_self_test {
         return self_test::self_test(global, &config);
@@ -53,7 +55,7 @@ pub(super) fn doctor(global: &Global, is_self_test: bool) -> Result<Exit, Comman
     Ok(exit_code(&checks))
 }
 
-/// Runs the checks of this machine for quickstart and prints them on stderr. Sends nothing to a model provider.
+/// Checks this machine for `art quickstart`, and prints the results on stderr. Sends nothing to a model provider.
 ///
 /// # Errors
 /// Fails if a check fails.
@@ -81,15 +83,16 @@ fn to_table(checks: &[Check]) -> String {
     table::lines(&checks.iter().map(row).collect::<Vec<_>>()).join("\n")
 }
 
-fn check_all(config: &Config, quiet: bool) -> Vec<Check> {
-    let mut checks = check_machine(config, quiet);
+/// Checks this machine and the models. `is_quiet` means that no progress of compilation is shown.
+fn check_all(config: &Config, is_quiet: bool) -> Vec<Check> {
+    let mut checks = check_machine(config, is_quiet);
     checks.extend(models::check_models(config));
     checks
 }
 
-fn check_machine(config: &Config, quiet: bool) -> Vec<Check> {
+fn check_machine(config: &Config, is_quiet: bool) -> Vec<Check> {
     let mut checks = vec![check_compiler(), check_store(config)];
-    checks.extend(check_sandbox(config, quiet));
+    checks.extend(check_sandbox(config, is_quiet));
     checks.extend(confinement::check());
     checks.extend(secrets::check(config));
     checks
@@ -143,19 +146,20 @@ fn check_store(config: &Config) -> Check {
     }
 }
 
-fn check_sandbox(config: &Config, quiet: bool) -> Vec<Check> {
+fn check_sandbox(config: &Config, is_quiet: bool) -> Vec<Check> {
     let sandbox = match open_sandbox(config) {
         Ok(sandbox) => sandbox,
         Err(error) => return vec![Check::new("sandbox", Verdict::Fail, in_one_line(&error))],
     };
     vec![
-        memory_check(&sandbox),
-        cache_check(config),
-        check_plugins(config, &sandbox, quiet),
+        check_memory_pool(&sandbox),
+        describe_cache(config),
+        check_plugins(config, &sandbox, is_quiet),
     ]
 }
 
-fn memory_check(sandbox: &art_sandbox::Sandbox) -> Check {
+/// Checks how the sandbox resets the memory of tools between calls, which decides how fast calls are.
+fn check_memory_pool(sandbox: &art_sandbox::Sandbox) -> Check {
     let (mode, workers) = (sandbox.mode(), sandbox.workers());
     match (&mode.fallback_reason, mode.pagemap_scan) {
         (None, true) => Check::new(
@@ -176,7 +180,8 @@ fn memory_check(sandbox: &art_sandbox::Sandbox) -> Check {
     }
 }
 
-fn cache_check(config: &Config) -> Check {
+/// Returns where compiled components are kept. Nothing can be wrong with that once the sandbox is open.
+fn describe_cache(config: &Config) -> Check {
     Check::new(
         "cache",
         Verdict::Ok,
@@ -184,16 +189,17 @@ fn cache_check(config: &Config) -> Check {
     )
 }
 
-fn check_plugins(config: &Config, sandbox: &art_sandbox::Sandbox, quiet: bool) -> Check {
+/// Loads the components of the plugins folder.
+fn check_plugins(config: &Config, sandbox: &art_sandbox::Sandbox, is_quiet: bool) -> Check {
     let folder = config.plugins.value.display();
-    let compiling = Compiling::new(quiet);
-    match load_folder(sandbox, &config.plugins.value, &|compiled| compiling.show(compiled)) {
+    let display = CompilationDisplay::new(is_quiet);
+    match load_folder(sandbox, &config.plugins.value, &|compiled| display.show(compiled)) {
         Ok(loaded) if !loaded.refused.is_empty() => {
-            let (good, bad) = (loaded.plugins.len(), loaded.refused.len());
+            let (loaded_count, refused_count) = (loaded.plugins.len(), loaded.refused.len());
             Check::new(
                 "plugins",
                 Verdict::Warn,
-                format!("{good} loaded and {bad} refused from `{folder}`: see `art tool list`"),
+                format!("{loaded_count} loaded and {refused_count} refused from `{folder}`: see `art tool list`"),
             )
         }
         Ok(loaded) if loaded.plugins.is_empty() => Check::new(

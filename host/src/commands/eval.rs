@@ -1,4 +1,5 @@
-//! `art eval`: measures how well a model selects tools and fills in arguments.
+//! `art eval`: measures how well a model selects tools and fills in arguments. Each line of a file is a case: a question with
+//! the calls that are expected for it.
 
 use std::fs::File;
 
@@ -10,16 +11,16 @@ use art_runtime::dry_run::proposed_calls;
 
 use super::load_config;
 use crate::bounded;
-use crate::cli::{EvalArgs, Global};
+use crate::cli::{EvalArgs, GlobalOptions};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-/// Maximum size of the file, in bytes.
+/// Maximum size of the file with the cases, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandError> {
+pub(super) fn eval(global: &GlobalOptions, args: &EvalArgs) -> Result<Exit, CommandError> {
     let file = File::open(&args.file).map_err(CommandError::file("open", &args.file))?;
     let text = bounded::read_text(file, &args.file, MAX_BYTES)?;
     let invalid_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
@@ -46,7 +47,7 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     Ok(Exit::Success)
 }
 
-/// Loads the tools of the plugins folder, for lines of the file that list no tools. Returns no tools if every line has a list.
+/// Loads the tools of the plugins folder, for cases that list no tools. Returns no tools if every case lists its own.
 fn load_default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
     if cases.iter().all(|case| case.tools.is_some()) {
         return Ok(Vec::new());
@@ -54,6 +55,7 @@ fn load_default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSch
     Ok(Toolbox::load(config, Vec::new(), &|_| {})?.registry.list())
 }
 
+/// Returns a call of the model for the comparison. Arguments that are no object count as none.
 fn to_proposed_call(tool_name: String, arguments: serde_json::Value) -> ProposedCall {
     let arguments = match arguments {
         serde_json::Value::Object(arguments) => arguments,
@@ -62,7 +64,8 @@ fn to_proposed_call(tool_name: String, arguments: serde_json::Value) -> Proposed
     ProposedCall { tool_name, arguments }
 }
 
-fn show(report: &EvalReport, failures: bool) {
+/// Prints the counts, and with `lists_failures` every case that failed.
+fn show(report: &EvalReport, lists_failures: bool) {
     let row = |name: &str, count: usize, total: usize| {
         let percent = 100 * count / total.max(1);
         vec![name.to_owned(), format!("{count} of {total}"), format!("{percent} %")]
@@ -73,11 +76,15 @@ fn show(report: &EvalReport, failures: bool) {
         row("whole calls right", report.calls_right, report.expected_calls),
         row("arguments right", report.arguments_right, report.arguments),
         row("unanswerable refused", report.unanswerable_right, report.unanswerable),
-        vec!["calls invented".to_owned(), report.invented.to_string()],
+        vec!["calls invented".to_owned(), report.extra_calls.to_string()],
         vec!["lines with an error".to_owned(), report.errors.to_string()],
     ];
     render::answer(&table::lines(&rows).join("\n"));
-    for result in report.results.iter().filter(|result| failures && !result.is_right()) {
+    for result in report
+        .results
+        .iter()
+        .filter(|result| lists_failures && !result.is_right())
+    {
         let calls = serde_json::to_string(&result.calls).unwrap_or_default();
         render::answer(&format!("\nline {}: {}\n  {calls}", result.line, result.query));
     }

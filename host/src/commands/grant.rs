@@ -1,4 +1,5 @@
-//! `art grant`: what tools may touch.
+//! `art grant`: shows and changes what tools may touch. The grants of a tool are a policy in a file beside its component, and
+//! are made for that very component: one that replaces it has to be approved.
 
 mod edit;
 mod learn;
@@ -14,23 +15,23 @@ use art_tools::{ToolExecutor, same_name};
 
 pub(super) use shown::confirm;
 
-use super::{check_plugins, load_config};
-use crate::cli::{Global, GrantCommand};
+use super::{check_plugins_folder, load_config};
+use crate::cli::{GlobalOptions, GrantCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
-use crate::render::compiling::Compiling;
+use crate::render::compiling::CompilationDisplay;
 
-pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, CommandError> {
+pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
-    check_plugins(&config)?;
+    check_plugins_folder(&config)?;
     let grants = GrantFiles::new(&config);
     match command {
         GrantCommand::List { tool } => shown::list(global, &grants, &load_plugins(global, &config, tool.as_deref())?),
         GrantCommand::Add(args) => {
             let plugin = load_plugin(global, &config, &args.tool)?;
             change_grants(global, &grants, plugin, |plugin| {
-                edit::with_added(read_current(&grants, plugin)?, args)
+                edit::with_added(read_to_change(&grants, plugin)?, args)
             })
         }
         GrantCommand::Revoke {
@@ -41,7 +42,7 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
             let plugin = load_plugin(global, &config, tool)?;
             change_grants(global, &grants, plugin, |plugin| match all {
                 true => Ok(ToolPolicy::default()),
-                false => edit::without_revoked(read_current(&grants, plugin)?, revoked),
+                false => edit::without_revoked(read_to_change(&grants, plugin)?, revoked),
             })
         }
         GrantCommand::Learn(args) => learn::learn(global, &config, &grants, args),
@@ -49,9 +50,9 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
     }
 }
 
-/// Reads the grants of a component that are to be changed. Fails if they were made for another component, so that adding one
-/// grant does not approve all.
-fn read_current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
+/// Reads the grants of a component, which are to be changed. Fails if they were made for another component: to add one grant
+/// must not approve all others for the new component.
+fn read_to_change(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.grants_anything() && policy.component != plugin.digest() {
         let tool = plugin.schema().name.clone();
@@ -62,20 +63,20 @@ fn read_current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, Comm
 
 /// Replaces the grants of a component by what `change` returns, and shows them.
 fn change_grants(
-    global: &Global,
+    global: &GlobalOptions,
     grants: &GrantFiles,
     plugin: Plugin,
     change: impl FnOnce(&Plugin) -> Result<ToolPolicy, CommandError>,
 ) -> Result<Exit, CommandError> {
     let lock = grants.lock()?;
     let policy = change(&plugin)?;
-    let plugin = write(grants, &lock, plugin, policy)?;
+    let plugin = write_grants(grants, &lock, plugin, policy)?;
     drop(lock);
     shown::list(global, grants, &[plugin])
 }
 
-/// Writes the grants for the component as it is now.
-fn write(
+/// Writes the grants, as made for the component as it is now. Returns the component with them.
+fn write_grants(
     grants: &GrantFiles,
     lock: &GrantLock,
     plugin: Plugin,
@@ -84,32 +85,33 @@ fn write(
     policy.component = plugin.digest();
     grants.check(&policy)?;
     let name = plugin.name().to_owned();
-    let plugin = plugin.with_policy(policy.clone(), grants.places().clone());
+    let plugin = plugin.with_policy(policy.clone(), grants.base_dirs().clone());
     let plugin = plugin.map_err(|error| CommandError::Usage(format!("nothing was granted: {error}")))?;
     grants.write(lock, &name, &policy)?;
     grants.store_approved(&plugin)?;
     Ok(plugin)
 }
 
-/// Writes the grants `agreed`, to which a person agreed. Fails if the grants of the tool are no longer `present`, those that the
-/// person was shown.
-fn write_agreed(
+/// Writes the grants `agreed`, to which a person agreed. Fails if the grants of the tool have changed since the person was
+/// shown them: `shown_before` are the grants as they were then.
+fn write_agreed_grants(
     grants: &GrantFiles,
     plugin: Plugin,
-    present: &ToolPolicy,
+    shown_before: &ToolPolicy,
     agreed: ToolPolicy,
 ) -> Result<Plugin, CommandError> {
     let lock = grants.lock()?;
-    if grants.read(plugin.name())? != *present {
+    if grants.read(plugin.name())? != *shown_before {
         let tool = &plugin.schema().name;
         return Err(CommandError::Failed(format!(
             "the grants of `{tool}` have changed meanwhile (hint: run the command again)"
         )));
     }
-    write(grants, &lock, plugin, agreed)
+    write_grants(grants, &lock, plugin, agreed)
 }
 
-fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
+/// Makes the present grants for the component as it is now, if the person agrees. `yes` means that the person need not be asked.
+fn approve(global: &GlobalOptions, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.component == plugin.digest() {
         render::note(&format!("`{}` is approved already", plugin.schema().name));
@@ -125,15 +127,15 @@ fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> R
         render::note("not approved");
         return Ok(Exit::Failure);
     }
-    let plugin = write_agreed(grants, plugin, &policy, policy.clone())?;
+    let plugin = write_agreed_grants(grants, plugin, &policy, policy.clone())?;
     shown::list(global, grants, &[plugin])
 }
 
 /// Loads the components of the folder without their grants: all, or only that of `tool`.
-fn load_plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<Vec<Plugin>, CommandError> {
+fn load_plugins(global: &GlobalOptions, config: &Config, tool: Option<&str>) -> Result<Vec<Plugin>, CommandError> {
     let folder = &config.plugins.value;
-    let compiling = Compiling::new(global.json);
-    let loaded = load_folder(&open_sandbox(config)?, folder, &|compiled| compiling.show(compiled))
+    let display = CompilationDisplay::new(global.json);
+    let loaded = load_folder(&open_sandbox(config)?, folder, &|compiled| display.show(compiled))
         .map_err(CommandError::file("read the plugins folder", folder))?;
     let refused = loaded.refused;
     let mut plugins: Vec<_> = loaded
@@ -156,7 +158,7 @@ fn load_plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<
     Ok(plugins)
 }
 
-fn load_plugin(global: &Global, config: &Config, tool: &str) -> Result<Plugin, CommandError> {
+fn load_plugin(global: &GlobalOptions, config: &Config, tool: &str) -> Result<Plugin, CommandError> {
     let mut plugins = load_plugins(global, config, Some(tool))?;
     plugins
         .pop()

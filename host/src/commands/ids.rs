@@ -1,17 +1,17 @@
-//! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`. What others own is not found, as if it did not
-//! exist.
+//! Finds conversations, runs and suspensions by what a person types: an identifier, a unique prefix of it, or `last`. What
+//! belongs to other people is not found, as if it did not exist.
 
 use art_store::{Owner, RunFilter, Store, SuspensionFilter, SuspensionRecord, SuspensionStatus, ThreadFilter};
 
 use art_runtime::decisions::{MAX_PAGE, MAX_PAGE_BYTES};
 
-use super::approve::now;
+use super::current_time;
 use crate::error::CommandError;
 
-/// The word that identifies the newest entry.
+/// The word that a person types for the newest conversation, run or suspension.
 pub(super) const LAST: &str = "last";
 /// Maximum number of identifiers in an error about an ambiguous prefix.
-const MAX_NAMED: usize = 5;
+const MAX_LISTED_MATCHES: usize = 5;
 
 /// Returns the identifier of the conversation that `typed` identifies. `last` is the one with the newest message.
 ///
@@ -27,7 +27,7 @@ pub(super) async fn resolve_thread(store: &dyn Store, owner: &Owner, typed: &str
         limit: Some(max_matches(typed)),
     };
     let threads = store.list_threads(filter).await?.into_iter();
-    require_one("thread", typed, &threads.map(|thread| thread.id).collect::<Vec<_>>())
+    require_one_match("thread", typed, &threads.map(|thread| thread.id).collect::<Vec<_>>())
 }
 
 /// Returns the identifier of the run that `typed` identifies. `last` is the one that was started last.
@@ -45,15 +45,19 @@ pub(super) async fn resolve_run(store: &dyn Store, owner: &Owner, typed: &str) -
         ..RunFilter::default()
     };
     let runs = store.list_runs(filter).await?.into_iter();
-    require_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
+    require_one_match("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
 }
 
-/// Returns the identifier of the run to resume that `typed` identifies. Finds runs of every state by identifier or prefix. `last`
-/// is the newest interrupted run, or else the newest waiting run whose question was decided or has expired.
+/// Returns the identifier of the run that `typed` identifies, for resuming it. An identifier or a prefix finds runs of every
+/// status. `last` is the newest interrupted run, or else the run of the newest suspension that was decided or has expired.
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn resolve_interrupted(store: &dyn Store, owner: &Owner, typed: &str) -> Result<String, CommandError> {
+pub(super) async fn resolve_run_to_resume(
+    store: &dyn Store,
+    owner: &Owner,
+    typed: &str,
+) -> Result<String, CommandError> {
     if typed != LAST {
         return resolve_run(store, owner, typed).await;
     }
@@ -66,14 +70,15 @@ pub(super) async fn resolve_interrupted(store: &dyn Store, owner: &Owner, typed:
     if let Some(run) = store.list_runs(filter).await?.into_iter().next() {
         return Ok(run.trace_id);
     }
-    let can_go_on =
-        |record: &SuspensionRecord| record.status == SuspensionStatus::Decided || record.call.has_expired(now());
-    let decided = newest_waiting(store, owner, can_go_on).await?;
+    let can_go_on = |record: &SuspensionRecord| {
+        record.status == SuspensionStatus::Decided || record.call.has_expired(current_time())
+    };
+    let suspension = newest_waiting(store, owner, can_go_on).await?;
     let not_found = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
-    decided.map(|record| record.trace_id).ok_or_else(not_found)
+    suspension.map(|record| record.trace_id).ok_or_else(not_found)
 }
 
-/// Returns the suspension that `typed` identifies. `last` is the newest that waits.
+/// Returns the suspension that `typed` identifies. `last` is the newest suspension that waits.
 ///
 /// # Errors
 /// Fails if none matches, or several do.
@@ -111,23 +116,25 @@ pub(super) async fn resolve_suspension(
 }
 
 /// Returns the newest waiting suspension for which `matches` holds. Reads in pages, since there may be many large suspensions.
+/// The store returns the oldest first.
 async fn newest_waiting(
     store: &dyn Store,
     owner: &Owner,
     matches: impl Fn(&SuspensionRecord) -> bool,
 ) -> Result<Option<SuspensionRecord>, CommandError> {
-    let (mut newest, mut after) = (None, None);
+    let (mut newest, mut last_id) = (None, None);
     loop {
         let page = store
-            .list_suspensions(waiting_filter(owner.clone(), after, MAX_PAGE))
+            .list_suspensions(waiting_filter(owner.clone(), last_id, MAX_PAGE))
             .await?;
         let Some(last) = page.last() else { return Ok(newest) };
-        after = Some(last.id().to_owned());
+        last_id = Some(last.id().to_owned());
         newest = page.into_iter().rev().find(&matches).or(newest);
     }
 }
 
-/// Returns the filter for a page of the suspensions that wait for a decision.
+/// Returns the filter for a page of the suspensions that wait for a decision: at most `limit`, those after the suspension
+/// `after`.
 pub(super) fn waiting_filter(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
     SuspensionFilter {
         owner,
@@ -139,7 +146,7 @@ pub(super) fn waiting_filter(owner: Owner, after: Option<String>, limit: usize) 
     }
 }
 
-/// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.
+/// Returns `typed` as a prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.
 fn parse_prefix(typed: &str) -> Result<Option<String>, CommandError> {
     match typed {
         "" => Err(CommandError::Usage("the identifier is empty".to_owned())),
@@ -148,28 +155,33 @@ fn parse_prefix(typed: &str) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Returns how many matches to read: for `last` one, and else one more than an error names, to know whether there are more.
+/// Returns how many matches to read: one for `last`, and otherwise one more than an error lists, to know whether there are more.
 fn max_matches(typed: &str) -> usize {
-    if typed == LAST { 1 } else { MAX_NAMED + 1 }
+    if typed == LAST { 1 } else { MAX_LISTED_MATCHES + 1 }
 }
 
-/// Returns the only identifier in `ids`, which are the matches of `prefix`. Fails if there are none or several.
-fn require_one(kind: &str, prefix: &str, ids: &[String]) -> Result<String, CommandError> {
+/// Returns the only identifier in `matches`, those that `typed` identifies. Fails if there are none or several. `kind` is
+/// `thread` or `run`.
+fn require_one_match(kind: &str, typed: &str, matches: &[String]) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
     let not_found =
         |which: &str| CommandError::Failed(format!("there is no {kind} {which}; `art {subcommand} list` shows all"));
-    match ids {
+    match matches {
         [id] => Ok(id.clone()),
-        [] if prefix == LAST => Err(not_found("yet")),
-        [] => Err(not_found(&format!("`{prefix}`"))),
-        _ => Err(ambiguous_error(kind, prefix, ids)),
+        [] if typed == LAST => Err(not_found("yet")),
+        [] => Err(not_found(&format!("`{typed}`"))),
+        _ => Err(ambiguous_error(kind, typed, matches)),
     }
 }
 
 /// Creates the error for a prefix that several identifiers have.
 fn ambiguous_error(kind: &str, prefix: &str, ids: &[String]) -> CommandError {
-    let mut examples: Vec<_> = ids.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
-    if ids.len() > MAX_NAMED {
+    let mut examples: Vec<_> = ids
+        .iter()
+        .take(MAX_LISTED_MATCHES)
+        .map(|id| format!("`{id}`"))
+        .collect();
+    if ids.len() > MAX_LISTED_MATCHES {
         examples.push("more".to_owned());
     }
     CommandError::Usage(format!(

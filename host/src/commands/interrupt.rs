@@ -1,5 +1,5 @@
-//! Handling of SIGINT (Ctrl-C) and SIGTERM: the first signal cancels the current run, the second one ends the process. Only a
-//! conversation at a terminal continues after Ctrl-C.
+//! Handles SIGINT (Ctrl-C) and SIGTERM: the first signal cancels the current run or question, the second one ends the process.
+//! When the cancelled run has ended, the command ends too; only a conversation at a terminal continues after Ctrl-C.
 
 use std::io::stdin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,12 +14,12 @@ use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
-/// Effect of Ctrl-C on the process after the current run is cancelled.
+/// What the process does after Ctrl-C has cancelled the current run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterInterrupt {
-    /// The next question can be asked.
+    /// It waits for the next question.
     Continue,
-    /// The process ends.
+    /// It ends.
     End,
 }
 
@@ -29,25 +29,27 @@ pub(super) struct Interrupts {
     shared: Arc<Shared>,
 }
 
+/// What the main thread and the thread that handles signals share.
 #[derive(Debug)]
 struct Shared {
     /// What a signal cancels now.
-    current: Mutex<Option<Current>>,
-    after: AfterInterrupt,
-    /// Whether a signal requested the end of the process.
+    current: Mutex<Option<CurrentWork>>,
+    after_interrupt: AfterInterrupt,
+    /// Whether a signal requested that the process end, after the current run.
     exit_requested: AtomicBool,
     /// The terminal settings at the start. A line editor changes them.
     terminal: Option<Termios>,
 }
 
-/// The current run or question.
+/// The current run, or the current question to a person.
 #[derive(Debug)]
-struct Current {
+struct CurrentWork {
     cancel: CancellationToken,
     is_run: bool,
 }
 
-/// A run, or a question to a person, that a signal cancels. It is registered until this value is dropped.
+/// The registration of a run, or of a question to a person, that a signal cancels by `cancel`. It ends when this value is
+/// dropped.
 #[derive(Debug)]
 pub(super) struct Interruptible<'a> {
     shared: &'a Shared,
@@ -55,15 +57,15 @@ pub(super) struct Interruptible<'a> {
 }
 
 impl Interrupts {
-    /// Starts handling signals. A signal ends the process if there is no current run or question.
+    /// Starts handling signals. A signal ends the process at once if there is no current run or question.
     ///
     /// # Errors
     /// Fails if signals cannot be caught.
-    pub(super) fn listen(after: AfterInterrupt) -> Result<Self, CommandError> {
+    pub(super) fn listen(after_interrupt: AfterInterrupt) -> Result<Self, CommandError> {
         let failed = |error| CommandError::Failed(format!("signals cannot be caught: {error}"));
         let shared = Arc::new(Shared {
             current: Mutex::default(),
-            after,
+            after_interrupt,
             exit_requested: AtomicBool::new(false),
             terminal: tcgetattr(stdin()).ok(),
         });
@@ -71,6 +73,7 @@ impl Interrupts {
             shared: Arc::clone(&shared),
         };
         let executor = new_executor()?;
+        // `signal` needs to be called within an executor.
         let entered = executor.enter();
         let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -94,7 +97,7 @@ impl Interrupts {
 
     fn register(&self, is_run: bool) -> Interruptible<'_> {
         let cancel = CancellationToken::new();
-        *self.shared.lock_current() = Some(Current {
+        *self.shared.lock_current() = Some(CurrentWork {
             cancel: cancel.clone(),
             is_run,
         });
@@ -104,19 +107,19 @@ impl Interrupts {
         }
     }
 
-    /// Returns whether a signal requested the end of the process, beyond cancelling a run.
+    /// Returns whether a signal requested that the process end, and not only that the current run be cancelled.
     pub(super) fn exit_requested(&self) -> bool {
         self.shared.exit_requested.load(Ordering::SeqCst)
     }
 }
 
 impl Shared {
-    fn lock_current(&self) -> std::sync::MutexGuard<'_, Option<Current>> {
+    fn lock_current(&self) -> std::sync::MutexGuard<'_, Option<CurrentWork>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Restores the terminal settings and ends the process.
-    fn exit(&self) -> ! {
+    fn exit_process(&self) -> ! {
         if let Some(terminal) = &self.terminal
             && let Err(error) = tcsetattr(stdin(), OptionalActions::Now, terminal)
         {
@@ -135,26 +138,26 @@ impl Drop for Interruptible<'_> {
 /// Handles signals as they arrive. Never returns.
 async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: Signal) {
     loop {
-        let exits = tokio::select! {
-            _ = interrupt.recv() => shared.after == AfterInterrupt::End,
+        let ends_process = tokio::select! {
+            _ = interrupt.recv() => shared.after_interrupt == AfterInterrupt::End,
             _ = terminate.recv() => true,
         };
         // Keep the lock until `exit_requested` is set: the thread that waits for the run must see it when the run ends.
         let current = shared.lock_current();
         match current.as_ref() {
             Some(current) if !current.cancel.is_cancelled() => {
-                shared.exit_requested.fetch_or(exits, Ordering::SeqCst);
+                shared.exit_requested.fetch_or(ends_process, Ordering::SeqCst);
                 if current.is_run {
                     render::note("stopping; press again to stop immediately");
                 }
                 current.cancel.cancel();
             }
-            Some(_) => shared.exit(),
+            Some(_) => shared.exit_process(),
             None => {
-                if shared.after == AfterInterrupt::Continue {
-                    render::end_editing();
+                if shared.after_interrupt == AfterInterrupt::Continue {
+                    render::turn_off_bracketed_paste();
                 }
-                shared.exit()
+                shared.exit_process()
             }
         }
     }

@@ -18,13 +18,13 @@ use crate::error::CommandError;
 use crate::render;
 
 /// Name of the attachment from stdin.
-const NAME: &str = "stdin";
+const ATTACHMENT_NAME: &str = "stdin";
 /// Time without data after which a pipe is no longer waited for.
 const READ_TIMEOUT: Duration = Duration::from_secs(3);
-/// Number of lines that are checked to detect a table.
+/// Number of lines at the beginning that show whether a text is a table.
 const TABLE_LINES: usize = 20;
 /// Maximum number of bytes per read.
-const CHUNK: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// Reads stdin to its end, without a timeout.
 ///
@@ -34,7 +34,7 @@ pub(super) fn read_to_end() -> Result<QueryAttachment, CommandError> {
     if stdin().is_terminal() {
         render::note("reading stdin; end it with Ctrl-D");
     }
-    let bytes = read(None)?.unwrap_or_default();
+    let bytes = read_stdin(None)?.unwrap_or_default();
     match to_attachment(bytes)? {
         Some(attachment) => Ok(attachment),
         None => Err(CommandError::Usage(
@@ -51,7 +51,7 @@ pub(super) fn read_if_piped() -> Result<Option<QueryAttachment>, CommandError> {
     if !is_piped() {
         return Ok(None);
     }
-    match read(Some(READ_TIMEOUT))? {
+    match read_stdin(Some(READ_TIMEOUT))? {
         Some(bytes) => to_attachment(bytes),
         None => {
             let waited = READ_TIMEOUT.as_secs();
@@ -74,19 +74,19 @@ fn is_piped() -> bool {
     }
 }
 
-/// Reads stdin to its end, or until more than `MAX_BYTES` are read. Returns `None` if no data arrives within `timeout`. Fails if
-/// data arrives and then none for `timeout`.
-fn read(timeout: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
+/// Reads stdin to its end, or until more than `MAX_BYTES` are read. Returns `None` if no data at all arrives within `timeout`.
+/// Fails if some data arrives, and then neither more nor the end within `timeout`.
+fn read_stdin(timeout: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     let mut bytes = Vec::new();
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; CHUNK_BYTES];
     while bytes.len() <= MAX_BYTES {
-        if timeout.is_some_and(|timeout| !is_ready(timeout)) {
+        if timeout.is_some_and(|timeout| !wait_for_data(timeout)) {
             return if bytes.is_empty() { Ok(None) } else { Err(stall_error()) };
         }
         let read = stdin()
             .lock()
             .read(&mut chunk)
-            .map_err(CommandError::file("read", NAME))?;
+            .map_err(CommandError::file("read", ATTACHMENT_NAME))?;
         match chunk.get(..read) {
             None | Some([]) => break,
             Some(more) => bytes.extend_from_slice(more),
@@ -95,12 +95,12 @@ fn read(timeout: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     Ok(Some(bytes))
 }
 
-/// Waits at most `timeout` until stdin has data, its end or an error. Returns false if the time runs out first.
-fn is_ready(timeout: Duration) -> bool {
+/// Waits until stdin has data, an end or an error, at most for `timeout`. Returns whether one of these came in time.
+fn wait_for_data(timeout: Duration) -> bool {
     let stdin = stdin();
     let timeout = Timespec::try_from(timeout).ok();
     let polled = retry_on_intr(|| poll(&mut [PollFd::new(&stdin, PollFlags::IN)], timeout.as_ref()));
-    polled.is_ok_and(|ready| ready > 0)
+    polled.is_ok_and(|ready_count| ready_count > 0)
 }
 
 fn stall_error() -> CommandError {
@@ -116,7 +116,7 @@ fn to_attachment(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let mut attachment = attachment::from_bytes(Path::new(NAME), bytes)?;
+    let mut attachment = attachment::from_bytes(Path::new(ATTACHMENT_NAME), bytes)?;
     if attachment.base64.is_none() {
         attachment.media_type = guess_media_type(&attachment.text).to_owned();
     }
@@ -139,15 +139,15 @@ fn guess_media_type(text: &str) -> &'static str {
     }
 }
 
-/// Returns whether there are several lines, and the first of them all have the same number of fields, at least two.
+/// Returns whether a text has several lines, and its first lines all have the same number of fields, at least two.
 fn is_table(text: &str, separator: char) -> bool {
     // Separators between quotation marks do not count.
-    let separators = |line: &str| -> usize {
-        let outside = line.split('"').step_by(2);
-        outside.map(|part| part.matches(separator).count()).sum()
+    let count_separators = |line: &str| -> usize {
+        let outside_quotes = line.split('"').step_by(2);
+        outside_quotes.map(|part| part.matches(separator).count()).sum()
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty()).take(TABLE_LINES);
-    let counts: Vec<_> = lines.map(separators).collect();
+    let counts: Vec<_> = lines.map(count_separators).collect();
     counts.len() > 1 && counts.iter().all(|count| *count > 0 && Some(count) == counts.first())
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_media_type_is_detected_from_the_text() {
+    fn the_media_type_is_guessed_from_the_text() {
         for (text, expected) in [
             ("{\"a\": [1]}", "application/json"),
             ("{not json}\n{at all}", "text/plain"),

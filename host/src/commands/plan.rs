@@ -9,48 +9,48 @@ use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
 use serde_json::{Value, json};
 
 use super::run::{empty_question_error, read_attachments, with_user_and_thread};
-use super::{kept, load_config, open_read_only, report};
-use crate::cli::{Global, PlanArgs};
+use super::{kept_plan, load_config, open_runtime_read_only, report};
+use crate::cli::{GlobalOptions, PlanArgs};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::usage_summary::UsageSummary;
 use crate::{new_file, render};
 
-pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandError> {
+pub(super) fn plan(global: &GlobalOptions, args: &PlanArgs) -> Result<Exit, CommandError> {
     let question = Question {
         query: args.query().ok_or_else(|| empty_question_error("plan"))?,
         thread_id: args.thread.clone(),
         attachments: read_attachments(&args.attach)?,
         ..Question::default()
     };
-    // Check the path before the model is called.
+    // Check the path before the model is called, which costs money.
     args.out
         .as_deref()
-        .map_or(Ok(()), |path| new_file::check_free(path, args.force))?;
+        .map_or(Ok(()), |path| new_file::check_can_write(path, args.force))?;
     let config = load_config(global)?;
     let executor = new_executor()?;
     let exit = executor.block_on(async {
         // A plan is not a run: nothing is stored.
-        let runtime = open_read_only(global, config).await?;
+        let runtime = open_runtime_read_only(global, config).await?;
         let question = with_user_and_thread(global, &runtime, question).await?;
         let model = runtime.model_for(&question).await?;
         if !global.json {
             report::introduce(&runtime, &model).await?;
         }
-        report::warn_of_size(&runtime, &question.attachments);
+        report::warn_of_large_attachments(&runtime, &question.attachments);
         let mut planned = runtime.plan(question.clone()).await?;
-        let with_params = add_params(&planned.plan, &args.param);
-        let mut reviewed = Ok(());
-        if let (Ok(plan), false) = (&with_params, args.param.is_empty()) {
+        let plan_with_params = add_params(&planned.plan, &args.param);
+        let mut second_review = Ok(());
+        if let (Ok(plan), false) = (&plan_with_params, args.param.is_empty()) {
             planned.plan = plan.clone();
             let review = review_without_values(&runtime, question, plan).await;
-            reviewed = review.map(|review| planned.review = review);
+            second_review = review.map(|review| planned.review = review);
         }
-        // The plan was paid for, so it is shown even if the check of its parameters failed.
+        // The plan was paid for, so it is shown even if the parameters could not be added or checked.
         show(global, &planned);
-        with_params?;
-        reviewed?;
+        plan_with_params?;
+        second_review?;
         if let Some(path) = &args.out {
             write_plan(path, args.force, &planned)?;
         }
@@ -62,7 +62,7 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
     exit
 }
 
-/// Returns a plan with parameters in place of constants.
+/// Returns the plan with parameters in place of constants: each constant that is given is replaced by the name of its parameter.
 fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, CommandError> {
     let mut plan = plan.clone();
     if params.is_empty() {
@@ -77,7 +77,7 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
             )));
         }
     }
-    // Refuse a parameter whose name a plan in a file could not have.
+    // Refuse the name of a parameter that would be refused when the plan is read from a file.
     let text = serde_json::to_string(&plan).unwrap_or_default();
     read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))
 }
@@ -107,7 +107,8 @@ fn write_plan(path: &Path, force: bool, planned: &Planned) -> Result<(), Command
     Ok(())
 }
 
-fn show(global: &Global, planned: &Planned) {
+/// Prints the plan, what its check found, and what planning cost.
+fn show(global: &GlobalOptions, planned: &Planned) {
     let (metadata, review) = (&planned.metadata, &planned.review);
     if global.json {
         let usage = json!({"llmCalls": metadata.llm_calls, "tokens": metadata.tokens, "llmCost": metadata.llm_cost});
@@ -116,14 +117,14 @@ fn show(global: &Global, planned: &Planned) {
     }
     match &planned.answer {
         Some(answer) => render::answer(&format!("the model answers without a plan:\n\n{answer}")),
-        None => render::answer(&render::kept::text(&planned.plan, review)),
+        None => render::answer(&render::kept_plan::plan_text(&planned.plan, review)),
     }
     render::note(&UsageSummary::from(metadata).to_line());
 }
 
 fn exit_code(model: &ModelInfo, planned: &Planned) -> Exit {
     let is_embedded = model.config.provider_name == LexicalModel::PROVIDER;
-    match kept::exit_code(&planned.review) {
+    match kept_plan::exit_code(&planned.review) {
         Exit::Success if is_embedded && planned.plan.steps.is_empty() => Exit::NoTool,
         exit => exit,
     }

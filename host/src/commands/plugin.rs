@@ -10,26 +10,26 @@ use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::{checkout, load_config};
-use crate::cli::{Global, PluginCommand};
+use crate::cli::{GlobalOptions, PluginCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::build::{BuiltTool, build};
 use crate::plugins::new::create;
 use crate::render::{self, table, units};
 
-pub(super) fn plugin(global: &Global, command: PluginCommand) -> Result<Exit, CommandError> {
+pub(super) fn plugin(global: &GlobalOptions, command: PluginCommand) -> Result<Exit, CommandError> {
     match command {
         PluginCommand::New { name, path, sdk } => {
             let sdk = sdk.map_or_else(|| checkout::find_root().map(|root| root.join("sdk")), Ok)?;
             let sdk = std::fs::canonicalize(&sdk).map_err(CommandError::file("find the SDK at", sdk))?;
-            new(global, &path, &name, &sdk)
+            create_crate(global, &path, &name, &sdk)
         }
         PluginCommand::Build { paths, watch: false } => build_all(global, &load_config(global)?, &paths),
         PluginCommand::Build { paths, watch: true } => watch::watch(global, &load_config(global)?, &paths),
     }
 }
 
-fn new(global: &Global, parent: &Path, name: &str, sdk: &Path) -> Result<Exit, CommandError> {
+fn create_crate(global: &GlobalOptions, parent: &Path, name: &str, sdk: &Path) -> Result<Exit, CommandError> {
     let folder = create(parent, name, sdk)?;
     if global.json {
         render::json(&json!({"path": folder}));
@@ -40,8 +40,8 @@ fn new(global: &Global, parent: &Path, name: &str, sdk: &Path) -> Result<Exit, C
     Ok(Exit::Success)
 }
 
-/// Builds the crates in order and stops at the first failure. The components built before it are still reported.
-fn build_all(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
+/// Builds the crates in order and stops at the first failure. Reports the components that were built until then.
+fn build_all(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
     let sandbox = open_sandbox(config)?;
     let mut built = Vec::new();
     let outcome = folders.iter().try_for_each(|folder| {
@@ -52,7 +52,7 @@ fn build_all(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Ex
         Err(error) if built.is_empty() => Err(error),
         Err(error) if global.json => {
             render::json(&json!({"built": to_json(&built), "error": error.to_json().get("error")}));
-            Ok(error.exit())
+            Ok(error.exit_code())
         }
         outcome => {
             show_built(global, config, &built);
@@ -75,7 +75,7 @@ fn to_json(built: &[BuiltTool]) -> Value {
     tools.collect()
 }
 
-fn show_built(global: &Global, config: &Config, built: &[BuiltTool]) {
+fn show_built(global: &GlobalOptions, config: &Config, built: &[BuiltTool]) {
     if global.json {
         return render::json(&to_json(built));
     }

@@ -8,7 +8,7 @@ use art_runtime::compose::open_sandbox;
 use art_runtime::config::{Config, Origin};
 
 use super::{checkout, doctor, load_config, run};
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::build::build;
@@ -18,15 +18,16 @@ use crate::render;
 /// The sample question: two steps, one of which depends on the other.
 const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 
-pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
+pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
     let root = checkout::find_root()?;
     let mut config = load_config(global)?;
+    // Without a configured plugins folder, the tools go into that of the checkout, and also into the folder of this user.
     let user_folder = (config.plugins.origin == Origin::Default).then(|| config.user_plugins.clone());
     if user_folder.is_some() {
         config.plugins.value = root.join("plugins");
     }
     render::note("1/4 installing the compilation targets for tools");
-    Target::ALL.into_iter().try_for_each(Target::ensure)?;
+    Target::ALL.into_iter().try_for_each(Target::install_if_missing)?;
     let count = checkout::FIRST_PARTY.len();
     render::note(&format!(
         "2/4 building the {count} first-party tools with their libraries (the next time only what changed)"
@@ -42,7 +43,7 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     run::open_and_carry_out(global, config, run::Request::Ask(Box::new(question)))
 }
 
-/// Builds the tools of the checkout into the plugins folder, and copies them to `user_folder` if it is given.
+/// Builds the tools of the checkout in `root` into the plugins folder, and copies them to `user_folder` if it is given.
 fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Result<(), CommandError> {
     let sandbox = open_sandbox(config)?;
     let count = checkout::FIRST_PARTY.len();
@@ -50,7 +51,7 @@ fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Resu
         render::note(&format!("    {name} ({number} of {count})"));
         for built in build(&sandbox, &root.join("plugins").join(name), &config.plugins.value)? {
             if let Some(folder) = user_folder {
-                install(&built.path, folder)?;
+                copy_atomically(&built.path, folder)?;
             }
         }
     }
@@ -64,8 +65,8 @@ fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Resu
     Ok(())
 }
 
-/// Copies a component into `folder` atomically.
-fn install(component: &Path, folder: &Path) -> Result<(), CommandError> {
+/// Copies a component into `folder`, so that nobody finds it there incomplete.
+fn copy_atomically(component: &Path, folder: &Path) -> Result<(), CommandError> {
     let name = component.file_name().unwrap_or_default();
     let temporary = folder.join(format!(".{}.{}", name.display(), std::process::id()));
     fs::create_dir_all(folder).map_err(CommandError::file("create", folder))?;

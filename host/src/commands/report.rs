@@ -1,4 +1,5 @@
-//! Notes before and after a run: the model, warnings, sources, files, cost and failures.
+//! What a command prints about a run besides its progress. Before the run: the model, warnings and interrupted runs. After it:
+//! the answer, sources, files, cost and failures.
 
 use std::time::Duration;
 
@@ -17,26 +18,27 @@ use serde_json::{Value, json};
 use super::attachment::size_warning;
 use super::tool::quote_for_shell;
 use crate::error::CommandError;
-use crate::render::display::Display;
+use crate::render::display::RunDisplay;
 use crate::render::{self, drawing, plan, units};
 use crate::usage_summary::UsageSummary;
 
-/// Prefix of [`ProviderInfo::key`] if the key comes from an environment variable.
-const KEY_VARIABLE: &str = "environment variable `";
+/// Beginning of [`ProviderInfo::key`], the source of a provider's key, if the source is an environment variable. Its name
+/// follows.
+const KEY_FROM_VARIABLE_PREFIX: &str = "environment variable `";
 
-/// Maximum number of interrupted runs to name.
+/// Maximum number of interrupted runs that are listed.
 const MAX_INTERRUPTED: usize = 3;
 /// Maximum length of the question of an interrupted run, in characters.
 const MAX_QUERY_CHARS: usize = 60;
 
 /// Timeout for detecting a model server on this machine. It is short, since it delays runs that do not use the server.
-const LOCAL_TIMEOUT: Duration = Duration::from_millis(200);
+const LOCAL_SERVER_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Prints the model and its limitations, models that could be used instead, and problems with the tools.
 pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<(), CommandError> {
-    render::note(&introduction(model));
+    render::note(&model_line(model));
     if runtime.config.model.origin == Origin::Default {
-        let local = runtime.engine.local_server(LOCAL_TIMEOUT).await;
+        let local = runtime.engine.local_server(LOCAL_SERVER_TIMEOUT).await;
         let hints = [
             provider_hint(&runtime.engine.providers()),
             local.as_ref().map(local_server_hint),
@@ -55,8 +57,8 @@ pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<()
     Ok(())
 }
 
-/// Prints which runs were interrupted because their hosts were stopped, and how to resume them with `command`. Leaves out those
-/// of `thread`, which the question that is about to be asked there ends.
+/// Prints which runs were interrupted because their hosts were stopped, and how to resume them with `command`. Leaves out the
+/// runs of `thread`: a question is about to be asked there, which ends them.
 pub(super) async fn note_interrupted(
     runtime: &Runtime,
     owner: Owner,
@@ -87,11 +89,11 @@ pub(super) fn interrupted_note(run: &RunRecord, command: &str) -> String {
 }
 
 /// Warns if `maxCostUsd` is set for a model without a price, since it may then have no effect.
-pub(super) fn warn_of_cost(runtime: &Runtime) -> Result<(), CommandError> {
+pub(super) fn warn_of_unknown_price(runtime: &Runtime) -> Result<(), CommandError> {
     let info = runtime.model_info()?;
-    let limited = runtime.config.execution.value.max_cost_usd.is_some();
+    let has_cost_limit = runtime.config.execution.value.max_cost_usd.is_some();
     // A model in this process is free.
-    if limited && info.price.is_none() && !info.provider.in_process() {
+    if has_cost_limit && info.price.is_none() && !info.provider.in_process() {
         let model = &info.config;
         render::note(&format!(
             "warning: `{model}` has no price, so `maxCostUsd` counts only costs that the provider reports (hint: set \
@@ -102,18 +104,21 @@ pub(super) fn warn_of_cost(runtime: &Runtime) -> Result<(), CommandError> {
 }
 
 /// Warns about attachments that are too large for every tool.
-pub(super) fn warn_of_size<'a>(runtime: &Runtime, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
+pub(super) fn warn_of_large_attachments<'a>(
+    runtime: &Runtime,
+    attachments: impl IntoIterator<Item = &'a QueryAttachment>,
+) {
     let plugins = runtime.toolbox.plugins();
-    let inputs = plugins.iter().map(|plugin| plugin.limits().input_bytes);
-    let max = inputs.max();
+    let input_limits = plugins.iter().map(|plugin| plugin.limits().input_bytes);
+    let max_input_bytes = input_limits.max();
     let warnings = attachments
         .into_iter()
-        .filter_map(|attachment| size_warning(attachment, max));
+        .filter_map(|attachment| size_warning(attachment, max_input_bytes));
     warnings.for_each(|text| render::note(&format!("warning: {text}")));
 }
 
 /// Returns a line with the model, its address and its limitations.
-pub(super) fn introduction(info: &ModelInfo) -> String {
+pub(super) fn model_line(info: &ModelInfo) -> String {
     let mut text = format!("model {}", info.config);
     if let Some(url) = &info.provider.base_url {
         text.push_str(&format!(" at {url}"));
@@ -130,7 +135,11 @@ pub(super) fn introduction(info: &ModelInfo) -> String {
 fn provider_hint(providers: &[ProviderInfo]) -> Option<String> {
     let usable = providers.iter().filter(|provider| provider.default_model.is_some());
     let hints = usable.filter_map(|provider| {
-        let variable = provider.key.as_ref()?.strip_prefix(KEY_VARIABLE)?.strip_suffix('`')?;
+        let variable = provider
+            .key
+            .as_ref()?
+            .strip_prefix(KEY_FROM_VARIABLE_PREFIX)?
+            .strip_suffix('`')?;
         Some(format!("{variable} is set: --model {} uses it", provider.name))
     });
     let hints: Vec<_> = hints.collect();
@@ -146,9 +155,10 @@ pub(super) fn local_server_hint(server: &LocalServer) -> String {
     }
 }
 
-/// Ends the display of a run: prints the answer, or the error of the model, or nothing if the run waits. Returns `None`
-/// after an error. Does not print an error in `result`, which the caller reports.
-pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError>) -> Option<&Answer> {
+/// Ends the display of a run, and prints its answer. If the model failed, prints its error instead; if the run waits for a
+/// decision, prints nothing. Returns the answer, or `None` if there is an error. An error in `result` is not printed: the
+/// caller reports it.
+pub(super) fn show_answer(display: RunDisplay, result: &Result<Answer, CommandError>) -> Option<&Answer> {
     let Ok(answer) = result else {
         display.abandon();
         return None;
@@ -165,7 +175,7 @@ pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError
     }
     if answer.report.raw {
         display.abandon();
-        render::output(content);
+        render::tool_output(content);
     } else {
         display.finish(content);
         show_sources(answer);
@@ -206,16 +216,17 @@ pub(super) fn show_files(answer: &Answer) {
         ));
     }
     let results = answer.report.items.iter().flat_map(|item| &item.tool_results);
+    // A file without a digest is not in the store.
     let not_stored = results
         .flat_map(|result| &result.metadata.attachments)
-        .filter(|info| info.digest.is_none());
+        .filter(|file| file.digest.is_none());
     match not_stored.count() {
         0 => {}
         count => render::note(&format!("{count} files of tools were not kept")),
     }
 }
 
-/// Prints what the calls of the run were not allowed to do, each once, with the commands that allow it.
+/// Prints what the tools of the run were not allowed to do, each denial once, with the command that allows it.
 fn show_denials(answer: &Answer) {
     let results = answer.report.items.iter().flat_map(|item| &item.tool_results);
     let denials = results.flat_map(|result| &result.metadata.denials);
@@ -259,8 +270,8 @@ fn error_context(answer: &Answer) -> ErrorContext {
     }
 }
 
-/// Prints the files, what was denied, the limits that were hit, and advice about a failure.
-pub(super) fn show_ending(answer: &Answer) {
+/// Prints the notes that follow an answer: the files, what was denied, the limits that were hit, and advice about a failure.
+pub(super) fn show_closing_notes(answer: &Answer) {
     show_files(answer);
     show_denials(answer);
     let metadata = &answer.report.response.metadata;
@@ -300,7 +311,7 @@ pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
         "answer": answer.report.response.response.content,
         "raw": answer.report.raw,
         "files": answer.report.files,
-        "displayed": drawing::for_programs(&answer.report),
+        "displayed": drawing::results_as_json(&answer.report),
         "sources": answer.report.sources,
         "uiMetadata": answer.report.ui_metadata,
         "unanswered": answer.report.unanswered,

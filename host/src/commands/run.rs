@@ -1,4 +1,4 @@
-//! `art run`: answers one question.
+//! `art run`: answers one question. The other commands that ask a question or resume a run use the same functions.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,19 @@ use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{approve, attachment, changes, ids, kept, load_config, open, open_without_model, piped, report};
-use crate::cli::{Global, RunArgs};
+use super::{
+    approve, attachment, changes, ids, kept_plan, load_config, open_runtime, open_runtime_without_model, piped, report,
+};
+use crate::cli::{GlobalOptions, RunArgs};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
-use crate::render::display::Display;
+use crate::render::display::RunDisplay;
 
-pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
+pub(super) fn run(global: &GlobalOptions, args: &RunArgs) -> Result<Exit, CommandError> {
     let question = match &args.plan {
-        Some(file) => kept::read_question(file, args)?,
+        Some(file) => kept_plan::read_question(file, args)?,
         None => Question {
             query: args.query().ok_or_else(|| empty_question_error("run"))?,
             thread_id: args.thread.clone(),
@@ -31,7 +33,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError>
         },
     };
     if args.check {
-        return kept::check(global, load_config(global)?, question);
+        return kept_plan::check(global, load_config(global)?, question);
     }
     let settings = CallSettings {
         raw: args.raw,
@@ -45,33 +47,34 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError>
 pub(super) enum Request {
     /// Asks a question.
     Ask(Box<Question>),
-    /// Resumes the run that this text identifies, as a person types it.
+    /// Resumes the run that this text identifies: an identifier, a prefix of it, or `last`, as a person types it.
     Resume(String),
 }
 
 impl Request {
-    /// Opens the runtime that the request needs.
-    pub(super) async fn open_runtime(&self, global: &Global, config: Config) -> Result<Runtime, CommandError> {
+    /// Opens the runtime that the request needs: without a model for a direct call, a run that was started with a tool call in
+    /// place of a question.
+    pub(super) async fn open_runtime(&self, global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
         match self.resumes_direct_call(&global.owner(), &config).await? {
-            true => open_without_model(global, config).await,
-            false => open(global, config).await,
+            true => open_runtime_without_model(global, config).await,
+            false => open_runtime(global, config).await,
         }
     }
 
-    /// Returns whether the request is to resume a direct call, which needs no model.
+    /// Returns whether the request resumes a direct call. Such a run has no model.
     async fn resumes_direct_call(&self, owner: &Owner, config: &Config) -> Result<bool, CommandError> {
         let Self::Resume(typed) = self else {
             return Ok(false);
         };
         let store = open_store_read_only(config)?;
         let run = store
-            .get_run(&ids::resolve_interrupted(store.as_ref(), owner, typed).await?)
+            .get_run(&ids::resolve_run_to_resume(store.as_ref(), owner, typed).await?)
             .await?;
         Ok(run.is_some_and(|run| run.model.is_none()))
     }
 }
 
-/// A request with full identifiers.
+/// A request with full identifiers in place of what a person typed.
 enum ResolvedRequest {
     Ask(Box<Question>),
     Resume(RunOf),
@@ -112,18 +115,22 @@ pub(super) fn read_attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>
     Ok(attachments)
 }
 
-/// Opens the runtime, carries out the request, and shows the result as text or JSON.
-pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
+/// Opens the runtime for a request, and then does the same as [`carry_out_in_runtime`].
+pub(super) fn open_and_carry_out(
+    global: &GlobalOptions,
+    config: Config,
+    request: Request,
+) -> Result<Exit, CommandError> {
     let executor = new_executor()?;
     let runtime = executor.block_on(request.open_runtime(global, config))?;
-    carry_out_opened(global, executor, runtime, request, None)
+    carry_out_in_runtime(global, executor, runtime, request, None)
 }
 
 /// Carries out the request, shows the result as text or JSON, and closes the runtime. Asks a person at the terminal for the
-/// decisions that the run waits for. `decided_run` is a run for which the person has already decided, so another process may
-/// have resumed it.
-pub(super) fn carry_out_opened(
-    global: &Global,
+/// decisions that the run waits for. If the request resumes a run because the person has just decided about its calls,
+/// `decided_run` is that run. Another process may then have resumed it already, which is no error.
+pub(super) fn carry_out_in_runtime(
+    global: &GlobalOptions,
     executor: Executor,
     runtime: Runtime,
     request: Request,
@@ -137,14 +144,15 @@ pub(super) fn carry_out_opened(
     exit
 }
 
+/// Does what [`carry_out_in_runtime`] says, but leaves the runtime open.
 fn carry_out_with_decisions(
-    global: &Global,
+    global: &GlobalOptions,
     executor: &Executor,
     runtime: &Runtime,
     (request, mut decided_run): (Request, Option<String>),
     interrupts: &Interrupts,
 ) -> Result<Exit, CommandError> {
-    let Some(mut request) = executor.block_on(resolve(global, runtime, request))? else {
+    let Some(mut request) = executor.block_on(resolve_request(global, runtime, request))? else {
         return Ok(Exit::PlanFault);
     };
     loop {
@@ -169,7 +177,7 @@ fn carry_out_with_decisions(
             );
         if !decided {
             if !global.json {
-                approve::note_waiting(&answer);
+                approve::note_how_to_decide(&answer);
             }
             return Ok(exit_code_of_waiting(&answer, interrupts));
         }
@@ -178,8 +186,9 @@ fn carry_out_with_decisions(
     }
 }
 
+/// Carries out the request, and shows what happens as text, or only the result as JSON.
 async fn carry_out_and_show(
-    global: &Global,
+    global: &GlobalOptions,
     runtime: &Runtime,
     request: ResolvedRequest,
     cancel: CancellationToken,
@@ -194,34 +203,34 @@ async fn carry_out_and_show(
         let thread = question.thread_id.as_deref();
         report::note_interrupted(runtime, global.owner(), thread, "art runs resume").await?;
     }
-    carry_out_and_display(runtime, request, cancel).await
+    carry_out_as_text(runtime, request, cancel).await
 }
 
 /// Returns the request with full identifiers, or `None` if its kept plan has faults, which are then shown.
-async fn resolve(
-    global: &Global,
+async fn resolve_request(
+    global: &GlobalOptions,
     runtime: &Runtime,
     request: Request,
 ) -> Result<Option<ResolvedRequest>, CommandError> {
     let question = match request {
         Request::Resume(typed) => {
             let owner = global.owner();
-            let run = ids::resolve_interrupted(runtime.store.as_ref(), &owner, &typed).await?;
+            let run = ids::resolve_run_to_resume(runtime.store.as_ref(), &owner, &typed).await?;
             return Ok(Some(ResolvedRequest::Resume(RunOf::from(&run).of(owner))));
         }
         Request::Ask(question) => with_user_and_thread(global, runtime, *question).await?,
     };
-    if kept::report_faults(global, runtime, &question).await? {
+    if kept_plan::report_faults(global, runtime, &question).await? {
         return Ok(None);
     }
-    report::warn_of_cost(runtime)?;
-    report::warn_of_size(runtime, &question.attachments);
+    report::warn_of_unknown_price(runtime)?;
+    report::warn_of_large_attachments(runtime, &question.attachments);
     Ok(Some(ResolvedRequest::Ask(Box::new(question))))
 }
 
-/// Returns the question as the person of the command line asks it, with the full identifier of its conversation.
+/// Returns the question as asked by the person of `--user`, with the full identifier of its conversation.
 pub(super) async fn with_user_and_thread(
-    global: &Global,
+    global: &GlobalOptions,
     runtime: &Runtime,
     mut question: Question,
 ) -> Result<Question, CommandError> {
@@ -232,7 +241,7 @@ pub(super) async fn with_user_and_thread(
     Ok(question)
 }
 
-/// Returns the exit code of a run that waits: that of a cancellation if a signal arrived while the person was asked.
+/// Returns the exit code of a run that waits for a decision: [`Exit::Cancelled`] if a signal arrived while the person was asked.
 pub(super) fn exit_code_of_waiting(answer: &Answer, interrupts: &Interrupts) -> Exit {
     match interrupts.exit_requested() {
         true => Exit::Cancelled,
@@ -249,17 +258,17 @@ pub(super) fn exit_code(answer: &Answer) -> Exit {
     Exit::for_answer(answer, is_embedded)
 }
 
-/// Carries out the request, and shows the plan, the answer and the cost as text.
-async fn carry_out_and_display(
+/// Carries out the request, and shows the progress, the answer and the cost as text.
+async fn carry_out_as_text(
     runtime: &Runtime,
     request: ResolvedRequest,
     cancel: CancellationToken,
 ) -> Result<Answer, CommandError> {
-    let mut display = Display::new();
+    let mut display = RunDisplay::new();
     let result = request.carry_out(runtime, cancel, &mut display).await;
     if let Some(answer) = report::show_answer(display, &result) {
         report::show_cost(answer);
-        report::show_ending(answer);
+        report::show_closing_notes(answer);
         render::note(&format!("run {} of thread {}", answer.trace_id, answer.thread_id));
     }
     result

@@ -17,15 +17,15 @@ use art_store::{RunFilter, RunRecord, Store};
 use serde::{Deserialize as _, Serialize};
 use serde_json::json;
 
-use super::{ids, load_config, open, run};
-use crate::cli::{Global, RunsCommand};
+use super::{ids, load_config, open_runtime, run};
+use crate::cli::{GlobalOptions, RunsCommand};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 use crate::usage_summary::UsageSummary;
 
-pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
+pub(super) fn runs(global: &GlobalOptions, command: &RunsCommand) -> Result<Exit, CommandError> {
     match command {
         RunsCommand::Resume { id } => {
             let resume = run::Request::Resume(id.clone());
@@ -53,7 +53,7 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
                 };
                 list(global, store.as_ref(), filter).await
             }
-            // Handled above.
+            // Handled before the store was opened.
             RunsCommand::Resume { .. }
             | RunsCommand::Cancel { .. }
             | RunsCommand::Replay { .. }
@@ -77,10 +77,10 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
     })
 }
 
-fn cancel(global: &Global, id: &str) -> Result<Exit, CommandError> {
+fn cancel(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     new_executor()?.block_on(async {
-        let runtime = open(global, config).await?;
+        let runtime = open_runtime(global, config).await?;
         let id = ids::resolve_run(runtime.store.as_ref(), &global.owner(), id).await?;
         let cancelled = runtime.cancel(RunOf::from(&id).of(global.owner())).await;
         runtime.close().await;
@@ -94,10 +94,10 @@ fn cancel(global: &Global, id: &str) -> Result<Exit, CommandError> {
     })
 }
 
-async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<Exit, CommandError> {
-    let interrupted = interrupted_runs(store).await?;
+async fn list(global: &GlobalOptions, store: &dyn Store, filter: RunFilter) -> Result<Exit, CommandError> {
+    let interrupted_ids = interrupted_run_ids(store).await?;
     let runs = store.list_runs(filter).await?.into_iter();
-    let runs: Vec<_> = runs.map(|run| ListedRun::new(run, &interrupted)).collect();
+    let runs: Vec<_> = runs.map(|run| ListedRun::new(run, &interrupted_ids)).collect();
     if global.json {
         render::json(&runs);
         return Ok(Exit::Success);
@@ -113,7 +113,7 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
             run.trace_id.clone(),
             listed.status().to_owned(),
             units::ago(run.started),
-            duration(run),
+            duration_text(run),
             run.query.clone(),
         ]
     }));
@@ -121,7 +121,7 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
     Ok(Exit::Success)
 }
 
-/// A run, and whether its host stopped before the end of the run.
+/// A run, and whether it was interrupted: its host stopped before the run ended.
 #[derive(Serialize)]
 struct ListedRun {
     #[serde(flatten)]
@@ -130,10 +130,10 @@ struct ListedRun {
 }
 
 impl ListedRun {
-    /// Creates the entry of a run, given the identifiers of all interrupted runs.
-    fn new(run: RunRecord, interrupted: &BTreeSet<String>) -> Self {
+    /// Creates the entry of a run. `interrupted_ids` are the identifiers of all interrupted runs.
+    fn new(run: RunRecord, interrupted_ids: &BTreeSet<String>) -> Self {
         Self {
-            interrupted: interrupted.contains(&run.trace_id),
+            interrupted: interrupted_ids.contains(&run.trace_id),
             run,
         }
     }
@@ -148,7 +148,7 @@ impl ListedRun {
 }
 
 /// Returns the identifiers of the unfinished runs on which no host works.
-async fn interrupted_runs(store: &dyn Store) -> Result<BTreeSet<String>, CommandError> {
+async fn interrupted_run_ids(store: &dyn Store) -> Result<BTreeSet<String>, CommandError> {
     let filter = RunFilter {
         abandoned: true,
         ..RunFilter::default()
@@ -158,7 +158,7 @@ async fn interrupted_runs(store: &dyn Store) -> Result<BTreeSet<String>, Command
 }
 
 /// Returns the duration of the run as text, or `-` if it has not ended.
-fn duration(run: &RunRecord) -> String {
+fn duration_text(run: &RunRecord) -> String {
     run.ended.map_or_else(
         || "-".to_owned(),
         |ended| units::micros(ended.saturating_sub(run.started) * 1_000),
@@ -166,23 +166,25 @@ fn duration(run: &RunRecord) -> String {
 }
 
 /// Returns the run that `typed` identifies.
-async fn find_run(global: &Global, store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
+async fn find_run(global: &GlobalOptions, store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
     let id = ids::resolve_run(store, &global.owner(), typed).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
     store.get_run(&id).await?.ok_or_else(unknown)
 }
 
-/// What `art runs show` shows besides the events.
+/// What `art runs show` shows in addition to the log of the run.
 #[derive(Clone, Copy)]
 struct ShowOptions {
+    /// What the tools logged and wrote to stdout and stderr.
     logs: bool,
+    /// What each step used.
     costs: bool,
 }
 
-async fn show(global: &Global, store: &dyn Store, id: &str, options: ShowOptions) -> Result<Exit, CommandError> {
+async fn show(global: &GlobalOptions, store: &dyn Store, id: &str, options: ShowOptions) -> Result<Exit, CommandError> {
     let run = find_run(global, store, id).await?;
     let journal = read_journal(store, &run).await?;
-    let listed = ListedRun::new(run, &interrupted_runs(store).await?);
+    let listed = ListedRun::new(run, &interrupted_run_ids(store).await?);
     let files = produced::files(&journal);
     let call_logs = if options.logs {
         produced::read_logs(store, &listed.run, &journal).await?
@@ -195,9 +197,9 @@ async fn show(global: &Global, store: &dyn Store, id: &str, options: ShowOptions
     });
     if global.json {
         let mut output = JsonObject::new();
-        let mut add = |name: &str, value| drop(output.insert(name.to_owned(), value));
-        add("run", json!(listed));
-        add(
+        let mut add_key = |name: &str, value| drop(output.insert(name.to_owned(), value));
+        add_key("run", json!(listed));
+        add_key(
             "journal",
             json!(
                 journal
@@ -206,12 +208,12 @@ async fn show(global: &Global, store: &dyn Store, id: &str, options: ShowOptions
                     .collect::<Result<Vec<_>, _>>()?
             ),
         );
-        add("files", json!(files));
+        add_key("files", json!(files));
         if options.logs {
-            add("logs", json!(call_logs));
+            add_key("logs", json!(call_logs));
         }
         if options.costs {
-            add("costs", json!(log?.costs()));
+            add_key("costs", json!(log?.costs()));
         }
         render::json(&output);
         return Ok(Exit::Success);
@@ -225,8 +227,8 @@ fn show_log(listed: &ListedRun, log: &log::Log<'_>, options: ShowOptions) {
     let run = &listed.run;
     render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", listed.status()));
-    render::answer(&format!("took      {}", duration(run)));
-    if let Some(usage) = usage(run) {
+    render::answer(&format!("took      {}", duration_text(run)));
+    if let Some(usage) = final_usage(run) {
         render::answer(&format!("used      {}", usage.to_line()));
     }
     if listed.interrupted {
@@ -240,8 +242,8 @@ fn show_log(listed: &ListedRun, log: &log::Log<'_>, options: ShowOptions) {
     }
 }
 
-/// Returns the resources that the run used, if it has ended.
-fn usage(run: &RunRecord) -> Option<UsageSummary> {
+/// Returns the model calls, tokens, tool calls and cost of the run, if it has ended.
+fn final_usage(run: &RunRecord) -> Option<UsageSummary> {
     let metadata = ExecutionMetadata::deserialize(run.summary.get("metadata")?).ok()?;
     Some(UsageSummary::from(&metadata))
 }

@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::load_config;
 use crate::bounded;
-use crate::cli::{Global, SecretCommand};
+use crate::cli::{GlobalOptions, SecretCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 
-pub(super) fn secret(global: &Global, command: &SecretCommand) -> Result<Exit, CommandError> {
+pub(super) fn secret(global: &GlobalOptions, command: &SecretCommand) -> Result<Exit, CommandError> {
     let file = SecretFile::new(&load_config(global)?);
     match command {
         SecretCommand::Set {
@@ -54,77 +54,83 @@ fn read_from_environment(variable: &str) -> Result<SecretString, CommandError> {
 
 /// Reads a value from stdin: one line from a terminal, which does not show it, or everything from a pipe or a file.
 fn read_from_stdin(name: &str) -> Result<SecretString, CommandError> {
-    // A line end may follow the value.
-    let max = MAX_BYTES as u64 + 2;
+    // A line end of one or two bytes may follow the value.
+    let max_bytes = MAX_BYTES as u64 + 2;
     if !stdin().is_terminal() {
-        return Ok(bounded::read_text(stdin().lock(), "stdin", max)?.into());
+        return Ok(bounded::read_text(stdin().lock(), "stdin", max_bytes)?.into());
     }
     let _hidden = HiddenInput::new();
     render::note(&format!("value of `{name}` (it is not shown):"));
     let mut line = String::new();
-    let read = std::io::BufRead::read_line(&mut stdin().lock().take(max), &mut line);
+    let read = std::io::BufRead::read_line(&mut stdin().lock().take(max_bytes), &mut line);
     read.map_err(CommandError::file("read", std::path::Path::new("stdin")))?;
     Ok(line.into())
 }
 
-/// Keeps the terminal from showing what is typed, until this value is dropped.
+/// Keeps the terminal from showing what is typed, until this value is dropped. Has the settings of the terminal before, if
+/// there are any.
 struct HiddenInput(Option<Termios>);
 
 impl HiddenInput {
     fn new() -> Self {
-        let before = tcgetattr(stdin()).ok();
-        if let Some(before) = &before {
-            let mut hidden = before.clone();
+        let original = tcgetattr(stdin()).ok();
+        if let Some(original) = &original {
+            let mut hidden = original.clone();
             hidden.local_modes.remove(LocalModes::ECHO);
             set_terminal(&hidden);
         }
-        Self(before)
+        Self(original)
     }
 }
 
 impl Drop for HiddenInput {
     fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            set_terminal(before);
+        if let Some(original) = &self.0 {
+            set_terminal(original);
         }
     }
 }
 
-fn set_terminal(terminal: &Termios) {
-    if let Err(error) = tcsetattr(stdin(), OptionalActions::Now, terminal) {
+fn set_terminal(settings: &Termios) {
+    if let Err(error) = tcsetattr(stdin(), OptionalActions::Now, settings) {
         tracing::debug!(%error, "the terminal settings could not be changed");
     }
 }
 
 /// Prints the names of the secrets, including those from the environment, but never a value.
-fn list(global: &Global, file: &SecretFile) -> Result<Exit, CommandError> {
+fn list(global: &GlobalOptions, file: &SecretFile) -> Result<Exit, CommandError> {
     let stored = file.list()?;
-    let mut names: Vec<_> = stored
+    let mut names_and_sources: Vec<_> = stored
         .iter()
         .map(|listed| (listed.name.clone(), source_name(listed)))
         .collect();
     for (variable, _) in std::env::vars_os() {
         if let Some(name) = variable.to_str().and_then(|name| name.strip_prefix(VARIABLE_PREFIX)) {
-            names.retain(|(stored, _)| stored != name);
-            names.push((name.to_owned(), "environment"));
+            // The variable is used instead of the stored secret.
+            names_and_sources.retain(|(stored, _)| stored != name);
+            names_and_sources.push((name.to_owned(), "environment"));
         }
     }
-    names.sort();
+    names_and_sources.sort();
     if global.json {
-        let secrets: Vec<_> = names
+        let secrets: Vec<_> = names_and_sources
             .iter()
             .map(|(name, source)| json!({"name": name, "source": source}))
             .collect();
         render::json(&secrets);
-    } else if names.is_empty() {
+    } else if names_and_sources.is_empty() {
         render::note("there are no secrets");
     } else {
-        let lines: Vec<_> = names.iter().map(|(name, source)| format!("{name}  {source}")).collect();
+        let lines: Vec<_> = names_and_sources
+            .iter()
+            .map(|(name, source)| format!("{name}  {source}"))
+            .collect();
         render::answer(&lines.join("\n"));
     }
     Ok(Exit::Success)
 }
 
+/// Returns where a stored secret is kept, or `canary` for a decoy.
 fn source_name(listed: &Listed) -> &'static str {
     match listed.place {
         _ if listed.canary => "canary",

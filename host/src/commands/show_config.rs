@@ -1,4 +1,5 @@
-//! `art config`: shows every value in effect and its origin.
+//! `art config`: shows every value of the configuration that is in effect, and its origin: the command line, an environment
+//! variable, the file, or the default.
 
 use art_core::JsonObject;
 use art_model::{EngineLimits, ProviderInfo};
@@ -7,12 +8,12 @@ use art_runtime::config::{Config, Origin, Setting};
 use serde_json::{Value, json};
 
 use super::load_config;
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
+pub(super) fn show_config(global: &GlobalOptions) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let providers = open_engine(&config)?.providers();
     let mut settings = collect_settings(&config);
@@ -35,8 +36,8 @@ pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-fn row(key: &str, value: &str, from: &str) -> Vec<String> {
-    vec![key.to_owned(), value.to_owned(), from.to_owned()]
+fn row(key: &str, value: &str, origin: &str) -> Vec<String> {
+    vec![key.to_owned(), value.to_owned(), origin.to_owned()]
 }
 
 /// Returns every setting with its value and its origin.
@@ -46,15 +47,16 @@ fn collect_settings(config: &Config) -> JsonObject {
         _ => JsonObject::new(),
     };
     let (limits, prices) = (config.models.limits, &config.models.prices.0);
-    let limits_origin = origin_if_set(limits != EngineLimits::default());
-    let prices_origin = origin_if_set(!prices.is_empty());
+    let limits_origin = origin_in_file(limits != EngineLimits::default());
+    let prices_origin = origin_in_file(!prices.is_empty());
     fields.insert("models".to_owned(), json!({"value": limits, "origin": limits_origin}));
     fields.insert("prices".to_owned(), json!({"value": prices, "origin": prices_origin}));
     fields
 }
 
-const fn origin_if_set(set: bool) -> Origin {
-    if set { Origin::File } else { Origin::Default }
+/// Returns the origin of a setting that only the file can set.
+const fn origin_in_file(is_set: bool) -> Origin {
+    if is_set { Origin::File } else { Origin::Default }
 }
 
 fn setting_rows(settings: &JsonObject) -> Vec<Vec<String>> {
@@ -106,6 +108,7 @@ fn key_source(info: &ProviderInfo) -> String {
     }
 }
 
+/// Returns a provider as JSON, with the origins of its address and its key. A model in this process has neither.
 fn provider_json(config: &Config, info: &ProviderInfo) -> Value {
     let [url_origin, key_origin] = origins(config, info);
     let mut value = serde_json::to_value(info).unwrap_or_default();
@@ -116,16 +119,17 @@ fn provider_json(config: &Config, info: &ProviderInfo) -> Value {
     value
 }
 
-/// Returns the origins of the provider's base URL and of its key.
+/// Returns the origins of a provider's base URL and of its key.
 fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
-    let in_use = config.model.value.split(':').next().map(str::trim) == Some(info.name.as_str());
+    let is_in_use = config.model.value.split(':').next().map(str::trim) == Some(info.name.as_str());
     let in_file = config.models.providers.get(&info.name);
     let has_url = in_file.is_some_and(|provider| provider.base_url.is_some());
     let has_key = in_file.is_some_and(|provider| provider.api_key_env.is_some() || provider.api_key_file.is_some());
+    // The command line and the environment override the settings of the provider in use only.
     let override_origin =
-        |setting: &Setting<Option<String>>| (in_use && setting.value.is_some()).then_some(setting.origin);
+        |setting: &Setting<Option<String>>| (is_in_use && setting.value.is_some()).then_some(setting.origin);
     [
-        override_origin(&config.base_url).unwrap_or_else(|| origin_if_set(has_url)),
-        override_origin(&config.api_key_env).unwrap_or_else(|| origin_if_set(has_key)),
+        override_origin(&config.base_url).unwrap_or_else(|| origin_in_file(has_url)),
+        override_origin(&config.api_key_env).unwrap_or_else(|| origin_in_file(has_key)),
     ]
 }

@@ -8,13 +8,13 @@ use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
 use super::{ids, load_config};
-use crate::cli::{Global, ThreadCommand};
+use crate::cli::{GlobalOptions, ThreadCommand};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
-pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, CommandError> {
+pub(super) fn thread(global: &GlobalOptions, command: &ThreadCommand) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     new_executor()?.block_on(async {
         match command {
@@ -23,7 +23,7 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
             ThreadCommand::Set { id, setting, value } => {
                 let store = open_store(&config)?;
                 let id = ids::resolve_thread(store.as_ref(), &global.owner(), id).await?;
-                set(store.as_ref(), &id, |thread| {
+                change_settings(store.as_ref(), &id, |thread| {
                     settings::change(thread, *setting, value, &config)
                 })
                 .await
@@ -33,7 +33,7 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
     })
 }
 
-async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, CommandError> {
+async fn list(global: &GlobalOptions, store: &dyn Store, limit: usize) -> Result<Exit, CommandError> {
     let filter = ThreadFilter {
         owner: global.owner(),
         limit: Some(limit),
@@ -56,8 +56,8 @@ async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, 
     Ok(Exit::Success)
 }
 
-async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::resolve_thread(store, &global.owner(), id).await?;
+async fn show(global: &GlobalOptions, store: &dyn Store, typed: &str) -> Result<Exit, CommandError> {
+    let id = &ids::resolve_thread(store, &global.owner(), typed).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let messages = store.list_messages(id, MessageOptions::default()).await?;
     if global.json {
@@ -76,8 +76,8 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
-/// Changes the settings of a conversation and prints the new ones.
-async fn set(
+/// Changes the settings of a conversation with `change`, and prints the new settings.
+async fn change_settings(
     store: &dyn Store,
     id: &str,
     change: impl FnOnce(ThreadConfig) -> Result<ThreadConfig, CommandError>,
@@ -88,8 +88,8 @@ async fn set(
     Ok(Exit::Success)
 }
 
-async fn delete(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::resolve_thread(store, &global.owner(), id).await?;
+async fn delete(global: &GlobalOptions, store: &dyn Store, typed: &str) -> Result<Exit, CommandError> {
+    let id = &ids::resolve_thread(store, &global.owner(), typed).await?;
     if !store.delete_thread(id).await? {
         return Err(CommandError::no_thread(id));
     }

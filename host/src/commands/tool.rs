@@ -13,32 +13,33 @@ use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
 use serde_json::{Value, json};
 
-use super::{check_plugins, load_config};
-use crate::cli::{Global, ToolCommand};
+use super::{check_plugins_folder, load_config};
+use crate::cli::{GlobalOptions, ToolCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render::compiling::Compiling;
+use crate::render::compiling::CompilationDisplay;
 use crate::render::table::first_sentence;
 use crate::render::{self, table, units};
 
-pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
+pub(super) fn tool(global: &GlobalOptions, command: ToolCommand) -> Result<Exit, CommandError> {
     let mut config = load_config(global)?;
     if let ToolCommand::Call { name, arguments } = &command {
         return call::call(global, config, name, arguments);
     }
-    check_plugins(&config)?;
+    check_plugins_folder(&config)?;
     if matches!(command, ToolCommand::List { retry: true }) {
+        // Without a limit of the time, no tool is skipped.
         config.compile_time = None;
     }
-    let compiling = Compiling::new(global.json);
-    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.show(compiled))?;
+    let display = CompilationDisplay::new(global.json);
+    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| display.show(compiled))?;
     match command {
         ToolCommand::List { .. } => {
             list(global, &toolbox);
             Ok(Exit::Success)
         }
         ToolCommand::Show { name } => {
-            let unknown = || unknown_tool(&config, &toolbox, &name);
+            let unknown = || unknown_tool_error(&config, &toolbox, &name);
             let plugin = find_plugin(&toolbox, &name).ok_or_else(unknown)?;
             let schema = toolbox.registry.schema(&name).ok_or_else(unknown)?;
             show(global, &plugin, &schema);
@@ -49,7 +50,7 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
     }
 }
 
-fn list(global: &Global, toolbox: &Toolbox) {
+fn list(global: &GlobalOptions, toolbox: &Toolbox) {
     let schemas = toolbox.registry.list();
     if global.json {
         let plugins = toolbox.plugins();
@@ -79,7 +80,8 @@ fn find_plugin(toolbox: &Toolbox, name: &str) -> Option<Arc<Plugin>> {
     plugins.find(|plugin| same_name(&plugin.schema().name, name))
 }
 
-fn unknown_tool(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
+/// Returns the error for a tool that does not exist.
+fn unknown_tool_error(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
     let names = toolbox.names();
     if names.is_empty() {
         let folder = config.plugins.value.display();
@@ -93,7 +95,7 @@ fn unknown_tool(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError 
     ))
 }
 
-fn show(global: &Global, plugin: &Plugin, schema: &ToolSchema) {
+fn show(global: &GlobalOptions, plugin: &Plugin, schema: &ToolSchema) {
     if global.json {
         render::json(&to_json(plugin, schema));
     } else {
@@ -114,21 +116,21 @@ fn to_json(plugin: &Plugin, schema: &ToolSchema) -> Value {
 
 fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
     let limits = plugin.limits();
-    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    let to_pretty_json = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let mut text = format!(
         "{}\n\n{}\n\ninput:\n{}\n",
         schema.name,
         schema.description,
-        pretty(&schema.input_schema)
+        to_pretty_json(&schema.input_schema)
     );
     if let Some(output) = &schema.output_schema {
-        text.push_str(&format!("\noutput:\n{}\n", pretty(output)));
+        text.push_str(&format!("\noutput:\n{}\n", to_pretty_json(output)));
     }
     for example in schema.examples.iter() {
         let input = quote_for_shell(&example.input.to_string());
         text.push_str("\nexample:\n");
-        if let Some(ask) = &example.description {
-            text.push_str(&format!("  art run {}\n", quote_for_shell(ask)));
+        if let Some(question) = &example.description {
+            text.push_str(&format!("  art run {}\n", quote_for_shell(question)));
         }
         text.push_str(&format!("  art tool call {} {input}\n", schema.name));
     }
@@ -150,7 +152,7 @@ pub(super) fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Returns the log lines of a call and its stdout and stderr.
+/// Returns what a tool logged in a call, and what it wrote to stdout and stderr, in lines.
 pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     let mut lines: Vec<_> = log
         .records
@@ -160,9 +162,9 @@ pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     if log.dropped > 0 {
         lines.push(format!("{} log lines dropped", log.dropped));
     }
-    let written = [("stdout", &log.stdout), ("stderr", &log.stderr)];
-    let written = written.into_iter().filter(|(_, text)| !text.is_empty());
-    lines.extend(written.map(|(name, text)| format!("{name}: {}", text.trim_end())));
+    let streams = [("stdout", &log.stdout), ("stderr", &log.stderr)];
+    let written_streams = streams.into_iter().filter(|(_, text)| !text.is_empty());
+    lines.extend(written_streams.map(|(name, text)| format!("{name}: {}", text.trim_end())));
     lines
 }
 

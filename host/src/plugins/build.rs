@@ -11,7 +11,7 @@ use art_sandbox::{Inspection, Plugin, Sandbox};
 use art_tools::admission::SchemaProblem;
 use art_tools::{RegisterError, ToolExecutor, same_name};
 
-use super::examples::{self, Examples};
+use super::examples::{self, ExampleResults};
 use super::target::{BuildSettings, Target};
 use super::{cargo, linking, sources};
 use crate::error::CommandError;
@@ -21,17 +21,17 @@ use crate::render;
 /// A component that was built, checked and installed.
 #[derive(Debug)]
 pub struct BuiltTool {
-    /// The loaded tool.
+    /// The tool, loaded as a run loads it.
     pub plugin: Arc<Plugin>,
     /// Path of the component in the plugins folder.
     pub path: PathBuf,
     /// Size of the component in bytes.
     pub bytes: u64,
     /// Results of its examples.
-    pub examples: Examples,
+    pub examples: ExampleResults,
 }
 
-/// Builds the crate in `folder` and copies its components into `plugins`.
+/// Builds the crate in `folder` and copies its components into the plugins folder `plugins`.
 ///
 /// # Errors
 /// Fails if the target is missing and cannot be installed, if the crate does not build, or if a component is refused.
@@ -49,7 +49,7 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
     let settings = BuildSettings::read(&manifest)?;
-    settings.target.ensure()?;
+    settings.target.install_if_missing()?;
     for note in sources::notes(
         folder,
         settings.target,
@@ -86,8 +86,9 @@ fn wasi_hint(settings: &BuildSettings) -> &'static str {
     }
 }
 
-/// Returns an error message if another file in the folder has a tool of the same name: only one of them would be loaded.
-fn duplicate_name(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
+/// Returns an error message if another file in the plugins folder has a tool of the same name, because only one of them would
+/// be loaded.
+fn duplicate_name_error(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
     let loaded =
         load_folder(sandbox, plugins, &|_| {}).map_err(CommandError::file("read the plugins folder", plugins))?;
     let name = &plugin.schema().name;
@@ -102,8 +103,8 @@ fn duplicate_name(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<
     }))
 }
 
-/// Fails if the tool requests a capability that it cannot use, because it does not import the interface for it.
-fn check_wasi(inspection: &Inspection) -> Result<(), String> {
+/// Fails if the tool requests a capability that it cannot use, because it does not import the WASI interface for it.
+fn check_requests_are_usable(inspection: &Inspection) -> Result<(), String> {
     for request in inspection.requests().unwrap_or_default() {
         if !inspection.can_use(request.capability()) {
             return Err(format!(
@@ -115,7 +116,8 @@ fn check_wasi(inspection: &Inspection) -> Result<(), String> {
     Ok(())
 }
 
-/// Loads the component as a run would, registers its schema and runs its examples, then copies it into `plugins` atomically.
+/// Loads the component as a run would, registers its schema and runs its examples. Then copies it into `plugins`, so that
+/// nobody finds it there incomplete.
 fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<BuiltTool, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -128,11 +130,11 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
             .load(&name, &wasm)
             .map_err(|error| refusal(in_one_line(&error)))?,
     );
-    check_wasi(plugin.inspection()).map_err(refusal)?;
+    check_requests_are_usable(plugin.inspection()).map_err(refusal)?;
     let toolbox = Toolbox::with_plugin(&plugin).map_err(|error| refusal(registration_error(&error)))?;
-    let checking = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
-    let examples = new_executor()?.block_on(checking)?.map_err(refusal)?;
-    duplicate_name(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refusal(reason)))?;
+    let running_examples = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
+    let examples = new_executor()?.block_on(running_examples)?.map_err(refusal)?;
+    duplicate_name_error(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refusal(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let temporary = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
     fs::write(&temporary, &wasm).map_err(CommandError::file("write", &temporary))?;
@@ -145,7 +147,7 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
     })
 }
 
-/// Returns the message of `error`. For a recursive schema, adds which Rust type to change.
+/// Returns the message of `error`. For a recursive schema, adds which field of which Rust type to change.
 fn registration_error(error: &RegisterError) -> String {
     let message = in_one_line(error);
     let RegisterError::Schema {
@@ -180,6 +182,7 @@ mod tests {
 
     use super::*;
 
+    /// Returns the inspection of a tool that requests one capability and imports one interface.
     fn inspection(request: serde_json::Value, import: &str) -> Inspection {
         Inspection {
             imports: vec![import.to_owned()],
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_error_for_recursive_types_names_the_field_to_change() {
-        let message = |reference: &str, at: &str| {
+        let message_for = |reference: &str, at: &str| {
             registration_error(&RegisterError::Schema {
                 kind: art_tools::refusal::SchemaKind::Input,
                 problem: SchemaProblem::Recursive {
@@ -202,27 +205,32 @@ mod tests {
                 },
             })
         };
-        let root = message("#", "/properties/branches/items/properties/tree");
-        assert!(root.contains("In Rust: the outermost type contains itself"), "{root}");
+        let of_root = message_for("#", "/properties/branches/items/properties/tree");
         assert!(
-            root.contains("`tree` of this or another type; give that field the type `serde_json::Value`"),
-            "{root}"
+            of_root.contains("In Rust: the outermost type contains itself"),
+            "{of_root}"
         );
-        let inner = message("#/$defs/Branch", "/properties/a/properties/twigs/items");
         assert!(
-            inner.contains("`Branch` contains itself") && inner.contains("`twigs`"),
-            "{inner}"
+            of_root.contains("`tree` of this or another type; give that field the type `serde_json::Value`"),
+            "{of_root}"
+        );
+        let of_inner_type = message_for("#/$defs/Branch", "/properties/a/properties/twigs/items");
+        assert!(
+            of_inner_type.contains("`Branch` contains itself") && of_inner_type.contains("`twigs`"),
+            "{of_inner_type}"
         );
     }
 
     #[test]
     fn a_tool_must_import_what_it_requests() {
-        let files = json!({"kind": "fs", "access": "read"});
-        let refused = check_wasi(&inspection(files.clone(), "wasi:clocks/monotonic-clock@0.2.6")).unwrap_err();
+        let files_request = json!({"kind": "fs", "access": "read"});
+        let refused =
+            check_requests_are_usable(&inspection(files_request.clone(), "wasi:clocks/monotonic-clock@0.2.6"))
+                .unwrap_err();
         assert!(refused.contains("set `wasi = true`"), "{refused}");
-        check_wasi(&inspection(files, "wasi:filesystem/types@0.2.6")).unwrap();
-        let requests = json!({"kind": "http"});
-        check_wasi(&inspection(requests.clone(), "wasi:filesystem/types@0.2.6")).unwrap_err();
-        check_wasi(&inspection(requests, "wasi:http/outgoing-handler@0.2.12")).unwrap();
+        check_requests_are_usable(&inspection(files_request, "wasi:filesystem/types@0.2.6")).unwrap();
+        let http_request = json!({"kind": "http"});
+        check_requests_are_usable(&inspection(http_request.clone(), "wasi:filesystem/types@0.2.6")).unwrap_err();
+        check_requests_are_usable(&inspection(http_request, "wasi:http/outgoing-handler@0.2.12")).unwrap();
     }
 }

@@ -1,5 +1,5 @@
-//! `cargo build` for a component. Diagnostics are printed as they arrive, except those of the linker: their one useful line
-//! comes after a hundred thousand characters of arguments.
+//! Runs `cargo build` for a component. Diagnostics are printed as they arrive, except errors of the linker: their one useful
+//! line comes after a hundred thousand characters, the arguments of the linker.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::render;
 /// Cargo settings for every component, which override the crate's own profile: optimized code in which an overflow is a panic, and
 /// a panic is a trap. The linker, which creates components, comes with rustc. Every function call saves and checks the fuel, so the
 /// inline threshold is raised. Every host supports SIMD instructions. The flags are added to those of the crate's own configuration.
-const SETTINGS: [&str; 9] = [
+const CARGO_SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
     r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
     r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
@@ -28,7 +28,7 @@ const SETTINGS: [&str; 9] = [
 ];
 
 /// Maximum size of one message of cargo, in bytes. Messages of the linker have a few hundred thousand bytes.
-const MAX_MESSAGE: u64 = 16 << 20;
+const MAX_MESSAGE_BYTES: u64 = 16 << 20;
 
 /// Result of a build.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ pub(super) struct BuildOutput {
 /// An error of the linker.
 #[derive(Debug, Default)]
 pub(super) struct LinkerMessage {
-    /// Full text, with the linker's arguments.
+    /// The full text, with the arguments of the linker.
     pub(super) full: String,
     /// The errors only, without the arguments.
     pub(super) errors: String,
@@ -70,24 +70,24 @@ struct Diagnostic {
 
 /// Builds the crate of `manifest` for `target`.
 pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, CommandError> {
-    let failed = || CommandError::file("run", "cargo");
+    let run_error = || CommandError::file("run", "cargo");
     let mut child = cargo_build(manifest, target)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(failed())?;
+        .map_err(run_error())?;
     let mut outcome = BuildOutput::default();
     if let Some(messages) = child.stdout.take() {
         outcome
             .read_messages(BufReader::new(messages), manifest)
-            .map_err(failed())?;
+            .map_err(run_error())?;
     }
-    outcome.succeeded = child.wait().map_err(failed())?.success();
+    outcome.succeeded = child.wait().map_err(run_error())?.success();
     Ok(outcome)
 }
 
 fn cargo_build(manifest: &Path, target: Target) -> Command {
-    let format = if render::stderr_is_terminal() {
+    let message_format = if render::stderr_is_terminal() {
         "json-diagnostic-rendered-ansi"
     } else {
         "json"
@@ -95,10 +95,10 @@ fn cargo_build(manifest: &Path, target: Target) -> Command {
     let mut cargo = Command::new(cargo_program());
     cargo
         .args(["build", "--quiet", "--lib", "--profile", "tool"])
-        .args(["--target", target.triple(), "--message-format", format])
+        .args(["--target", target.triple(), "--message-format", message_format])
         .arg("--manifest-path")
         .arg(manifest)
-        .args(SETTINGS.iter().flat_map(|setting| ["--config", setting]));
+        .args(CARGO_SETTINGS.iter().flat_map(|setting| ["--config", setting]));
     cargo
 }
 
@@ -108,10 +108,11 @@ pub(super) fn cargo_program() -> std::ffi::OsString {
 }
 
 impl BuildOutput {
-    /// Reads messages to the end. Other lines come from macros or build scripts and are ignored.
+    /// Reads and handles the messages of cargo to their end. Lines that are no messages come from macros or build scripts, and
+    /// are ignored.
     fn read_messages(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
         loop {
-            match bounded::read_line(&mut messages, MAX_MESSAGE) {
+            match bounded::read_line(&mut messages, MAX_MESSAGE_BYTES) {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) => {
                     if let Ok(message) = serde_json::from_str(&line) {
@@ -126,6 +127,7 @@ impl BuildOutput {
         }
     }
 
+    /// Prints a diagnostic of the compiler; keeps an error of the linker, and the components of the crate in `manifest`.
     fn handle(&mut self, message: CargoMessage, manifest: &Path) {
         match message.message {
             Some(diagnostic) if diagnostic.is_from_linker() => {
@@ -147,8 +149,8 @@ impl Diagnostic {
         self.message.starts_with("linking with `")
     }
 
-    /// Removes the notes that are not errors: the command line of the linker, which begins with its name in quotes, and the hint
-    /// about how to see all of it.
+    /// Separates the errors from the other notes of the linker: its command line, which begins with the name of the linker in
+    /// quotes, and the hint about how to see all of it.
     fn into_linker_message(self) -> LinkerMessage {
         let is_error = |note: &&Diagnostic| {
             let text = note.message.trim_start();
@@ -176,19 +178,19 @@ mod tests {
         let config = include_str!("../../../.cargo/config.toml")
             .parse::<toml::Table>()
             .unwrap();
-        let settings = SETTINGS.iter().filter(|setting| setting.starts_with("target."));
-        let settings = settings
+        let target_settings = CARGO_SETTINGS.iter().filter(|setting| setting.starts_with("target."));
+        let target_settings = target_settings
             .copied()
             .collect::<Vec<_>>()
             .join("\n")
             .parse::<toml::Table>()
             .unwrap();
-        assert_eq!(config["target"], settings["target"]);
+        assert_eq!(config["target"], target_settings["target"]);
     }
 
     #[test]
     fn a_message_after_one_that_is_too_long_is_read() {
-        let too_long = std::io::repeat(b'x').take(3 * MAX_MESSAGE);
+        let too_long = std::io::repeat(b'x').take(3 * MAX_MESSAGE_BYTES);
         let artifact = r#"{"reason":"compiler-artifact","filenames":["/a.wasm"],"manifest_path":"/Cargo.toml"}"#;
         let rest = format!("\nnot a message\n{artifact}\n");
         let mut outcome = BuildOutput::default();

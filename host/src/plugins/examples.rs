@@ -9,17 +9,18 @@ use serde_json::{Number, Value};
 use crate::error::CommandError;
 
 /// Maximum length of a value, an error or a log line in a message, in characters.
-const MAX_SHOWN: usize = 400;
+const MAX_SHOWN_CHARS: usize = 400;
 
-/// Results of the examples of a tool.
+/// Results of running the examples of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Examples {
+pub struct ExampleResults {
     /// Number of examples whose call succeeded, with the declared output if the example has one.
     pub passed: usize,
-    /// Examples that could not be checked, with the reason; this is not an error of the tool.
+    /// Examples that could not be checked, each with the reason. This is not an error of the tool.
     pub not_run: Vec<String>,
-    /// Hints for questions from which the embedded model learns less than it could.
+    /// Hints about examples whose question is missing or could be better. The embedded model, which is built into this program,
+    /// learns from these questions when to call the tool.
     pub hints: Vec<String>,
 }
 
@@ -27,7 +28,9 @@ pub struct Examples {
 #[derive(Debug, PartialEq, Eq)]
 enum ExampleOutcome {
     Passed,
+    /// It could not be checked, for this reason.
     NotRun(String),
+    /// The call failed or had another output than declared, as this text says.
     Failed(String),
 }
 
@@ -35,45 +38,45 @@ enum ExampleOutcome {
 /// requests capabilities, so that a call may fail for lack of a grant.
 ///
 /// # Errors
-/// The inner error describes the first example whose call fails or whose output is not as declared.
+/// The inner error describes the first example whose call fails, or returns another output than declared.
 pub(super) async fn check(
     toolbox: &Toolbox,
     schema: &ToolSchema,
     requests_capabilities: bool,
-) -> Result<Result<Examples, String>, CommandError> {
-    let mut examples = Examples::default();
+) -> Result<Result<ExampleResults, String>, CommandError> {
+    let mut results = ExampleResults::default();
     for (index, example) in schema.examples.iter().enumerate() {
         let report = toolbox.call(&schema.name, example.input.clone()).await;
-        let with_input = |message: String| {
+        let with_number_and_input = |message: String| {
             format!(
                 "example {} (`{}`) {message}",
                 index + 1,
                 shorten(&example.input.to_string())
             )
         };
-        examples.hints.extend(question_hint(example).map(with_input));
+        results.hints.extend(question_hint(example).map(with_number_and_input));
         match judge(example, &report, requests_capabilities) {
-            ExampleOutcome::Passed => examples.passed += 1,
-            ExampleOutcome::NotRun(reason) => examples.not_run.push(with_input(reason)),
-            ExampleOutcome::Failed(reason) => return Ok(Err(with_input(reason))),
+            ExampleOutcome::Passed => results.passed += 1,
+            ExampleOutcome::NotRun(reason) => results.not_run.push(with_number_and_input(reason)),
+            ExampleOutcome::Failed(reason) => return Ok(Err(with_number_and_input(reason))),
         }
     }
-    Ok(Ok(examples))
+    Ok(Ok(results))
 }
 
-/// Returns a hint if the embedded model learns little from the question of an example: it understands the question with
-/// other numbers only if the numbers of the example occur in its input. Words are not checked, because they may be missing in
+/// Returns a hint if the embedded model learns little from the question of an example. The model understands the same question
+/// with other numbers only if the numbers of this question occur in the input. Words are not checked: they may be missing in
 /// the input for good reasons, such as an attached file.
 fn question_hint(example: &ToolExample) -> Option<String> {
-    let Some(ask) = &example.description else {
+    let Some(question) = &example.description else {
         return Some("has no question: add `ask = \"..\"` with what a person would ask to get this input".to_owned());
     };
     let input = example.input.to_string();
-    let mut numbers = ask.split(|c: char| !c.is_ascii_digit());
+    let mut numbers = question.split(|c: char| !c.is_ascii_digit());
     let missing = numbers.find(|digits| !input.contains(digits))?;
     Some(format!(
         "asks `{}` but has no `{missing}` in its input: write numbers in the input as in the question",
-        shorten(ask)
+        shorten(question)
     ))
 }
 
@@ -103,8 +106,8 @@ fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutco
     }
 }
 
-/// Describes how the call failed, with the first log line of the tool or else its stderr, since one of them has the message of a
-/// panic.
+/// Describes how the call failed, with the first log line of the tool or else its stderr. If the tool panicked, the message of
+/// the panic is there.
 fn failure_message(report: &ToolReport) -> String {
     let error = report.result.error.as_deref().unwrap_or("ended without an output");
     let mut message = format!("fails: {}", shorten(error));
@@ -116,7 +119,7 @@ fn failure_message(report: &ToolReport) -> String {
 }
 
 fn shorten(text: &str) -> String {
-    art_core::text::truncate(text, MAX_SHOWN)
+    art_core::text::truncate(text, MAX_SHOWN_CHARS)
 }
 
 /// Returns whether two values are equal in JSON, where `1` equals `1.0`.
@@ -127,8 +130,8 @@ fn json_equal(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| json_equal(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
-            let is_in_right = |(key, value)| right.get(key).is_some_and(|other| json_equal(value, other));
-            left.len() == right.len() && left.iter().all(is_in_right)
+            let has_equal_in_right = |(key, value)| right.get(key).is_some_and(|other| json_equal(value, other));
+            left.len() == right.len() && left.iter().all(has_equal_in_right)
         }
         _ => left == right,
     }
@@ -143,11 +146,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn hint_for(ask: Option<&str>, input: Value) -> Option<String> {
+    /// Returns the hint for an example with this question and input.
+    fn hint_for(question: Option<&str>, input: Value) -> Option<String> {
         question_hint(&ToolExample {
             input,
             output: None,
-            description: ask.map(str::to_owned),
+            description: question.map(str::to_owned),
         })
     }
 
@@ -160,12 +164,12 @@ mod tests {
 
     #[test]
     fn a_question_with_all_its_numbers_in_the_input_gets_no_hint() {
-        for (ask, input) in [
+        for (question, input) in [
             ("How many kilograms are 1,500 pounds?", json!({"value": 1500})),
             ("What is 17.5% of 80?", json!({"expression": "17.5% of 80"})),
             ("How many rows are there?", json!({"csv": "a\n1\n"})),
         ] {
-            assert_eq!(hint_for(Some(ask), input), None, "{ask}");
+            assert_eq!(hint_for(Some(question), input), None, "{question}");
         }
     }
 

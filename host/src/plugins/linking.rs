@@ -11,14 +11,14 @@ use serde::Deserialize;
 use super::cargo::{LinkerMessage, cargo_program};
 use super::target::Target;
 
-/// Name of the crate that binds JavaScript functions.
+/// Name of the crate through which Rust code calls JavaScript functions.
 const BINDGEN_CRATE: &str = "wasm-bindgen";
-/// Prefix of the modules that [`BINDGEN_CRATE`] imports.
-const BINDGEN_MODULE: &str = "__wbindgen";
+/// How the names of the modules begin from which code that uses [`BINDGEN_CRATE`] imports its functions.
+const BINDGEN_MODULE_PREFIX: &str = "__wbindgen";
 /// Maximum size of the output of `cargo metadata`, in bytes.
 const MAX_METADATA: u64 = 64 << 20;
-/// Maximum number of crates named in a message.
-const MAX_NAMED: usize = 3;
+/// Maximum number of crates that a message names.
+const MAX_NAMED_CRATES: usize = 3;
 
 /// An imported function that no crate defines.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,23 +27,26 @@ struct UnresolvedImport<'a> {
     function: &'a str,
 }
 
-/// Explains why the crate of `manifest` does not link. Writes the full text of the linker to a file, if
-/// possible, and names the file.
+/// Explains why the crate with the `Cargo.toml` at `manifest` does not link. Writes the full output of the linker to a file, if
+/// possible, and names this file in the last line.
 pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -> String {
-    let crates = Crates::load(manifest, target);
+    let graph = DependencyGraph::load(manifest, target);
     let mut lines = match unresolved_import(&linker.errors) {
-        Some(import) if import.module.starts_with(BINDGEN_MODULE) => explain_browser(&import, crates.as_ref()),
-        Some(import) => explain_unresolved(&import, crates.as_ref(), target),
+        Some(import) if import.module.starts_with(BINDGEN_MODULE_PREFIX) => {
+            explain_browser_import(&import, graph.as_ref())
+        }
+        Some(import) => explain_missing_function(&import, graph.as_ref(), target),
         None => vec!["does not link:".to_owned(), last_line(&linker.errors).to_owned()],
     };
-    if let Some(path) = crates.and_then(|crates| crates.write_linker_output(&linker.full)) {
+    if let Some(path) = graph.and_then(|graph| graph.write_linker_output(&linker.full)) {
         lines.push(format!("full output of the linker: `{}`", path.display()));
     }
     lines.join("\n  ")
 }
 
-fn explain_browser(import: &UnresolvedImport<'_>, crates: Option<&Crates>) -> Vec<String> {
-    let paths = crates.map(|crates| crates.paths_to(BINDGEN_CRATE)).unwrap_or_default();
+/// Explains an import of a JavaScript function, and names the dependencies that lead to it.
+fn explain_browser_import(import: &UnresolvedImport<'_>, graph: Option<&DependencyGraph>) -> Vec<String> {
+    let paths = graph.map(|graph| graph.paths_to(BINDGEN_CRATE)).unwrap_or_default();
     let dependents = if paths.is_empty() {
         String::new()
     } else {
@@ -61,9 +64,14 @@ fn explain_browser(import: &UnresolvedImport<'_>, crates: Option<&Crates>) -> Ve
     ]
 }
 
-fn explain_unresolved(import: &UnresolvedImport<'_>, crates: Option<&Crates>, target: Target) -> Vec<String> {
-    let users = crates
-        .map(|crates| crates.crates_using(import.function, target))
+/// Explains an import of any other function, and names the crates that use it.
+fn explain_missing_function(
+    import: &UnresolvedImport<'_>,
+    graph: Option<&DependencyGraph>,
+    target: Target,
+) -> Vec<String> {
+    let users = graph
+        .map(|graph| graph.crates_using(import.function, target))
         .unwrap_or_default();
     let used_by = if users.is_empty() {
         String::new()
@@ -104,9 +112,9 @@ fn last_line(errors: &str) -> &str {
         .unwrap_or("the linker reported no reason")
 }
 
-/// A crate and its dependencies, from `cargo metadata`.
+/// A crate with its direct and indirect dependencies, from the output of `cargo metadata`.
 #[derive(Deserialize)]
-struct Crates {
+struct DependencyGraph {
     packages: Vec<Package>,
     resolve: Resolve,
     target_directory: PathBuf,
@@ -120,6 +128,7 @@ struct Package {
 
 #[derive(Deserialize)]
 struct Resolve {
+    /// Identifier of the package that does not link.
     root: Option<String>,
     nodes: Vec<Node>,
 }
@@ -132,23 +141,25 @@ struct Node {
 
 #[derive(Deserialize)]
 struct Dependency {
+    /// Identifier of the package.
     pkg: String,
     dep_kinds: Vec<DependencyKind>,
 }
 
 #[derive(Deserialize)]
 struct DependencyKind {
+    /// `dev`, `build`, or `None` for a normal dependency.
     kind: Option<String>,
 }
 
 impl Dependency {
-    /// Returns whether this is a normal dependency, neither for tests nor for the build.
+    /// Returns whether this is a normal dependency, which is linked into the crate: not one for tests or build scripts only.
     fn is_linked(&self) -> bool {
         self.dep_kinds.iter().any(|kind| kind.kind.is_none())
     }
 }
 
-impl Crates {
+impl DependencyGraph {
     /// Runs `cargo metadata`. Returns `None` if it fails.
     fn load(manifest: &Path, target: Target) -> Option<Self> {
         let mut cargo = Command::new(cargo_program())
@@ -166,12 +177,14 @@ impl Crates {
         serde_json::from_str(&metadata?.ok()?).ok()
     }
 
+    /// Returns the name of the package with this identifier.
     fn name<'a>(&'a self, id: &'a str) -> &'a str {
         let package = self.packages.iter().find(|package| package.id == id);
         package.map_or(id, |package| &package.name)
     }
 
-    /// Returns the direct dependencies that lead to the crate `name`, at most [`MAX_NAMED`], each with its path: `` `a` (through `b`) ``.
+    /// Returns the direct dependencies through which the crate `name` is linked, at most [`MAX_NAMED_CRATES`], each with the
+    /// crates between them: `` `a` (through `b`) ``.
     fn paths_to(&self, name: &str) -> Vec<String> {
         let linked_dependencies = |id: &str| {
             let node = self.resolve.nodes.iter().find(|node| node.id == id);
@@ -189,7 +202,10 @@ impl Crates {
         let paths = direct
             .into_iter()
             .filter_map(|from| shortest_path(from, |id| self.name(id) == name, &linked_dependencies));
-        paths.take(MAX_NAMED).map(|path| self.describe_path(&path)).collect()
+        paths
+            .take(MAX_NAMED_CRATES)
+            .map(|path| self.describe_path(&path))
+            .collect()
     }
 
     fn describe_path(&self, path: &[&str]) -> String {
@@ -200,7 +216,7 @@ impl Crates {
         }
     }
 
-    /// Returns the names of the crates whose compiled form contains the name of the function, at most [`MAX_NAMED`].
+    /// Returns the names of the crates whose compiled file contains the name of the function, at most [`MAX_NAMED_CRATES`].
     fn crates_using(&self, function: &str, target: Target) -> Vec<String> {
         let crate_names: BTreeMap<String, &str> = self
             .resolve
@@ -209,6 +225,7 @@ impl Crates {
             .map(|node| self.name(&node.id))
             .map(|name| (name.replace('-', "_"), name))
             .collect();
+        // `tool` is the cargo profile with which components are built.
         let folder = self.target_directory.join(target.triple()).join("tool/deps");
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
         let users: BTreeSet<_> = files
@@ -221,32 +238,33 @@ impl Crates {
                 uses.then(|| (*name).to_owned())
             })
             .collect();
-        users.into_iter().take(MAX_NAMED).collect()
+        users.into_iter().take(MAX_NAMED_CRATES).collect()
     }
 
-    /// Writes the full text of the linker to the target folder. Returns the path of the file, or `None` if writing fails.
+    /// Writes the full output of the linker to the target folder. Returns the path of the file, or `None` if writing fails.
     fn write_linker_output(&self, text: &str) -> Option<PathBuf> {
         let path = self.target_directory.join("art-linker.txt");
         fs::write(&path, text).ok().map(|()| path)
     }
 }
 
-/// Returns the shortest path from `from` to a node for which `is_goal` returns true.
+/// Returns the shortest path from the node `from` to a node for which `is_goal` returns true. `successors` returns the nodes to
+/// which an edge leads from a node.
 fn shortest_path<'a>(
     from: &'a str,
     is_goal: impl Fn(&str) -> bool,
-    next: &impl Fn(&str) -> Vec<&'a str>,
+    successors: &impl Fn(&str) -> Vec<&'a str>,
 ) -> Option<Vec<&'a str>> {
-    let mut open = VecDeque::from([vec![from]]);
+    let mut unfinished = VecDeque::from([vec![from]]);
     let mut seen = BTreeSet::from([from]);
-    while let Some(path) = open.pop_front() {
+    while let Some(path) = unfinished.pop_front() {
         let last = *path.last()?;
         if is_goal(last) {
             return Some(path);
         }
-        for id in next(last) {
+        for id in successors(last) {
             if seen.insert(id) {
-                open.push_back([path.as_slice(), &[id]].concat());
+                unfinished.push_back([path.as_slice(), &[id]].concat());
             }
         }
     }
@@ -257,11 +275,13 @@ fn shortest_path<'a>(
 mod tests {
     use super::*;
 
-    const ERRORS: &str = "error: failed to encode component\n\nCaused by:\n    0: failed to decode world from module\n    \
+    const LINKER_ERRORS: &str = "error: failed to encode component\n\nCaused by:\n    0: failed to decode world from module\n    \
         1: module was not valid\n    2: failed to resolve import `__wbindgen_placeholder__::__wbindgen_throw`\n    \
         3: module requires an import interface named `__wbindgen_placeholder__`\n";
 
-    fn crates() -> Crates {
+    /// `my_tool` depends on `reqwest`, which leads to `wasm-bindgen`. So does `only-tests`, which only the tests of `my_tool`
+    /// use.
+    fn dependency_graph() -> DependencyGraph {
         serde_json::from_value(serde_json::json!({
             "target_directory": "/nowhere",
             "packages": [
@@ -285,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_missing_function_is_read_from_the_linker_errors() {
-        let found = unresolved_import(ERRORS).unwrap();
+        let found = unresolved_import(LINKER_ERRORS).unwrap();
         assert_eq!(
             (found.module, found.function),
             ("__wbindgen_placeholder__", "__wbindgen_throw")
@@ -294,8 +314,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_assumes_a_browser_is_named_with_its_path() {
-        let lines = explain_browser(&unresolved_import(ERRORS).unwrap(), Some(&crates()));
+    fn a_dependency_that_assumes_a_browser_is_named_with_the_crates_between() {
+        let lines = explain_browser_import(&unresolved_import(LINKER_ERRORS).unwrap(), Some(&dependency_graph()));
         assert_eq!(
             lines[0],
             "does not link, because it assumes a browser: `reqwest` (through `js-sys`, `wasm-bindgen`)"

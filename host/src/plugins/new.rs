@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
 
-/// Writes a new tool crate to `parent/name` and returns its folder.
+/// Writes a new tool crate to `parent/name` and returns its folder. The crate depends on the SDK crate in the folder `sdk`.
 ///
 /// # Errors
-/// Fails if the name is not a tool name, the folder exists, or it cannot be written.
+/// Fails if the name is not a tool name or is reserved, if the folder exists already, or if it cannot be written.
 pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandError> {
-    check_name(name)?;
+    check_new_name(name)?;
     let folder = parent.join(name);
     if folder.exists() {
         return Err(CommandError::Usage(format!(
@@ -23,19 +23,20 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
         fs::write(&path, text).map_err(CommandError::file("write", path))
     };
     fs::create_dir_all(folder.join("src")).map_err(CommandError::file("create", &folder))?;
-    write("Cargo.toml", manifest(name, sdk))?;
-    write("src/lib.rs", source(name))?;
-    write("README.md", readme(name))?;
+    write("Cargo.toml", manifest_text(name, sdk))?;
+    write("src/lib.rs", source_text(name))?;
+    write("README.md", readme_text(name))?;
     write(".gitignore", "/target\n".to_owned())?;
     Ok(folder)
 }
 
-/// Names that are keywords of Rust or crates that every tool has, so that neither a function nor a crate can have them.
+/// Names that a new tool cannot have: keywords of Rust, which cannot name a function, and the crates that every tool uses.
 const RESERVED: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
     fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static \
     std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";
 
-fn check_name(name: &str) -> Result<(), CommandError> {
+/// Fails if the name is not a tool name, or if its function could not have it.
+fn check_new_name(name: &str) -> Result<(), CommandError> {
     if art_tools::check_name(name).is_err() {
         let rule = "a tool name has lower-case letters, digits, `_` and `-`, starts with a letter, and has at most 64 \
                     characters";
@@ -50,12 +51,12 @@ fn check_name(name: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the name of the tool's function: that of its package with `_` in place of `-`.
+/// Returns the name of the tool's function: the name of the tool with `_` in place of `-`.
 fn function_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-fn manifest(name: &str, sdk: &Path) -> String {
+fn manifest_text(name: &str, sdk: &Path) -> String {
     format!(
         r#"[package]
 name = "{name}"
@@ -76,8 +77,9 @@ art-sdk = {{ path = {sdk:?} }}
     )
 }
 
-fn source(name: &str) -> String {
+fn source_text(name: &str) -> String {
     let name = function_name(name);
+    // The attribute `tool` defines a constant for the tool, which the tests use.
     let constant = name.to_ascii_uppercase();
     format!(
         r##"//! The tool `{name}`.
@@ -129,7 +131,7 @@ mod tests {{
     )
 }
 
-fn readme(name: &str) -> String {
+fn readme_text(name: &str) -> String {
     format!(
         r#"# {name}
 
@@ -191,7 +193,7 @@ mod tests {
     #[test]
     fn invalid_tool_names_are_refused() {
         for name in ["", "My", "-a", "../x", "1a", "a b"] {
-            assert!(check_name(name).is_err(), "{name}");
+            assert!(check_new_name(name).is_err(), "{name}");
         }
     }
 }

@@ -42,7 +42,7 @@ struct Metadata {
     art: Art,
 }
 
-/// `[package.metadata.art]`.
+/// The table `[package.metadata.art]`: the settings of the host for the crate.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Art {
@@ -60,7 +60,7 @@ impl Target {
     /// All targets.
     pub const ALL: [Self; 2] = [Self::Plain, Self::Wasi];
 
-    /// Returns the target triple.
+    /// Returns the name by which the Rust compiler knows the target.
     #[must_use]
     pub fn triple(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl Target {
     ///
     /// # Errors
     /// Fails if there is no Rust compiler, or if `rustup` cannot install the target.
-    pub fn ensure(self) -> Result<(), CommandError> {
+    pub fn install_if_missing(self) -> Result<(), CommandError> {
         if self.is_installed()? {
             return Ok(());
         }

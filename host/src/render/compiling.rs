@@ -9,17 +9,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{note, stderr_is_terminal};
 
-/// How often the progress is redrawn.
-const TICK: Duration = Duration::from_millis(100);
+/// How often the counter is redrawn.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shows the progress of compilation: one line, and on a terminal a counter that disappears at the end.
+/// Shows the progress of compilation on stderr: one line at the start, and on a terminal a counter that disappears at the end.
 #[derive(Debug)]
-pub(crate) struct Compiling {
+pub(crate) struct CompilationDisplay {
     quiet: bool,
     counter: Mutex<Option<ProgressBar>>,
 }
 
-impl Compiling {
+impl CompilationDisplay {
     pub(crate) const fn new(quiet: bool) -> Self {
         Self {
             quiet,
@@ -33,17 +33,17 @@ impl Compiling {
             return;
         }
         match event {
-            CompileProgress::Count(compiled) => self.show_count(compiled),
+            CompileProgress::Count(count) => self.show_count(count),
             CompileProgress::Slow(file) => self.print_above(&printable(&format!("`{file}` takes long to compile"))),
         }
     }
 
-    fn show_count(&self, compiled: CompileCount) {
-        if compiled.done == 0 {
-            note(&announcement(compiled.total));
+    fn show_count(&self, count: CompileCount) {
+        if count.done == 0 {
+            note(&announcement(count.total));
         }
         if stderr_is_terminal() {
-            self.draw(compiled);
+            self.draw_counter(count);
         }
     }
 
@@ -56,11 +56,11 @@ impl Compiling {
         }
     }
 
-    fn draw(&self, compiled: CompileCount) {
+    fn draw_counter(&self, count: CompileCount) {
         let mut counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
-        let bar = counter.get_or_insert_with(spinner);
-        bar.set_message(format!("{} of {}", compiled.done, compiled.total));
-        if compiled.done == compiled.total {
+        let bar = counter.get_or_insert_with(new_counter);
+        bar.set_message(format!("{} of {}", count.done, count.total));
+        if count.done == count.total {
             bar.finish_and_clear();
         }
     }
@@ -73,10 +73,10 @@ fn announcement(tools: usize) -> String {
     }
 }
 
-fn spinner() -> ProgressBar {
+fn new_counter() -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
     let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(TICK);
+    bar.enable_steady_tick(REDRAW_INTERVAL);
     bar
 }
 
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn the_announcement_uses_singular_and_plural() {
-        let lines = [1, 8].map(announcement);
-        assert_eq!(lines[0], "compiling 1 tool for this machine (first use only)");
-        assert_eq!(lines[1], "compiling 8 tools for this machine (first use only)");
+        let announcements = [1, 8].map(announcement);
+        assert_eq!(announcements[0], "compiling 1 tool for this machine (first use only)");
+        assert_eq!(announcements[1], "compiling 8 tools for this machine (first use only)");
     }
 }

@@ -6,18 +6,19 @@ use art_core::stream::{Phase, StreamEvent};
 use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
-use super::plan::Plan;
+use super::plan::PlanDisplay;
 use super::{answer, drawing, note, print_piece, stdout_is_terminal};
 
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
-pub(crate) struct Display {
-    plan: Plan,
-    /// The drawings that are not printed yet: the outputs of display tools. They are printed above the answer.
+pub(crate) struct RunDisplay {
+    plan: PlanDisplay,
+    /// The drawings that are not printed yet. They show the outputs of display tools, and are printed above the answer.
     drawings: Vec<String>,
-    /// Number of drawings that were printed.
-    drawings_printed: usize,
-    /// The part of the answer printed so far. `None` if stdout is not a terminal.
-    printed: Option<PrintedAnswer>,
+    /// Number of drawings that were printed already.
+    printed_drawing_count: usize,
+    /// The part of the answer that was printed so far. `None` if stdout is not a terminal, where the answer is printed at the
+    /// end.
+    printed_answer: Option<PrintedAnswer>,
 }
 
 /// The part of the answer that was printed.
@@ -25,24 +26,26 @@ pub(crate) struct Display {
 struct PrintedAnswer {
     /// The model call that writes the answer.
     call: Option<ActionId>,
+    /// Extracts the text of the answer from the reply.
     reader: AnswerStream,
+    /// The printed text.
     text: String,
 }
 
-impl Display {
+impl RunDisplay {
     pub(crate) fn new() -> Self {
         Self {
-            plan: Plan::new(),
+            plan: PlanDisplay::new(),
             drawings: Vec::new(),
-            drawings_printed: 0,
-            printed: stdout_is_terminal().then(PrintedAnswer::default),
+            printed_drawing_count: 0,
+            printed_answer: stdout_is_terminal().then(PrintedAnswer::default),
         }
     }
 
     /// Prints the part of the answer that was not printed yet, and ends the display. `content` is the full answer.
     pub(crate) fn finish(mut self, content: &str) {
-        self.finalize();
-        let shown = self.printed.map(|printed| printed.text).unwrap_or_default();
+        self.print_plan_and_drawings();
+        let shown = self.printed_answer.map(|printed| printed.text).unwrap_or_default();
         match unprinted(&shown, content) {
             Unprinted::All(content) => {
                 note("");
@@ -56,16 +59,16 @@ impl Display {
 
     /// Ends the display of a run without an answer.
     pub(crate) fn abandon(mut self) {
-        self.finalize();
-        if self.printed.is_some_and(|printed| !printed.text.is_empty()) {
+        self.print_plan_and_drawings();
+        if self.printed_answer.is_some_and(|printed| !printed.text.is_empty()) {
             answer("");
         }
     }
 
-    /// Prints the final plan and then the drawings of tools, each once, above the answer.
-    fn finalize(&mut self) {
-        self.plan.finalize();
-        self.drawings_printed += self.drawings.len();
+    /// Prints the plan as permanent lines, and then the new drawings. The answer is printed below them.
+    fn print_plan_and_drawings(&mut self) {
+        self.plan.stop_redrawing();
+        self.printed_drawing_count += self.drawings.len();
         for drawing in self.drawings.drain(..) {
             note("");
             answer(&drawing);
@@ -74,10 +77,12 @@ impl Display {
 
     /// Prints what `token` adds to the answer, if stdout is a terminal.
     fn print_token(&mut self, piece: &Streamed<'_>, token: &str) {
-        let Some(printed) = &mut self.printed else { return };
+        let Some(printed) = &mut self.printed_answer else {
+            return;
+        };
         if printed.call.replace(piece.call) != Some(piece.call) {
-            // The model call was repeated, or the reply before this one was not the answer.
-            printed.end_other_text();
+            // The text so far came from another model call: this call repeats it, or its reply was not the answer.
+            printed.end_line_of_other_text();
             printed.reader = answer_reader(piece.phase);
         }
         let text = printed.reader.push(token);
@@ -87,7 +92,7 @@ impl Display {
         let is_first_piece = printed.text.is_empty();
         printed.text.push_str(&text);
         if is_first_piece {
-            self.finalize();
+            self.print_plan_and_drawings();
             note("");
         }
         print_piece(&text);
@@ -95,8 +100,8 @@ impl Display {
 }
 
 impl PrintedAnswer {
-    /// Ends the line of a text that turned out not to be the answer. Returns whether there was one.
-    fn end_other_text(&mut self) -> bool {
+    /// Ends the line of a printed text that turned out not to be the answer. Returns whether there was such a text.
+    fn end_line_of_other_text(&mut self) -> bool {
         let was_printed = !std::mem::take(&mut self.text).is_empty();
         if was_printed {
             answer("");
@@ -113,16 +118,20 @@ fn answer_reader(phase: Phase) -> AnswerStream {
     }
 }
 
-impl Watcher for Display {
+impl Watcher for RunDisplay {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if view.stage == RunStage::Execution {
-            // A planner wrote text in addition to its calls, which is not the answer.
-            if self.printed.as_mut().is_some_and(PrintedAnswer::end_other_text) {
-                self.plan.resume();
+            // Text that the planner wrote in addition to its calls is not the answer.
+            if self
+                .printed_answer
+                .as_mut()
+                .is_some_and(PrintedAnswer::end_line_of_other_text)
+            {
+                self.plan.resume_redrawing();
             }
         } else {
             let results = view.items.iter().flat_map(drawing::results_to_draw);
-            self.drawings = results.skip(self.drawings_printed).map(drawing::draw).collect();
+            self.drawings = results.skip(self.printed_drawing_count).map(drawing::draw).collect();
         }
         self.plan.update(view, calls);
     }

@@ -1,4 +1,5 @@
-//! Draws the output of a display tool as text: rows as a table, text unchanged, anything else as JSON.
+//! Draws the output of a display tool, which is only for the person and not for the model: rows as a table, text unchanged,
+//! anything else as JSON.
 
 use art_agent::RunReport;
 use art_core::JsonObject;
@@ -16,16 +17,16 @@ const MAX_LINE_CHARS: usize = 400;
 
 /// Returns the results of a step that are to be shown to a person.
 pub(crate) fn results_to_draw(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
-    item.tool_results.iter().filter(|result| is_drawn(result))
+    item.tool_results.iter().filter(|result| has_drawing(result))
 }
 
 /// Returns whether a result is to be shown to a person. A failed display tool has nothing to show.
-pub(crate) fn is_drawn(result: &ToolResult) -> bool {
+pub(crate) fn has_drawing(result: &ToolResult) -> bool {
     result.metadata.for_display && result.status == ToolStatus::Success
 }
 
-/// Returns the results to display as JSON, for programs that draw them themselves.
-pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
+/// Returns the results that are to be shown as JSON, for programs that draw them themselves.
+pub(crate) fn results_as_json(report: &RunReport) -> Vec<Value> {
     let entry = |item: &TodoItem, result: &ToolResult| {
         json!({
             "stepId": item.id,
@@ -39,10 +40,11 @@ pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
     report.items.iter().flat_map(entries).collect()
 }
 
-/// Returns the drawing under its title. A long drawing is cut, and its last line has the number of omitted lines.
+/// Draws a result under its title, or under the name of its tool. A long drawing is cut, and its last line says how many lines
+/// are omitted.
 pub(crate) fn draw(result: &ToolResult) -> String {
     let output = result.output.as_ref().unwrap_or(&Value::Null);
-    let all_lines = lines(output.get("data").unwrap_or(output));
+    let all_lines = output_lines(output.get("data").unwrap_or(output));
     let omitted = all_lines.len().saturating_sub(MAX_LINES);
     let mut text = vec![
         result
@@ -51,7 +53,7 @@ pub(crate) fn draw(result: &ToolResult) -> String {
             .clone()
             .unwrap_or_else(|| result.tool_name.clone()),
     ];
-    text.extend(all_lines.into_iter().take(MAX_LINES).map(|line| cut(&line)));
+    text.extend(all_lines.into_iter().take(MAX_LINES).map(|line| cut_line(&line)));
     if omitted > 0 {
         text.push(format!(
             "... {omitted} more lines; `art --json runs show` has all of them"
@@ -60,8 +62,8 @@ pub(crate) fn draw(result: &ToolResult) -> String {
     text.join("\n")
 }
 
-fn lines(output: &Value) -> Vec<String> {
-    if let Some(rows) = rows(output) {
+fn output_lines(output: &Value) -> Vec<String> {
+    if let Some(rows) = table_rows(output) {
         return table::lines(&rows);
     }
     let text = match output {
@@ -71,7 +73,7 @@ fn lines(output: &Value) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn cut(line: &str) -> String {
+fn cut_line(line: &str) -> String {
     match prefix(line, MAX_LINE_CHARS) {
         kept if kept.len() == line.len() => line.to_owned(),
         kept => format!("{kept}..."),
@@ -80,7 +82,7 @@ fn cut(line: &str) -> String {
 
 /// Returns the rows of a table, heading first, if the output is one: a list of objects with simple values, a list of lists of
 /// simple values, or an object with such `rows` and optional `columns` or `headers`.
-fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
+fn table_rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => rows_from_objects(entries).or_else(|| rows_from_lists(entries)),
         Value::Object(fields) => rows_with_heading(fields),
@@ -98,17 +100,17 @@ fn rows_with_heading(fields: &JsonObject) -> Option<Vec<Vec<String>>> {
     Some(std::iter::once(heading).chain(rows_from_lists(entries)?).collect())
 }
 
-/// Returns a heading with the keys of the first object, then a row for each object. Returns `None` if an object has other keys, or a
-/// list or an object as a value.
+/// Returns a heading with the keys of the first object, then a row for each object. Returns `None` if an object has a key that
+/// the first one lacks, or if a value is a list or an object.
 fn rows_from_objects(entries: &[Value]) -> Option<Vec<Vec<String>>> {
     let objects: Vec<&JsonObject> = entries.iter().map(Value::as_object).collect::<Option<_>>()?;
     let heading: Vec<&String> = objects.first()?.keys().collect();
     let row = |object: &&JsonObject| {
-        let all_known = object.keys().all(|name| heading.contains(&name));
+        let has_only_known_keys = object.keys().all(|name| heading.contains(&name));
         let values = heading
             .iter()
             .map(|name| cell(object.get(*name).unwrap_or(&Value::Null)));
-        all_known.then(|| values.collect::<Option<Vec<_>>>())?
+        has_only_known_keys.then(|| values.collect::<Option<Vec<_>>>())?
     };
     let rows: Vec<_> = objects.iter().map(row).collect::<Option<_>>()?;
     let heading = heading.into_iter().cloned().collect();
@@ -138,7 +140,8 @@ mod tests {
     use super::*;
     use art_core::tool::ParsedToolCall;
 
-    fn result(output: Value) -> ToolResult {
+    /// Returns a result of the display tool `chart`.
+    fn chart_result(output: Value) -> ToolResult {
         let call = ParsedToolCall {
             call_id: "c".to_owned(),
             tool_name: "chart".to_owned(),
@@ -159,32 +162,35 @@ mod tests {
             json!([["a", "b"], [1, "x"], [250, ""]]),
             json!({"data": [{"a": 1, "b": "x"}, {"a": 250}]}),
         ] {
-            assert_eq!(draw(&result(output.clone())), table, "{output}");
+            assert_eq!(draw(&chart_result(output.clone())), table, "{output}");
         }
     }
 
     #[test]
     fn text_is_unchanged_and_other_values_are_json_under_the_title() {
-        let mut titled = result(json!("#\n##"));
+        let mut titled = chart_result(json!("#\n##"));
         titled.metadata.title = Some("Sales".to_owned());
         assert_eq!(draw(&titled), "Sales\n#\n##");
-        assert_eq!(draw(&result(json!([{"a": [1]}]))).lines().count(), 8);
-        assert_eq!(draw(&result(json!([]))), "chart\n[]");
+        // The title, and seven lines of indented JSON.
+        assert_eq!(draw(&chart_result(json!([{"a": [1]}]))).lines().count(), 1 + 7);
+        assert_eq!(draw(&chart_result(json!([]))), "chart\n[]");
     }
 
     #[test]
     fn a_long_drawing_is_cut() {
-        let drawn = draw(&result(json!("x\n".repeat(1_000))));
-        assert_eq!(drawn.lines().count(), MAX_LINES + 2);
+        let drawn = draw(&chart_result(json!("x\n".repeat(MAX_LINES + 800))));
+        let title_and_note = 2;
+        assert_eq!(drawn.lines().count(), MAX_LINES + title_and_note);
         assert!(drawn.contains("... 800 more lines"), "{drawn}");
-        assert!(draw(&result(json!("x".repeat(5_000)))).len() < 500);
+        let long_line = draw(&chart_result(json!("x".repeat(10 * MAX_LINE_CHARS))));
+        assert!(long_line.len() < MAX_LINE_CHARS + 100);
     }
 
     #[test]
     fn a_failed_result_is_not_drawn() {
-        let mut failed = result(json!("x"));
-        assert!(is_drawn(&failed));
+        let mut failed = chart_result(json!("x"));
+        assert!(has_drawing(&failed));
         failed.status = ToolStatus::Error;
-        assert!(!is_drawn(&failed));
+        assert!(!has_drawing(&failed));
     }
 }

@@ -7,7 +7,7 @@ use art_store::clock::SystemClock;
 
 use super::json_line;
 
-/// Writes a line for each streamed piece of a model's reply.
+/// Writes a line of JSON for each streamed piece of a model's reply.
 #[derive(Debug)]
 pub(crate) struct EventLines;
 
@@ -19,7 +19,8 @@ impl Watcher for EventLines {
     }
 }
 
-/// Wraps the piece with its context. Returns `None` for pieces that only the provider needs.
+/// Returns the piece together with the run and the phase that it belongs to. Returns `None` for pieces that only the provider
+/// needs.
 fn envelope(piece: &Streamed<'_>) -> Option<StreamEnvelope> {
     let context = StreamContext {
         thread_id: piece.thread_id.to_owned(),

@@ -12,54 +12,55 @@ use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
 use art_core::text::{prefix, printable, truncate};
 use art_core::tool::ParsedToolCall;
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::{note, stderr_is_terminal, stderr_width, units};
-use live::Live;
-use plain::Plain;
+use live::LiveList;
+use plain::PlainLines;
 
 /// Maximum length of the shown description of a step, in characters.
 const MAX_DESCRIPTION: usize = 70;
 /// Maximum length of the shown error of a step, in characters: long enough for the command that grants what was denied.
 const MAX_ERROR: usize = 1_000;
-/// Maximum length of a line about a call where the width of the terminal is unknown, in characters.
-const MAX_DETAIL: usize = 160;
-/// Maximum length of the arguments of a call before they are cut to a line, in characters.
+/// Maximum length of a line about a [`Detail`] where the width of the terminal is unknown, in characters.
+const MAX_DETAIL_LINE: usize = 160;
+/// Maximum length of the arguments of a call, in characters. Their line is cut further to the width of the terminal.
 const MAX_ARGUMENTS: usize = 1_000;
 /// Maximum length of the shown progress message of a tool, in characters.
 const MAX_PROGRESS: usize = 50;
 
 /// Display of a plan on stderr.
-pub(crate) enum Plan {
-    Plain(Plain),
-    Live(Live),
+pub(crate) enum PlanDisplay {
+    Plain(PlainLines),
+    Live(LiveList),
 }
 
-impl Plan {
-    /// Creates a live list on a terminal, and plain lines otherwise.
+impl PlanDisplay {
+    /// Creates a list that is redrawn on a terminal, and lines that stay otherwise.
     pub(crate) fn new() -> Self {
         match stderr_is_terminal() {
-            true => Self::Live(Live::default()),
-            false => Self::Plain(Plain::default()),
+            true => Self::Live(LiveList::default()),
+            false => Self::Plain(PlainLines::default()),
         }
     }
 
-    /// Stops redrawing. Finished steps remain as plain lines.
-    pub(crate) fn finalize(&mut self) {
+    /// Stops redrawing, so that other output can follow. Finished steps remain on the screen as permanent lines.
+    pub(crate) fn stop_redrawing(&mut self) {
         if let Self::Live(live) = self {
-            live.finalize();
+            live.stop_redrawing();
         }
     }
 
-    /// Resumes redrawing after [`Self::finalize`], without the steps that remain as plain lines.
-    pub(crate) fn resume(&mut self) {
+    /// Resumes redrawing after [`Self::stop_redrawing`], without the steps that remain as permanent lines.
+    pub(crate) fn resume_redrawing(&mut self) {
         if let Self::Live(live) = self {
-            live.resume();
+            live.resume_redrawing();
         }
     }
 
+    /// Prints a line. On a terminal it stands above the list.
     fn note(&self, text: &str) {
         match self {
             Self::Plain(_) => note(text),
@@ -68,7 +69,7 @@ impl Plan {
     }
 }
 
-impl Watcher for Plan {
+impl Watcher for PlanDisplay {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         match self {
             Self::Plain(plain) => plain.update(view, calls),
@@ -128,7 +129,7 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String 
         text.push_str(&format!(": {titles}"));
     }
     if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::Failed) {
-        text.push_str(&step_cost(&item.id, duration, calls));
+        text.push_str(&step_cost_text(&item.id, duration, calls));
     }
     if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
         text.push_str(": ");
@@ -137,9 +138,10 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String 
     text
 }
 
-/// Something that happened in a step: a call, or that the model took over.
+/// Something that happened in a step: a call, or that the model took over a step for which the plan has calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Detail {
+    /// The first word of the line, `call` or `model`.
     mark: &'static str,
     text: String,
 }
@@ -155,12 +157,12 @@ impl Detail {
     }
 }
 
-/// Returns what happened in a step and was not shown yet: its calls with values in place of references, and why a model carries
-/// the step out although the plan has its calls. Updates `shown`.
-fn new_details(item: &TodoItem, shown: &mut Shown) -> Vec<Detail> {
+/// Returns what happened in a step and was not shown yet: its calls, with values in place of references, and why a model carries
+/// out the step although the plan has calls for it. Updates `shown`.
+fn new_details(item: &TodoItem, shown: &mut ShownDetails) -> Vec<Detail> {
     if item.actual_tool_calls.len() < shown.calls {
         // The step has started again.
-        *shown = Shown::default();
+        *shown = ShownDetails::default();
     }
     let calls = item.actual_tool_calls.get(shown.calls..).unwrap_or_default();
     let mut details: Vec<_> = calls.iter().map(call_detail).collect();
@@ -174,10 +176,12 @@ fn new_details(item: &TodoItem, shown: &mut Shown) -> Vec<Detail> {
     details
 }
 
-/// How much of what happened in a step was shown.
+/// Which details of a step were shown.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shown {
+struct ShownDetails {
+    /// Number of calls that were shown, from the first one on.
     calls: usize,
+    /// Whether it was shown that the model took over.
     fallback: bool,
 }
 
@@ -190,7 +194,7 @@ fn call_detail(call: &ParsedToolCall) -> Detail {
     }
 }
 
-/// Returns the titles of the results of a completed step, cut to the maximum length.
+/// Returns the titles that tools gave to the results of a completed step, cut to the maximum length.
 fn titles(item: &TodoItem) -> Option<String> {
     let completed = item.status == TodoItemStatus::Completed;
     let results = item
@@ -218,14 +222,15 @@ fn progress_text(progress: &ToolProgress) -> String {
     }
 }
 
+/// Returns the text as one line with escaped control characters.
 pub(super) fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\t'], " "))
 }
 
-/// Returns the duration of a step, with the tools and the usage of its calls, in parentheses.
-fn step_cost(item_id: &str, duration: Duration, calls: &[CallCost]) -> String {
+/// Returns the duration of a step, with the tools of its calls and what they used together, in parentheses.
+fn step_cost_text(item_id: &str, duration: Duration, calls: &[CallCost]) -> String {
     let duration = units::micros(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
-    let mut usage = Usage::default();
+    let mut usage = ToolUsage::default();
     let mut tools = Vec::new();
     for call in calls.iter().filter(|call| call.item_id == item_id) {
         usage += call.usage;
@@ -263,14 +268,14 @@ pub fn cost_table(calls: &[CallCost]) -> Option<String> {
             .map(|call| cost_row(&call.item_id, &call.tool, call.ending.as_str(), &call.usage)),
     );
     if calls.len() > 1 {
-        let mut total = Usage::default();
+        let mut total = ToolUsage::default();
         calls.iter().for_each(|call| total += call.usage);
         rows.push(cost_row("total", "", "", &total));
     }
     Some(super::table::lines(&rows).join("\n"))
 }
 
-fn cost_row(step: &str, tool: &str, ending: &str, usage: &Usage) -> Vec<String> {
+fn cost_row(step: &str, tool: &str, ending: &str, usage: &ToolUsage) -> Vec<String> {
     vec![
         step.to_owned(),
         tool.to_owned(),
@@ -289,6 +294,7 @@ fn cost_row(step: &str, tool: &str, ending: &str, usage: &Usage) -> Vec<String> 
 mod tests {
     use super::*;
 
+    /// Returns a progress message of the call `call` in the step `a`.
     pub(super) fn progress(title: &str, percent: Option<u8>) -> ToolProgress {
         ToolProgress {
             call_id: "call".to_owned(),

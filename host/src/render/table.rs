@@ -20,7 +20,7 @@ pub fn lines(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(|row| line(row, &widths)).collect()
 }
 
-/// Returns the first sentence of a description, for the last column.
+/// Returns the first sentence of a description, which is short enough for a cell.
 #[must_use]
 pub fn first_sentence(text: &str) -> String {
     let first = text.split_inclusive(". ").next().unwrap_or_default();

@@ -12,16 +12,20 @@ pub fn bytes(number: u64) -> String {
     with_unit(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// Formats a duration in microseconds, such as `1.2 ms` for 1 234. Durations of minutes or days occur for runs that waited.
+/// Formats a duration in microseconds, such as `1.2 ms` for 1 234. A run that waits for a person can take hours or days.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
 pub fn micros(number: u64) -> String {
-    let minutes = number as f64 / 60e6;
-    match number / 60_000_000 {
-        0 => with_unit(number, 1_000.0, &[" us", " ms", " s"]),
-        1..60 => format!("{minutes:.1} min"),
-        60..1_440 => format!("{:.1} h", minutes / 60.0),
-        _ => format!("{:.1} days", minutes / 1_440.0),
+    let seconds = number as f64 / 1e6;
+    let (minutes, hours) = (seconds / 60.0, seconds / 3_600.0);
+    if rounded_to_tenth(seconds) < 60.0 {
+        with_unit(number, 1_000.0, &[" us", " ms", " s"])
+    } else if rounded_to_tenth(minutes) < 60.0 {
+        format!("{minutes:.1} min")
+    } else if rounded_to_tenth(hours) < 24.0 {
+        format!("{hours:.1} h")
+    } else {
+        format!("{:.1} days", hours / 24.0)
     }
 }
 
@@ -45,17 +49,17 @@ pub fn seconds(millis: u64) -> String {
     }
 }
 
-/// Formats the time since `timestamp`, in milliseconds since the epoch, such as `5 min ago`.
+/// Returns how long ago `timestamp`, in milliseconds since the epoch, was, such as `5 min ago`.
 #[must_use]
 pub fn ago(timestamp: art_core::Timestamp) -> String {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
     let seconds = now.as_secs().saturating_sub(timestamp / 1_000);
-    format!("{} ago", whole_units(seconds))
+    format!("{} ago", in_largest_unit(seconds))
 }
 
-/// Returns the time until `timestamp`, such as `in 5 min`, or `now` if it has passed.
+/// Returns when `timestamp`, in milliseconds since the epoch, will be, such as `in 5 min`, or `now` if it has passed.
 #[must_use]
 pub fn from_now(timestamp: art_core::Timestamp) -> String {
     let now = std::time::SystemTime::now()
@@ -63,12 +67,12 @@ pub fn from_now(timestamp: art_core::Timestamp) -> String {
         .unwrap_or_default();
     match (timestamp / 1_000).saturating_sub(now.as_secs()) {
         0 => "now".to_owned(),
-        seconds => format!("in {}", whole_units(seconds)),
+        seconds => format!("in {}", in_largest_unit(seconds)),
     }
 }
 
-/// Formats a duration in the largest unit of which it has at least one.
-fn whole_units(seconds: u64) -> String {
+/// Formats a duration in its largest unit, rounded down: 90 minutes are `1 h`.
+fn in_largest_unit(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min", seconds / 60),
@@ -78,12 +82,13 @@ fn whole_units(seconds: u64) -> String {
     }
 }
 
-/// Divides `number` by `step` until it is less than `step`, and appends the matching unit.
+/// Divides `number` by `step` until it is less than `step` when it is shown with one decimal, or no unit is left, and appends
+/// the unit. `units` begins with the smallest.
 #[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
 fn with_unit(number: u64, step: f64, units: &[&str]) -> String {
     let mut value = number as f64;
     let mut unit = 0;
-    while value >= step && unit + 1 < units.len() {
+    while rounded_to_tenth(value) >= step && unit + 1 < units.len() {
         value /= step;
         unit += 1;
     }
@@ -93,6 +98,11 @@ fn with_unit(number: u64, step: f64, units: &[&str]) -> String {
     } else {
         format!("{value:.1}{unit_text}")
     }
+}
+
+/// Returns the value as it is shown with one decimal.
+fn rounded_to_tenth(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
 }
 
 #[cfg(test)]
@@ -111,7 +121,20 @@ mod tests {
     fn long_durations_are_in_minutes_hours_or_days() {
         let texts = [59, 90, 93_600, 200_000].map(|seconds| micros(seconds * 1_000_000));
         assert_eq!(texts, ["59.0 s", "1.5 min", "1.1 days", "2.3 days"]);
-        assert_eq!([3_600, 86_400, 172_800].map(whole_units), ["1 h", "1 day", "2 days"]);
+        assert_eq!(
+            [3_600, 86_400, 172_800].map(in_largest_unit),
+            ["1 h", "1 day", "2 days"]
+        );
+    }
+
+    #[test]
+    fn a_number_that_rounds_up_to_the_next_unit_is_shown_in_it() {
+        assert_eq!(
+            (count(999_949), count(999_950), bytes((1 << 20) - 1)),
+            ("999.9 k".into(), "1.0 M".into(), "1.0 MiB".into())
+        );
+        let texts = [999_960, 59_940_000, 59_960_000, 3_597_500_000, 86_399_000_000].map(micros);
+        assert_eq!(texts, ["1.0 s", "59.9 s", "1.0 min", "1.0 h", "1.0 days"]);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use art_sdk::{args, never_null, output};
 use jiff::Timestamp;
 
-/// Maximum number of entries that are looked at.
+/// Maximum number of entries of an archive that are looked at.
 const MAX_ENTRIES: u64 = 100_000;
-/// Maximum size of the names in the output, in bytes.
-const MAX_NAMES: usize = 256 << 10;
-/// Maximum length of a name, in characters.
-const MAX_NAME: usize = 500;
+/// Maximum size of all names in the output together, in bytes.
+const MAX_NAMES_BYTES: usize = 256 << 10;
+/// Maximum length of one name in the output, in characters.
+const MAX_NAME_CHARS: usize = 500;
 
 /// An archive, and which of its entries to return.
 #[args]
@@ -87,10 +87,14 @@ pub(crate) enum EntryKind {
 /// Collects the entries of an archive for the output.
 pub(crate) struct Listing<'a> {
     input: &'a ArchiveListInput,
-    wanted: Option<String>,
+    /// The text that the names of the wanted entries contain, in lower case; `None` if all entries are wanted.
+    wanted_text: Option<String>,
     output: ArchiveListOutput,
-    seen: u64,
-    size_of_names: usize,
+    /// Number of entries that were looked at, wanted or not.
+    seen_entries: u64,
+    /// Size of the names in the output, in bytes.
+    names_bytes: usize,
+    /// Number of entries that would be written outside of the directory into which somebody unpacks the archive.
     unsafe_names: u64,
 }
 
@@ -98,7 +102,7 @@ impl<'a> Listing<'a> {
     pub(crate) fn new(input: &'a ArchiveListInput, format: Format) -> Self {
         Self {
             input,
-            wanted: input.name_contains.as_ref().map(|text| text.to_lowercase()),
+            wanted_text: input.name_contains.as_ref().map(|text| text.to_lowercase()),
             output: ArchiveListOutput {
                 format,
                 entries: Vec::new(),
@@ -107,38 +111,39 @@ impl<'a> Listing<'a> {
                 truncated: false,
                 notes: Vec::new(),
             },
-            seen: 0,
-            size_of_names: 0,
+            seen_entries: 0,
+            names_bytes: 0,
             unsafe_names: 0,
         }
     }
 
-    /// Adds an entry if its name is wanted. Returns whether further entries may be added: there is a maximum number.
+    /// Counts an entry if its name is wanted, and adds it to the output if there is room. Returns whether the caller may look at
+    /// further entries, which is false after [`MAX_ENTRIES`].
     pub(crate) fn add(&mut self, mut entry: Entry) -> bool {
-        self.seen += 1;
+        self.seen_entries += 1;
         self.unsafe_names += u64::from(leads_outside(&entry.name));
         let is_wanted = self
-            .wanted
+            .wanted_text
             .as_ref()
             .is_none_or(|text| entry.name.to_lowercase().contains(text));
         if is_wanted {
             self.output.entry_count += 1;
             self.output.total_size = self.output.total_size.saturating_add(entry.size);
-            if let Some((at, _)) = entry.name.char_indices().nth(MAX_NAME) {
-                entry.name.truncate(at);
+            if let Some((cut_at, _)) = entry.name.char_indices().nth(MAX_NAME_CHARS) {
+                entry.name.truncate(cut_at);
                 entry.name.push_str("..");
             }
-            if self.output.entries.len() < self.input.limit && self.size_of_names + entry.name.len() <= MAX_NAMES {
-                self.size_of_names += entry.name.len();
+            if self.output.entries.len() < self.input.limit && self.names_bytes + entry.name.len() <= MAX_NAMES_BYTES {
+                self.names_bytes += entry.name.len();
                 self.output.entries.push(entry);
             } else {
                 self.output.truncated = true;
             }
         }
-        if self.seen == MAX_ENTRIES {
+        if self.seen_entries == MAX_ENTRIES {
             self.mark_incomplete(&format!("only the first {MAX_ENTRIES} entries were looked at"));
         }
-        self.seen < MAX_ENTRIES
+        self.seen_entries < MAX_ENTRIES
     }
 
     pub(crate) fn note(&mut self, note: &str) {
@@ -162,11 +167,12 @@ impl<'a> Listing<'a> {
     }
 }
 
+/// Returns whether an entry of this name would be written outside of the directory into which somebody unpacks the archive.
 fn leads_outside(name: &str) -> bool {
     name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// Returns a time in UTC as text, or `None` if it is out of range.
+/// Returns the time that is this number of seconds after the start of 1970, in UTC, or `None` if it is out of range.
 pub(crate) fn utc_text(seconds: u64) -> Option<String> {
     let time = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
     Some(time.to_string())

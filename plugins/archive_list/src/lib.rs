@@ -60,6 +60,7 @@ fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
         return Err(files::explain(&input.path, &std::io::ErrorKind::IsADirectory.into()));
     }
     let format = detect_format(&mut file).map_err(explain)?;
+    // A file that has none of the formats is refused below, so any format will do here.
     let mut listing = io::Listing::new(&input, format.unwrap_or(Format::Tar));
     match format {
         Some(Format::Zip) => zip::list(file, &mut listing),
@@ -71,7 +72,8 @@ fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
     Ok(listing.finish())
 }
 
-/// Determines the format from the first bytes of the file, whatever its name is. Returns `None` for other files.
+/// Determines the format from the first bytes of the file, whatever its name is. Returns `None` if the file has none of the
+/// formats.
 fn detect_format(file: &mut File) -> std::io::Result<Option<Format>> {
     let mut head = Vec::new();
     file.by_ref().take(512).read_to_end(&mut head)?;

@@ -8,10 +8,10 @@ use tar::{Archive, EntryType};
 
 use crate::io::{Entry, EntryKind, Listing, utc_text};
 
-/// Maximum number of bytes that are decompressed.
+/// Maximum size of the decompressed content that is read, in bytes.
 const MAX_DECOMPRESSED: u64 = 128 << 20;
-/// Size of the pieces that are read. The pieces are large, because each read is a call into the host.
-const PIECE: usize = 256 << 10;
+/// Number of compressed bytes that one read gets. It is large, because each read is a call into the host.
+const READ_SIZE: usize = 256 << 10;
 
 /// Lists an uncompressed file; the content of the entries is skipped.
 pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> {
@@ -28,10 +28,10 @@ pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> 
 
 /// Lists a file that is compressed with gzip, until the limit on decompressed bytes is reached.
 pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(), String> {
-    let decoder = MultiGzDecoder::new(BufReader::with_capacity(PIECE, file));
+    let decoder = MultiGzDecoder::new(BufReader::with_capacity(READ_SIZE, file));
     let mut archive = Archive::new(BoundedReader {
         decoder,
-        rest: MAX_DECOMPRESSED,
+        remaining: MAX_DECOMPRESSED,
     });
     let entries = archive.entries().map_err(|error| error.to_string())?;
     for (index, entry) in entries.enumerate() {
@@ -70,33 +70,35 @@ fn to_entry<R: Read>(entry: &tar::Entry<'_, R>) -> Entry {
     }
 }
 
-/// A reader that fails after a given number of bytes.
+/// A reader that fails after a given number of decompressed bytes.
 struct BoundedReader<R> {
     decoder: R,
-    rest: u64,
+    /// Number of bytes that may still be read.
+    remaining: u64,
 }
 
 impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.rest == 0 {
+        if self.remaining == 0 {
             return Err(std::io::Error::new(
                 std::io::ErrorKind::FileTooLarge,
                 "too much to decompress",
             ));
         }
-        let length = usize::try_from(self.rest).unwrap_or(usize::MAX).min(buffer.len());
+        let length = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.decoder.read(buffer.get_mut(..length).unwrap_or_default())?;
-        self.rest -= read as u64;
+        self.remaining -= read as u64;
         Ok(read)
     }
 }
 
-/// Returns whether the reader failed because of its limit. `tar` wraps the errors of the reader.
+/// Returns whether an error is the one of [`BoundedReader`] at its limit, or is caused by it: `tar` wraps the errors of its
+/// reader.
 fn is_limit_error(error: &std::io::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {
-        let io = error.downcast_ref::<std::io::Error>();
-        if io.is_some_and(|error| error.kind() == std::io::ErrorKind::FileTooLarge) {
+        let io_error = error.downcast_ref::<std::io::Error>();
+        if io_error.is_some_and(|error| error.kind() == std::io::ErrorKind::FileTooLarge) {
             return true;
         }
         source = error.source();

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Creates a file that contains `content`.
+/// Creates a file that contains `content`, in a directory that is removed when it is dropped.
 fn write_file(content: &[u8]) -> (TempDir, PathBuf) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("archive");
@@ -18,31 +18,35 @@ fn write_file(content: &[u8]) -> (TempDir, PathBuf) {
     (directory, path)
 }
 
+/// Returns the output for a file that contains `content`. `input` has the other arguments.
 fn list(content: &[u8], mut input: Value) -> Value {
     let (_directory, path) = write_file(content);
     input["path"] = json!(path);
     output(&ARCHIVE_LIST, input)
 }
 
+/// Returns the message with which the tool refuses a file that contains `content`.
 fn refusal(content: &[u8]) -> String {
     let (_directory, path) = write_file(content);
     failure(&ARCHIVE_LIST, json!({"path": path})).message
 }
 
-fn zip_archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+/// Returns a zip file with the directory `docs/` and then files of these names and contents.
+fn zip_archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ::zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = ::zip::write::SimpleFileOptions::default().compression_method(::zip::CompressionMethod::Stored);
     writer.add_directory("docs/", options).unwrap();
-    for (name, content) in entries {
+    for (name, content) in files {
         writer.start_file(*name, options).unwrap();
         writer.write_all(content).unwrap();
     }
     writer.finish().unwrap().into_inner()
 }
 
-fn tar_archive(entries: &[(&str, u64)]) -> Vec<u8> {
+/// Returns a tar file with files of these names and sizes, which were changed 60 seconds after the start of 1970.
+fn tar_archive(files: &[(&str, u64)]) -> Vec<u8> {
     let mut builder = ::tar::Builder::new(Vec::new());
-    for (name, size) in entries {
+    for (name, size) in files {
         let mut header = ::tar::Header::new_ustar();
         // `set_path` refuses names such as `../x`, but an attacker can write such names.
         header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
@@ -55,7 +59,7 @@ fn tar_archive(entries: &[(&str, u64)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-fn compress(content: &[u8]) -> Vec<u8> {
+fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
@@ -84,7 +88,7 @@ fn the_entries_of_a_zip_file_are_listed_with_their_sizes() {
 #[test]
 fn the_entries_of_a_plain_and_of_a_compressed_tar_file_are_listed() {
     let tar = tar_archive(&[("a.txt", 700), ("b/c.txt", 0)]);
-    for (content, format) in [(tar.clone(), "tar"), (compress(&tar), "tar_gz")] {
+    for (content, format) in [(tar.clone(), "tar"), (gzip(&tar), "tar_gz")] {
         let listed = list(&content, json!({}));
         assert_eq!(listed["format"], format);
         let first = json!({"name": "a.txt", "kind": "file", "size": 700, "modified": "1970-01-01T00:01:00Z"});
@@ -104,9 +108,9 @@ fn entries_are_selected_by_name_and_the_list_is_limited() {
         (names(&listed), &listed["total_size"]),
         (vec!["docs/A.TXT", "c.txt"], &json!(4))
     );
-    let first = list(&zip, json!({"limit": 1}));
+    let limited = list(&zip, json!({"limit": 1}));
     assert_eq!(
-        (names(&first), &first["entry_count"], &first["truncated"]),
+        (names(&limited), &limited["entry_count"], &limited["truncated"]),
         (vec!["docs/"], &json!(4), &json!(true))
     );
 }
@@ -129,15 +133,17 @@ fn names_that_lead_out_of_the_directory_are_noted() {
 #[test]
 fn a_bomb_is_decompressed_up_to_the_limit_only() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let head = tar_archive(&[("small", 1)]);
-    encoder.write_all(&head[..1024]).unwrap();
+    // The header and the content of the first entry, 512 bytes each, without the mark at the end of the archive.
+    let small_archive = tar_archive(&[("small", 1)]);
+    encoder.write_all(&small_archive[..1024]).unwrap();
     let mut header = ::tar::Header::new_ustar();
     header.set_path("bomb").unwrap();
-    header.set_size(300 << 20);
+    let mebibytes = 300;
+    header.set_size(mebibytes << 20);
     header.set_cksum();
     encoder.write_all(header.as_bytes()).unwrap();
     let zeros = vec![0; 1 << 20];
-    for _ in 0..300 {
+    for _ in 0..mebibytes {
         encoder.write_all(&zeros).unwrap();
     }
     let listed = list(&encoder.finish().unwrap(), json!({}));
@@ -151,8 +157,9 @@ fn a_bomb_is_decompressed_up_to_the_limit_only() {
 #[test]
 fn a_zip_directory_that_claims_to_be_huge_is_refused() {
     let mut zip = zip_archive(&[]);
-    let at = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
-    zip[at + 12..at + 16].copy_from_slice(&u32::MAX.to_le_bytes());
+    // The end record has the size of the directory in its bytes 12 to 15.
+    let end_record = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
+    zip[end_record + 12..end_record + 16].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(
         refusal(&zip).contains("its directory has 4294967295 bytes"),
         "{}",
@@ -164,7 +171,7 @@ fn a_zip_directory_that_claims_to_be_huge_is_refused() {
 fn a_file_that_is_no_archive_or_is_cut_off_is_refused() {
     assert!(refusal(b"hello").contains("no zip, tar or tar.gz"));
     assert!(refusal(b"").contains("no zip, tar or tar.gz"));
-    assert!(refusal(&compress(b"hello")).contains("no tar file"));
+    assert!(refusal(&gzip(b"hello")).contains("no tar file"));
     let zip = zip_archive(&[("a", b"hello")]);
     assert!(refusal(&zip[..40]).contains("cut off"), "{}", refusal(&zip[..40]));
 }

@@ -1,4 +1,4 @@
-//! Zip files: the entries of the central directory.
+//! Zip files. The central directory near the end of the file lists the entries. The end record behind it says how large it is.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -8,18 +8,17 @@ use zip::ZipArchive;
 use crate::io::{Entry, EntryKind, Listing};
 
 /// Maximum size of the central directory, in bytes.
-const MAX_DIRECTORY: u64 = 8 << 20;
-/// Maximum distance of the end record of the central directory from the end of a file: the size of this record and of the longest
-/// comment.
-const MAX_END_DISTANCE: u64 = 22 + 65_535;
+const MAX_DIRECTORY_SIZE: u64 = 8 << 20;
+/// Maximum distance of the start of the end record from the end of a file: the size of the record and of the longest comment.
+const MAX_END_RECORD_DISTANCE: u64 = 22 + 65_535;
 
 pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), String> {
     check_directory(&mut file)?;
     let mut archive = ZipArchive::new(file).map_err(|error| error.to_string())?;
-    let mut encrypted = 0;
+    let mut encrypted_entries = 0;
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|error| error.to_string())?;
-        encrypted += u64::from(entry.encrypted());
+        encrypted_entries += u64::from(entry.encrypted());
         let kind = match () {
             () if entry.is_dir() => EntryKind::Directory,
             () if entry.is_symlink() => EntryKind::Link,
@@ -36,8 +35,8 @@ pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), Stri
             break;
         }
     }
-    if encrypted > 0 {
-        listing.note(&format!("{encrypted} entries need a password"));
+    if encrypted_entries > 0 {
+        listing.note(&format!("{encrypted_entries} entries need a password"));
     }
     Ok(())
 }
@@ -45,19 +44,22 @@ pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), Stri
 /// Fails if the central directory is missing, or too large to keep in memory.
 fn check_directory(file: &mut File) -> Result<(), String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
-    let mut end = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(MAX_END_DISTANCE)))
-        .and_then(|_| file.take(MAX_END_DISTANCE).read_to_end(&mut end))
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_END_RECORD_DISTANCE)))
+        .and_then(|_| file.take(MAX_END_RECORD_DISTANCE).read_to_end(&mut tail))
         .map_err(|error| error.to_string())?;
-    let at = end.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
-    let size = at
-        .and_then(|at| end.get(at + 12..at + 16))
+    // The end record begins with this signature, and has the size of the directory in its bytes 12 to 15.
+    let end_record = tail.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
+    let size = end_record
+        .and_then(|start| tail.get(start + 12..start + 16))
         .and_then(|bytes| bytes.try_into().ok());
     let size = u64::from(u32::from_le_bytes(
         size.ok_or("the file is cut off: its directory is missing")?,
     ));
-    if size > MAX_DIRECTORY {
-        return Err(format!("its directory has {size} bytes, more than {MAX_DIRECTORY}"));
+    if size > MAX_DIRECTORY_SIZE {
+        return Err(format!(
+            "its directory has {size} bytes, more than {MAX_DIRECTORY_SIZE}"
+        ));
     }
     file.seek(SeekFrom::Start(0))
         .map(drop)

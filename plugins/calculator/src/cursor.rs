@@ -1,11 +1,11 @@
 //! A cursor over the tokens of an expression.
 
 use crate::{
-    lexer::{Kind, Token},
+    lexer::{Token, TokenKind},
     words,
 };
 
-/// Tokens and the index of the next one. After the last token, every token is `End`.
+/// The tokens of an expression, and the index of the next one. After the last token, the next one is always `End`.
 pub(crate) struct Cursor {
     tokens: Vec<Token>,
     next: usize,
@@ -16,8 +16,9 @@ impl Cursor {
         Self { tokens, next: 0 }
     }
 
-    pub(crate) fn peek(&self) -> &Kind {
-        self.tokens.get(self.next).map_or(&Kind::End, |token| &token.kind)
+    /// Returns the next token without moving past it.
+    pub(crate) fn peek(&self) -> &TokenKind {
+        self.tokens.get(self.next).map_or(&TokenKind::End, |token| &token.kind)
     }
 
     /// Returns the 0-based character at which the next token starts.
@@ -28,22 +29,25 @@ impl Cursor {
             .map_or(0, |token| token.at)
     }
 
-    pub(crate) fn take(&mut self) -> (usize, Kind) {
+    /// Moves past the next token. Returns the token and the 0-based character at which it starts.
+    pub(crate) fn take(&mut self) -> (usize, TokenKind) {
         let taken = (self.at(), self.peek().clone());
         self.next = self.next.saturating_add(1).min(self.tokens.len());
         taken
     }
 
+    /// Moves past the next token if it is this sign. Returns whether it is.
     pub(crate) fn take_sign(&mut self, sign: char) -> bool {
-        let found = *self.peek() == Kind::Sign(sign);
+        let found = *self.peek() == TokenKind::Sign(sign);
         if found {
             self.take();
         }
         found
     }
 
+    /// Moves past the next token if it is this name, in any letter case. Returns whether it is.
     pub(crate) fn take_name(&mut self, name: &str) -> bool {
-        let found = matches!(self.peek(), Kind::Name(next) if next.eq_ignore_ascii_case(name));
+        let found = matches!(self.peek(), TokenKind::Name(next) if next.eq_ignore_ascii_case(name));
         if found {
             self.take();
         }
@@ -51,32 +55,32 @@ impl Cursor {
     }
 
     /// Returns whether the token after the next one starts a value.
-    pub(crate) fn value_follows(&self) -> bool {
+    pub(crate) fn value_follows_next(&self) -> bool {
         match self.tokens.get(self.next.saturating_add(1)).map(|token| &token.kind) {
-            Some(Kind::Name(name)) => !words::ends_value(name),
-            Some(Kind::Number(_) | Kind::Sign('(')) => true,
+            Some(TokenKind::Name(name)) => !words::ends_value(name),
+            Some(TokenKind::Number(_) | TokenKind::Sign('(')) => true,
             _ => false,
         }
     }
 
-    /// Returns whether a number of decimals, such as `2 decimals`, follows the next token.
-    pub(crate) fn decimals_follow(&self) -> bool {
-        let kind = |ahead| {
+    /// Returns whether the two tokens after the next one are a number of decimals, such as `2 decimals`.
+    pub(crate) fn decimals_follow_next(&self) -> bool {
+        let kind_after = |ahead| {
             self.tokens
                 .get(self.next.saturating_add(ahead))
                 .map(|token| &token.kind)
         };
-        let is_decimals = matches!(kind(2), Some(Kind::Name(name)) if name == "decimals");
-        is_decimals && matches!(kind(1), Some(Kind::Number(_)))
+        let is_word_after_number = matches!(kind_after(2), Some(TokenKind::Name(name)) if name == "decimals");
+        is_word_after_number && matches!(kind_after(1), Some(TokenKind::Number(_)))
     }
 }
 
 /// Returns the token in words, for error messages.
-pub(crate) fn describe(kind: &Kind) -> String {
+pub(crate) fn describe(kind: &TokenKind) -> String {
     match kind {
-        Kind::Number(value) => format!("the number `{value}`"),
-        Kind::Name(name) => format!("the name `{name}`"),
-        Kind::Sign(sign) => format!("`{sign}`"),
-        Kind::End => "the end of the expression".to_owned(),
+        TokenKind::Number(value) => format!("the number `{value}`"),
+        TokenKind::Name(name) => format!("the name `{name}`"),
+        TokenKind::Sign(sign) => format!("`{sign}`"),
+        TokenKind::End => "the end of the expression".to_owned(),
     }
 }

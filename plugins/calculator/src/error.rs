@@ -2,17 +2,17 @@
 
 use thiserror::Error;
 
-/// The reason why an expression cannot be evaluated, and its position.
+/// The reason why an expression cannot be evaluated, and the position in the expression.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("Failed to evaluate expression: {reason}{}", position_text(*.at))]
 pub(crate) struct EvalError {
     /// The 1-based position of the character at which the evaluation failed, if there is one.
     pub(crate) at: Option<usize>,
-    /// The kind of the error.
+    /// Why the evaluation failed.
     pub(crate) reason: Reason,
 }
 
-/// The kind of an error.
+/// The reason why an expression cannot be evaluated.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub(crate) enum Reason {
     /// The text is not a valid expression.
@@ -23,7 +23,7 @@ pub(crate) enum Reason {
     DisallowedFunction {
         /// The name as written.
         name: String,
-        /// Every allowed function.
+        /// The names of all allowed functions.
         allowed: String,
     },
     /// A name that has no value.
@@ -31,7 +31,7 @@ pub(crate) enum Reason {
     UndefinedSymbol {
         /// The name as written.
         name: String,
-        /// Constants, variables, and `ans` when it was given.
+        /// The names of the constants and variables, and `ans` if it was given.
         known: String,
     },
     /// A variable of `scope` whose name no expression can contain.
@@ -40,9 +40,9 @@ pub(crate) enum Reason {
     /// A call with too few or too many arguments.
     #[error("function `{name}` takes {expected}, got {got}")]
     ArgumentCount {
-        /// The function.
+        /// The name of the function.
         name: &'static str,
-        /// In words, for example `1 argument`.
+        /// The number of arguments that it takes, in words: `1 argument`.
         expected: String,
         /// The number of given arguments.
         got: usize,
@@ -50,9 +50,9 @@ pub(crate) enum Reason {
     /// An argument outside of the domain of the function.
     #[error("function `{name}` needs {needs}")]
     Domain {
-        /// The function.
+        /// The name of the function.
         name: &'static str,
-        /// In words, for example `real numbers`.
+        /// The arguments that it needs, in words: `real numbers`.
         needs: &'static str,
     },
     /// `x / 0`, `x mod 0` or `0 ^ -1`.
@@ -60,14 +60,14 @@ pub(crate) enum Reason {
     DivisionByZero,
     /// The result is infinite or not a number.
     #[error("unsupported result: the value is {0}")]
-    Unsupported(&'static str),
+    NotFinite(&'static str),
     /// The expression is longer or more deeply nested than allowed.
     #[error("{0}")]
     TooLarge(String),
 }
 
 impl Reason {
-    /// Returns the error at the 0-based character `at`.
+    /// Returns the error with its position, the 0-based character `at`.
     pub(crate) fn at(self, at: usize) -> EvalError {
         EvalError {
             at: Some(at.saturating_add(1)),
@@ -76,7 +76,7 @@ impl Reason {
     }
 
     /// Returns the error without a position.
-    pub(crate) fn anywhere(self) -> EvalError {
+    pub(crate) fn without_position(self) -> EvalError {
         EvalError { at: None, reason: self }
     }
 }

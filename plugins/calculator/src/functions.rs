@@ -10,7 +10,7 @@ use crate::error::Reason;
 
 pub(crate) use complex::{add, divide, power};
 
-/// The functions that an expression may call.
+/// The names of the functions that an expression may call.
 const NAMES: [&str; 43] = [
     "abs",
     "sign",
@@ -57,7 +57,7 @@ const NAMES: [&str; 43] = [
     "hypot",
 ];
 
-/// The value of a call, or the reason why it has none.
+/// The value of a function or an operator, or the reason why it has none.
 type ValueResult = Result<Complex64, Reason>;
 
 /// Returns the allowed function called `name`, in any letter case.
@@ -69,7 +69,7 @@ pub(crate) fn lookup(name: &str) -> Result<&'static str, Reason> {
     })
 }
 
-/// Calls `name`, one of the allowed functions.
+/// Calls the function `name`, which has to be one of [`NAMES`].
 pub(crate) fn call(name: &'static str, arguments: &[Complex64]) -> ValueResult {
     match name {
         "pow" => two_arguments(name, arguments).and_then(|[a, b]| power(a, b)),
@@ -107,7 +107,7 @@ pub(crate) fn root(value: Complex64, degree: Complex64) -> ValueResult {
 }
 
 /// Returns the multiple of `step` that is nearest to `value`.
-pub(crate) fn nearest(value: Complex64, step: Complex64) -> ValueResult {
+pub(crate) fn round_to_multiple(value: Complex64, step: Complex64) -> ValueResult {
     let step = real_argument("round", step)?;
     let steps = real_argument("round", divide(value, real_value(step))?)?;
     Ok(real_value(steps.round() * step))
@@ -140,6 +140,7 @@ fn real_arguments(name: &'static str, arguments: &[Complex64]) -> Result<Vec<f64
     arguments.iter().map(|value| real_argument(name, *value)).collect()
 }
 
+/// Returns the argument of the function `name` as a real number. Fails if it is complex.
 fn real_argument(name: &'static str, value: Complex64) -> Result<f64, Reason> {
     if value.im == 0.0 {
         Ok(value.re)
@@ -148,10 +149,12 @@ fn real_argument(name: &'static str, value: Complex64) -> Result<f64, Reason> {
     }
 }
 
+/// Returns a real number as a complex one.
 fn real_value(value: f64) -> Complex64 {
     Complex64::new(value, 0.0)
 }
 
+/// Returns the error for an argument outside of the domain of the function `name`, which needs something else.
 fn domain_error(name: &'static str, needs: &'static str) -> Reason {
     Reason::Domain { name, needs }
 }

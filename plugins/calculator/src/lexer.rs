@@ -9,12 +9,13 @@ const MAX_CHARS: usize = 4096;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub(crate) at: usize,
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Number(f64),
+    /// A word: the name of a function, a constant or a variable, or a word such as `of`.
     Name(String),
     /// One of `+ - * / ^ % ! , ( )`.
     Sign(char),
@@ -29,30 +30,32 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, EvalError> {
             "the expression has {} characters, at most {MAX_CHARS} are allowed",
             chars.len()
         );
-        return Err(Reason::TooLarge(message).anywhere());
+        return Err(Reason::TooLarge(message).without_position());
     }
     let mut lexer = Lexer {
         chars,
         at: 0,
-        parens: Vec::new(),
+        open_parens: Vec::new(),
         tokens: Vec::new(),
     };
     while let Some(c) = lexer.peek(0) {
         lexer.read_token(c)?;
     }
-    lexer.push(lexer.at, Kind::End);
+    lexer.push(lexer.at, TokenKind::End);
     Ok(lexer.tokens)
 }
 
 struct Lexer {
     chars: Vec<char>,
+    /// Index of the next character.
     at: usize,
     /// For each open parenthesis, whether it encloses the arguments of a call, where a comma separates arguments.
-    parens: Vec<bool>,
+    open_parens: Vec<bool>,
     tokens: Vec<Token>,
 }
 
 impl Lexer {
+    /// Returns the next character, or the one that stands `ahead` characters after it.
     fn peek(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at.saturating_add(ahead)).copied()
     }
@@ -61,10 +64,11 @@ impl Lexer {
         self.peek(ahead).is_some_and(test)
     }
 
-    fn push(&mut self, at: usize, kind: Kind) {
+    fn push(&mut self, at: usize, kind: TokenKind) {
         self.tokens.push(Token { at, kind });
     }
 
+    /// Reads one token that starts with `c`, the next character, or skips this character.
     fn read_token(&mut self, c: char) -> Result<(), EvalError> {
         // Skip white space, currency signs, and colons, such as the one before a list.
         if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
@@ -73,9 +77,9 @@ impl Lexer {
             self.read_number()?;
         } else if c.is_alphabetic() || c == '_' {
             self.read_name();
-        } else if let Some(meaning) = symbol_tokens(c) {
+        } else if let Some(kinds) = symbol_tokens(c) {
             let start = self.at;
-            meaning.into_iter().for_each(|kind| self.push(start, kind));
+            kinds.into_iter().for_each(|kind| self.push(start, kind));
             self.at += 1;
         } else {
             self.read_sign(c)?;
@@ -90,7 +94,7 @@ impl Lexer {
             name.push(c);
             self.at += 1;
         }
-        self.push(start, Kind::Name(name));
+        self.push(start, TokenKind::Name(name));
     }
 
     fn read_sign(&mut self, c: char) -> Result<(), EvalError> {
@@ -108,14 +112,17 @@ impl Lexer {
         };
         match sign {
             '(' => {
-                let is_call = matches!(self.tokens.last(), Some(Token { kind: Kind::Name(name), .. }) if name != "of");
-                self.parens.push(is_call);
+                let is_call = match self.tokens.last().map(|token| &token.kind) {
+                    Some(TokenKind::Name(name)) => !name.eq_ignore_ascii_case("of"),
+                    _ => false,
+                };
+                self.open_parens.push(is_call);
             }
-            ')' => drop(self.parens.pop()),
+            ')' => drop(self.open_parens.pop()),
             _ => {}
         }
         self.at += 1;
-        self.push(start, Kind::Sign(sign));
+        self.push(start, TokenKind::Sign(sign));
         Ok(())
     }
 
@@ -123,7 +130,7 @@ impl Lexer {
         let start = self.at;
         let mut digits = String::new();
         self.read_digits(&mut digits);
-        self.read_thousands(&mut digits);
+        self.read_thousands_groups(&mut digits);
         if self.peek(0) == Some('.') {
             digits.push('.');
             self.at += 1;
@@ -138,7 +145,7 @@ impl Lexer {
             .ok()
             .filter(|value: &f64| value.is_finite())
             .ok_or_else(|| Reason::Syntax("the number is too large".to_owned()).at(start))?;
-        self.push(start, Kind::Number(value));
+        self.push(start, TokenKind::Number(value));
         Ok(())
     }
 
@@ -154,10 +161,11 @@ impl Lexer {
         }
     }
 
-    /// Reads the groups of `12,345`, except directly in the parentheses of a call, where `,` separates arguments.
-    fn read_thousands(&mut self, digits: &mut String) {
-        let in_call = self.parens.last().copied().unwrap_or(false);
-        if in_call || digits.is_empty() || digits.len() > 3 {
+    /// Reads the groups of three digits after the first group of `12,345`, except directly in the parentheses of a call, where
+    /// `,` separates arguments.
+    fn read_thousands_groups(&mut self, digits: &mut String) {
+        let is_in_call = self.open_parens.last().copied().unwrap_or(false);
+        if is_in_call || digits.is_empty() || digits.len() > 3 {
             return;
         }
         while self.is_thousands_group() {
@@ -167,19 +175,20 @@ impl Lexer {
         }
     }
 
+    /// Returns whether a comma and exactly three digits come next.
     fn is_thousands_group(&self) -> bool {
-        let digit = |c: char| c.is_ascii_digit();
-        self.peek(0) == Some(',') && (1..=3).all(|ahead| self.peek_is(ahead, digit)) && !self.peek_is(4, digit)
+        let is_digit = |c: char| c.is_ascii_digit();
+        self.peek(0) == Some(',') && (1..=3).all(|ahead| self.peek_is(ahead, is_digit)) && !self.peek_is(4, is_digit)
     }
 
     /// Reads an exponent. An `e` without digits after it is the constant: `2e` is twice `e`.
     fn read_exponent(&mut self, digits: &mut String) {
-        let signed = self.peek_is(1, |c| c == '+' || c == '-');
-        let has_digits = self.peek_is(if signed { 2 } else { 1 }, |c| c.is_ascii_digit());
+        let has_sign = self.peek_is(1, |c| c == '+' || c == '-');
+        let has_digits = self.peek_is(if has_sign { 2 } else { 1 }, |c| c.is_ascii_digit());
         if !self.peek_is(0, |c| c == 'e' || c == 'E') || !has_digits {
             return;
         }
-        for _ in 0..if signed { 2 } else { 1 } {
+        for _ in 0..if has_sign { 2 } else { 1 } {
             digits.extend(self.peek(0));
             self.at += 1;
         }
@@ -191,12 +200,12 @@ impl Lexer {
 }
 
 /// Returns the tokens for a mathematical symbol that stands for a word or a power.
-fn symbol_tokens(c: char) -> Option<Vec<Kind>> {
+fn symbol_tokens(c: char) -> Option<Vec<TokenKind>> {
     match c {
-        '°' => Some(vec![Kind::Name("degrees".to_owned())]),
-        '√' => Some(vec![Kind::Name("sqrt".to_owned())]),
-        '²' => Some(vec![Kind::Sign('^'), Kind::Number(2.0)]),
-        '³' => Some(vec![Kind::Sign('^'), Kind::Number(3.0)]),
+        '°' => Some(vec![TokenKind::Name("degrees".to_owned())]),
+        '√' => Some(vec![TokenKind::Name("sqrt".to_owned())]),
+        '²' => Some(vec![TokenKind::Sign('^'), TokenKind::Number(2.0)]),
+        '³' => Some(vec![TokenKind::Sign('^'), TokenKind::Number(3.0)]),
         _ => None,
     }
 }

@@ -1098,7 +1098,7 @@ fn calculator(input: CalculatorInput) -> Result<CalculatorOutput> {
 
 fn evaluate(input: &CalculatorInput) -> Result<CalculatorOutput, EvalError> {
     let symbols = Symbols::new(input.scope.as_ref(), input.ans)?;
-    // People often end an expression with one of these.
+    // People often end an expression with `=` or `?`.
     let expression = input.expression.trim_end_matches([' ', '=', '?']);
     let tokens = words::replace_phrases(&lexer::tokenize(expression)?, &symbols)?;
     let value = parser::evaluate(tokens, &symbols)?;

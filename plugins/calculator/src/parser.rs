@@ -1,5 +1,9 @@
 //! Evaluates tokens while parsing them, by precedence climbing and without a syntax tree. The stack grows with the
 //! nesting only, not with the length of a sum.
+//!
+//! The tokens come from `words`, which has replaced phrases by operators and by words that only this parser knows, such as
+//! `is_percent_of`. An *infix* operator stands between two values. A *sentence* is a calculation that starts with a verb, has two
+//! values and a joining word between them: `divide 100 by 8`.
 
 use num_complex::Complex64;
 
@@ -7,7 +11,7 @@ use crate::{
     cursor::{self, Cursor},
     error::{EvalError, Reason},
     format, functions,
-    lexer::{Kind, Token},
+    lexer::{Token, TokenKind},
     symbols::Symbols,
     words,
 };
@@ -15,7 +19,8 @@ use crate::{
 /// Maximum depth of nesting; each level uses stack.
 const MAX_DEPTH: usize = 64;
 
-// The precedences of operators. A higher one binds tighter.
+// The precedences of operators. A higher one binds tighter. The value on the right of an operator is parsed with a higher minimum
+// precedence, so that operators of the same precedence apply from left to right, except for `^`.
 
 /// `10/3 to 2 decimals`.
 const DECIMALS: u8 = 0;
@@ -30,14 +35,14 @@ const POWER: u8 = 7;
 #[derive(Clone, Copy)]
 struct Operand {
     value: Complex64,
-    /// Whether it was written as `n%`. When added to a value, it is a share of that value.
-    percent: bool,
+    /// Whether it was written as a percentage, such as `15%`. If it is added to another value, it is a share of that value.
+    is_percentage: bool,
 }
 
 impl Operand {
     /// Returns the value, or this share of `whole` if only this operand was written as a percentage.
     fn share_of(self, whole: Self) -> Complex64 {
-        if self.percent && !whole.percent {
+        if self.is_percentage && !whole.is_percentage {
             self.value * whole.value
         } else {
             self.value
@@ -47,7 +52,10 @@ impl Operand {
 
 impl From<Complex64> for Operand {
     fn from(value: Complex64) -> Self {
-        Self { value, percent: false }
+        Self {
+            value,
+            is_percentage: false,
+        }
     }
 }
 
@@ -61,8 +69,8 @@ pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Comp
     let operand = parser.parse_expression(0)?;
     let (at, kind) = parser.cursor.take();
     match kind {
-        Kind::End => Ok(operand.value),
-        Kind::Sign(',') => Err(syntax_error(
+        TokenKind::End => Ok(operand.value),
+        TokenKind::Sign(',') => Err(syntax_error(
             at,
             "a `,` outside of a function call; write decimals with `.`",
         )),
@@ -80,6 +88,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    /// Reads a value and the operators after it whose precedence is at least `min_precedence`, with their values.
     fn parse_expression(&mut self, min_precedence: u8) -> Result<Operand, EvalError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -87,16 +96,16 @@ impl Parser<'_> {
             return Err(Reason::TooLarge(message).at(self.cursor.at()));
         }
         let mut left = self.parse_operand()?;
-        let mut divided = false;
+        let mut follows_division = false;
         while let Some((precedence, operator)) = self.peek_infix(min_precedence) {
             let at = self.cursor.at();
             if operator == Infix::Adjacent {
-                check_not_ambiguous(divided, at)?;
+                check_not_ambiguous(follows_division, at)?;
             } else {
                 self.cursor.take();
             }
-            left = self.apply(left, operator, precedence, at)?;
-            divided = operator == Infix::Divide;
+            left = self.apply_infix(left, operator, precedence, at)?;
+            follows_division = operator == Infix::Divide;
         }
         self.depth -= 1;
         Ok(left)
@@ -105,31 +114,32 @@ impl Parser<'_> {
     /// Returns the next operator if its precedence is at least `min_precedence`.
     fn peek_infix(&self, min_precedence: u8) -> Option<(u8, Infix)> {
         let (precedence, operator) = match self.cursor.peek() {
-            Kind::Sign('+') => (SUM, Infix::Add),
-            Kind::Sign('-') => (SUM, Infix::Subtract),
-            Kind::Sign('*') => (PRODUCT, Infix::Multiply),
-            Kind::Sign('/') => (PRODUCT, Infix::Divide),
-            Kind::Sign('%') => (PRODUCT, Infix::Modulo),
-            Kind::Sign('^') => (POWER, Infix::Power),
-            Kind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
-            Kind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
-            Kind::Name(name) if name == "off" && self.cursor.value_follows() => (PRODUCT, Infix::Off),
-            Kind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
-            Kind::Name(name) if name == "rounded_to" => (SUM, Infix::RoundedTo),
-            Kind::Name(name) if name == "to_nearest" => (DECIMALS, Infix::ToNearest),
-            Kind::Name(name) if name == "to" && self.cursor.decimals_follow() => (DECIMALS, Infix::RoundedTo),
-            Kind::Name(name) if name == "with" => (SUM, Infix::With),
-            Kind::Name(name) if name == "more_than" => (SUM, Infix::MoreThan),
-            Kind::Name(name) if name == "less_than" => (SUM, Infix::LessThan),
-            Kind::Name(name) if name == "choose" => (PRODUCT, Infix::Choose),
-            Kind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
-            Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
+            TokenKind::Sign('+') => (SUM, Infix::Add),
+            TokenKind::Sign('-') => (SUM, Infix::Subtract),
+            TokenKind::Sign('*') => (PRODUCT, Infix::Multiply),
+            TokenKind::Sign('/') => (PRODUCT, Infix::Divide),
+            TokenKind::Sign('%') => (PRODUCT, Infix::Modulo),
+            TokenKind::Sign('^') => (POWER, Infix::Power),
+            TokenKind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
+            TokenKind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
+            TokenKind::Name(name) if name == "off" && self.cursor.value_follows_next() => (PRODUCT, Infix::Off),
+            TokenKind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
+            TokenKind::Name(name) if name == "rounded_to" => (SUM, Infix::RoundedTo),
+            TokenKind::Name(name) if name == "to_nearest" => (DECIMALS, Infix::ToNearest),
+            TokenKind::Name(name) if name == "to" && self.cursor.decimals_follow_next() => (DECIMALS, Infix::RoundedTo),
+            TokenKind::Name(name) if name == "with" => (SUM, Infix::With),
+            TokenKind::Name(name) if name == "more_than" => (SUM, Infix::MoreThan),
+            TokenKind::Name(name) if name == "less_than" => (SUM, Infix::LessThan),
+            TokenKind::Name(name) if name == "choose" => (PRODUCT, Infix::Choose),
+            TokenKind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
+            TokenKind::Name(_) | TokenKind::Sign('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
         };
         (precedence >= min_precedence).then_some((precedence, operator))
     }
 
-    fn apply(&mut self, left: Operand, operator: Infix, precedence: u8, at: usize) -> Result<Operand, EvalError> {
+    /// Reads the value on the right of an operator, and applies the operator, which stands at the character `at`.
+    fn apply_infix(&mut self, left: Operand, operator: Infix, precedence: u8, at: usize) -> Result<Operand, EvalError> {
         let right = self.parse_expression(match operator {
             // Right-associative, and the exponent may have a sign.
             Infix::Power => PREFIX,
@@ -153,38 +163,41 @@ impl Parser<'_> {
             Infix::With if self.cursor.take_name("extra") => functions::add(a, right.share_of(left)),
             Infix::With => return Err(syntax_error(at, "say whether to add this or to take it off")),
             Infix::RoundedTo => functions::call("round", &[a, b]).map_err(|reason| reason.at(at))?,
-            Infix::ToNearest => functions::nearest(a, b).map_err(|reason| reason.at(at))?,
+            Infix::ToNearest => functions::round_to_multiple(a, b).map_err(|reason| reason.at(at))?,
             Infix::Choose => functions::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
         };
-        // Skip the second word in `50 plus 20% tax` and `50 minus 20% discount` that says whether the share is added or subtracted.
+        // Skip the last word in `50 plus 20% tax` and `50 minus 20% discount`, since the operator already says whether the share
+        // is added or subtracted. `words` has replaced `tax` by `extra`, and `discount` by `off`.
         let _is_skipped = match operator {
-            Infix::Add if right.percent => self.cursor.take_name("extra"),
-            Infix::Subtract if right.percent => self.cursor.take_name("off"),
+            Infix::Add if right.is_percentage => self.cursor.take_name("extra"),
+            Infix::Subtract if right.is_percentage => self.cursor.take_name("off"),
             _ => false,
         };
-        let both_percent = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
+        let is_percentage =
+            left.is_percentage && right.is_percentage && matches!(operator, Infix::Add | Infix::Subtract);
         Ok(Operand {
             value: check_finite(value, at)?,
-            percent: both_percent,
+            is_percentage,
         })
     }
 
+    /// Reads one value with the signs before it and the postfix operators after it.
     fn parse_operand(&mut self) -> Result<Operand, EvalError> {
         let (at, kind) = self.cursor.take();
         let value = match kind {
-            Kind::Sign('-') => {
+            TokenKind::Sign('-') => {
                 let operand = self.parse_expression(PREFIX)?;
                 return Ok(Operand {
                     value: -operand.value,
                     ..operand
                 });
             }
-            Kind::Sign('+') => return self.parse_expression(PREFIX),
-            Kind::Number(value) => Complex64::new(value, 0.0),
-            Kind::Name(name) => self.parse_name(&name, at)?,
-            Kind::Sign('(') => self.parse_group(at)?,
-            Kind::End => return Err(syntax_error(at, "the expression ends where a value is expected")),
-            other @ Kind::Sign(_) => {
+            TokenKind::Sign('+') => return self.parse_expression(PREFIX),
+            TokenKind::Number(value) => Complex64::new(value, 0.0),
+            TokenKind::Name(name) => self.parse_name(&name, at)?,
+            TokenKind::Sign('(') => self.parse_group(at)?,
+            TokenKind::End => return Err(syntax_error(at, "the expression ends where a value is expected")),
+            other @ TokenKind::Sign(_) => {
                 return Err(syntax_error(
                     at,
                     &format!("expected a value, found {}", cursor::describe(&other)),
@@ -194,6 +207,7 @@ impl Parser<'_> {
         self.apply_postfix(value.into())
     }
 
+    /// Reads the rest of an expression in parentheses, of which the opening one is at the character `open`.
     fn parse_group(&mut self, open: usize) -> Result<Complex64, EvalError> {
         let operand = self.parse_expression(0)?;
         self.expect_close(open)?;
@@ -203,8 +217,8 @@ impl Parser<'_> {
     fn expect_close(&mut self, open: usize) -> Result<(), EvalError> {
         let (at, kind) = self.cursor.take();
         match kind {
-            Kind::Sign(')') => Ok(()),
-            Kind::End => Err(syntax_error(open, "this `(` is never closed")),
+            TokenKind::Sign(')') => Ok(()),
+            TokenKind::End => Err(syntax_error(open, "this `(` is never closed")),
             other => Err(syntax_error(
                 at,
                 &format!("expected `)`, found {}", cursor::describe(&other)),
@@ -212,7 +226,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Applies `!`, `factorial`, `%` and `degrees` to the value before them. A `%` before a value is the remainder: `8 % 3` is 2.
+    /// Applies `!`, `factorial`, `%` and `degrees` to the value before them. A `%` with a value after it is no percent sign but
+    /// the operator for the remainder: `8 % 3` is 2.
     fn apply_postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
@@ -220,14 +235,14 @@ impl Parser<'_> {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = check_finite(value, at)?.into();
             } else if self.cursor.take_name("decimals") || self.cursor.take_name("digits") {
-                // The word in `2 decimals` is skipped, since the value is the number of decimals.
+                // The word in `2 decimals` is skipped, since the value before it already is the number of decimals.
             } else if self.cursor.take_name("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
-            } else if *self.cursor.peek() == Kind::Sign('%') && !self.cursor.value_follows() {
+            } else if *self.cursor.peek() == TokenKind::Sign('%') && !self.cursor.value_follows_next() {
                 self.cursor.take();
                 operand = Operand {
                     value: operand.value / 100.0,
-                    percent: true,
+                    is_percentage: true,
                 };
             } else {
                 return Ok(operand);
@@ -235,6 +250,7 @@ impl Parser<'_> {
         }
     }
 
+    /// Reads what starts with a name: a variable, a constant, a sentence, or a function with its arguments.
     fn parse_name(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if self.symbols.contains(name) {
             return self.symbols.get(name, at);
@@ -242,15 +258,15 @@ impl Parser<'_> {
         if let Some(value) = self.parse_sentence(name, at)? {
             return check_finite(value, at);
         }
-        let arguments = match self.cursor.peek() {
-            Kind::Sign('(') => Self::parse_arguments,
-            Kind::Name(word) if word == "of" || word == "between" => Self::parse_values_after_of,
+        let read_arguments = match self.cursor.peek() {
+            TokenKind::Sign('(') => Self::parse_arguments,
+            TokenKind::Name(word) if word == "of" || word == "between" => Self::parse_values_after_of,
             // `average 4 8 15` and `sqrt 16`.
-            Kind::Number(_) if functions::lookup(name).is_ok() => Self::parse_values,
+            TokenKind::Number(_) if functions::lookup(name).is_ok() => Self::parse_values,
             _ => return self.symbols.get(name, at),
         };
         let function = functions::lookup(name).map_err(|reason| reason.at(at))?;
-        let arguments = arguments(self)?;
+        let arguments = read_arguments(self)?;
         let value = functions::call(function, &arguments).map_err(|reason| reason.at(at))?;
         check_finite(value, at)
     }
@@ -277,59 +293,64 @@ impl Parser<'_> {
     fn skip_separator(&mut self) -> bool {
         let comma = self.cursor.take_sign(',');
         let and = self.cursor.take_name("and");
-        comma || and || matches!(self.cursor.peek(), Kind::Number(_))
+        comma || and || matches!(self.cursor.peek(), TokenKind::Number(_))
     }
 
-    /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not such a verb.
+    /// Reads a sentence such as `divide 100 by 8`, whose verb was read already. Returns `None` if `verb` is not one of
+    /// [`SENTENCES`], or is the name of a function that is called with parentheses.
     fn parse_sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let verb = verb.to_lowercase();
-        let is_call = *self.cursor.peek() == Kind::Sign('(');
-        let Some((_, precedence, joins)) = SENTENCES.iter().find(|(known, ..)| *known == verb && !is_call) else {
+        let is_function_call = *self.cursor.peek() == TokenKind::Sign('(');
+        let Some((_, precedence, joining_words)) =
+            SENTENCES.iter().find(|(known, ..)| *known == verb && !is_function_call)
+        else {
             return Ok(None);
         };
         let first = self.parse_expression(*precedence)?;
-        if *self.cursor.peek() == Kind::End {
+        if *self.cursor.peek() == TokenKind::End {
             match verb.as_str() {
                 "round" => {
                     return functions::call("round", &[first.value])
                         .map(Some)
                         .map_err(|reason| reason.at(at));
                 }
-                // The phrase in `raise 2 to the power of 10` was replaced by `^`, so the first value already is the power.
+                // In `raise 2 to the power of 10`, the words between the numbers were replaced by `^`, so the first value is the
+                // power.
                 "raise" => return Ok(Some(first.value)),
                 _ => {}
             }
         }
-        let Some(join) = self.take_join(joins) else {
-            let word = joins.first().copied().unwrap_or_default();
-            let expected = format!("expected `{word}` after the first value of `{verb}`");
+        let Some(joining_word) = self.take_joining_word(joining_words) else {
+            let expected_word = joining_words.first().copied().unwrap_or_default();
+            let expected = format!("expected `{expected_word}` after the first value of `{verb}`");
             return Err(syntax_error(self.cursor.at(), &expected));
         };
-        // In `log base 2 of 8 plus 1` the second value is 8, and 1 is added to the logarithm.
-        let is_function = matches!(join, "of" | "/");
-        let second = self.parse_expression(if is_function { PREFIX } else { 0 })?;
-        if matches!(verb.as_str(), "add" | "multiply") && join != "to" && self.skip_separator() {
+        // In `log base 2 of 8 plus 1` the second value is only 8, and 1 is added to the logarithm. But in
+        // `subtract 3 from 8 plus 1` the second value is 9.
+        let ends_before_operator = matches!(joining_word, "of" | "/");
+        let second = self.parse_expression(if ends_before_operator { PREFIX } else { 0 })?;
+        if matches!(verb.as_str(), "add" | "multiply") && joining_word != "to" && self.skip_separator() {
             let values = self.parse_values()?.into_iter().chain([first.value, second.value]);
             let values: Vec<Complex64> = values.collect();
             let name = if verb == "add" { "sum" } else { "product" };
             return functions::call(name, &values).map(Some).map_err(|reason| reason.at(at));
         }
-        let value = Self::combine(&verb, join, first, second).map_err(|reason| reason.at(at))?;
+        let value = Self::evaluate_sentence(&verb, joining_word, first, second).map_err(|reason| reason.at(at))?;
         Ok(Some(value))
     }
 
-    /// Skips the word between the two values of a sentence, and returns it.
-    fn take_join(&mut self, joins: &[&'static str]) -> Option<&'static str> {
-        joins.iter().copied().find(|join| match *join {
-            "/" | "," | "*" => join.chars().all(|sign| self.cursor.take_sign(sign)),
+    /// Skips one of the given words or signs between the two values of a sentence, and returns it.
+    fn take_joining_word(&mut self, joining_words: &[&'static str]) -> Option<&'static str> {
+        joining_words.iter().copied().find(|joining_word| match *joining_word {
+            "/" | "," | "*" => joining_word.chars().all(|sign| self.cursor.take_sign(sign)),
             // `add 3 4 5` has nothing between the values.
-            "" => matches!(self.cursor.peek(), Kind::Number(_)),
+            "" => matches!(self.cursor.peek(), TokenKind::Number(_)),
             word => self.cursor.take_name(word),
         })
     }
 
     /// Returns the value of a sentence with two values.
-    fn combine(verb: &str, join: &str, first: Operand, second: Operand) -> Result<Complex64, Reason> {
+    fn evaluate_sentence(verb: &str, joining_word: &str, first: Operand, second: Operand) -> Result<Complex64, Reason> {
         let (a, b) = (first.value, second.value);
         Ok(match verb {
             "add" => functions::add(first.share_of(second), b),
@@ -346,12 +367,14 @@ impl Parser<'_> {
             "nth_power" => functions::power(b, a)?,
             "nth_root" => functions::root(b, a)?,
             "remainder" => functions::modulo(a, b)?,
-            "round" if join == "to_nearest" => functions::nearest(a, b)?,
+            "round" if joining_word == "to_nearest" => functions::round_to_multiple(a, b)?,
             "round" => functions::call("round", &[a, b])?,
+            // The remaining verb is `percent_of`: `what percent of 80 is 20`.
             _ => functions::divide(b, a)? * 100.0,
         })
     }
 
+    /// Reads the arguments of a function in parentheses.
     fn parse_arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
         let (open, _) = self.cursor.take();
         let mut arguments = Vec::new();
@@ -368,8 +391,9 @@ impl Parser<'_> {
     }
 }
 
-/// Verbs that start a calculation in words, with the minimum precedence of the operators in their first value, and the words that
-/// may follow this value. The minimum is high if such a word is an operator too, like `off` in `take 20% off 50`.
+/// The verbs that start a sentence, the minimum precedence of the operators in its first value, and the joining words that may
+/// follow this value. The minimum is high if a joining word is an operator too, like `off` in `take 20% off 50`. Then the first
+/// value ends before it.
 const SENTENCES: [(&str, u8, &[&str]); 19] = [
     ("add", 0, &["and", "to", ",", ""]),
     ("subtract", 0, &["from"]),
@@ -392,6 +416,7 @@ const SENTENCES: [(&str, u8, &[&str]); 19] = [
     ("round", SUM, &["to", "to_nearest"]),
 ];
 
+/// An operator between two values. The words in its examples are those that people write; `words` replaces some of them.
 #[derive(Clone, Copy, PartialEq)]
 enum Infix {
     Add,
@@ -420,9 +445,9 @@ enum Infix {
     Choose,
 }
 
-/// Fails for a product without a sign after a division: `6/2(1+2)` is ambiguous.
-fn check_not_ambiguous(divided: bool, at: usize) -> Result<(), EvalError> {
-    if divided {
+/// Fails if a product without a sign at the character `at` follows a division: `6/2(1+2)` is ambiguous.
+fn check_not_ambiguous(follows_division: bool, at: usize) -> Result<(), EvalError> {
+    if follows_division {
         return Err(syntax_error(
             at,
             "a product without `*` after a division is ambiguous; write `*` or parentheses",
@@ -442,7 +467,7 @@ fn check_finite(value: Complex64, at: usize) -> Result<Complex64, EvalError> {
         return Ok(value);
     }
     let part = if value.re.is_finite() { value.im } else { value.re };
-    Err(format::unsupported_reason(part).at(at))
+    Err(format::not_finite_reason(part).at(at))
 }
 
 fn syntax_error(at: usize, message: &str) -> EvalError {

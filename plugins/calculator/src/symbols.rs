@@ -15,18 +15,20 @@ const CONSTANTS: [(&str, Complex64); 5] = [
     ("i", Complex64::new(0.0, 1.0)),
 ];
 
-/// The variables of one call. They hide constants of the same name.
+/// The variables of one call of the tool. They hide constants of the same name.
 #[derive(Debug)]
 pub(crate) struct Symbols<'a> {
     scope: Option<&'a BTreeMap<String, Numeric>>,
+    /// The result of an earlier calculation.
     ans: Option<Numeric>,
 }
 
 impl<'a> Symbols<'a> {
+    /// Fails if `scope` has a name that no expression can contain.
     pub(crate) fn new(scope: Option<&'a BTreeMap<String, Numeric>>, ans: Option<Numeric>) -> Result<Self, EvalError> {
-        let bad = scope.into_iter().flat_map(BTreeMap::keys).find(|name| !is_name(name));
-        match bad {
-            Some(name) => Err(Reason::BadVariable(name.clone()).anywhere()),
+        let bad_name = scope.into_iter().flat_map(BTreeMap::keys).find(|name| !is_name(name));
+        match bad_name {
+            Some(name) => Err(Reason::BadVariable(name.clone()).without_position()),
             None => Ok(Self { scope, ans }),
         }
     }
@@ -42,14 +44,16 @@ impl<'a> Symbols<'a> {
         let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
         constant
             .map(|(_, value)| *value)
-            .ok_or_else(|| self.undefined(name).at(at))
+            .ok_or_else(|| self.undefined_symbol(name).at(at))
     }
 
+    /// Returns whether `name` has a value.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.get(name, 0).is_ok()
     }
 
-    fn undefined(&self, name: &str) -> Reason {
+    /// Returns the error for a name that has no value.
+    fn undefined_symbol(&self, name: &str) -> Reason {
         let variables = self.scope.into_iter().flat_map(BTreeMap::keys).map(String::as_str);
         let ans = self.ans.map(|_| "ans");
         let known: Vec<String> = variables
@@ -64,6 +68,7 @@ impl<'a> Symbols<'a> {
     }
 }
 
+/// Returns whether an expression can contain `name`.
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

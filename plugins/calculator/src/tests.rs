@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 use super::{input::CalculatorResult, *};
 
+/// Evaluates an expression with the variables in `scope` and an earlier result.
 fn run(expression: &str, scope: &[(&str, f64)], ans: Option<f64>) -> Result<CalculatorResult, String> {
     let scope = scope.iter().map(|(name, value)| ((*name).to_owned(), Numeric(*value)));
     let input = CalculatorInput {
@@ -15,6 +16,7 @@ fn run(expression: &str, scope: &[(&str, f64)], ans: Option<f64>) -> Result<Calc
         .map_err(|error| error.to_string())
 }
 
+/// Checks that an expression has this result. A complex result stands in quotation marks.
 #[track_caller]
 fn gives(expression: &str, expected: &str) {
     let result = run(expression, &[], None).map(|result| match result {
@@ -24,6 +26,7 @@ fn gives(expression: &str, expected: &str) {
     assert_eq!(result.as_deref(), Ok(expected), "{expression}");
 }
 
+/// Checks that an expression fails with exactly this message after its fixed beginning.
 #[track_caller]
 fn fails(expression: &str, expected: &str) {
     assert_eq!(
@@ -33,6 +36,7 @@ fn fails(expression: &str, expected: &str) {
     );
 }
 
+/// Checks that an expression fails with a message that contains `part`.
 #[track_caller]
 fn fails_with(expression: &str, part: &str) {
     let message = run(expression, &[], None).unwrap_err();
@@ -99,6 +103,18 @@ fn operators_may_be_words() {
     gives("2 to the power of 10", "1024");
     gives("17 modulo 5", "2");
     gives("half of 50", "25");
+}
+
+#[test]
+fn words_between_values_may_have_any_letter_case() {
+    gives("15% Of 80", "12");
+    gives("15% OF (1,200)", "180");
+    gives("Half OF 50", "25");
+    gives("17 MOD 5", "2");
+    gives("20% Off 50", "40");
+    gives("50 With 20% OFF", "40");
+    gives("5 Choose 2", "10");
+    gives("10/3 TO 2 Decimals", "3.33");
 }
 
 #[test]
@@ -379,16 +395,17 @@ fn size_and_depth_are_bounded() {
     fails_with(&"(".repeat(100), "nested more than 64 levels");
     fails_with(&"-".repeat(100), "nested more than 64 levels");
     fails_with(&"1+".repeat(3000), "at most 4096");
-    let flat = vec!["1"; 2000].join("+");
-    gives(&flat, "2000");
+    let long_sum = vec!["1"; 2000].join("+");
+    gives(&long_sum, "2000");
     gives(&format!("{}1{}", "(".repeat(60), ")".repeat(60)), "1");
 }
 
 #[test]
 fn no_function_panics_for_extreme_arguments() {
     let extreme = ["0", "-1", "0.5", "1e300", "-1e300", "2i", "1e-300"];
-    let names = run("nothing(1)", &[], None).unwrap_err();
-    let names = names
+    // The message about an unknown function has the names of all functions.
+    let message = run("nothing(1)", &[], None).unwrap_err();
+    let names = message
         .split("the functions are ")
         .nth(1)
         .unwrap()
@@ -445,9 +462,12 @@ proptest! {
 
 #[test]
 fn a_variable_may_be_given_as_a_text_that_is_a_number() {
-    let with = |ans: Value| json!({"expression": "ans + x", "ans": ans, "scope": {"x": "0.5"}});
-    assert_eq!(testing::output(&CALCULATOR, with(json!("2"))), json!({"result": 2.5}));
-    let refused = testing::failure(&CALCULATOR, with(json!("0 + 2i")));
+    let input_with_ans = |ans: Value| json!({"expression": "ans + x", "ans": ans, "scope": {"x": "0.5"}});
+    assert_eq!(
+        testing::output(&CALCULATOR, input_with_ans(json!("2"))),
+        json!({"result": 2.5})
+    );
+    let refused = testing::failure(&CALCULATOR, input_with_ans(json!("0 + 2i")));
     assert!(
         refused.message.contains("a text that is a number"),
         "{}",

@@ -1,11 +1,11 @@
 //! Arithmetic in words: `15 percent of 80`, `the square root of 144`, `average of 4, 8 and 15`, `divide 100 by 8`.
 //!
-//! Phrases that stand for an operator or a function are replaced before parsing; the parser handles the other words by
-//! name.
+//! Phrases are replaced before parsing: by an operator, by the name of a function, or by a word that only the parser knows, such
+//! as `is_percent_of`, or `extra` for a share that is added as in `a 20% tip`. The parser handles all other words itself.
 
 use crate::{
     error::EvalError,
-    lexer::{self, Kind, Token},
+    lexer::{self, Token, TokenKind},
     symbols::Symbols,
 };
 
@@ -179,7 +179,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("what percentage of", "percent_of"),
 ];
 
-/// Words for fractions, and how many of them make a whole: 3 for `thirds`.
+/// Words for fractions, and how many of each make a whole: 3 for `third`.
 const FRACTIONS: [(&str, f64); 10] = [
     ("half", 2.0),
     ("third", 3.0),
@@ -201,10 +201,11 @@ const MONEY: [&str; 9] = [
     "dollar", "dollars", "euro", "euros", "pounds", "bucks", "usd", "eur", "gbp",
 ];
 
-/// Number of words of the longest phrase.
+/// Number of words of the longest of the [`PHRASES`].
 const MAX_PHRASE_WORDS: usize = 6;
 
-/// Words that end the value before them, in addition to `of` and `mod`.
+/// Words that cannot start a value, so that the value before them ends there: `5 degrees` is no product. `of` and `mod` are such
+/// words too.
 const VALUE_ENDS: [&str; 21] = [
     "and",
     "to",
@@ -229,74 +230,95 @@ const VALUE_ENDS: [&str; 21] = [
     "digits",
 ];
 
-/// Returns whether `name` ends the value before it.
+/// Returns whether `name` cannot start a value, and so ends the value before it.
 pub(crate) fn ends_value(name: &str) -> bool {
     name == "of" || name == "mod" || VALUE_ENDS.contains(&name)
 }
 
-/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, and an `x` between two factors. Words
-/// that are variables stay.
+/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, and an `x` that stands for a
+/// product. Writes words that end a value in lower case. Words that are variables stay.
 pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
+    let tokens: Vec<Token> = tokens.iter().map(|token| lower_value_end(token, symbols)).collect();
     let mut replaced = Vec::with_capacity(tokens.len());
-    let mut rest = tokens;
+    let mut rest = tokens.as_slice();
     while let [first, others @ ..] = rest {
         if let Some(length) =
             replace_ordinal_power(rest, &mut replaced).or_else(|| scale_number(rest, &mut replaced, symbols))
         {
             rest = rest.get(length..).unwrap_or_default();
-        } else if let Some((length, meaning)) = find_phrase(rest, symbols) {
-            let meaning = lexer::tokenize(meaning)?.into_iter();
-            let meaning = meaning.filter(|token| token.kind != Kind::End);
-            replaced.extend(meaning.map(|token| Token { at: first.at, ..token }));
+        } else if let Some((length, replacement)) = find_phrase(rest, symbols) {
+            let replacement = lexer::tokenize(replacement)?.into_iter();
+            let replacement = replacement.filter(|token| token.kind != TokenKind::End);
+            replaced.extend(replacement.map(|token| Token { at: first.at, ..token }));
             rest = rest.get(length..).unwrap_or_default();
         } else {
-            replaced.extend(split_product(replaced.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
+            replaced.extend(replace_x(replaced.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
             rest = others;
         }
     }
     Ok(replaced)
 }
 
-/// Replaces `to the 12th power`, `12th power` or `4th root` at the start of `tokens`. Returns the number of replaced
-/// tokens.
+/// Returns the token, in lower case if it is a word that ends a value and no variable: `15% OF 80` is `15% of 80`.
+fn lower_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
+    let lower = match &token.kind {
+        TokenKind::Name(name) if !symbols.contains(name) => name.to_lowercase(),
+        _ => return token.clone(),
+    };
+    if !ends_value(&lower) || symbols.contains(&lower) {
+        return token.clone();
+    }
+    Token {
+        at: token.at,
+        kind: TokenKind::Name(lower),
+    }
+}
+
+/// Replaces `to the 12th power`, `12th power` or `4th root` at the start of `tokens`, and adds the new tokens to `replaced`.
+/// Returns the number of tokens that it replaces, or `None` if there is no such phrase.
 fn replace_ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
     let at = tokens.first()?.at;
-    let word = |n: usize| match &tokens.get(n)?.kind {
-        Kind::Name(name) => Some(name.to_lowercase()),
+    let word_at = |index: usize| match &tokens.get(index)?.kind {
+        TokenKind::Name(name) => Some(name.to_lowercase()),
         _ => None,
     };
-    let is_one_of = |n: usize, words: &[&str]| word(n).is_some_and(|word| words.contains(&word.as_str()));
-    let skip_word = |n: usize, words: &[&str]| n + usize::from(is_one_of(n, words));
+    let is_one_of = |index: usize, words: &[&str]| word_at(index).is_some_and(|word| words.contains(&word.as_str()));
+    let skip_word = |index: usize, words: &[&str]| index + usize::from(is_one_of(index, words));
+    // The following variables are indices of tokens.
     let to = skip_word(0, &["raised"]);
-    let is_power = is_one_of(to, &["to"]);
-    let number = if is_power {
+    let is_after_base = is_one_of(to, &["to"]);
+    let number = if is_after_base {
         skip_word(to + 1, &["the"])
     } else {
         skip_word(0, &["the"])
     };
     let exponent = tokens
         .get(number)
-        .filter(|token| matches!(token.kind, Kind::Number(_)))?;
-    let end = number + 2;
-    let name = |name: &str| Kind::Name(name.to_owned());
+        .filter(|token| matches!(token.kind, TokenKind::Number(_)))?;
+    let after_ending = number + 2;
+    let name = |name: &str| TokenKind::Name(name.to_owned());
     let (kinds, length) = match () {
         () if !is_one_of(number + 1, &["st", "nd", "rd", "th"]) => return None,
-        () if is_power => (vec![Kind::Sign('^'), exponent.kind.clone()], skip_word(end, &["power"])),
-        () if is_one_of(end, &["power"]) => (vec![name("nth_power"), exponent.kind.clone()], end + 1),
-        () if is_one_of(end, &["root"]) => (vec![name("nth_root"), exponent.kind.clone()], end + 1),
+        () if is_after_base => (
+            vec![TokenKind::Sign('^'), exponent.kind.clone()],
+            skip_word(after_ending, &["power"]),
+        ),
+        () if is_one_of(after_ending, &["power"]) => (vec![name("nth_power"), exponent.kind.clone()], after_ending + 1),
+        () if is_one_of(after_ending, &["root"]) => (vec![name("nth_root"), exponent.kind.clone()], after_ending + 1),
         () => return None,
     };
     replaced.extend(kinds.into_iter().map(|kind| Token { at, kind }));
     Some(length)
 }
 
-/// Applies a word to the number before it: `2 thirds`, `3 million`, `80 dollars`. A fraction such as `half of` needs no number.
-/// Returns the number of replaced tokens.
+/// Applies the word at the start of `tokens` to the number before it, the last token of `replaced`: `2 thirds`, `3 million`,
+/// `80 dollars`. A fraction such as `half of` needs no number. Returns the number of tokens that it replaces, or `None` if there
+/// is no such word.
 fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'_>) -> Option<usize> {
     let [
         Token {
             at,
-            kind: Kind::Name(name),
+            kind: TokenKind::Name(name),
         },
         after,
         ..,
@@ -306,18 +328,19 @@ fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'
     };
     let name = Some(name.to_lowercase()).filter(|lower| !symbols.contains(name) && !symbols.contains(lower))?;
     let singular = name.strip_suffix('s').unwrap_or(&name);
-    let find = |table: &[(&str, f64)], word: &str| table.iter().find(|(known, _)| *known == word).map(|(_, by)| *by);
-    let parts = find(&FRACTIONS, if name == "halves" { "half" } else { singular });
+    let find =
+        |table: &[(&str, f64)], word: &str| table.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+    let parts_of_whole = find(&FRACTIONS, if name == "halves" { "half" } else { singular });
     let number = replaced.last_mut().and_then(|token| match &mut token.kind {
-        Kind::Number(number) => Some(number),
+        TokenKind::Number(number) => Some(number),
         _ => None,
     });
-    match (number, parts, find(&MAGNITUDES, &name)) {
+    match (number, parts_of_whole, find(&MAGNITUDES, &name)) {
         (Some(number), Some(parts), _) => *number /= parts,
-        (Some(number), _, Some(by)) => *number *= by,
+        (Some(number), _, Some(magnitude)) => *number *= magnitude,
         (Some(_), ..) if MONEY.contains(&name.as_str()) => {}
-        (None, Some(parts), _) if matches!(&after.kind, Kind::Name(of) if of == "of") => {
-            let kind = Kind::Number(1.0 / parts);
+        (None, Some(parts), _) if matches!(&after.kind, TokenKind::Name(of) if of == "of") => {
+            let kind = TokenKind::Number(1.0 / parts);
             replaced.push(Token { at: *at, kind });
         }
         _ => return None,
@@ -330,7 +353,7 @@ fn find_phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'stat
     let words: Vec<_> = tokens
         .iter()
         .map_while(|token| match &token.kind {
-            Kind::Name(name) if !symbols.contains(name) => Some(name.to_lowercase()),
+            TokenKind::Name(name) if !symbols.contains(name) => Some(name.to_lowercase()),
             _ => None,
         })
         .take(MAX_PHRASE_WORDS)
@@ -342,12 +365,13 @@ fn find_phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'stat
     })
 }
 
-/// Returns the tokens for an `x` that means a product, as in `12 x 12` and `12x12`.
-fn split_product(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
+/// Returns the tokens in place of the first of `tokens` if it starts with an `x` that means a product, as in `12 x 12` and
+/// `12x12`.
+fn replace_x(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
     let [
         Token {
             at,
-            kind: Kind::Name(name),
+            kind: TokenKind::Name(name),
         },
         after,
         ..,
@@ -355,22 +379,21 @@ fn split_product(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>
     else {
         return None;
     };
-    let (at, is_value) = (*at, |kind: &Kind, bracket| {
-        matches!(kind, Kind::Number(_)) || *kind == Kind::Sign(bracket)
-    });
-    let digits = name.strip_prefix(['x', 'X']).filter(|_| !symbols.contains(name))?;
-    before.filter(|before| is_value(&before.kind, ')'))?;
+    let is_factor =
+        |kind: &TokenKind, bracket| matches!(kind, TokenKind::Number(_)) || *kind == TokenKind::Sign(bracket);
+    let digits_after_x = name.strip_prefix(['x', 'X']).filter(|_| !symbols.contains(name))?;
+    before.filter(|before| is_factor(&before.kind, ')'))?;
     let times = Token {
-        at,
-        kind: Kind::Sign('*'),
+        at: *at,
+        kind: TokenKind::Sign('*'),
     };
-    if digits.is_empty() {
-        return is_value(&after.kind, '(').then(|| vec![times]);
+    if digits_after_x.is_empty() {
+        return is_factor(&after.kind, '(').then(|| vec![times]);
     }
-    let number = digits
+    let number = digits_after_x
         .parse()
         .ok()
-        .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    let kind = Kind::Number(number?);
-    Some(vec![times, Token { at: at + 1, kind }])
+        .filter(|_| digits_after_x.bytes().all(|byte| byte.is_ascii_digit()));
+    let kind = TokenKind::Number(number?);
+    Some(vec![times, Token { at: *at + 1, kind }])
 }

@@ -6,31 +6,30 @@ use art_sdk::serde_json::Value;
 
 use crate::{column::Column, error::CsvError, input::Aggregate, number, table::Table};
 
-/// An aggregate and its column. Only `count` works without a column: it then counts rows.
+/// An aggregate and the column whose cells it combines. Only `count` and `share` work without a column: they count rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct Aggregation<'a> {
     pub(crate) aggregate: Aggregate,
     pub(crate) column: Option<&'a Column>,
 }
 
-impl Plan<'_> {
+impl Aggregation<'_> {
     /// Returns the name of the output column.
-    pub(crate) fn name(&self) -> String {
+    pub(crate) fn output_name(&self) -> String {
         match self.column {
             Some(column) => format!("{}_{}", self.aggregate.name(), column.name),
             None => self.aggregate.name().to_owned(),
         }
     }
 
-    /// Fails for the sum, mean, median and share of a column of text. Also fails for the minimum and maximum of a text column
-    /// in which a cell has no digit: dates and times have an order, but a question does not mean the alphabetical order of
-    /// names.
-    pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
-        let Some(column) = self.column.filter(|column| column.style.is_none()) else {
+    /// Fails for the sum, mean, median and share of a column that is not numeric. Also fails for its minimum and maximum if one
+    /// of its cells has no digit: dates and times have an order, but for names only an alphabetical one, which no question means.
+    pub(crate) fn check_column(&self, table: &Table) -> Result<(), CsvError> {
+        let Some(column) = self.column.filter(|column| column.number_style.is_none()) else {
             return Ok(());
         };
         let cell = |row: &usize| table.cell(*row, column);
-        let rows = 0..table.rows.len();
+        let all_rows = 0..table.rows.len();
         let is_text = |row: &usize| {
             let (cell, style) = (cell(row), number::Style::Point);
             !number::is_missing(cell) && number::parse(cell, style).is_none()
@@ -38,13 +37,17 @@ impl Plan<'_> {
         let is_name = |row: &usize| is_text(row) && !cell(row).contains(|sign: char| sign.is_ascii_digit());
         let is_refused = match self.aggregate {
             Aggregate::Count | Aggregate::CountDistinct => false,
-            Aggregate::Min | Aggregate::Max => rows.clone().any(|row| is_name(&row)),
+            Aggregate::Min | Aggregate::Max => all_rows.clone().any(|row| is_name(&row)),
             _ => true,
         };
         if !is_refused {
             return Ok(());
         }
-        let row = rows.clone().find(is_text).or(rows.clone().next()).unwrap_or_default();
+        let row = all_rows
+            .clone()
+            .find(is_text)
+            .or(all_rows.clone().next())
+            .unwrap_or_default();
         Err(CsvError::NotNumeric {
             column: column.name.clone(),
             line: table.line(row),
@@ -54,7 +57,7 @@ impl Plan<'_> {
         })
     }
 
-    /// Returns the value for `rows`. If all their cells are empty, a count and a sum are 0, and a mean,
+    /// Returns the value that combines the cells of `rows`. If all of them are empty, a count and a sum are 0, and a mean,
     /// median, minimum and maximum are null.
     pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
         if self.aggregate == Aggregate::Share {
@@ -72,31 +75,32 @@ impl Plan<'_> {
             Aggregate::CountDistinct => return Value::from(cells.map(str::to_lowercase).collect::<HashSet<_>>().len()),
             _ => {}
         }
-        if column.style.is_none() {
-            let dated = cells.map(|cell| (column.date(cell), cell));
-            let best = if self.aggregate == Aggregate::Min {
-                dated.min()
+        if column.number_style.is_none() {
+            // Only the minimum and the maximum are left here. Cells that are neither dates nor times are compared as texts.
+            let cells_in_time = cells.map(|cell| (column.moment(cell), cell));
+            let extreme = if self.aggregate == Aggregate::Min {
+                cells_in_time.min()
             } else {
-                dated.max()
+                cells_in_time.max()
             };
-            return best.map_or(Value::Null, |(_, cell)| Value::from(cell));
+            return extreme.map_or(Value::Null, |(_, cell)| Value::from(cell));
         }
         let numbers = cells.filter_map(|cell| column.number(cell)).collect();
-        combine(self.aggregate, numbers).map_or(Value::Null, number::to_json)
+        combine_numbers(self.aggregate, numbers).map_or(Value::Null, number::to_json)
     }
 
-    /// Returns the share of `rows` in the whole table as a percentage with two decimals: of the sum of the column, or of the
-    /// number of rows if there is no column.
+    /// Returns which share of the whole table `rows` have, as a percentage with two decimals: a share of the sum of the column,
+    /// or of the number of rows if there is no column. Returns null if the whole table has a sum of 0.
     fn share(&self, table: &Table, rows: &[usize]) -> Value {
-        let all: Vec<usize> = (0..table.rows.len()).collect();
+        let all_rows: Vec<usize> = (0..table.rows.len()).collect();
         let aggregate = if self.column.is_some() {
             Aggregate::Sum
         } else {
             Aggregate::Count
         };
-        let plan = Plan { aggregate, ..*self };
-        let amount = |rows: &[usize]| plan.value(table, rows).as_f64().unwrap_or_default();
-        let percent = (amount(rows) / amount(&all) * 10_000.0).round() / 100.0;
+        let sum_or_count = Aggregation { aggregate, ..*self };
+        let amount = |rows: &[usize]| sum_or_count.value(table, rows).as_f64().unwrap_or_default();
+        let percent = (amount(rows) / amount(&all_rows) * 10_000.0).round() / 100.0;
         if percent.is_finite() {
             number::to_json(percent)
         } else {
@@ -115,7 +119,8 @@ impl Plan<'_> {
     }
 }
 
-fn combine(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
+/// Returns the value that combines the numbers, or `None` if there is none.
+fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     if numbers.is_empty() {
         return (aggregate == Aggregate::Sum).then_some(0.0);
     }
@@ -135,12 +140,13 @@ fn combine(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// Returns the rows of each group, in the order in which the groups first appear. Ignores letter case.
-pub(crate) fn group_rows(table: &Table, by: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
+/// Returns each group, a cell of `group_column` and the rows that have it in any letter case, in the order in which the groups
+/// first appear.
+pub(crate) fn group_rows(table: &Table, group_column: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for row in rows {
-        let cell = table.cell(*row, by);
+        let cell = table.cell(*row, group_column);
         let index = *indices.entry(cell.to_lowercase()).or_insert(groups.len());
         match groups.get_mut(index) {
             Some((_, rows)) => rows.push(*row),

@@ -3,8 +3,9 @@
 use csv::StringRecord;
 
 use crate::{
-    date::Date,
+    date::{self, Date},
     number::{self, Style},
+    time,
 };
 
 /// A named column.
@@ -12,30 +13,36 @@ use crate::{
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How the numbers of the column are written, if it has cells that are not empty and all of them are numbers.
-    pub(crate) style: Option<Style>,
-    /// Whether the column has cells that are not empty and all of them are dates.
+    /// How the numbers of the column are written. `None` if the column is not numeric: all its cells are empty, or one of them is
+    /// neither empty nor a number.
+    pub(crate) number_style: Option<Style>,
+    /// Whether all cells of the column that are not empty are dates, and there is at least one.
     pub(crate) is_date: bool,
+    /// Whether all cells of the column that are not empty are times, and there is at least one.
+    pub(crate) is_time: bool,
 }
 
 impl Column {
+    /// Determines from the cells of `rows` what the column contains.
     pub(crate) fn new(index: usize, name: String, rows: &[StringRecord]) -> Self {
-        let cells = || {
+        let filled_cells = || {
             rows.iter()
                 .filter_map(|row| row.get(index))
                 .filter(|cell| !number::is_missing(cell))
         };
-        let fits = |style: &Style| cells().all(|cell| number::parse(cell, *style).is_some());
-        let has_cells = cells().next().is_some();
-        let style = [Style::Point, Style::Comma]
+        let fits = |style: &Style| filled_cells().all(|cell| number::parse(cell, *style).is_some());
+        let has_cells = filled_cells().next().is_some();
+        let number_style = [Style::Point, Style::Comma]
             .into_iter()
             .find(|style| has_cells && fits(style));
-        let is_date = has_cells && style.is_none() && cells().all(|cell| Date::parse(cell).is_some());
+        let is_date = has_cells && number_style.is_none() && filled_cells().all(|cell| Date::parse(cell).is_some());
+        let is_time = has_cells && filled_cells().all(|cell| time::parse_seconds(cell).is_some());
         Self {
             index,
             name,
-            style,
+            number_style,
             is_date,
+            is_time,
         }
     }
 
@@ -44,9 +51,29 @@ impl Column {
         Date::parse(cell).filter(|_| self.is_date)
     }
 
+    /// Returns the seconds of the time in `cell` if this is a column of times and the cell is not empty.
+    pub(crate) fn time(&self, cell: &str) -> Option<u32> {
+        time::parse_seconds(cell).filter(|_| self.is_time)
+    }
+
+    /// Returns a number that is greater for a later cell, if this is a column of dates, with or without times of day, or of
+    /// times, and the cell is not empty.
+    pub(crate) fn moment(&self, cell: &str) -> Option<u64> {
+        /// More than the seconds of any time.
+        const DAY_STEP: u64 = 10_000_000;
+        let (day, seconds) = match self.date(cell) {
+            Some(date) => (
+                date.sort_number(),
+                date::split_time(cell).1.and_then(time::parse_seconds),
+            ),
+            None => (0, Some(self.time(cell)?)),
+        };
+        Some(u64::from(day) * DAY_STEP + u64::from(seconds.unwrap_or_default()))
+    }
+
     /// Returns the number in `cell` if this is a numeric column and the cell is not empty.
     pub(crate) fn number(&self, cell: &str) -> Option<f64> {
-        self.style
+        self.number_style
             .filter(|_| !number::is_missing(cell))
             .and_then(|style| number::parse(cell, style))
     }

@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// A date, or a month, whose day is 0.
+/// A date, or a whole month: then the day is 0.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Date {
     year: u16,
@@ -27,39 +27,56 @@ impl Date {
     /// Parses `2026-03-05`, with or without a time of day, `2026/03/05`, `5.3.2026`, `5 March 2026`, `Mar 5, 2026`, `2026-03` or
     /// `March 2026`. Returns `None` for `03/05/2026`, which is ambiguous.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let date_and_time = text.split_once(['T', ' ']).filter(|(_, time)| time.contains(':'));
-        let text = date_and_time.map_or(text, |(date, _)| date);
-        for (separator, is_reversed) in [('-', false), ('/', false), ('.', true)] {
+        let (text, _) = split_time(text);
+        for (separator, has_day_first) in [('-', false), ('/', false), ('.', true)] {
             let mut parts: Vec<&str> = text.split(separator).collect();
-            if is_reversed {
+            if has_day_first {
                 parts.reverse();
             }
             match parts.as_slice() {
-                [year, month, day] => return Self::new(year, parse_number(month)?, parse_number(day)?),
-                [year, month] if separator != '.' => return Self::new(year, parse_number(month)?, 0),
+                [year, month, day] => return Self::of_day(year, parse_number(month)?, parse_number(day)?),
+                [year, month] if separator != '.' => return Self::of_month(year, parse_number(month)?),
                 _ => {}
             }
         }
         let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         match words.as_slice() {
             [first, second, year] => match parse_month(first) {
-                Some(month) => Self::new(year, month, parse_number(second)?),
-                None => Self::new(year, parse_month(second)?, parse_number(first)?),
+                Some(month) => Self::of_day(year, month, parse_number(second)?),
+                None => Self::of_day(year, parse_month(second)?, parse_number(first)?),
             },
-            [first, year] => Self::new(year, parse_month(first)?, 0),
+            [first, year] => Self::of_month(year, parse_month(first)?),
             _ => None,
         }
     }
 
-    fn new(year: &str, month: u8, day: u8) -> Option<Self> {
+    /// Returns a whole month, or `None` if there is no such month.
+    fn of_month(year: &str, month: u8) -> Option<Self> {
         let is_year = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
         let year = year.parse().ok().filter(|_| is_year)?;
-        ((1..=12).contains(&month) && day <= 31).then_some(Self { year, month, day })
+        (1..=12).contains(&month).then_some(Self { year, month, day: 0 })
+    }
+
+    /// Returns a day, or `None` if the month has no such day.
+    fn of_day(year: &str, month: u8, day: u8) -> Option<Self> {
+        let month = Self::of_month(year, month)?;
+        (1..=month.count_days()).contains(&day).then_some(Self { day, ..month })
+    }
+
+    /// Returns how many days the month has.
+    fn count_days(self) -> u8 {
+        let is_leap_year =
+            self.year.is_multiple_of(4) && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
+        match self.month {
+            2 if is_leap_year => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        }
     }
 
     /// Returns a number that is greater for later dates.
-    pub(crate) fn order(self) -> u32 {
+    pub(crate) fn sort_number(self) -> u32 {
         (u32::from(self.year) * 100 + u32::from(self.month)) * 100 + u32::from(self.day)
     }
 
@@ -70,6 +87,14 @@ impl Date {
     }
 }
 
+/// Splits a date from the time of day after it. Returns the whole text and `None` if there is no time.
+pub(crate) fn split_time(text: &str) -> (&str, Option<&str>) {
+    let text = text.trim();
+    let date_and_time = text.split_once(['T', ' ']).filter(|(_, time)| time.contains(':'));
+    date_and_time.map_or((text, None), |(date, time)| (date, Some(time)))
+}
+
+/// Parses a day or the number of a month, such as `5`, `05` or `5th`.
 fn parse_number(text: &str) -> Option<u8> {
     let endings = ["st", "nd", "rd", "th"].into_iter();
     let digits = endings
@@ -82,6 +107,7 @@ fn parse_number(text: &str) -> Option<u8> {
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Parses the name of a month or the beginning of one, such as `mar` or `Sept.`, and returns the number of the month.
 fn parse_month(text: &str) -> Option<u8> {
     let text = text.trim_end_matches('.').to_lowercase();
     let index = MONTHS
@@ -106,13 +132,30 @@ mod tests {
             "March 5, 2026",
             "Mar 5th 2026",
         ];
-        let date = Date::new("2026", 3, 5);
+        let date = Date::of_day("2026", 3, 5);
         forms
             .iter()
             .for_each(|form| assert_eq!(Date::parse(form), date, "{form}"));
         ["2026-03", "March 2026"]
             .iter()
-            .for_each(|form| assert_eq!(Date::parse(form), Date::new("2026", 3, 0), "{form}"));
+            .for_each(|form| assert_eq!(Date::parse(form), Date::of_month("2026", 3), "{form}"));
+    }
+
+    #[test]
+    fn a_day_that_does_not_exist_is_no_date() {
+        for text in [
+            "2026-02-31",
+            "2026-02-29",
+            "1900-02-29",
+            "2026-04-31",
+            "2026-03-00",
+            "0.3.2026",
+        ] {
+            assert_eq!(Date::parse(text), None, "{text}");
+        }
+        for text in ["2024-02-29", "2000-02-29", "2026-04-30", "2026-12-31"] {
+            assert!(Date::parse(text).is_some(), "{text}");
+        }
     }
 
     #[test]

@@ -8,10 +8,10 @@ pub(crate) enum CsvError {
     /// The text is not CSV.
     #[error("cannot read the csv text: {0}")]
     Csv(#[from] csv::Error),
-    /// A row has more or fewer fields than the header.
+    /// A row does not have as many fields as the header.
     #[error("line {line} has {found} fields, the header has {expected}: quote fields that hold a `{delimiter}`")]
-    Ragged {
-        /// 1-based line of the text.
+    WrongFieldCount {
+        /// 1-based line of the text at which the row starts.
         line: u64,
         /// Number of fields of this row.
         found: usize,
@@ -25,7 +25,7 @@ pub(crate) enum CsvError {
     Empty,
     /// The delimiter is not exactly one ASCII character.
     #[error("`delimiter` is `{0}`: use one character such as `,`, `;`, `|` or a tab")]
-    Delimiter(String),
+    BadDelimiter(String),
     /// The table has no such column.
     #[error("no column `{name}`; the columns are {columns}")]
     UnknownColumn {
@@ -41,9 +41,9 @@ pub(crate) enum CsvError {
     NotNumeric {
         /// The requested column.
         column: String,
-        /// 1-based line of the first cell that is not a number.
+        /// 1-based line of the text at which the row of the first such cell starts.
         line: u64,
-        /// That cell.
+        /// The first cell that is not a number.
         cell: String,
         /// The requested aggregate.
         aggregate: &'static str,
@@ -53,50 +53,50 @@ pub(crate) enum CsvError {
     /// No column was named, and the table does not have exactly one numeric column.
     #[error("name the column to {purpose} in `column`; numeric columns: {numeric}")]
     WhichColumn {
-        /// `aggregate` or `sort by`.
+        /// What is done with the column: `aggregate` or `sort by`.
         purpose: &'static str,
         /// The numeric columns.
         numeric: String,
     },
-    /// There is not exactly one column that fits an adjective.
+    /// No column fits an adjective, or several columns do.
     #[error("not exactly one column fits the adjective (found: {found}): name the column")]
-    Adjective {
+    AdjectiveColumn {
         /// The columns that fit.
         found: String,
     },
-    /// The name of a column contains another unit than the question.
+    /// The name of a column says that its numbers have another unit than the number of a filter.
     #[error("column `{column}` is not in `{unit}`: give the number in the unit of the column")]
-    Unit {
-        /// The unit of the question.
+    OtherUnit {
+        /// The unit of the filter.
         unit: &'static str,
         /// The column.
         column: String,
     },
-    /// A condition names no column, and there is not exactly one that fits.
+    /// A filter names no column, and no column fits it or several do.
     #[error("`{value}` can be in {columns}: name the column of the condition in `column`")]
-    WhichFilter {
+    WhichFilterColumn {
         /// The value or the date of the filter.
         value: String,
         /// The columns that fit.
         columns: String,
     },
-    /// Several of the counted rows have the same value, so the number of rows is not the number of different things.
+    /// Several of the counted rows are about the same thing, so the number of rows is not the number of things.
     #[error("`{value}` stands in several rows of column `{column}`: ask for rows or for different values")]
-    Repeated {
-        /// The column.
+    RepeatedValue {
+        /// The column that names the things.
         column: String,
-        /// A value that is repeated.
+        /// A value that several rows have.
         value: String,
     },
-    /// Two fields contradict each other.
+    /// Two fields of the input contradict each other.
     #[error("`{0}` and `{1}` do not go together: leave one of them out")]
-    Together(&'static str, &'static str),
+    Contradiction(&'static str, &'static str),
     /// `columns` is given together with an aggregate or a group.
     #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
-    ColumnsOfGroups,
+    ColumnsOfCombinedRows,
     /// A filter lacks something that its operator needs, such as a value or a bound.
     #[error("{filter} needs {needs}")]
-    FilterNeeds {
+    IncompleteFilter {
         /// The filter, in words.
         filter: &'static str,
         /// What is missing, in words.
@@ -106,7 +106,7 @@ pub(crate) enum CsvError {
     #[error(
         "cannot compare column `{column}` with the date `{date}`: write it as `2026-03-05`, and name a column of dates"
     )]
-    FilterDate {
+    NotComparableWithDate {
         /// The date of the filter.
         date: String,
         /// The column.
@@ -114,7 +114,7 @@ pub(crate) enum CsvError {
     },
     /// A filter compares a numeric column with text.
     #[error("filter value `{value}` is not a number, but column `{column}` is numeric: compare it with a number")]
-    FilterValue {
+    NotComparableWithText {
         /// The value of the filter.
         value: String,
         /// The numeric column.

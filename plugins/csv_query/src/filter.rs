@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usize>, CsvError> {
     let conditions: Vec<Condition<'_>> = filters
         .iter()
-        .map(|filter| resolve(table, filter))
+        .map(|filter| condition_of(table, filter))
         .collect::<Result<_, _>>()?;
     let matches = |row: &usize| {
         conditions
@@ -26,14 +26,14 @@ pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usi
 }
 
 /// Returns the condition of one filter.
-fn resolve<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvError> {
+fn condition_of<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvError> {
     let (column, operator) = match (filter.comparative, filter.operator) {
         (Some(comparative), None) if filter.column.is_none() => comparative.resolve(table)?,
-        (Some(_), _) => return Err(CsvError::Together("comparative", "operator")),
-        (None, None) => return Err(needs("a filter", "`operator` or `comparative`")),
+        (Some(_), _) => return Err(CsvError::Contradiction("comparative", "operator")),
+        (None, None) => return Err(incomplete("a filter", "`operator` or `comparative`")),
         (None, Some(operator)) => match &filter.column {
             Some(name) => (table.column(name)?, operator),
-            None => return resolve_without_column(table, filter, operator),
+            None => return condition_without_column(table, filter, operator),
         },
     };
     if let Some(unit) = filter.unit {
@@ -42,10 +42,10 @@ fn resolve<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvEr
     Condition::new(column, operator, filter)
 }
 
-/// Returns the condition of a filter that names no column. It uses the only column that fits: for a date a column of dates, for an
-/// operator such as `lt` or `between` a numeric column, and else a column that contains the value. If no column contains the value, it
-/// uses the first column, except for `ne`.
-fn resolve_without_column<'a>(
+/// Returns the condition of a filter that names no column. It is about the only column that fits: for a date a column of dates,
+/// for an operator such as `lt` or `between` a numeric column, and else a column that contains the value. If no column contains
+/// the value, it is about the first column, so that no row matches; `ne` fails then.
+fn condition_without_column<'a>(
     table: &'a Table,
     filter: &Filter,
     operator: Operator,
@@ -54,33 +54,41 @@ fn resolve_without_column<'a>(
         operator,
         Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
     );
-    let positive = if operator == Operator::Ne {
+    let without_negation = if operator == Operator::Ne {
         Operator::Eq
     } else {
         operator
     };
-    let fits = |column: &&Column| match Condition::new(column, positive, filter) {
+    // For `ne`, the column that fits is also one that contains the value.
+    let fits = |column: &&Column| match Condition::new(column, without_negation, filter) {
         Ok(condition) if compares_text && filter.date.is_none() => {
             (0..table.rows.len()).any(|row| condition.accepts(table.cell(row, column)))
         }
-        Ok(_) => filter.date.is_some() || column.style.is_some(),
+        Ok(_) => filter.date.is_some() || column.number_style.is_some(),
         Err(_) => false,
     };
     let fitting: Vec<&Column> = table.columns.iter().filter(fits).collect();
     match (fitting.as_slice(), table.columns.first()) {
         ([column], _) => Condition::new(column, operator, filter),
-        // No row has the value, so every column gives the same result.
+        // No column contains the value, so no row matches, whichever column is compared.
         ([], Some(column)) if compares_text && operator != Operator::Ne => Condition::new(column, operator, filter),
-        _ => Err(CsvError::WhichFilter {
-            value: filter.text().unwrap_or_default(),
+        _ => Err(CsvError::WhichFilterColumn {
+            value: filter.compared_text().unwrap_or_default(),
             columns: crate::column::list_names(fitting),
         }),
     }
 }
 
+impl Operator {
+    /// Returns whether the cells are searched for a text, even in a column of dates or times.
+    const fn searches_text(self) -> bool {
+        matches!(self, Self::Contains | Self::StartsWith)
+    }
+}
+
 impl Filter {
     /// Returns the value or the date to compare with, as text.
-    fn text(&self) -> Option<String> {
+    fn compared_text(&self) -> Option<String> {
         match (&self.value, &self.date) {
             (_, Some(date)) => Some(date.clone()),
             (Some(FilterValue::Text(text)), _) => Some(text.trim().to_owned()),
@@ -95,74 +103,86 @@ impl Filter {
 struct Condition<'a> {
     column: &'a Column,
     operator: Operator,
-    value: Target,
+    compared_value: ComparedValue,
 }
 
-/// The value that cells are compared with, and the upper bound for `between`.
-enum Target {
+/// The value that cells are compared with. A number or a date has a second one, the upper bound for `between`, which equals the
+/// first one for other operators.
+enum ComparedValue {
     Text(String),
     Number(f64, f64),
     Date(Date, Date),
+    /// The seconds of a time.
+    Time(u32),
 }
 
 impl<'a> Condition<'a> {
     fn new(column: &'a Column, operator: Operator, filter: &Filter) -> Result<Self, CsvError> {
-        let text = filter.text().ok_or_else(|| needs("a filter", "`value` or `date`"))?;
-        let number = column.style.and_then(|style| match filter.value {
+        let text = filter
+            .compared_text()
+            .ok_or_else(|| incomplete("a filter", "`value` or `date`"))?;
+        let number = column.number_style.and_then(|style| match filter.value {
             Some(FilterValue::Number(value)) => Some(value),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
         });
-        let date = Date::parse(&text).filter(|_| column.is_date);
+        let date = Date::parse(&text).filter(|_| column.is_date && !operator.searches_text());
         let is_between = operator == Operator::Between;
-        let value = match (number, date) {
+        let compared_value = match (number, date) {
             (Some(number), _) if is_between => {
                 let upper = filter
                     .upper
-                    .ok_or_else(|| needs("a filter with `between`", "`value` and `upper`"))?;
-                Target::Number(number.min(upper), number.max(upper))
+                    .ok_or_else(|| incomplete("a filter with `between`", "`value` and `upper`"))?;
+                ComparedValue::Number(number.min(upper), number.max(upper))
             }
-            (Some(number), _) => Target::Number(number, number),
+            (Some(number), _) => ComparedValue::Number(number, number),
             (_, Some(date)) if is_between => {
-                let until = filter.until.as_deref().and_then(Date::parse);
-                Target::Date(
-                    date,
-                    until.ok_or_else(|| needs("a filter with `between`", "`date` and `until`"))?,
-                )
+                let until = filter
+                    .until
+                    .as_deref()
+                    .ok_or_else(|| incomplete("a filter with `between`", "`date` and `until`"))?;
+                let last = Date::parse(until).ok_or_else(|| not_comparable_with_date(until, column))?;
+                ComparedValue::Date(date, last)
             }
-            (_, Some(date)) => Target::Date(date, date),
-            _ => Self::text_target(column, operator, filter, text)?,
+            (_, Some(date)) => ComparedValue::Date(date, date),
+            _ => Self::text_to_compare(column, operator, filter, text)?,
         };
         Ok(Self {
             column,
             operator,
-            value,
+            compared_value,
         })
     }
 
-    /// Returns a target that is a text, or an error if the comparison makes no sense for text.
-    fn text_target(column: &Column, operator: Operator, filter: &Filter, text: String) -> Result<Target, CsvError> {
-        let ordered = !matches!(
+    /// Returns a text or a time to compare cells with, or an error if the comparison makes no sense for text.
+    fn text_to_compare(
+        column: &Column,
+        operator: Operator,
+        filter: &Filter,
+        text: String,
+    ) -> Result<ComparedValue, CsvError> {
+        let compares_order = !matches!(
             operator,
             Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
         );
-        if filter.date.is_some() {
-            return Err(CsvError::FilterDate {
-                date: text,
-                column: column.name.clone(),
-            });
+        // A year is compared with the beginning of dates such as `2026-03-05`, as text.
+        let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if (filter.date.is_some() && !operator.searches_text()) || (compares_order && column.is_date && !is_year) {
+            return Err(not_comparable_with_date(&text, column));
         }
-        if ordered && column.style.is_some() {
-            return Err(CsvError::FilterValue {
+        if compares_order && column.number_style.is_some() {
+            return Err(CsvError::NotComparableWithText {
                 value: text,
                 column: column.name.clone(),
             });
         }
         if operator == Operator::Between {
-            return Err(needs("a filter with `between`", "a column of numbers or dates"));
+            return Err(incomplete("a filter with `between`", "a column of numbers or dates"));
         }
-        Ok(Target::Text(text.to_lowercase()))
+        let time = column.time(&text).filter(|_| !operator.searches_text());
+        Ok(time.map_or_else(|| ComparedValue::Text(text.to_lowercase()), ComparedValue::Time))
     }
 
+    /// Returns whether a cell fulfils the condition.
     fn accepts(&self, cell: &str) -> bool {
         let order = self.order(cell);
         match self.operator {
@@ -178,37 +198,49 @@ impl<'a> Condition<'a> {
         }
     }
 
+    /// Returns whether the cell is less than, equal to or greater than the value. Returns `None` if the value is a number, a
+    /// date or a time and the cell is empty.
     fn order(&self, cell: &str) -> Option<Ordering> {
-        match &self.value {
-            Target::Number(number, _) => self.column.number(cell)?.partial_cmp(number),
-            Target::Date(date, _) => Some(self.column.date(cell)?.as_precise_as(*date).cmp(date)),
-            Target::Text(text) => Some(cell.to_lowercase().as_str().cmp(text.as_str())),
+        match &self.compared_value {
+            ComparedValue::Number(number, _) => self.column.number(cell)?.partial_cmp(number),
+            ComparedValue::Date(date, _) => Some(self.column.date(cell)?.as_precise_as(*date).cmp(date)),
+            ComparedValue::Time(time) => Some(self.column.time(cell)?.cmp(time)),
+            ComparedValue::Text(text) => Some(cell.to_lowercase().as_str().cmp(text.as_str())),
         }
     }
 
     fn is_between_bounds(&self, cell: &str) -> bool {
-        match &self.value {
-            Target::Number(low, high) => self
+        match &self.compared_value {
+            ComparedValue::Number(low, high) => self
                 .column
                 .number(cell)
                 .is_some_and(|value| (*low..=*high).contains(&value)),
-            Target::Date(first, last) => self
+            ComparedValue::Date(first, last) => self
                 .column
                 .date(cell)
                 .is_some_and(|date| date.as_precise_as(*first) >= *first && date.as_precise_as(*last) <= *last),
-            Target::Text(_) => false,
+            ComparedValue::Time(_) | ComparedValue::Text(_) => false,
         }
     }
 
     fn text_value(&self) -> String {
-        match &self.value {
-            Target::Text(text) => text.clone(),
-            Target::Number(number, _) => number.to_string(),
-            Target::Date(..) => String::new(),
+        match &self.compared_value {
+            ComparedValue::Text(text) => text.clone(),
+            ComparedValue::Number(number, _) => number.to_string(),
+            ComparedValue::Date(..) | ComparedValue::Time(_) => String::new(),
         }
     }
 }
 
-fn needs(filter: &'static str, needs: &'static str) -> CsvError {
-    CsvError::FilterNeeds { filter, needs }
+/// Returns the error for a date that cannot be read, or for a column that has no dates.
+fn not_comparable_with_date(date: &str, column: &Column) -> CsvError {
+    CsvError::NotComparableWithDate {
+        date: date.to_owned(),
+        column: column.name.clone(),
+    }
+}
+
+/// Returns the error for a filter that lacks what it needs.
+fn incomplete(filter: &'static str, needs: &'static str) -> CsvError {
+    CsvError::IncompleteFilter { filter, needs }
 }

@@ -13,6 +13,7 @@ mod output;
 mod query;
 mod superlative;
 mod table;
+mod time;
 mod unit;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use art_sdk::serde_json::Value;
 
-/// The decimal separator, `.` or `,`. A column has one style.
+/// How numbers are written: with `.` or with `,` before the decimals. All numbers of a column have the same style.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Style {
     /// `1,234.56`
@@ -12,7 +12,7 @@ pub(crate) enum Style {
 }
 
 /// Signs of currencies and the percent sign, which are ignored before and after a number.
-const SIGNS: [&str; 18] = [
+const IGNORED_SIGNS: [&str; 18] = [
     "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "CHF", "EUR", "USD", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "%",
 ];
 
@@ -32,13 +32,14 @@ pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     // A minus is before or after a currency, as in `-$5` or `$-5`, but not both. In accounting, brackets mean a minus.
     let (negative, rest) = split_sign(in_brackets.unwrap_or(cell));
-    let (also_negative, digits) = split_sign(strip_currency_signs(rest));
+    let (also_negative, digits) = split_sign(strip_ignored_signs(rest));
     let value = parse_magnitude(digits, style)?;
     let has_two_signs = negative && also_negative;
     let minus = in_brackets.is_some() || negative || also_negative;
     (!has_two_signs).then_some(if minus { -value } else { value })
 }
 
+/// Returns whether the text starts with a minus, and the rest of the text without its sign.
 fn split_sign(text: &str) -> (bool, &str) {
     let text = text.trim();
     match text.strip_prefix(['-', '−']) {
@@ -47,36 +48,38 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-fn strip_currency_signs(text: &str) -> &str {
-    let strip = |text| {
-        SIGNS
+/// Removes one of the [`IGNORED_SIGNS`] from each end of the text.
+fn strip_ignored_signs(text: &str) -> &str {
+    let strip_start = |text| {
+        IGNORED_SIGNS
             .iter()
             .find_map(|sign| str::strip_prefix(text, sign))
             .unwrap_or(text)
     };
     let strip_end = |text| {
-        SIGNS
+        IGNORED_SIGNS
             .iter()
             .find_map(|sign| str::strip_suffix(text, sign))
             .unwrap_or(text)
     };
-    strip_end(strip(text.trim()).trim()).trim()
+    strip_end(strip_start(text.trim()).trim()).trim()
 }
 
+/// Parses a number without a sign.
 fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
-    let (point, group) = if style == Style::Point { ('.', ',') } else { (',', '.') };
+    let (decimal_separator, group_separator) = if style == Style::Point { ('.', ',') } else { (',', '.') };
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (text.get(..at)?, text.get(at..)?),
         None => (text, ""),
     };
-    let (whole, decimals) = match mantissa.split_once(point) {
+    let (whole, decimals) = match mantissa.split_once(decimal_separator) {
         Some((whole, decimals)) => (whole, decimals),
         None => (mantissa, ""),
     };
-    let whole = remove_group_separators(whole, group)?;
-    let leading_zero = whole.len() > 1 && whole.starts_with('0');
-    let no_digits = whole.is_empty() && decimals.is_empty();
-    if leading_zero || no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
+    let whole = remove_group_separators(whole, group_separator)?;
+    let has_leading_zero = whole.len() > 1 && whole.starts_with('0');
+    let has_no_digits = whole.is_empty() && decimals.is_empty();
+    if has_leading_zero || has_no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
         return None;
     }
     // The zeros replace digits that are left out, as in `.5` and `5`.
@@ -86,10 +89,10 @@ fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
         .filter(|value: &f64| value.is_finite())
 }
 
-/// Removes the separators of groups of digits: `group`, a space or an apostrophe. Returns `None` unless each group except the first has
-/// three digits.
-fn remove_group_separators(whole: &str, group: char) -> Option<String> {
-    let mut parts = whole.split([group, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
+/// Removes the separators of groups of digits: `separator`, a space or an apostrophe. Returns `None` unless each group except the
+/// first has three digits.
+fn remove_group_separators(whole: &str, separator: char) -> Option<String> {
+    let mut parts = whole.split([separator, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();
     let mut digits = first.to_owned();
     for part in parts {

@@ -32,19 +32,22 @@ fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Adds to the schema for which inputs the output has a single value. A count and a sum of all rows always have one, but a mean, a median
-/// and a share have none if there are no numbers.
+/// Adds to the schema what the output promises about `value` for certain inputs. Such a promise holds if each of its fields of
+/// the input has one of the listed values, where `null` stands for a field that is left out.
+///
+/// A count and a sum of all rows always have a value, which is a number. A mean, a median and a share have none if there are no
+/// numbers; if they have one, it is a number.
 fn add_promises(schema: &mut schemars::Schema) {
-    let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
-    let counted = ["count", "count_distinct", "sum"];
-    let of_all = json!({"aggregate": counted, "group_by": [null], "about": [null]});
-    promise(schema, of_all, number.clone());
-    promise(schema, json!({"about": ["column_count"]}), number);
-    let calculated = ["mean", "median", "share"];
-    let may_be_none = json!({"aggregate": calculated, "group_by": [null], "about": [null]});
+    let has_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
+    let always_numbers = ["count", "count_distinct", "sum"];
+    let of_all_rows = json!({"aggregate": always_numbers, "group_by": [null], "about": [null]});
+    promise(schema, of_all_rows, has_number.clone());
+    promise(schema, json!({"about": ["column_count"]}), has_number);
+    let numbers_or_nothing = ["mean", "median", "share"];
+    let of_all_rows = json!({"aggregate": numbers_or_nothing, "group_by": [null], "about": [null]});
     promise(
         schema,
-        may_be_none,
+        of_all_rows,
         json!({"properties": {"value": {"type": "number"}}}),
     );
 }

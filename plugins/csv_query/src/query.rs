@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::HashSet};
 use art_sdk::serde_json::{Map, Value};
 
 use crate::{
-    aggregate::{self, Plan},
+    aggregate::{self, Aggregation},
     column::Column,
     error::CsvError,
     filter,
@@ -24,25 +24,26 @@ pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
     if let Some(about) = input.about {
         return describe_table(input, &table, about);
     }
-    check_conflicts(input)?;
+    check_contradictions(input)?;
     let matched = filter::matching_rows(&table, &input.filter)?;
     let query = Query {
         input,
         table: &table,
         notes: Vec::new(),
     };
-    match query.plan(&matched)? {
-        Some(plan) => query.aggregate_rows(plan, &matched),
+    match query.aggregation(&matched)? {
+        Some(aggregation) => query.aggregate_rows(aggregation, &matched),
         None => query.list_rows(matched),
     }
 }
 
-/// Fails for fields that would be ignored.
-fn check_conflicts(input: &CsvQueryInput) -> Result<(), CsvError> {
-    let is_combined = input.aggregate.is_some() || input.group_by.is_some();
-    let pairs = [
-        (input.distinct && is_combined, "distinct", "aggregate"),
-        (input.superlative.is_some() && is_combined, "superlative", "aggregate"),
+/// Fails if two fields contradict each other, so that one of them would be ignored.
+fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
+    let combines_rows = input.aggregate.is_some() || input.group_by.is_some();
+    // Whether both fields are given, and their names.
+    let contradictions = [
+        (input.distinct && combines_rows, "distinct", "aggregate"),
+        (input.superlative.is_some() && combines_rows, "superlative", "aggregate"),
         (
             input.superlative.is_some() && input.sort.is_some(),
             "superlative",
@@ -59,17 +60,27 @@ fn check_conflicts(input: &CsvQueryInput) -> Result<(), CsvError> {
             "aggregate",
         ),
     ];
-    match pairs.iter().find(|(is_wrong, ..)| *is_wrong) {
-        Some((_, one, other)) => Err(CsvError::Together(one, other)),
+    match contradictions.iter().find(|(is_given, ..)| *is_given) {
+        Some((_, one, other)) => Err(CsvError::Contradiction(one, other)),
         None => Ok(()),
     }
 }
 
-/// Returns the names of the columns, or how many there are.
+/// Returns the names of the columns, or how many there are. Fails if a field is given that would be ignored.
 fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<CsvQueryOutput, CsvError> {
-    let is_alone = input.aggregate.is_none() && input.group_by.is_none() && input.filter.is_empty();
-    if !is_alone || input.sort.is_some() || input.columns.is_some() {
-        return Err(CsvError::Together("about", "filter"));
+    // Whether each field about rows is given, and its name.
+    let row_fields = [
+        (!input.filter.is_empty(), "filter"),
+        (input.group_by.is_some(), "group_by"),
+        (input.aggregate.is_some(), "aggregate"),
+        (input.column.is_some(), "column"),
+        (input.sort.is_some(), "sort"),
+        (input.superlative.is_some(), "superlative"),
+        (input.columns.is_some(), "columns"),
+        (input.distinct, "distinct"),
+    ];
+    if let Some((_, other)) = row_fields.iter().find(|(is_given, _)| *is_given) {
+        return Err(CsvError::Contradiction("about", other));
     }
     let names = table.columns.iter().map(|column| Value::from(column.name.as_str()));
     let (name, values) = match about {
@@ -83,72 +94,75 @@ fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<
         table,
         notes: Vec::new(),
     };
-    Ok(query.finish(vec![name.to_owned()], rows, table.rows.len()))
+    Ok(query.into_output(vec![name.to_owned()], rows, table.rows.len()))
 }
 
+/// A query and its table. In the methods, `matched` has the indices of the rows that match the filters.
 struct Query<'a> {
     input: &'a CsvQueryInput,
     table: &'a Table,
+    /// The notes of the output.
     notes: Vec<String>,
 }
 
 impl<'a> Query<'a> {
     /// Returns the aggregate and its column; `None` for a query that only lists rows.
-    fn plan(&self, matched: &[usize]) -> Result<Option<Plan<'a>>, CsvError> {
-        let Some(aggregate) = self.aggregate()? else {
+    fn aggregation(&self, matched: &[usize]) -> Result<Option<Aggregation<'a>>, CsvError> {
+        let Some(aggregate) = self.given_or_default_aggregate()? else {
             return Ok(None);
         };
         if self.input.columns.as_ref().is_some_and(|columns| !columns.is_empty()) {
-            return Err(CsvError::ColumnsOfGroups);
+            return Err(CsvError::ColumnsOfCombinedRows);
         }
         let column = match &self.input.column {
             Some(name) => Some(self.table.column(name)?),
             None if matches!(aggregate, Aggregate::Count | Aggregate::Share) => None,
             None => Some(self.only_numeric_column("aggregate")?),
         };
-        let plan = Plan { aggregate, column };
-        plan.check(self.table)?;
+        let aggregation = Aggregation { aggregate, column };
+        aggregation.check_column(self.table)?;
         self.check_noun(aggregate, matched)?;
-        Ok(Some(plan))
+        Ok(Some(aggregation))
     }
 
     /// Returns the aggregate, or `None` for a query that only lists rows. For a query that only groups, it is the sum if the
     /// given column or exactly one column is numeric, else the number of rows.
-    fn aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
+    fn given_or_default_aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);
         }
-        let summable = match &self.input.column {
-            Some(name) => self.table.column(name)?.style.is_some(),
+        let has_sum = match &self.input.column {
+            Some(name) => self.table.column(name)?.number_style.is_some(),
             None => self.numeric_candidates()?.len() == 1,
         };
-        Ok(Some(if summable { Aggregate::Sum } else { Aggregate::Count }))
+        Ok(Some(if has_sum { Aggregate::Sum } else { Aggregate::Count }))
     }
 
     /// Returns the numeric columns that the query does not group by.
     fn numeric_candidates(&self) -> Result<Vec<&'a Column>, CsvError> {
-        let by = self.group_column()?.map(|column| column.index);
+        let group_column = self.group_column()?.map(|column| column.index);
         Ok(self
             .table
             .numeric_columns()
-            .filter(|column| Some(column.index) != by)
+            .filter(|column| Some(column.index) != group_column)
             .collect())
     }
 
-    /// Fails if rows are counted as things such as `products` and several rows are about the same product.
+    /// Fails if the question counts things, such as products, by counting rows, and several rows are about the same thing: they
+    /// have the same value in the column `noun`.
     fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
         let Some(noun) = self.input.noun.as_deref() else {
             return Ok(());
         };
         let column = self.table.column(noun)?;
-        let is_count = matches!(aggregate, Aggregate::Count | Aggregate::Share) && self.input.column.is_none();
+        let counts_rows = matches!(aggregate, Aggregate::Count | Aggregate::Share) && self.input.column.is_none();
         let mut seen = HashSet::new();
         let cells = matched.iter().map(|row| self.table.cell(*row, column));
         match cells
-            .filter(|_| is_count)
+            .filter(|_| counts_rows)
             .find(|cell| !seen.insert(cell.to_lowercase()))
         {
-            Some(cell) => Err(CsvError::Repeated {
+            Some(cell) => Err(CsvError::RepeatedValue {
                 column: column.name.clone(),
                 value: cell.to_owned(),
             }),
@@ -164,6 +178,7 @@ impl<'a> Query<'a> {
             .transpose()
     }
 
+    /// Returns the only numeric column that the query does not group by. Fails if there is none or several.
     fn only_numeric_column(&self, purpose: &'static str) -> Result<&'a Column, CsvError> {
         match self.numeric_candidates()?.as_slice() {
             [column] => Ok(column),
@@ -174,67 +189,79 @@ impl<'a> Query<'a> {
         }
     }
 
-    fn aggregate_rows(mut self, plan: Plan<'a>, matched: &[usize]) -> Result<CsvQueryOutput, CsvError> {
-        let value_name = plan.name();
+    /// Returns a row for each group, or one row for all rows if the query has no groups.
+    fn aggregate_rows(mut self, aggregation: Aggregation<'a>, matched: &[usize]) -> Result<CsvQueryOutput, CsvError> {
+        let value_name = aggregation.output_name();
         let mut columns = vec![value_name.clone()];
+        // The rows of the output, each with the value by which it is sorted.
         let mut rows: Vec<(Value, Map<String, Value>)> = Vec::new();
         match self.group_column()? {
-            Some(by) => {
-                columns.insert(0, by.name.clone());
-                for (group, members) in aggregate::group_rows(self.table, by, matched) {
-                    let value = plan.value(self.table, &members);
+            Some(group_column) => {
+                columns.insert(0, group_column.name.clone());
+                for (group, members) in aggregate::group_rows(self.table, group_column, matched) {
+                    let value = aggregation.value(self.table, &members);
+                    let sorted_by = match (aggregation.column, &value) {
+                        (Some(column), Value::String(cell)) => sort_key(column, cell),
+                        _ => value.clone(),
+                    };
                     let fields = [
-                        (by.name.clone(), cell_value(by, &group)),
-                        (value_name.clone(), value.clone()),
+                        (group_column.name.clone(), cell_value(group_column, &group)),
+                        (value_name.clone(), value),
                     ];
-                    rows.push((value, fields.into_iter().collect()));
+                    rows.push((sorted_by, fields.into_iter().collect()));
                 }
             }
             None => {
-                let value = plan.value(self.table, matched);
+                let value = aggregation.value(self.table, matched);
                 rows.push((Value::Null, [(value_name, value)].into_iter().collect()));
             }
         }
-        self.note_missing(plan, matched);
+        self.note_empty_cells(aggregation, matched);
         if let Some(sort) = self.input.sort {
-            rows.sort_by(|(a, _), (b, _)| compare(sort, a, b));
+            rows.sort_by(|(a, _), (b, _)| compare_values(sort, a, b));
         }
         let rows = rows.into_iter().map(|(_, row)| row).collect();
-        Ok(self.finish(columns, rows, matched.len()))
+        Ok(self.into_output(columns, rows, matched.len()))
     }
 
-    fn note_missing(&mut self, plan: Plan<'_>, matched: &[usize]) {
-        let missing = plan.count_missing(self.table, matched);
-        if let Some(column) = plan.column.filter(|_| missing > 0) {
+    /// Adds a note if some of the combined cells are empty.
+    fn note_empty_cells(&mut self, aggregation: Aggregation<'_>, matched: &[usize]) {
+        let empty_cells = aggregation.count_missing(self.table, matched);
+        if let Some(column) = aggregation.column.filter(|_| empty_cells > 0) {
             self.notes
-                .push(format!("{missing} empty cells of `{}` were ignored", column.name));
+                .push(format!("{empty_cells} empty cells of `{}` were ignored", column.name));
         }
     }
 
+    /// Returns the matching rows themselves, sorted, and without repeated ones if these are not wanted.
     fn list_rows(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
         let columns = self.columns_to_list()?;
-        if let Some((by, sort)) = self.order()? {
-            matched.sort_by_cached_key_with(sort, |row| sort_key(by, self.table.cell(row, by)));
+        if let Some((sort_column, sort)) = self.order()? {
+            matched.sort_rows_by_key(sort, |row| sort_key(sort_column, self.table.cell(row, sort_column)));
         }
-        let total = matched.len();
+        let matched_rows = matched.len();
         if self.input.distinct {
-            let cells = |row: usize| {
+            let cells_of_row = |row: usize| {
                 columns
                     .iter()
                     .map(move |column| self.table.cell(row, column).to_lowercase())
             };
             let mut seen = HashSet::new();
-            matched.retain(|row| seen.insert(cells(*row).collect::<Vec<_>>()));
+            matched.retain(|row| seen.insert(cells_of_row(*row).collect::<Vec<_>>()));
         }
         let limit = self.limit();
-        let row = |row: usize| {
+        let output_row = |row: usize| {
             let field = |column: &&Column| (column.name.clone(), cell_value(column, self.table.cell(row, column)));
             columns.iter().map(field).collect()
         };
-        // Take one row more than the limit, so that `finish` notices that there are more.
-        let rows = matched.into_iter().take(limit.saturating_add(1)).map(row).collect();
+        // Take one row more than the limit, so that `into_output` notices that there are more.
+        let rows = matched
+            .into_iter()
+            .take(limit.saturating_add(1))
+            .map(output_row)
+            .collect();
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        Ok(self.finish(names, rows, total))
+        Ok(self.into_output(names, rows, matched_rows))
     }
 
     /// Returns the column to sort by, and the order.
@@ -245,11 +272,11 @@ impl<'a> Query<'a> {
         let Some(sort) = self.input.sort else {
             return Ok(None);
         };
-        let by = match &self.input.column {
+        let sort_column = match &self.input.column {
             Some(name) => self.table.column(name)?,
             None => self.only_numeric_column("sort by")?,
         };
-        Ok(Some((by, sort)))
+        Ok(Some((sort_column, sort)))
     }
 
     fn columns_to_list(&self) -> Result<Vec<&'a Column>, CsvError> {
@@ -264,7 +291,14 @@ impl<'a> Query<'a> {
         requested.unwrap_or(MAX_ROWS).min(MAX_ROWS)
     }
 
-    fn finish(mut self, columns: Vec<String>, mut rows: Vec<Map<String, Value>>, matched: usize) -> CsvQueryOutput {
+    /// Returns the output with at most as many rows as the limit allows. `matched_rows` is the number of rows that match the
+    /// filters.
+    fn into_output(
+        mut self,
+        columns: Vec<String>,
+        mut rows: Vec<Map<String, Value>>,
+        matched_rows: usize,
+    ) -> CsvQueryOutput {
         let limit = self.limit();
         if rows.len() > limit && self.input.limit.is_none() {
             self.notes
@@ -280,43 +314,45 @@ impl<'a> Query<'a> {
             value,
             row_count: rows.len(),
             rows,
-            matched_rows: matched,
+            matched_rows,
             notes: self.notes,
         }
     }
 }
 
-/// Sorts rows by a key that is computed once for each row.
+/// Sorts the indices of rows by a key that is computed once for each row.
 trait SortRows {
-    fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value);
+    fn sort_rows_by_key(&mut self, sort: Sort, key: impl Fn(usize) -> Value);
 }
 
 impl SortRows for Vec<usize> {
-    fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value) {
+    fn sort_rows_by_key(&mut self, sort: Sort, key: impl Fn(usize) -> Value) {
         let mut keyed: Vec<(Value, usize)> = self.iter().map(|row| (key(*row), *row)).collect();
-        keyed.sort_by(|(a, _), (b, _)| compare(sort, a, b));
+        keyed.sort_by(|(a, _), (b, _)| compare_values(sort, a, b));
         *self = keyed.into_iter().map(|(_, row)| row).collect();
     }
 }
 
-/// Returns the value by which a cell is sorted: for a date a number that is greater for later dates, else the value of the cell.
+/// Returns the value by which a cell is sorted: for a date or a time a number that is greater for later ones, else the value of
+/// the cell.
 fn sort_key(column: &Column, cell: &str) -> Value {
-    match column.date(cell) {
-        Some(date) => Value::from(date.order()),
+    match column.moment(cell) {
+        Some(moment) => Value::from(moment),
         None => cell_value(column, cell),
     }
 }
 
+/// Returns a cell as a value of the output: a number, a text, or null if it is empty.
 fn cell_value(column: &Column, cell: &str) -> Value {
     match column.number(cell) {
         Some(value) => number::to_json(value),
-        None if cell.is_empty() || column.style.is_some() => Value::Null,
+        None if cell.is_empty() || column.number_style.is_some() => Value::Null,
         None => Value::from(cell),
     }
 }
 
 /// Compares two values. A null comes last in both orders.
-fn compare(sort: Sort, a: &Value, b: &Value) -> Ordering {
+fn compare_values(sort: Sort, a: &Value, b: &Value) -> Ordering {
     let order = match (a, b) {
         (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),
         (Value::String(a), Value::String(b)) => a.to_lowercase().cmp(&b.to_lowercase()),

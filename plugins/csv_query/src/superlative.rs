@@ -12,7 +12,7 @@ use crate::{
 
 const AGE: &[&str] = &["age", "ages"];
 const BIRTH: &[&str] = &["born", "birth", "birthday", "birthdate", "dob"];
-/// Words for when a thing was made.
+/// Words in the names of columns for when a thing was made.
 const MADE: &[&str] = &[
     "year",
     "built",
@@ -57,7 +57,7 @@ const WIND: &[&str] = &["wind"];
 const PAY: &[&str] = &["salary", "wage", "wages", "pay", "income"];
 const RATING: &[&str] = &["rating", "score", "stars"];
 const SIZE: &[&str] = &["size", "area", "sqm", "hectares"];
-const NONE: &[&str] = &[];
+const NO_WORDS: &[&str] = &[];
 
 /// An adjective that puts one row before all others.
 #[args]
@@ -133,35 +133,35 @@ impl Superlative {
                 ],
             ),
             Self::Youngest => (BIRTH, AGE),
-            Self::Newest | Self::MostRecent | Self::Latest => (EVENT, NONE),
-            Self::Earliest => (NONE, EVENT),
-            Self::Heaviest => (WEIGHT, NONE),
-            Self::Lightest => (NONE, WEIGHT),
-            Self::Cheapest | Self::LeastExpensive => (NONE, PRICE),
-            Self::MostExpensive | Self::Priciest | Self::Dearest | Self::Costliest => (PRICE, NONE),
-            Self::Coldest | Self::Coolest => (NONE, TEMPERATURE),
-            Self::Hottest | Self::Warmest => (TEMPERATURE, NONE),
-            Self::Tallest => (HEIGHT, NONE),
-            Self::Longest => (LENGTH, NONE),
-            Self::Shortest => (NONE, SHORTNESS),
+            Self::Newest | Self::MostRecent | Self::Latest => (EVENT, NO_WORDS),
+            Self::Earliest => (NO_WORDS, EVENT),
+            Self::Heaviest => (WEIGHT, NO_WORDS),
+            Self::Lightest => (NO_WORDS, WEIGHT),
+            Self::Cheapest | Self::LeastExpensive => (NO_WORDS, PRICE),
+            Self::MostExpensive | Self::Priciest | Self::Dearest | Self::Costliest => (PRICE, NO_WORDS),
+            Self::Coldest | Self::Coolest => (NO_WORDS, TEMPERATURE),
+            Self::Hottest | Self::Warmest => (TEMPERATURE, NO_WORDS),
+            Self::Tallest => (HEIGHT, NO_WORDS),
+            Self::Longest => (LENGTH, NO_WORDS),
+            Self::Shortest => (NO_WORDS, SHORTNESS),
             Self::Fastest | Self::Quickest => (SPEED, TIME),
             Self::Slowest => (TIME, SPEED),
-            Self::Deepest => (DEPTH, NONE),
-            Self::Shallowest => (NONE, DEPTH),
-            Self::Farthest | Self::Furthest => (DISTANCE, NONE),
-            Self::Nearest | Self::Closest => (NONE, DISTANCE),
-            Self::Wettest | Self::Rainiest => (RAIN, NONE),
-            Self::Driest => (NONE, RAIN),
-            Self::Windiest => (WIND, NONE),
-            Self::BestPaid | Self::HighestPaid => (PAY, NONE),
-            Self::WorstPaid | Self::LowestPaid => (NONE, PAY),
-            Self::BestRated | Self::TopRated | Self::HighestRated => (RATING, NONE),
-            Self::WorstRated | Self::LowestRated => (NONE, RATING),
+            Self::Deepest => (DEPTH, NO_WORDS),
+            Self::Shallowest => (NO_WORDS, DEPTH),
+            Self::Farthest | Self::Furthest => (DISTANCE, NO_WORDS),
+            Self::Nearest | Self::Closest => (NO_WORDS, DISTANCE),
+            Self::Wettest | Self::Rainiest => (RAIN, NO_WORDS),
+            Self::Driest => (NO_WORDS, RAIN),
+            Self::Windiest => (WIND, NO_WORDS),
+            Self::BestPaid | Self::HighestPaid => (PAY, NO_WORDS),
+            Self::WorstPaid | Self::LowestPaid => (NO_WORDS, PAY),
+            Self::BestRated | Self::TopRated | Self::HighestRated => (RATING, NO_WORDS),
+            Self::WorstRated | Self::LowestRated => (NO_WORDS, RATING),
         }
     }
 
-    /// Returns the only column that the adjective refers to, and the order that puts the described row first. Fails if not
-    /// exactly one column fits.
+    /// Returns the only column that the adjective refers to, and the order that puts the row that it describes first. Fails if
+    /// not exactly one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
         let (descending, ascending) = self.column_words();
         find_only_column(table, descending, Sort::Descending, ascending, Sort::Ascending)
@@ -203,23 +203,23 @@ impl Comparative {
     /// below it.
     const fn column_words(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
-            Self::Older => (AGE, NONE),
-            Self::Younger => (NONE, AGE),
-            Self::Newer => (MADE, NONE),
-            Self::Heavier => (WEIGHT, NONE),
-            Self::Lighter => (NONE, WEIGHT),
-            Self::Cheaper => (NONE, PRICE),
-            Self::MoreExpensive | Self::Pricier | Self::Dearer => (PRICE, NONE),
-            Self::Colder | Self::Cooler => (NONE, TEMPERATURE),
-            Self::Hotter | Self::Warmer => (TEMPERATURE, NONE),
-            Self::Taller => (HEIGHT, NONE),
-            Self::Longer => (LENGTH, NONE),
-            Self::Shorter => (NONE, SHORTNESS),
+            Self::Older => (AGE, NO_WORDS),
+            Self::Younger => (NO_WORDS, AGE),
+            Self::Newer => (MADE, NO_WORDS),
+            Self::Heavier => (WEIGHT, NO_WORDS),
+            Self::Lighter => (NO_WORDS, WEIGHT),
+            Self::Cheaper => (NO_WORDS, PRICE),
+            Self::MoreExpensive | Self::Pricier | Self::Dearer => (PRICE, NO_WORDS),
+            Self::Colder | Self::Cooler => (NO_WORDS, TEMPERATURE),
+            Self::Hotter | Self::Warmer => (TEMPERATURE, NO_WORDS),
+            Self::Taller => (HEIGHT, NO_WORDS),
+            Self::Longer => (LENGTH, NO_WORDS),
+            Self::Shorter => (NO_WORDS, SHORTNESS),
             Self::Faster => (SPEED, TIME),
             Self::Slower => (TIME, SPEED),
-            Self::Deeper => (DEPTH, NONE),
-            Self::Bigger | Self::Larger => (SIZE, NONE),
-            Self::Smaller => (NONE, SIZE),
+            Self::Deeper => (DEPTH, NO_WORDS),
+            Self::Bigger | Self::Larger => (SIZE, NO_WORDS),
+            Self::Smaller => (NO_WORDS, SIZE),
         }
     }
 
@@ -231,8 +231,8 @@ impl Comparative {
     }
 }
 
-/// Returns the only column of numbers or dates whose name has a word of `high` or `low`, with `if_high` or `if_low` respectively.
-/// Fails if not exactly one column fits.
+/// Returns the only column of numbers or dates that has one of the given words in its name. If the word is one of `high`, returns
+/// `if_high` with the column, and if it is one of `low`, `if_low`. Fails if not exactly one column fits.
 fn find_only_column<'a, T: Copy>(
     table: &'a Table,
     high: &[&str],
@@ -240,27 +240,28 @@ fn find_only_column<'a, T: Copy>(
     low: &[&str],
     if_low: T,
 ) -> Result<(&'a Column, T), CsvError> {
-    let ordered = table
+    let columns_with_order = table
         .columns
         .iter()
-        .filter(|column| column.style.is_some() || column.is_date);
-    let fits = |column: &&Column, known: &[&str]| words(&column.name).any(|word| known.contains(&word.as_str()));
-    let found = ordered.filter_map(|column| {
-        if fits(&column, high) {
+        .filter(|column| column.number_style.is_some() || column.is_date);
+    let has_word =
+        |column: &&Column, known: &[&str]| words_of_name(&column.name).any(|word| known.contains(&word.as_str()));
+    let found = columns_with_order.filter_map(|column| {
+        if has_word(&column, high) {
             Some((column, if_high))
         } else {
-            fits(&column, low).then_some((column, if_low))
+            has_word(&column, low).then_some((column, if_low))
         }
     });
     match found.collect::<Vec<_>>().as_slice() {
         [one] => Ok(*one),
-        several => Err(CsvError::Adjective {
+        several => Err(CsvError::AdjectiveColumn {
             found: crate::column::list_names(several.iter().map(|(column, _)| *column)),
         }),
     }
 }
 
 /// Returns the words of the name of a column, in lower case.
-pub(crate) fn words(name: &str) -> impl Iterator<Item = String> {
+pub(crate) fn words_of_name(name: &str) -> impl Iterator<Item = String> {
     name.split(|sign: char| !sign.is_alphanumeric()).map(str::to_lowercase)
 }

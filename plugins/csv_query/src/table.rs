@@ -9,12 +9,13 @@ use crate::{
     error::CsvError,
 };
 
+/// The characters between two fields that are detected.
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
 /// Number of lines that are sampled to detect the delimiter.
 const SAMPLE_LINES: usize = 10;
 
-/// The columns of the header, and the rows, which all have the length of the header.
+/// The columns that the header names, and the rows below it. Each row has as many cells as there are columns.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
@@ -22,6 +23,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Parses CSV text. Detects the delimiter if none is given.
     pub(crate) fn read(text: &str, delimiter: Option<&str>) -> Result<Self, CsvError> {
         let text = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
         if text.trim().is_empty() {
@@ -51,12 +53,12 @@ impl Table {
 
     /// Finds a column by its exact name, else in any letter case, else without spaces and punctuation.
     pub(crate) fn column(&self, name: &str) -> Result<&Column, CsvError> {
-        let find = |same: &dyn Fn(&str) -> bool| self.columns.iter().find(|column| same(&column.name));
+        let find = |is_same: &dyn Fn(&str) -> bool| self.columns.iter().find(|column| is_same(&column.name));
         let name = name.trim();
         let (lower, plain) = (name.to_lowercase(), letters_and_digits(name));
-        find(&|column| column == name)
-            .or_else(|| find(&|column| column.to_lowercase() == lower))
-            .or_else(|| find(&|column| !plain.is_empty() && letters_and_digits(column) == plain))
+        find(&|known| known == name)
+            .or_else(|| find(&|known| known.to_lowercase() == lower))
+            .or_else(|| find(&|known| !plain.is_empty() && letters_and_digits(known) == plain))
             .ok_or_else(|| CsvError::UnknownColumn {
                 name: name.to_owned(),
                 columns: column::list_names(&self.columns),
@@ -64,7 +66,7 @@ impl Table {
     }
 
     pub(crate) fn numeric_columns(&self) -> impl Iterator<Item = &Column> {
-        self.columns.iter().filter(|column| column.style.is_some())
+        self.columns.iter().filter(|column| column.number_style.is_some())
     }
 
     /// Returns the names of the numeric columns, for error messages.
@@ -81,6 +83,7 @@ impl Table {
     }
 }
 
+/// Returns the name in lower case without spaces and punctuation.
 fn letters_and_digits(name: &str) -> String {
     name.chars()
         .filter(|c| c.is_alphanumeric())
@@ -88,17 +91,18 @@ fn letters_and_digits(name: &str) -> String {
         .collect()
 }
 
+/// Parses a delimiter, which may be given as a word such as `tab`.
 fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
-    let named = match given.trim().to_lowercase().as_str() {
+    let delimiter = match given.trim().to_lowercase().as_str() {
         "comma" => ",",
         "semicolon" => ";",
         "tab" | "\\t" => "\t",
         "pipe" => "|",
         _ => given,
     };
-    match named.as_bytes() {
+    match delimiter.as_bytes() {
         [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' => Ok(*byte),
-        _ => Err(CsvError::Delimiter(given.to_owned())),
+        _ => Err(CsvError::BadDelimiter(given.to_owned())),
     }
 }
 
@@ -111,25 +115,27 @@ fn detect_delimiter(text: &str) -> u8 {
         .collect();
     let score = |delimiter: char| {
         let counts: Vec<usize> = lines.iter().map(|line| count_unquoted(line, delimiter)).collect();
-        let header = counts.first().copied().unwrap_or_default();
-        let agreeing = counts.iter().filter(|count| **count == header).count();
-        (header > 0, agreeing, header)
+        let count_in_header = counts.first().copied().unwrap_or_default();
+        let lines_like_header = counts.iter().filter(|count| **count == count_in_header).count();
+        (count_in_header > 0, lines_like_header, count_in_header)
     };
     // The last of equal maxima wins, so the comma goes last.
     let best = DELIMITERS.into_iter().rev().max_by_key(|delimiter| score(*delimiter));
     best.and_then(|delimiter| u8::try_from(delimiter).ok()).unwrap_or(b',')
 }
 
+/// Returns how often the delimiter occurs outside of quotation marks.
 fn count_unquoted(line: &str, delimiter: char) -> usize {
-    let mut quoted = false;
+    let mut is_quoted = false;
     let mut count = 0;
     for c in line.chars() {
-        quoted ^= c == '"';
-        count += usize::from(c == delimiter && !quoted);
+        is_quoted ^= c == '"';
+        count += usize::from(c == delimiter && !is_quoted);
     }
     count
 }
 
+/// Returns the header and the rows. Fails if a row does not have as many fields as the header.
 fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRecord>), CsvError> {
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
@@ -144,7 +150,7 @@ fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRe
         if record.len() != header.len() {
             let line = record.position().map_or(0, csv::Position::line);
             let (found, expected) = (record.len(), header.len());
-            return Err(CsvError::Ragged {
+            return Err(CsvError::WrongFieldCount {
                 line,
                 found,
                 expected,
@@ -158,18 +164,18 @@ fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRe
 
 /// Returns the names of the columns, made unique and not empty, because they become the keys of an object.
 fn unique_names(header: &StringRecord) -> Vec<String> {
-    let mut taken = HashSet::new();
+    let mut taken_names = HashSet::new();
     let mut names = Vec::new();
     for (index, cell) in header.iter().enumerate() {
-        let base = if cell.is_empty() {
+        let base_name = if cell.is_empty() {
             format!("column_{}", index + 1)
         } else {
             cell.to_owned()
         };
-        let mut name = base.clone();
+        let mut name = base_name.clone();
         let mut copy = 2;
-        while !taken.insert(name.to_lowercase()) {
-            name = format!("{base}_{copy}");
+        while !taken_names.insert(name.to_lowercase()) {
+            name = format!("{base_name}_{copy}");
             copy += 1;
         }
         names.push(name);

@@ -3,14 +3,17 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// A table with numbers in several styles and an empty cell.
 const SALES: &str = "Region,Product,Units Sold,Revenue\n\
     North,Tea,10,\"1,200.50\"\n\
     South,Tea,7,$900\n\
     north,Coffee,3,300\n\
     East,Coffee,,-50\n";
 
+/// A table with semicolons, decimal commas and a missing value.
 const SCORES: &str = "name;score\nAda;3,5\nBob;1.204,25\nCyd;NA\n";
 
+/// Runs a query about the table `csv`.
 fn query(mut input: Value, csv: &str) -> Result<Value, String> {
     input["csv"] = csv.into();
     let input: CsvQueryInput = serde_json::from_value(input).map_err(|error| error.to_string())?;
@@ -19,32 +22,27 @@ fn query(mut input: Value, csv: &str) -> Result<Value, String> {
         .map_err(|error| error.to_string())
 }
 
+/// Checks that a query returns exactly these rows.
 #[track_caller]
 fn assert_rows(input: Value, csv: &str, expected: Value) {
     assert_eq!(query(input, csv).map(|output| output["rows"].clone()), Ok(expected));
 }
 
+/// Checks that a query fails with exactly this message.
 #[track_caller]
 fn assert_error(input: Value, csv: &str, expected: &str) {
     assert_eq!(query(input, csv).unwrap_err(), expected);
 }
 
 #[test]
-fn columns_of_groups_and_the_maximum_of_names_are_refused() {
-    let run = |more: serde_json::Value| {
-        let mut input = serde_json::json!({"csv": "name,city,age,start\nAda,Bonn,36,08:00\nBob,Kiel,17,09:30\n"});
-        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let result = crate::query::run(&serde_json::from_value(input).unwrap());
-        result
-            .map(|output| serde_json::to_value(output).unwrap())
-            .map_err(|error| error.to_string())
-    };
-    let both = serde_json::json!({"aggregate": "sum", "column": "age", "group_by": "city", "columns": ["name"]});
-    assert!(run(both).unwrap_err().contains("`columns`"));
-    let name = serde_json::json!({"aggregate": "max", "column": "name"});
-    assert!(run(name).unwrap_err().contains("not numeric"));
-    let time = serde_json::json!({"aggregate": "max", "column": "start"});
-    assert_eq!(run(time).unwrap()["rows"][0]["max_start"], "09:30");
+fn columns_of_single_rows_with_groups_and_the_maximum_of_names_are_refused() {
+    let csv = "name,city,age,start\nAda,Bonn,36,08:00\nBob,Kiel,17,09:30\n";
+    let grouped_with_columns = json!({"aggregate": "sum", "column": "age", "group_by": "city", "columns": ["name"]});
+    assert!(query(grouped_with_columns, csv).unwrap_err().contains("`columns`"));
+    let last_name = json!({"aggregate": "max", "column": "name"});
+    assert!(query(last_name, csv).unwrap_err().contains("not numeric"));
+    let latest_time = json!({"aggregate": "max", "column": "start"});
+    assert_eq!(query(latest_time, csv).unwrap()["rows"][0]["max_start"], "09:30");
 }
 
 const PETS: &str = "pet,species,weight_kg,age,remote,insured,born\n\
@@ -53,12 +51,12 @@ const PETS: &str = "pet,species,weight_kg,age,remote,insured,born\n\
 
 #[test]
 fn an_adjective_refers_to_the_only_column_that_fits() {
-    let pet = |more: Value| json!({"columns": ["pet"], "limit": 1, "superlative": more});
-    assert_rows(pet(json!("heaviest")), PETS, json!([{"pet": "Rex"}]));
-    assert_rows(pet(json!("lightest")), PETS, json!([{"pet": "Miso"}]));
+    let first_pet = |superlative: &str| json!({"columns": ["pet"], "limit": 1, "superlative": superlative});
+    assert_rows(first_pet("heaviest"), PETS, json!([{"pet": "Rex"}]));
+    assert_rows(first_pet("lightest"), PETS, json!([{"pet": "Miso"}]));
     // Two columns, the age and the birth, fit `oldest`, and none fits `longest`.
-    assert!(query(pet(json!("oldest")), PETS).unwrap_err().contains("`age`, `born`"));
-    assert!(query(pet(json!("longest")), PETS).unwrap_err().contains("none"));
+    assert!(query(first_pet("oldest"), PETS).unwrap_err().contains("`age`, `born`"));
+    assert!(query(first_pet("longest"), PETS).unwrap_err().contains("none"));
 }
 
 #[test]
@@ -67,25 +65,26 @@ fn a_comparison_by_an_adjective_checks_the_unit() {
         |unit: &str| json!({"columns": ["pet"], "filter": [{"comparative": "lighter", "value": 5, "unit": unit}]});
     assert_rows(lighter("kg"), PETS, json!([{"pet": "Miso"}]));
     assert!(query(lighter("pounds"), PETS).unwrap_err().contains("`weight_kg`"));
-    let both = json!({"filter": [{"comparative": "older", "operator": "gt", "value": 5}]});
-    assert!(query(both, PETS).is_err());
+    let with_two_operators = json!({"filter": [{"comparative": "older", "operator": "gt", "value": 5}]});
+    assert!(query(with_two_operators, PETS).is_err());
     let older = json!({"columns": ["pet"], "filter": [{"comparative": "older", "value": 5, "unit": "years"}]});
     assert_rows(older, PETS, json!([{"pet": "Miso"}]));
 }
 
 #[test]
 fn a_condition_without_a_column_uses_the_only_column_that_fits() {
-    let without =
+    let pets_where_any_column =
         |operator: &str, value: &str| json!({"columns": ["pet"], "filter": [{"operator": operator, "value": value}]});
-    assert_rows(without("eq", "cat"), PETS, json!([{"pet": "Miso"}]));
-    assert_rows(without("ne", "cat"), PETS, json!([{"pet": "Rex"}]));
-    assert_rows(without("eq", "fish"), PETS, json!([]));
+    assert_rows(pets_where_any_column("eq", "cat"), PETS, json!([{"pet": "Miso"}]));
+    assert_rows(pets_where_any_column("ne", "cat"), PETS, json!([{"pet": "Rex"}]));
+    // No column contains `fish`, and two columns contain `yes`.
+    assert_rows(pets_where_any_column("eq", "fish"), PETS, json!([]));
     assert!(
-        query(without("eq", "yes"), PETS)
+        query(pets_where_any_column("eq", "yes"), PETS)
             .unwrap_err()
             .contains("`remote`, `insured`")
     );
-    assert!(query(without("ne", "fish"), PETS).is_err());
+    assert!(query(pets_where_any_column("ne", "fish"), PETS).is_err());
     let after = json!({"columns": ["pet"], "filter": [{"operator": "gt", "date": "2016-01-01"}]});
     assert_rows(after, PETS, json!([{"pet": "Rex"}]));
 }
@@ -103,16 +102,35 @@ fn a_single_value_is_also_returned_outside_the_rows() {
     assert_eq!(output["value"], json!(9));
     let rows = query(json!({"columns": ["pet"]}), PETS).unwrap();
     assert!(rows.get("value").is_none());
-    let columns = query(json!({"about": "column_count"}), PETS).unwrap();
-    assert_eq!(columns["value"], json!(7));
+    let column_count = query(json!({"about": "column_count"}), PETS).unwrap();
+    assert_eq!(column_count["value"], json!(7));
 }
 
 #[test]
 fn fields_that_would_be_ignored_are_refused() {
-    let both = json!({"aggregate": "count", "distinct": true});
-    assert!(query(both, PETS).unwrap_err().contains("`distinct`"));
-    let sorted = json!({"aggregate": "max", "column": "age", "sort": "ascending"});
-    assert!(query(sorted, PETS).unwrap_err().contains("`sort`"));
+    let distinct_count = json!({"aggregate": "count", "distinct": true});
+    assert!(query(distinct_count, PETS).unwrap_err().contains("`distinct`"));
+    let sorted_maximum = json!({"aggregate": "max", "column": "age", "sort": "ascending"});
+    assert!(query(sorted_maximum, PETS).unwrap_err().contains("`sort`"));
+}
+
+#[test]
+fn the_error_of_about_names_the_field_that_does_not_go_with_it() {
+    for (field, value) in [
+        ("filter", json!([{"operator": "eq", "value": "cat"}])),
+        ("group_by", json!("species")),
+        ("aggregate", json!("count")),
+        ("column", json!("age")),
+        ("sort", json!("ascending")),
+        ("superlative", json!("heaviest")),
+        ("columns", json!(["pet"])),
+        ("distinct", json!(true)),
+    ] {
+        let mut input = json!({"about": "columns"});
+        input[field] = value;
+        let expected = format!("`about` and `{field}` do not go together: leave one of them out");
+        assert_error(input, PETS, &expected);
+    }
 }
 
 #[test]
@@ -127,13 +145,13 @@ fn sort_and_limit_return_the_group_with_the_highest_total() {
 
 #[test]
 fn counts_sums_means_extremes_and_medians_ignore_empty_cells() {
-    let value = |name: &str| {
-        let output = query(json!({"aggregate": name, "column": "Units Sold"}), SALES).unwrap();
-        output["rows"][0][format!("{name}_Units Sold")].clone()
+    let value = |aggregate: &str| {
+        let output = query(json!({"aggregate": aggregate, "column": "Units Sold"}), SALES).unwrap();
+        output["rows"][0][format!("{aggregate}_Units Sold")].clone()
     };
-    let all = ["count", "sum", "mean", "min", "max", "median"].map(value);
+    let values = ["count", "sum", "mean", "min", "max", "median"].map(value);
     assert_eq!(
-        all,
+        values,
         [
             json!(3),
             json!(20),
@@ -153,19 +171,19 @@ fn ignored_empty_cells_are_noted() {
 
 #[test]
 fn filters_compare_numbers_as_numbers_and_text_in_any_case() {
-    let by = |column: &str, operator: &str, value: Value| {
+    let count_where = |column: &str, operator: &str, value: Value| {
         let input = json!({"filter": [{"column": column, "operator": operator, "value": value}]});
         query(input, SALES).unwrap()["matched_rows"].as_u64().unwrap()
     };
-    assert_eq!(by("revenue", "gt", json!(300)), 2);
-    assert_eq!(by("revenue", "ge", json!("$300")), 3);
-    assert_eq!(by("revenue", "lt", json!(0)), 1);
-    assert_eq!(by("revenue", "le", json!(900)), 3);
-    assert_eq!(by("REGION", "eq", json!("NORTH")), 2);
-    assert_eq!(by("region", "ne", json!("north")), 2);
-    assert_eq!(by("product", "contains", json!("off")), 2);
-    assert_eq!(by("product", "starts_with", json!("t")), 2);
-    assert_eq!(by("units sold", "eq", json!(10)), 1);
+    assert_eq!(count_where("revenue", "gt", json!(300)), 2);
+    assert_eq!(count_where("revenue", "ge", json!("$300")), 3);
+    assert_eq!(count_where("revenue", "lt", json!(0)), 1);
+    assert_eq!(count_where("revenue", "le", json!(900)), 3);
+    assert_eq!(count_where("REGION", "eq", json!("NORTH")), 2);
+    assert_eq!(count_where("region", "ne", json!("north")), 2);
+    assert_eq!(count_where("product", "contains", json!("off")), 2);
+    assert_eq!(count_where("product", "starts_with", json!("t")), 2);
+    assert_eq!(count_where("units sold", "eq", json!(10)), 1);
 }
 
 const ORDERS: &str = "customer,item,ordered,price\n\
@@ -176,27 +194,28 @@ const ORDERS: &str = "customer,item,ordered,price\n\
 
 #[test]
 fn filters_compare_dates_as_dates() {
-    let by = |filter: Value| {
+    let customers_where = |filter: Value| {
         let output = query(json!({"filter": [filter], "columns": ["customer"]}), ORDERS).unwrap();
         let rows = output["rows"].as_array().unwrap().iter();
         rows.map(|row| row["customer"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    let with = |operator: &str, date: &str| by(json!({"column": "ordered", "operator": operator, "date": date}));
-    assert_eq!(with("gt", "2026-03-05"), ["Cyd", "Ada"]);
-    assert_eq!(with("ge", "5 March 2026"), ["Ada", "Cyd", "Ada"]);
-    assert_eq!(with("lt", "March 2026"), ["Bob"]);
-    assert_eq!(with("eq", "March 2026"), ["Ada", "Ada"]);
+    let customers_with_date =
+        |operator: &str, date: &str| customers_where(json!({"column": "ordered", "operator": operator, "date": date}));
+    assert_eq!(customers_with_date("gt", "2026-03-05"), ["Cyd", "Ada"]);
+    assert_eq!(customers_with_date("ge", "5 March 2026"), ["Ada", "Cyd", "Ada"]);
+    assert_eq!(customers_with_date("lt", "March 2026"), ["Bob"]);
+    assert_eq!(customers_with_date("eq", "March 2026"), ["Ada", "Ada"]);
     assert_eq!(
-        by(json!({"column": "ordered", "operator": "gt", "value": "2026-03-31"})),
+        customers_where(json!({"column": "ordered", "operator": "gt", "value": "2026-03-31"})),
         ["Cyd"]
     );
     let between = json!({"column": "ordered", "operator": "between", "date": "2026-03-01", "until": "31 March 2026"});
-    assert_eq!(by(between), ["Ada", "Ada"]);
-    let date = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
+    assert_eq!(customers_where(between), ["Ada", "Ada"]);
+    let text_after_date = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
     let expected =
         "cannot compare column `item` with the date `2026-03-05`: write it as `2026-03-05`, and name a column of dates";
-    assert_error(date, ORDERS, expected);
+    assert_error(text_after_date, ORDERS, expected);
 }
 
 #[test]
@@ -204,8 +223,12 @@ fn between_needs_two_bounds_and_a_column_of_numbers_or_dates() {
     let between = json!([{"column": "price", "operator": "between", "value": 20, "upper": 300}]);
     let input = json!({"filter": between, "columns": ["item"], "distinct": true});
     assert_rows(input, ORDERS, json!([{"item": "lamp"}, {"item": "desk"}]));
-    let half = json!({"filter": [{"column": "price", "operator": "between", "value": 20}]});
-    assert_error(half, ORDERS, "a filter with `between` needs `value` and `upper`");
+    let without_upper = json!({"filter": [{"column": "price", "operator": "between", "value": 20}]});
+    assert_error(
+        without_upper,
+        ORDERS,
+        "a filter with `between` needs `value` and `upper`",
+    );
     let text = json!({"filter": [{"column": "item", "operator": "between", "value": "a"}]});
     assert_error(
         text,
@@ -293,10 +316,10 @@ fn decimal_commas_and_delimiters_are_recognized() {
 
 #[test]
 fn grouping_without_aggregate_sums_the_only_numeric_column_or_counts_rows() {
-    let one = "city,amount\nBonn,2\nKiel,5\nBonn,4\n";
+    let with_one_numeric_column = "city,amount\nBonn,2\nKiel,5\nBonn,4\n";
     assert_rows(
         json!({"group_by": "city"}),
-        one,
+        with_one_numeric_column,
         json!([{"city": "Bonn", "sum_amount": 6}, {"city": "Kiel", "sum_amount": 5}]),
     );
     let expected = json!([{"Product": "Tea", "count": 2}, {"Product": "Coffee", "count": 2}]);
@@ -318,6 +341,56 @@ fn the_maximum_of_dates_is_the_latest_date() {
     );
 }
 
+const TRAINS: &str = "train,day,start\n\
+    A,2026-03-05 10:00,10:00\n\
+    B,2026-03-05 9:30,9:30\n\
+    C,2026-03-04 23:00,1:15 pm\n";
+
+#[test]
+fn times_are_compared_by_the_clock_and_not_as_texts() {
+    let extreme = |aggregate: &str, column: &str| {
+        let output = query(json!({"aggregate": aggregate, "column": column}), TRAINS);
+        output.unwrap()["value"].clone()
+    };
+    assert_eq!(extreme("min", "start"), "9:30");
+    assert_eq!(extreme("max", "start"), "1:15 pm");
+    assert_eq!(extreme("max", "day"), "2026-03-05 10:00");
+    let latest_first = json!({"columns": ["train"], "column": "start", "sort": "descending"});
+    assert_rows(
+        latest_first,
+        TRAINS,
+        json!([{"train": "C"}, {"train": "A"}, {"train": "B"}]),
+    );
+    let earliest_train =
+        json!({"group_by": "train", "aggregate": "min", "column": "start", "sort": "ascending", "limit": 1});
+    assert_rows(earliest_train, TRAINS, json!([{"train": "B", "min_start": "9:30"}]));
+    let before_ten = json!({"columns": ["train"], "filter": [{"column": "start", "operator": "lt", "value": "10:00"}]});
+    assert_rows(before_ten, TRAINS, json!([{"train": "B"}]));
+}
+
+#[test]
+fn a_column_of_dates_can_be_searched_for_a_text() {
+    let orders = "id,ordered\n1,2026-03-05\n2,2026-02-28\n3,2026-03-17\n";
+    for (operator, value, matched) in [("starts_with", "2026-03", 2), ("contains", "2026-02-28", 1)] {
+        let input = json!({"filter": [{"column": "ordered", "operator": operator, "value": value}]});
+        assert_eq!(query(input, orders).unwrap()["matched_rows"], matched, "{operator}");
+    }
+}
+
+#[test]
+fn a_comparison_with_a_day_that_does_not_exist_is_refused() {
+    for filter in [
+        json!({"column": "ordered", "operator": "gt", "value": "2026-02-31"}),
+        json!({"column": "ordered", "operator": "between", "date": "2026-02-01", "until": "2026-02-31"}),
+    ] {
+        let error = query(json!({"filter": [filter]}), ORDERS).unwrap_err();
+        assert!(
+            error.starts_with("cannot compare column `ordered` with the date `2026-02-31`"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_column_with_leading_zeros_is_text() {
     assert_rows(json!({}), "zip,n\n01067,1\n", json!([{"zip": "01067", "n": 1}]));
@@ -326,7 +399,7 @@ fn a_column_with_leading_zeros_is_text() {
 #[test]
 fn numbers_are_read_as_people_write_them() {
     let read = |cell| number::parse(cell, number::Style::Point);
-    let good = [
+    let cells_and_numbers = [
         ("1,234.5", 1234.5),
         ("(12)", -12.0),
         ("(-12)", -12.0),
@@ -335,7 +408,8 @@ fn numbers_are_read_as_people_write_them() {
         ("12 %", 12.0),
         ("1 000", 1000.0),
     ];
-    good.iter()
+    cells_and_numbers
+        .iter()
         .for_each(|(cell, value)| assert_eq!(read(cell), Some(*value), "{cell}"));
     [".5", "5.", "1e3", "EUR 7"]
         .iter()

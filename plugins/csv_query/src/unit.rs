@@ -1,8 +1,8 @@
-//! Units of the numbers in a question, and the names of columns that have them.
+//! Units of the numbers in a question, and the words in the names of columns that say the same units.
 
 use art_sdk::args;
 
-use crate::{column::Column, error::CsvError, superlative::words};
+use crate::{column::Column, error::CsvError, superlative::words_of_name};
 
 /// The unit of a number that a filter compares with. A unit may have several names.
 #[args]
@@ -49,7 +49,7 @@ pub(crate) enum Unit {
 }
 
 /// The words for a unit in the names of columns, one row for each unit. `kmh` has no row and is found only by its own name.
-const NAMES: [&[&str]; 21] = [
+const WORDS_FOR_UNITS: [&[&str]; 21] = [
     &["kg", "kilos", "kilograms"],
     &["g", "grams"],
     &["t", "tonnes", "tons"],
@@ -74,7 +74,8 @@ const NAMES: [&[&str]; 21] = [
 ];
 
 impl Unit {
-    fn name(self) -> &'static str {
+    /// Returns a word for the unit that stands in its row of [`WORDS_FOR_UNITS`], if it has one.
+    fn word(self) -> &'static str {
         match self {
             Self::Kg | Self::Kilograms | Self::Kilos => "kg",
             Self::Grams => "grams",
@@ -103,18 +104,22 @@ impl Unit {
 
     /// Fails if the name of the column contains another unit and not this one.
     pub(crate) fn check(self, column: &Column) -> Result<(), CsvError> {
-        let in_name: Vec<String> = words(&column.name).collect();
-        let has = |unit: &str| in_name.iter().any(|word| word == unit);
-        let is_other = |names: &&&[&str]| !names.contains(&self.name()) && names.iter().any(|name| has(name));
-        let is_same = has(self.name())
-            || NAMES
+        let column_words: Vec<String> = words_of_name(&column.name).collect();
+        let column_has = |unit_word: &str| column_words.iter().any(|word| word == unit_word);
+        let column_has_one_of = |unit_words: &[&str]| unit_words.iter().any(|word| column_has(word));
+        let is_this_unit = |unit_words: &[&str]| unit_words.contains(&self.word());
+        let has_this_unit = column_has(self.word())
+            || WORDS_FOR_UNITS
                 .iter()
-                .any(|names| names.contains(&self.name()) && names.iter().any(|name| has(name)));
-        if is_same || !NAMES.iter().any(|names| is_other(&names)) {
+                .any(|words| is_this_unit(words) && column_has_one_of(words));
+        let has_other_unit = WORDS_FOR_UNITS
+            .iter()
+            .any(|words| !is_this_unit(words) && column_has_one_of(words));
+        if has_this_unit || !has_other_unit {
             return Ok(());
         }
-        Err(CsvError::Unit {
-            unit: self.name(),
+        Err(CsvError::OtherUnit {
+            unit: self.word(),
             column: column.name.clone(),
         })
     }

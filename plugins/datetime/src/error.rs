@@ -6,10 +6,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum DateError {
     #[error("operation `{operation}` needs `{field}`: {hint}")]
-    Missing {
+    MissingField {
         /// The operation, as in the input.
         operation: &'static str,
-        /// The missing field.
+        /// The field of the input that the operation needs.
         field: &'static str,
         /// A description of the expected value.
         hint: &'static str,
@@ -17,27 +17,27 @@ pub(crate) enum DateError {
     #[error(
         "cannot read `{text}` in `{field}` as a date{reason}; write ISO 8601, for example `2026-11-21` or `2026-11-21T14:30:00+01:00`"
     )]
-    Date {
+    UnreadableDate {
         /// The field that contains the date.
         field: &'static str,
         /// The given text, shortened.
         text: String,
-        /// The error of the parser, if the text looks like ISO 8601.
+        /// The error of the parser if the text looks like ISO 8601, otherwise an empty text.
         reason: String,
     },
     #[error("unknown time zone `{name}`{near}; use a name such as `Europe/Berlin` or an offset such as `+02:00`")]
-    Zone {
+    UnknownZone {
         /// The given text, shortened.
         name: String,
-        /// Zones with a similar name.
+        /// Names of similar zones, in words, or an empty text.
         near: String,
     },
     #[error("`amount` is {0}: give a whole number, if necessary of a smaller `unit`")]
-    Fraction(f64),
+    FractionalAmount(f64),
     #[error("`format` is not a strftime pattern: {0}")]
-    Format(jiff::Error),
+    BadFormat(jiff::Error),
     #[error("`format` has more than {0} characters")]
-    LongFormat(usize),
+    FormatTooLong(usize),
     #[error("the date is out of range, which is year -9999 to 9999: {0}")]
-    Range(jiff::Error),
+    OutOfRange(jiff::Error),
 }

@@ -13,20 +13,20 @@ use crate::phrase::parse_weekday_name;
 pub(crate) enum Rule {
     /// This month and day.
     Fixed(i8, i8),
-    /// The first, second and so on of these weekdays in this month, or the last one if the number is -1.
-    Nth(i8, Weekday, i8),
-    /// The day after the weekday that [`Rule::Nth`] describes.
-    AfterNth(i8, Weekday, i8),
+    /// In this month, the weekday with this number: 1 for the first one, 2 for the second one, -1 for the last one.
+    NthWeekday(i8, Weekday, i8),
+    /// The day after the weekday that [`Rule::NthWeekday`] describes.
+    AfterNthWeekday(i8, Weekday, i8),
     /// The last day of this month.
     LastDay(i8),
     /// This number of days after Easter Sunday.
     Easter(i32),
 }
 
-use Rule::{AfterNth, Easter, Fixed, LastDay, Nth};
+use Rule::{AfterNthWeekday, Easter, Fixed, LastDay, NthWeekday};
 
-/// Names without apostrophes, `the` and `of`. A name that several countries use for different days is left out, unless it is best
-/// known as a day of the United States: Thanksgiving, Labor Day, Independence Day.
+/// The names of days, written without apostrophes and without the words `the` and `of`. A name that several countries use for
+/// different days is missing, unless it is best known as a day of the United States: Thanksgiving, Labor Day, Independence Day.
 const NAMES: [(&str, Rule); 47] = [
     ("new year", Fixed(1, 1)),
     ("new years", Fixed(1, 1)),
@@ -59,14 +59,14 @@ const NAMES: [(&str, Rule); 47] = [
     ("boxing day", Fixed(12, 26)),
     ("new years eve", Fixed(12, 31)),
     ("end year", Fixed(12, 31)),
-    ("martin luther king day", Nth(1, Weekday::Monday, 3)),
-    ("presidents day", Nth(2, Weekday::Monday, 3)),
-    ("memorial day", Nth(5, Weekday::Monday, -1)),
-    ("labor day", Nth(9, Weekday::Monday, 1)),
-    ("columbus day", Nth(10, Weekday::Monday, 2)),
-    ("thanksgiving", Nth(11, Weekday::Thursday, 4)),
-    ("thanksgiving day", Nth(11, Weekday::Thursday, 4)),
-    ("black friday", AfterNth(11, Weekday::Thursday, 4)),
+    ("martin luther king day", NthWeekday(1, Weekday::Monday, 3)),
+    ("presidents day", NthWeekday(2, Weekday::Monday, 3)),
+    ("memorial day", NthWeekday(5, Weekday::Monday, -1)),
+    ("labor day", NthWeekday(9, Weekday::Monday, 1)),
+    ("columbus day", NthWeekday(10, Weekday::Monday, 2)),
+    ("thanksgiving", NthWeekday(11, Weekday::Thursday, 4)),
+    ("thanksgiving day", NthWeekday(11, Weekday::Thursday, 4)),
+    ("black friday", AfterNthWeekday(11, Weekday::Thursday, 4)),
     ("ash wednesday", Easter(-46)),
     ("palm sunday", Easter(-7)),
     ("good friday", Easter(-2)),
@@ -77,7 +77,7 @@ const NAMES: [(&str, Rule); 47] = [
     ("whit monday", Easter(50)),
 ];
 
-/// Words for a position in a month. The endings of words such as `1st` were removed before.
+/// Words for a position in a month, and its number. The caller has removed the ending of words such as `1st`.
 const POSITIONS: [(&str, i8); 10] = [
     ("first", 1),
     ("1", 1),
@@ -92,7 +92,8 @@ const POSITIONS: [(&str, i8); 10] = [
 ];
 
 impl Rule {
-    /// Parses a name, `last monday may`, `first day march` or `end march`, all in lower case and without `the` and `of`.
+    /// Parses the name of a day, or a text such as `last monday may`, `first day march` or `end march`. The text is in lower case
+    /// and has no words `the` and `of`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.replace('\'', "");
         let named = NAMES.iter().find(|(name, _)| *name == text);
@@ -103,28 +104,29 @@ impl Rule {
     pub(crate) fn in_year(self, year: i16) -> Result<Date, jiff::Error> {
         match self {
             Fixed(month, day) => Date::new(year, month, day),
-            Nth(month, weekday, nth) => Date::new(year, month, 1)?.nth_weekday_of_month(nth, weekday),
-            AfterNth(month, weekday, nth) => Nth(month, weekday, nth).in_year(year)?.tomorrow(),
+            NthWeekday(month, weekday, nth) => Date::new(year, month, 1)?.nth_weekday_of_month(nth, weekday),
+            AfterNthWeekday(month, weekday, nth) => NthWeekday(month, weekday, nth).in_year(year)?.tomorrow(),
             LastDay(month) => Ok(Date::new(year, month, 1)?.last_of_month()),
             Easter(days) => easter(year)?.checked_add(Span::new().days(days)),
         }
     }
 }
 
+/// Parses a text such as `last monday may`, `first day march` or `end march`.
 fn parse_day_in_month(text: &str) -> Option<Rule> {
     let words: Vec<&str> = text.split(' ').filter(|word| *word != "in").collect();
-    let position = |word: &str| POSITIONS.iter().find(|(name, _)| *name == word).map(|(_, nth)| *nth);
+    let parse_position = |word: &str| POSITIONS.iter().find(|(name, _)| *name == word).map(|(_, nth)| *nth);
     let (nth, day, month) = match words.as_slice() {
-        [nth, day, month] => (position(nth)?, *day, *month),
+        [nth, day, month] => (parse_position(nth)?, *day, *month),
         ["end", month] => (-1, "day", *month),
         _ => return None,
     };
-    let read = |format: &str| BrokenDownTime::parse(format, month).ok()?.month();
-    let month = read("%B").or_else(|| read("%b"))?;
+    let parse_month = |format: &str| BrokenDownTime::parse(format, month).ok()?.month();
+    let month = parse_month("%B").or_else(|| parse_month("%b"))?;
     match (day, nth) {
         ("day", 1) => Some(Fixed(month, 1)),
         ("day", -1) => Some(LastDay(month)),
-        _ => Some(Nth(month, parse_weekday_name(day)?, nth)),
+        _ => Some(NthWeekday(month, parse_weekday_name(day)?, nth)),
     }
 }
 

@@ -88,12 +88,12 @@ pub(crate) enum Answer {
     Text(String),
 }
 
-/// Promises whether `result` is a number or a text. Promises nothing for a `difference` in another unit than working days, which is a
-/// number only if it is whole.
+/// Promises whether `result` is a number or a text, as far as the input decides it. A `difference` is a text if its unit is
+/// working days or is omitted (`null`). In another unit it is a number only if it is whole, so that nothing is promised.
 fn promises(schema: &mut schemars::Schema) {
-    let result = |kind: &str| json!({"properties": {"result": {"type": kind}}});
+    let result_is = |json_type: &str| json!({"properties": {"result": {"type": json_type}}});
     let number_operations = ["week_number", "day_of_year", "quarter"];
-    promise(schema, json!({"operation": number_operations}), result("integer"));
+    promise(schema, json!({"operation": number_operations}), result_is("integer"));
     let text_operations = [
         "add",
         "subtract",
@@ -104,7 +104,7 @@ fn promises(schema: &mut schemars::Schema) {
         "format",
         "now",
     ];
-    promise(schema, json!({"operation": text_operations}), result("string"));
+    promise(schema, json!({"operation": text_operations}), result_is("string"));
     let difference_in_words = json!({"operation": ["difference"], "unit": ["working_days", null]});
-    promise(schema, difference_in_words, result("string"));
+    promise(schema, difference_in_words, result_is("string"));
 }

@@ -977,5 +977,5 @@ fn datetime(input: DatetimeInput) -> Result<DatetimeOutput> {
 
 /// Reads the clock of the host.
 fn now() -> Result<Timestamp, DateError> {
-    Timestamp::try_from(SystemTime::now()).map_err(DateError::Range)
+    Timestamp::try_from(SystemTime::now()).map_err(DateError::OutOfRange)
 }

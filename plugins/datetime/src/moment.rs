@@ -31,13 +31,13 @@ const MAX_CHARS: usize = 100;
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
-    /// Parses `text`, the value of `field`. `today` is the current day in `zone`.
+    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`.
     pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
         if let Some((text, zone)) = split_zone(text) {
             return Self::parse(field, text, &zone, clock);
         }
-        let date_error = |reason| DateError::Date {
+        let date_error = |reason| DateError::UnreadableDate {
             field,
             text: text.chars().take(60).collect(),
             reason,
@@ -48,7 +48,7 @@ impl Moment {
         if text.eq_ignore_ascii_case("now") {
             // Drop the fraction of the second, which does not help in an answer.
             let now = clock()?.to_zoned(zone.clone()).round(jiff::Unit::Second);
-            return now.map(|now| Self::Zoned(Box::new(now))).map_err(DateError::Range);
+            return now.map(|now| Self::Zoned(Box::new(now))).map_err(DateError::OutOfRange);
         }
         let error = match parse_iso(text) {
             Ok(moment) => return Ok(moment),
@@ -68,7 +68,7 @@ impl Moment {
             day => {
                 let now = clock()?.to_zoned(zone.clone());
                 day.map_or(Ok(now.date()), |day| day.resolve(&now))
-                    .map_err(DateError::Range)?
+                    .map_err(DateError::OutOfRange)?
             }
         };
         Ok(phrase
@@ -76,8 +76,8 @@ impl Moment {
             .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
     }
 
-    /// Resolves the day with `resolve` if `text`, from which the moment was parsed, names a recurring one such as `25 December` or
-    /// `Friday`. Returns the moment unchanged otherwise.
+    /// Replaces the day by the one that `resolve` returns, if `text`, from which this moment was parsed, names a recurring day
+    /// such as `25 December` or `Friday`. Returns the moment unchanged otherwise.
     pub(crate) fn resolve_recurring(
         &self,
         text: &str,
@@ -87,7 +87,7 @@ impl Moment {
         let Some(day) = day.filter(|day| day.recurs()) else {
             return Ok(self.clone());
         };
-        let date = resolve(day).map_err(DateError::Range)?;
+        let date = resolve(day).map_err(DateError::OutOfRange)?;
         Ok(match self {
             Self::Date(_) => Self::Date(date),
             Self::Local(local) => Self::Local(date.to_datetime(local.time())),
@@ -102,7 +102,7 @@ impl Moment {
             Self::Local(local) => *local,
             Self::Zoned(zoned) => return Ok((**zoned).clone()),
         };
-        local.to_zoned(zone.clone()).map_err(DateError::Range)
+        local.to_zoned(zone.clone()).map_err(DateError::OutOfRange)
     }
 
     pub(crate) fn date(&self) -> Date {
@@ -121,7 +121,7 @@ impl Moment {
             Self::Date(_) => day.to_string(),
             Self::Local(local) => format!("{} on {day}", time_of_day(local.time())),
             Self::Zoned(zoned) => {
-                let zone = zone::name(zoned.time_zone(), zoned.offset());
+                let zone = zone::display_name(zoned.time_zone(), zoned.offset());
                 format!("{} on {day} ({zone})", time_of_day(zoned.time()))
             }
         }
@@ -170,7 +170,7 @@ fn parse_iso(text: &str) -> Result<Moment, jiff::Error> {
 }
 
 /// Parses a Unix timestamp: nine to eleven digits are seconds, and twelve to fourteen digits are milliseconds. Eight digits are a
-/// date.
+/// date, which [`parse_iso`] reads.
 fn parse_unix(text: &str) -> Option<Moment> {
     let number: i64 = text
         .parse()
@@ -193,28 +193,42 @@ fn parse_rfc2822(text: &str) -> Option<Moment> {
 
 /// Returns the error of the parser if the text starts like ISO 8601, and an empty text otherwise, since the error would not help.
 fn parser_message(text: &str, error: &jiff::Error) -> String {
-    let like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
-    if like_iso { format!(" ({error})") } else { String::new() }
+    let starts_like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
+    if starts_like_iso {
+        format!(" ({error})")
+    } else {
+        String::new()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> String {
-        let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
+    /// 14:00 UTC on Saturday, 21 November 2026, in seconds since 1970.
+    const NOW: i64 = 1_795_269_600;
+
+    /// Parses a text at [`NOW`]. Returns the moment in ISO 8601, or the error.
+    fn parse_to_iso(text: &str) -> String {
+        let clock = || Ok(Timestamp::from_second(NOW).unwrap());
         Moment::parse("date", text, &TimeZone::UTC, &clock)
             .map_or_else(|error| error.to_string(), |moment| moment.iso())
     }
 
     #[test]
     fn iso_dates_times_and_offsets_are_parsed() {
-        assert_eq!(read("2024-02-27"), "2024-02-27");
-        assert_eq!(read("20240227"), "2024-02-27");
-        assert_eq!(read(" 2024-02-27 14:30 "), "2024-02-27T14:30:00");
-        assert_eq!(read("2024-02-27T14:30Z"), "2024-02-27T14:30:00+00:00");
-        assert_eq!(read("2024-02-27T14:30:05.5+02:00"), "2024-02-27T14:30:05.5+02:00");
-        assert_eq!(read("2024-07-01T12:00[Europe/Berlin]"), "2024-07-01T12:00:00+02:00");
+        assert_eq!(parse_to_iso("2024-02-27"), "2024-02-27");
+        assert_eq!(parse_to_iso("20240227"), "2024-02-27");
+        assert_eq!(parse_to_iso(" 2024-02-27 14:30 "), "2024-02-27T14:30:00");
+        assert_eq!(parse_to_iso("2024-02-27T14:30Z"), "2024-02-27T14:30:00+00:00");
+        assert_eq!(
+            parse_to_iso("2024-02-27T14:30:05.5+02:00"),
+            "2024-02-27T14:30:05.5+02:00"
+        );
+        assert_eq!(
+            parse_to_iso("2024-07-01T12:00[Europe/Berlin]"),
+            "2024-07-01T12:00:00+02:00"
+        );
     }
 
     #[test]
@@ -229,15 +243,18 @@ mod tests {
         ];
         forms
             .iter()
-            .for_each(|form| assert_eq!(read(form), "2024-02-27", "{form}"));
-        assert_eq!(read("Tue, 27 Feb 2024 10:00:00 +0100"), "2024-02-27T10:00:00+01:00");
-        assert_eq!(read("1709028000"), "2024-02-27T10:00:00+00:00");
-        assert_eq!(read("1709028000000"), "2024-02-27T10:00:00+00:00");
+            .for_each(|form| assert_eq!(parse_to_iso(form), "2024-02-27", "{form}"));
+        assert_eq!(
+            parse_to_iso("Tue, 27 Feb 2024 10:00:00 +0100"),
+            "2024-02-27T10:00:00+01:00"
+        );
+        assert_eq!(parse_to_iso("1709028000"), "2024-02-27T10:00:00+00:00");
+        assert_eq!(parse_to_iso("1709028000000"), "2024-02-27T10:00:00+00:00");
     }
 
     #[test]
     fn relative_days_are_resolved_with_the_clock() {
-        let days = ["yesterday", "Today", "tomorrow", "now"].map(read);
+        let days = ["yesterday", "Today", "tomorrow", "now"].map(parse_to_iso);
         assert_eq!(
             days,
             ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-21T14:00:00+00:00"]
@@ -247,15 +264,19 @@ mod tests {
     #[test]
     fn ambiguous_and_impossible_dates_are_refused() {
         let expected = "cannot read `02/03/2026` in `date` as a date; write ISO 8601, for example";
-        assert!(read("02/03/2026").starts_with(expected), "{}", read("02/03/2026"));
         assert!(
-            read("2026-02-30").contains("`2026-02-30` in `date` as a date ("),
+            parse_to_iso("02/03/2026").starts_with(expected),
             "{}",
-            read("2026-02-30")
+            parse_to_iso("02/03/2026")
+        );
+        assert!(
+            parse_to_iso("2026-02-30").contains("`2026-02-30` in `date` as a date ("),
+            "{}",
+            parse_to_iso("2026-02-30")
         );
         ["", "soon", "2026-13-01", "99999999999999999999"]
             .iter()
-            .for_each(|text| assert!(read(text).starts_with("cannot")));
-        assert!(read(&"9".repeat(10_000)).len() < 300);
+            .for_each(|text| assert!(parse_to_iso(text).starts_with("cannot")));
+        assert!(parse_to_iso(&"9".repeat(10_000)).len() < 300);
     }
 }

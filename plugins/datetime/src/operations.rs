@@ -47,6 +47,7 @@ fn optional_zone(name: Option<&str>) -> Result<Option<TimeZone>, DateError> {
     name.filter(|name| !name.trim().is_empty()).map(zone::find).transpose()
 }
 
+/// A call of the tool: its input, and what is needed to answer it.
 struct Call<'a> {
     input: &'a DatetimeInput,
     clock: Clock<'a>,
@@ -55,12 +56,14 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Parses the text of an input field. Fails if there is none. `operation` and `field` are named in the errors.
     fn moment(&self, operation: &'static str, field: &'static str, text: Option<&String>) -> Result<Moment, DateError> {
         let hint = "a date such as `2026-11-21`";
-        let text = text.ok_or(DateError::Missing { operation, field, hint })?;
+        let text = text.ok_or(DateError::MissingField { operation, field, hint })?;
         Moment::parse(field, text, &self.default_zone, self.clock)
     }
 
+    /// Parses the `date` of the input, with the `time` and the `year` that may be given separately.
     fn date(&self, operation: &'static str) -> Result<Moment, DateError> {
         let date = self.input.date.as_ref().map(|date| self.with_year(date));
         let text = match (date, self.input.time.as_deref()) {
@@ -86,7 +89,7 @@ impl Call<'_> {
         // Count days and months in one time zone.
         let end = end.with_time_zone(start.time_zone().clone());
         if self.input.unit == Some(Unit::WorkingDays) {
-            let days = words::amount(workdays::count(start.date(), end.date()), Unit::WorkingDays);
+            let days = words::format_amount(workdays::count(start.date(), end.date()), Unit::WorkingDays);
             return Ok(Answer::Text(format!(
                 "{days} (Monday to Friday, first and last day included)"
             )));
@@ -95,20 +98,21 @@ impl Call<'_> {
         let total = start
             .until((unit.to_jiff(), &end))
             .and_then(|span| span.total((unit.to_jiff(), &start)));
-        let total = total.map_err(DateError::Range)?;
+        let total = total.map_err(DateError::OutOfRange)?;
         if self.input.unit.is_some() && total.fract() == 0.0 {
             // The cast is exact: there are fewer than 2^53 seconds in 20,000 years.
             return Ok(Answer::Number(total as i64));
         }
         let largest = self.input.unit.map_or(jiff::Unit::Year, Unit::to_jiff);
-        let span = start.until((largest, &end)).map_err(DateError::Range)?;
-        let (parts, amount) = (words::breakdown(&span), words::amount(total, unit));
-        let is_repeated = parts.trim_start_matches("minus ") == amount.trim_start_matches('-');
-        let omits_amount = is_repeated || (self.input.unit.is_none() && total.fract() != 0.0);
-        Ok(Answer::Text(if omits_amount {
-            parts
+        let span = start.until((largest, &end)).map_err(DateError::OutOfRange)?;
+        let (breakdown, total_text) = (words::format_breakdown(&span), words::format_amount(total, unit));
+        // Leave out a total that says the same as the breakdown, and one in fractions of days if no unit was asked for.
+        let is_repeated = breakdown.trim_start_matches("minus ") == total_text.trim_start_matches('-');
+        let omits_total = is_repeated || (self.input.unit.is_none() && total.fract() != 0.0);
+        Ok(Answer::Text(if omits_total {
+            breakdown
         } else {
-            format!("{parts} ({amount})")
+            format!("{breakdown} ({total_text})")
         }))
     }
 
@@ -124,19 +128,23 @@ impl Call<'_> {
         Ok((start.in_zone(&self.default_zone)?, end.in_zone(&self.default_zone)?))
     }
 
-    /// Adds `amount` units to `date`, or subtracts them if `sign` is -1.
+    /// Adds `amount` units to `date`, or subtracts them if `sign` is -1. `operation` is named in the errors.
     fn add(&self, operation: &'static str, sign: f64) -> Result<Answer, DateError> {
         let date = self.date(operation)?;
         let hint = "how many units";
-        let amount = self.input.amount.map(|amount| amount.0).ok_or(DateError::Missing {
-            operation,
-            field: "amount",
-            hint,
-        })?;
+        let amount = self
+            .input
+            .amount
+            .map(|amount| amount.0)
+            .ok_or(DateError::MissingField {
+                operation,
+                field: "amount",
+                hint,
+            })?;
         let unit = self.input.unit.unwrap_or_default();
         if unit == Unit::WorkingDays {
             let amount = to_whole_number(sign * amount)?;
-            let sum = workdays::add(date.date(), amount).map_err(DateError::Range)?;
+            let sum = workdays::add(date.date(), amount).map_err(DateError::OutOfRange)?;
             return Ok(Answer::Text(Moment::Date(sum).in_words()));
         }
         let span = to_span(sign * amount, unit)?;
@@ -146,15 +154,15 @@ impl Call<'_> {
             Moment::Local(local) => local.checked_add(span).map(Moment::Local),
             Moment::Zoned(zoned) => zoned.checked_add(span).map(|sum| Moment::Zoned(Box::new(sum))),
         };
-        let sum = sum.map_err(DateError::Range)?;
+        let sum = sum.map_err(DateError::OutOfRange)?;
         // For a time without a day, as in `45 minutes after 14:30`, the answer is a time, unless the day changes.
-        let phrase = self
+        let given_phrase = self
             .input
             .date
             .as_deref()
             .or(self.input.time.as_deref())
             .and_then(Phrase::parse);
-        let is_time = phrase.is_some_and(|phrase| phrase.day.is_none()) && sum.date() == date.date();
+        let is_time = given_phrase.is_some_and(|phrase| phrase.day.is_none()) && sum.date() == date.date();
         Ok(Answer::Text(match sum {
             Moment::Local(local) if is_time => time_of_day(local.time()),
             sum => sum.in_words(),
@@ -164,7 +172,7 @@ impl Call<'_> {
     fn convert(&self) -> Result<Answer, DateError> {
         let point = self.date("convert")?.in_zone(&self.default_zone)?;
         let hint = "a time zone such as `Asia/Tokyo`";
-        let missing = DateError::Missing {
+        let missing = DateError::MissingField {
             operation: "convert",
             field: "to_zone",
             hint,
@@ -174,16 +182,16 @@ impl Call<'_> {
     }
 
     fn leap_year(&self) -> Result<Answer, DateError> {
-        let year = match self.input.year {
-            Some(year) => Date::new(year, 1, 1).map_err(DateError::Range)?,
+        let date = match self.input.year {
+            Some(year) => Date::new(year, 1, 1).map_err(DateError::OutOfRange)?,
             None => self.date("leap_year")?.date(),
         };
-        let (answer, not) = if year.in_leap_year() {
+        let (answer, not) = if date.in_leap_year() {
             ("yes", "")
         } else {
             ("no", "not ")
         };
-        Ok(Answer::Text(format!("{answer}, {} is {not}a leap year", year.year())))
+        Ok(Answer::Text(format!("{answer}, {} is {not}a leap year", date.year())))
     }
 
     fn format(&self) -> Result<Answer, DateError> {
@@ -192,9 +200,9 @@ impl Call<'_> {
             return Ok(Answer::Text(moment.iso()));
         };
         if pattern.chars().count() > MAX_FORMAT_CHARS {
-            return Err(DateError::LongFormat(MAX_FORMAT_CHARS));
+            return Err(DateError::FormatTooLong(MAX_FORMAT_CHARS));
         }
-        let result = strtime::format(pattern, &moment.in_zone(&self.default_zone)?).map_err(DateError::Format)?;
+        let result = strtime::format(pattern, &moment.in_zone(&self.default_zone)?).map_err(DateError::BadFormat)?;
         Ok(Answer::Text(result))
     }
 
@@ -202,7 +210,7 @@ impl Call<'_> {
         let to = optional_zone(self.input.to_zone.as_deref())?.unwrap_or_else(|| self.default_zone.clone());
         let now = (self.clock)()?.to_zoned(to);
         // Drop the fraction of the second, which does not help in an answer.
-        let now = now.round(jiff::Unit::Second).map_err(DateError::Range)?;
+        let now = now.round(jiff::Unit::Second).map_err(DateError::OutOfRange)?;
         Ok(in_words(now))
     }
 }
@@ -217,7 +225,7 @@ fn is_calendar_unit(unit: Unit) -> bool {
 
 fn to_whole_number(amount: f64) -> Result<i64, DateError> {
     if amount.fract() != 0.0 {
-        return Err(DateError::Fraction(amount));
+        return Err(DateError::FractionalAmount(amount));
     }
     // The cast saturates: a huge amount fails later, because the date is out of range.
     Ok(amount as i64)
@@ -235,7 +243,7 @@ fn to_span(amount: f64, unit: Unit) -> Result<Span, DateError> {
         Unit::Minutes => span.try_minutes(amount),
         Unit::Seconds => span.try_seconds(amount),
     };
-    span.map_err(DateError::Range)
+    span.map_err(DateError::OutOfRange)
 }
 
 fn weekday(date: Date) -> String {

@@ -9,7 +9,7 @@ use jiff::{
 use crate::holidays::Rule;
 
 /// Unambiguous formats besides ISO 8601, for texts from which [`normalize`] has removed commas and the endings of ordinal numbers.
-/// `02/03/2026` is ambiguous.
+/// There is none for `02/03/2026`, which is ambiguous.
 const FORMATS: [&str; 9] = [
     "%d %B %Y",
     "%d. %B %Y",
@@ -25,21 +25,16 @@ const FORMATS: [&str; 9] = [
 /// A day, possibly one that depends on the current date.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Day {
+    /// A date with its year.
     Full(Date),
-    /// A day of each year.
+    /// A day of each year, such as `25 December` or `Easter`.
     Yearly(Rule),
-    /// A day of the year that is this number of years after the current year.
-    InYear(Rule, i16),
-    /// The first of these weekdays after today, or the last one before today if `before` is set.
-    Weekday {
-        day: Weekday,
-        before: bool,
-    },
+    /// The day of this rule in the year that is this number of years after the current one: `Easter next year`.
+    InRelativeYear(Rule, i16),
+    /// The first day after today with this weekday, or the last one before today if `is_past` is set.
+    Weekday { weekday: Weekday, is_past: bool },
     /// This number of months and days after today, or before it if they are negative.
-    FromToday {
-        months: i32,
-        days: i32,
-    },
+    FromToday { months: i32, days: i32 },
 }
 
 /// The parts of a parsed phrase: a day, a time of day, or both.
@@ -67,7 +62,8 @@ impl Phrase {
         }
         let mut spaces = text.match_indices(' ').map(|(at, _)| text.split_at(at));
         spaces.find_map(|(head, tail)| {
-            let day_and_time = |a, b| Some((parse_day(strip_preposition(a))?, parse_time(strip_preposition(b))?));
+            let day_and_time =
+                |day, time| Some((parse_day(strip_preposition(day))?, parse_time(strip_preposition(time))?));
             let (day, time) = day_and_time(head, tail).or_else(|| day_and_time(tail, head))?;
             Some(Self {
                 day: Some(day),
@@ -84,34 +80,35 @@ impl Day {
         match self {
             Self::Full(date) => Ok(date),
             Self::Yearly(_) => self.next_from(today),
-            Self::InYear(rule, years) => rule.in_year(today.year().saturating_add(years)),
-            Self::Weekday { day, before } => today.nth_weekday(if before { -1 } else { 1 }, day),
+            Self::InRelativeYear(rule, years) => rule.in_year(today.year().saturating_add(years)),
+            Self::Weekday { weekday, is_past } => today.nth_weekday(if is_past { -1 } else { 1 }, weekday),
             Self::FromToday { months, days } => today.checked_add(Span::new().try_months(months)?.try_days(days)?),
         }
     }
 
     /// Returns whether the day recurs and the phrase does not say which occurrence is meant.
     pub(crate) fn recurs(self) -> bool {
-        matches!(self, Self::Yearly(_) | Self::Weekday { before: false, .. })
+        matches!(self, Self::Yearly(_) | Self::Weekday { is_past: false, .. })
     }
 
-    /// Returns the first occurrence of the day from `date` on. A weekday is always after `date`. For a day that is neither yearly
-    /// nor a weekday, returns `date`.
+    /// Returns the first occurrence of the day from `date` on; of a weekday, the first one after `date`. For a day that is
+    /// neither yearly nor a weekday, returns `date`.
     pub(crate) fn next_from(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
-                // Two leap years are at most eight years apart.
+                // A day may be 29 February, and two leap years are at most eight years apart.
                 let mut dates = (0..=8).filter_map(|years| rule.in_year(date.year() + years).ok());
                 let found = dates.find(|found| *found >= date);
+                // After the last supported year there is no date: return the one of this year, or its error.
                 found.map_or_else(|| rule.in_year(date.year()), Ok)
             }
-            Self::Weekday { day, .. } => date.nth_weekday(1, day),
+            Self::Weekday { weekday, .. } => date.nth_weekday(1, weekday),
             _ => Ok(date),
         }
     }
 
-    /// Returns the last occurrence of the day up to `date`. A weekday is always before `date`. For a day that is neither yearly nor
-    /// a weekday, returns `date`.
+    /// Returns the last occurrence of the day up to `date`; of a weekday, the last one before `date`. For a day that is neither
+    /// yearly nor a weekday, returns `date`.
     pub(crate) fn last_until(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
@@ -119,7 +116,7 @@ impl Day {
                 let found = dates.find(|found| *found <= date);
                 found.map_or_else(|| rule.in_year(date.year()), Ok)
             }
-            Self::Weekday { day, .. } => date.nth_weekday(-1, day),
+            Self::Weekday { weekday, .. } => date.nth_weekday(-1, weekday),
             _ => Ok(date),
         }
     }
@@ -199,13 +196,13 @@ fn parse_distance(text: &str) -> Option<(i32, i32)> {
 }
 
 fn parse_weekday(text: &str) -> Option<Day> {
-    let (before, name) = match text.split_once(' ') {
+    let (is_past, name) = match text.split_once(' ') {
         Some(("last", name)) => (true, name),
         Some(("next" | "this" | "coming", name)) => (false, name),
         _ => (false, text),
     };
-    let day = parse_weekday_name(name)?;
-    Some(Day::Weekday { day, before })
+    let weekday = parse_weekday_name(name)?;
+    Some(Day::Weekday { weekday, is_past })
 }
 
 pub(crate) fn parse_weekday_name(name: &str) -> Option<Weekday> {
@@ -225,12 +222,12 @@ fn parse_yearly(text: &str) -> Option<Rule> {
 
 /// Parses a recurring day with its year: `Christmas 2027`, `25 December next year`.
 fn parse_day_in_year(text: &str) -> Option<Day> {
-    let relative = [(" last year", -1), (" this year", 0), (" next year", 1)];
-    let found = relative
+    let relative_years = [(" last year", -1), (" this year", 0), (" next year", 1)];
+    let found = relative_years
         .into_iter()
         .find_map(|(ending, years)| Some((text.strip_suffix(ending)?, years)));
     if let Some((day, years)) = found {
-        return Some(Day::InYear(parse_yearly(day)?, years));
+        return Some(Day::InRelativeYear(parse_yearly(day)?, years));
     }
     let (day, year) = text.rsplit_once(' ')?;
     let year = year.parse().ok().filter(|_| year.len() == 4)?;
@@ -275,7 +272,7 @@ mod tests {
     use super::*;
 
     /// Resolves a text as if today were Saturday, 21 November 2026, at noon.
-    fn read(text: &str) -> String {
+    fn resolve_text(text: &str) -> String {
         let now: Zoned = "2026-11-21T12:00[UTC]".parse().unwrap();
         let Some(phrase) = Phrase::parse(text) else {
             return "not parsed".to_owned();
@@ -287,17 +284,17 @@ mod tests {
 
     #[test]
     fn a_day_may_have_a_time() {
-        assert_eq!(read("21 November 2026 at 3 pm"), "2026-11-21 15:00");
-        assert_eq!(read("Nov 3rd, 2026, 09:30"), "2026-11-03 09:30");
-        assert_eq!(read("tomorrow at 9:30 a.m."), "2026-11-22 09:30");
-        assert_eq!(read("noon on the 3rd of March 2027"), "2027-03-03 12:00");
-        assert_eq!(read("2026-11-21 at 15:00"), "2026-11-21 15:00");
-        assert_eq!(read("3 pm on 12 March 2027"), "2027-03-12 15:00");
+        assert_eq!(resolve_text("21 November 2026 at 3 pm"), "2026-11-21 15:00");
+        assert_eq!(resolve_text("Nov 3rd, 2026, 09:30"), "2026-11-03 09:30");
+        assert_eq!(resolve_text("tomorrow at 9:30 a.m."), "2026-11-22 09:30");
+        assert_eq!(resolve_text("noon on the 3rd of March 2027"), "2027-03-03 12:00");
+        assert_eq!(resolve_text("2026-11-21 at 15:00"), "2026-11-21 15:00");
+        assert_eq!(resolve_text("3 pm on 12 March 2027"), "2027-03-12 15:00");
     }
 
     #[test]
     fn a_time_needs_no_day() {
-        let times = ["3 pm", "3PM", "15:00", "12 am", "11:59:59", "noon", "midnight"].map(read);
+        let times = ["3 pm", "3PM", "15:00", "12 am", "11:59:59", "noon", "midnight"].map(resolve_text);
         assert_eq!(times, ["15:00", "15:00", "15:00", "00:00", "11:59", "12:00", "00:00"]);
     }
 
@@ -311,7 +308,7 @@ mod tests {
             "Christmas",
             "New Year’s Eve",
         ]
-        .map(read);
+        .map(resolve_text);
         assert_eq!(
             days,
             [
@@ -323,8 +320,8 @@ mod tests {
                 "2026-12-31"
             ]
         );
-        assert_eq!(read("29 February"), "2028-02-29");
-        assert_eq!(read("the first Friday in March"), "2027-03-05");
+        assert_eq!(resolve_text("29 February"), "2028-02-29");
+        assert_eq!(resolve_text("the first Friday in March"), "2027-03-05");
     }
 
     #[test]
@@ -345,7 +342,7 @@ mod tests {
             "2027-11-21",
             "2026-11-23",
         ];
-        assert_eq!(texts.map(read), expected);
+        assert_eq!(texts.map(resolve_text), expected);
     }
 
     #[test]
@@ -357,21 +354,21 @@ mod tests {
             "25 December next year",
         ];
         assert_eq!(
-            texts.map(read),
+            texts.map(resolve_text),
             ["2027-12-25", "2030-01-01", "2030-01-01", "2027-12-25"]
         );
         let texts = ["last Monday of May 2027", "the last day of February 2028"];
-        assert_eq!(texts.map(read), ["2027-05-31", "2028-02-29"]);
+        assert_eq!(texts.map(resolve_text), ["2027-05-31", "2028-02-29"]);
     }
 
     #[test]
     fn a_full_date_may_have_its_weekday() {
-        assert_eq!(read("Monday, 2 March 2026"), "2026-03-02");
+        assert_eq!(resolve_text("Monday, 2 March 2026"), "2026-03-02");
     }
 
     #[test]
     fn a_weekday_is_the_next_one_unless_the_text_says_last() {
-        let days = ["Friday", "next Saturday", "last Saturday", "this Sunday"].map(read);
+        let days = ["Friday", "next Saturday", "last Saturday", "this Sunday"].map(resolve_text);
         assert_eq!(days, ["2026-11-27", "2026-11-28", "2026-11-14", "2026-11-22"]);
     }
 
@@ -388,7 +385,7 @@ mod tests {
             "at",
             "the 5th",
         ] {
-            assert_eq!(read(text), "not parsed", "{text}");
+            assert_eq!(resolve_text(text), "not parsed", "{text}");
         }
     }
 }

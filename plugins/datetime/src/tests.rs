@@ -3,22 +3,26 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// 14:00 UTC on Saturday, 21 November 2026, in seconds since 1970.
+const NOW: i64 = 1_795_269_600;
+
 fn run(input: Value) -> Value {
     testing::output(&DATETIME, input)
 }
 
 #[track_caller]
-fn assert_fails(input: Value, part: &str) {
+fn assert_fails(input: Value, part_of_message: &str) {
     let message = testing::failure(&DATETIME, input).message;
-    assert!(message.contains(part), "{message}");
+    assert!(message.contains(part_of_message), "{message}");
 }
 
+/// Returns the output of `difference` in this unit.
 fn between(start: &str, end: &str, unit: &str) -> Value {
     run(json!({"operation": "difference", "start": start, "end": end, "unit": unit}))
 }
 
 #[test]
-fn a_whole_difference_is_a_number() {
+fn a_difference_of_whole_units_is_a_number() {
     let value = |unit| between("2024-02-27", "2026-11-21", unit)["result"].clone();
     let all = ["days", "hours", "minutes", "seconds"].map(value);
     assert_eq!(all, [json!(998), json!(23_952), json!(1_437_120), json!(86_227_200)]);
@@ -45,7 +49,7 @@ fn a_difference_without_a_unit_is_in_words() {
 }
 
 #[test]
-fn a_fractional_difference_is_in_words() {
+fn a_difference_that_is_no_whole_number_of_units_is_in_words() {
     let result = |start, end, unit| between(start, end, unit)["result"].clone();
     assert_eq!(
         result("2024-02-27", "2026-11-21", "weeks"),
@@ -102,7 +106,7 @@ fn the_year_and_the_time_of_a_date_may_be_given_separately() {
 }
 
 #[test]
-fn the_text_of_an_answer_can_be_parsed() {
+fn a_date_can_be_given_in_the_form_of_an_answer() {
     let parse = |date: &str| run(json!({"operation": "parse", "date": date}))["result"].clone();
     assert_eq!(parse("Monday, 2 March 2026"), "2026-03-02");
     assert_eq!(
@@ -147,9 +151,9 @@ fn subtracting_returns_an_earlier_date_and_needs_an_amount() {
     );
 }
 
-/// Returns the result of `difference` in days, as if today were 21 November 2026.
+/// Returns the result of `difference` in days at [`NOW`].
 fn days_between(start: &str, end: &str) -> String {
-    let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
+    let clock = || Ok(Timestamp::from_second(NOW).unwrap());
     let input = DatetimeInput {
         operation: io::Operation::Difference,
         start: Some(start.to_owned()),
@@ -210,7 +214,7 @@ fn adding_needs_a_whole_amount_in_range() {
 
 #[test]
 fn zones_are_found_by_name_city_abbreviation_and_offset() {
-    let at = |zone: &str| {
+    let noon_utc_in = |zone: &str| {
         run(json!({"operation": "convert", "date": "2026-07-01T12:00Z", "to_zone": zone}))["result"].clone()
     };
     let times = [
@@ -226,8 +230,9 @@ fn zones_are_found_by_name_city_abbreviation_and_offset() {
         ("-0330", "08:30", "-03:30"),
         ("gmt", "12:00", "UTC"),
     ];
-    for (name, time, zone) in times {
-        assert_eq!(at(name), format!("{time} on Wednesday, 1 July 2026 ({zone})"), "{name}");
+    for (given_name, time, zone) in times {
+        let expected = format!("{time} on Wednesday, 1 July 2026 ({zone})");
+        assert_eq!(noon_utc_in(given_name), expected, "{given_name}");
     }
 }
 
@@ -293,7 +298,8 @@ fn formats_follow_strftime() {
 
 #[test]
 fn now_comes_from_the_given_clock() {
-    let clock = || Ok(Timestamp::from_millisecond(1_795_269_600_400).unwrap());
+    // The answer has no fraction of a second.
+    let clock = || Ok(Timestamp::from_millisecond(NOW * 1000 + 400).unwrap());
     let input = DatetimeInput {
         to_zone: Some("Tokyo".to_owned()),
         ..DatetimeInput::default()
@@ -321,10 +327,10 @@ fn the_clock_is_not_read_for_a_full_date() {
 }
 
 #[test]
-fn the_examples_return_their_outputs() {
+fn the_examples_return_their_outputs_and_the_schema_lists_all_operations() {
     testing::check(&DATETIME);
-    let properties = &DATETIME.input_schema()["properties"];
-    assert_eq!(properties["operation"]["enum"].as_array().unwrap().len(), 12);
+    let operations = &DATETIME.input_schema()["properties"]["operation"]["enum"];
+    assert_eq!(operations.as_array().unwrap().len(), 12);
 }
 
 proptest! {

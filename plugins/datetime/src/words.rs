@@ -5,7 +5,8 @@ use jiff::Span;
 use crate::io::Unit;
 
 impl Unit {
-    pub(crate) fn name(self) -> &'static str {
+    /// Returns the name of the unit in the plural.
+    pub(crate) fn plural_name(self) -> &'static str {
         match self {
             Self::Years => "years",
             Self::Months => "months",
@@ -32,17 +33,17 @@ impl Unit {
 }
 
 /// Formats a span as `2 years, 8 months, 25 days`, with `minus` before a negative one.
-pub(crate) fn breakdown(span: &Span) -> String {
-    let size = span.abs();
+pub(crate) fn format_breakdown(span: &Span) -> String {
+    let absolute = span.abs();
     let parts = [
-        (i64::from(size.get_years()), "year"),
-        (i64::from(size.get_months()), "month"),
-        (i64::from(size.get_weeks()), "week"),
-        (i64::from(size.get_days()), "day"),
-        (i64::from(size.get_hours()), "hour"),
-        (size.get_minutes(), "minute"),
-        (size.get_seconds(), "second"),
-        (size.get_milliseconds(), "millisecond"),
+        (i64::from(absolute.get_years()), "year"),
+        (i64::from(absolute.get_months()), "month"),
+        (i64::from(absolute.get_weeks()), "week"),
+        (i64::from(absolute.get_days()), "day"),
+        (i64::from(absolute.get_hours()), "hour"),
+        (absolute.get_minutes(), "minute"),
+        (absolute.get_seconds(), "second"),
+        (absolute.get_milliseconds(), "millisecond"),
     ];
     let parts: Vec<String> = parts
         .iter()
@@ -65,8 +66,8 @@ fn format_count(count: i64, unit: &str) -> String {
 }
 
 /// Formats an amount as `998 days`, `1 day` or `142.57 weeks`, rounded to two decimals.
-pub(crate) fn amount(value: f64, unit: Unit) -> String {
-    let name = unit.name();
+pub(crate) fn format_amount(value: f64, unit: Unit) -> String {
+    let name = unit.plural_name();
     let name = if value.abs() == 1.0 {
         name.trim_end_matches('s')
     } else {

@@ -1,5 +1,5 @@
-//! Counts and adds working days: the days from Monday to Friday. Public holidays are not left out, because they differ from place to
-//! place.
+//! Counts and adds working days: the days from Monday to Friday. Public holidays count as working days, because they differ from
+//! place to place.
 
 use jiff::{
     Span,
@@ -15,11 +15,12 @@ pub(crate) fn count(start: Date, end: Date) -> f64 {
         return -count(end, start);
     }
     let days = (end - start).get_days() + 1;
-    let rest = start
+    // Each seven days have five working days. The remaining days fall on the same weekdays as the first days.
+    let remaining = start
         .series(Span::new().days(1))
         .take(usize::try_from(days % 7).unwrap_or_default());
-    let rest = rest.filter(|date| is_workday(*date)).count();
-    f64::from(days / 7) * 5.0 + rest as f64
+    let remaining_workdays = remaining.filter(|date| is_workday(*date)).count();
+    f64::from(days / 7) * 5.0 + remaining_workdays as f64
 }
 
 /// Returns the date that is `amount` working days after `date`, or before it if `amount` is negative.

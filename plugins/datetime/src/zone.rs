@@ -4,7 +4,8 @@ use jiff::tz::{self, Offset, TimeZone};
 
 use crate::error::DateError;
 
-/// Abbreviations that are unambiguous in practice. `CST` and `IST` are not.
+/// Abbreviations in lower case, with their zones. They are unambiguous in practice; `CST` and `IST` are not, and are missing
+/// here.
 const ABBREVIATIONS: [(&str, &str); 18] = [
     ("et", "America/New_York"),
     ("est", "America/New_York"),
@@ -26,8 +27,8 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("aedt", "Australia/Sydney"),
 ];
 
-/// Zones, and the cities, regions and countries in them after which no zone is named. Countries whose large cities are in several
-/// zones, such as the USA, are left out.
+/// For each zone, further places in it besides the city in its name: cities, regions and countries. The places are separated by
+/// spaces, with `_` for a space in a name. Countries whose large cities are in several zones, such as the USA, are left out.
 pub(crate) const PLACES: [(&str, &str); 50] = [
     (
         "America/Los_Angeles",
@@ -105,64 +106,67 @@ const MAX_SIMILAR: usize = 5;
 /// Finds the zone for `Europe/Berlin`, `Berlin`, `Mumbai`, `UTC`, `PST`, `+05:30` or `UTC-3`.
 pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     let name = name.trim();
-    let key = name.to_lowercase().replace(['.', ','], "").replace(' ', "_");
-    if matches!(key.as_str(), "utc" | "gmt" | "z" | "zulu" | "etc/utc") {
+    // The lists above write their names in this form.
+    let normalized_name = name.to_lowercase().replace(['.', ','], "").replace(' ', "_");
+    if matches!(normalized_name.as_str(), "utc" | "gmt" | "z" | "zulu" | "etc/utc") {
         return Ok(TimeZone::UTC);
     }
-    if let Some(offset) = parse_offset(&key) {
+    if let Some(offset) = parse_offset(&normalized_name) {
         return Ok(TimeZone::fixed(offset));
     }
     let abbreviation = ABBREVIATIONS
         .iter()
-        .find(|(short, _)| *short == key)
+        .find(|(short, _)| *short == normalized_name)
         .map(|(_, name)| *name);
     let place = || {
         PLACES
             .iter()
-            .find(|(_, places)| places.split(' ').any(|place| place == key))
+            .find(|(_, places)| places.split(' ').any(|place| place == normalized_name))
     };
     let listed = abbreviation
         .or_else(|| place().map(|(zone, _)| *zone))
         .map(str::to_owned);
     let found = listed
-        .or_else(|| find_by_name(&key))
+        .or_else(|| find_by_name(&normalized_name))
         .and_then(|name| TimeZone::get(&name).ok());
-    found.ok_or_else(|| DateError::Zone {
+    found.ok_or_else(|| DateError::UnknownZone {
         name: name.chars().take(60).collect(),
-        near: suggest_similar(&key),
+        near: suggest_similar(&normalized_name),
     })
 }
 
-/// Returns the name to show for `zone`.
-pub(crate) fn name(zone: &TimeZone, offset: Offset) -> String {
+/// Returns the name to show for `zone`, or its `offset` from UTC if it has no name.
+pub(crate) fn display_name(zone: &TimeZone, offset: Offset) -> String {
     zone.iana_name().map_or_else(|| offset.to_string(), str::to_owned)
 }
 
-fn names() -> impl Iterator<Item = String> {
+/// Returns the full names of all zones.
+fn zone_names() -> impl Iterator<Item = String> {
     tz::db().available().map(|name| name.to_string())
 }
 
-/// Finds a zone by its full name, or else by the last part of its name, which is usually a city. Returns the full name.
-fn find_by_name(key: &str) -> Option<String> {
-    names()
-        .find(|name| name.eq_ignore_ascii_case(key))
-        .or_else(|| names().find(|name| city(name) == key))
+/// Finds a zone by its full name, or else by the city in its name. Returns the full name.
+fn find_by_name(normalized_name: &str) -> Option<String> {
+    zone_names()
+        .find(|name| name.eq_ignore_ascii_case(normalized_name))
+        .or_else(|| zone_names().find(|name| city(name) == normalized_name))
 }
 
-fn city(name: &str) -> String {
-    name.rsplit('/').next().unwrap_or_default().to_lowercase()
+/// Returns the last part of the name of a zone in lower case, which is usually a city: `berlin` for `Europe/Berlin`.
+fn city(zone_name: &str) -> String {
+    zone_name.rsplit('/').next().unwrap_or_default().to_lowercase()
 }
 
 /// Parses an offset such as `+2`, `-0330` or `utc+05:30`.
-fn parse_offset(key: &str) -> Option<Offset> {
-    let key = key
+fn parse_offset(text: &str) -> Option<Offset> {
+    let offset = text
         .strip_prefix("utc")
-        .or_else(|| key.strip_prefix("gmt"))
-        .unwrap_or(key);
-    let (sign, digits) = match key.chars().next()? {
-        '+' => (1, key.get(1..)?),
-        '-' => (-1, key.get(1..)?),
-        '−' => (-1, key.strip_prefix('−')?),
+        .or_else(|| text.strip_prefix("gmt"))
+        .unwrap_or(text);
+    let (sign, digits) = match offset.chars().next()? {
+        '+' => (1, offset.get(1..)?),
+        '-' => (-1, offset.get(1..)?),
+        '−' => (-1, offset.strip_prefix('−')?),
         _ => return None,
     };
     let (hours, minutes) = match digits.split_once(':') {
@@ -182,13 +186,20 @@ fn parse_offset(key: &str) -> Option<Offset> {
         .filter(|_| valid)
 }
 
-fn suggest_similar(key: &str) -> String {
-    let stem: String = key.rsplit('/').next().unwrap_or_default().chars().take(4).collect();
-    if stem.chars().count() < 3 {
+/// Returns the part of an error that suggests zones with a similar city, or an empty text if there are none.
+fn suggest_similar(normalized_name: &str) -> String {
+    let city_start: String = normalized_name
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(4)
+        .collect();
+    if city_start.chars().count() < 3 {
         return String::new();
     }
-    let names: Vec<String> = names()
-        .filter(|name| city(name).contains(&stem))
+    let names: Vec<String> = zone_names()
+        .filter(|name| city(name).contains(&city_start))
         .take(MAX_SIMILAR)
         .map(|name| format!("`{name}`"))
         .collect();

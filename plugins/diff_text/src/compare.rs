@@ -1,4 +1,4 @@
-//! Compares two texts.
+//! Compares two texts part by part. The parts are lines, words or characters, depending on the mode of the call.
 
 use similar::{ChangeTag, TextDiff};
 use thiserror::Error;
@@ -23,7 +23,7 @@ pub(crate) enum CompareError {
     Context(u32),
 }
 
-/// Maximum number of parts of each text. The time of a comparison grows faster than the number of parts.
+/// Maximum number of parts of each text (see [`Mode`]). The time of a comparison grows faster than the number of parts.
 const MAX_PARTS: usize = 10_000;
 
 /// Compares the texts of `input`.
@@ -78,8 +78,8 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     }
 }
 
-/// Returns an upper estimate of the number of words: each punctuation mark or symbol counts as one too. White space does not count.
-/// Returns at most `limit` + 1.
+/// Returns an upper estimate of the number of words in a text that separates them by white space: each punctuation mark or symbol
+/// counts as one too. Returns at most `limit` + 1.
 fn count_words(text: &str, limit: usize) -> usize {
     let signs = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace());
     text.split_whitespace()
@@ -99,20 +99,20 @@ fn unified_diff(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
 /// Returns the whole text with the removed and the added parts in brackets.
 fn marked_text(diff: &TextDiff<'_, '_, str>) -> String {
     let mut text = String::new();
-    let mut open_tag = ChangeTag::Equal;
+    let mut current_tag = ChangeTag::Equal;
     for change in diff.iter_all_changes() {
-        if change.tag() != open_tag {
-            text.push_str(closing(open_tag));
-            open_tag = change.tag();
-            text.push_str(opening(open_tag));
+        if change.tag() != current_tag {
+            text.push_str(closing_bracket(current_tag));
+            current_tag = change.tag();
+            text.push_str(opening_bracket(current_tag));
         }
         text.push_str(change.value());
     }
-    text.push_str(closing(open_tag));
+    text.push_str(closing_bracket(current_tag));
     text
 }
 
-fn opening(tag: ChangeTag) -> &'static str {
+fn opening_bracket(tag: ChangeTag) -> &'static str {
     match tag {
         ChangeTag::Equal => "",
         ChangeTag::Delete => "[-",
@@ -120,7 +120,7 @@ fn opening(tag: ChangeTag) -> &'static str {
     }
 }
 
-fn closing(tag: ChangeTag) -> &'static str {
+fn closing_bracket(tag: ChangeTag) -> &'static str {
     match tag {
         ChangeTag::Equal => "",
         ChangeTag::Delete => "-]",
@@ -136,9 +136,10 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
+    /// Returns the output of a call that asks for no single value.
     fn full_output(&self, diff: String) -> DiffTextOutput {
-        // Unlike `count`, this counts the white space between words too.
-        let raw_count = |tag| {
+        // Unlike `Self::count`, this counts the white space between words too.
+        let count_with_spaces = |tag| {
             self.diff
                 .iter_all_changes()
                 .filter(|change| change.tag() == tag)
@@ -147,19 +148,20 @@ impl Comparison<'_> {
         DiffTextOutput {
             diff: Some(diff),
             identical: Some(self.is_same),
-            inserted: Some(raw_count(ChangeTag::Insert)),
-            deleted: Some(raw_count(ChangeTag::Delete)),
-            equal: Some(raw_count(ChangeTag::Equal)),
+            inserted: Some(count_with_spaces(ChangeTag::Insert)),
+            deleted: Some(count_with_spaces(ChangeTag::Delete)),
+            equal: Some(count_with_spaces(ChangeTag::Equal)),
             ratio: Some(self.ratio()),
             ..DiffTextOutput::default()
         }
     }
 
+    /// Returns an output with the one value that the call asks for.
     fn requested_output(&self, only: Only, diff: String) -> DiffTextOutput {
         let mut output = DiffTextOutput::default();
         match only {
-            Only::Added => output.added = Some(self.parts(ChangeTag::Insert)),
-            Only::Removed => output.removed = Some(self.parts(ChangeTag::Delete)),
+            Only::Added => output.added = Some(self.changed_parts(ChangeTag::Insert)),
+            Only::Removed => output.removed = Some(self.changed_parts(ChangeTag::Delete)),
             Only::AddedCount => output.inserted = Some(self.count(ChangeTag::Insert)),
             Only::RemovedCount => output.deleted = Some(self.count(ChangeTag::Delete)),
             Only::ChangedCount => output.changed = Some(self.count_changed()),
@@ -183,9 +185,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the added or the removed parts, depending on `tag`: lines one by one, or runs of words or characters. Leaves out the
-    /// white space around them.
-    fn parts(&self, tag: ChangeTag) -> Vec<String> {
+    /// Returns the parts that were added (`Insert`) or removed (`Delete`), without the white space around them. Each line is an
+    /// entry of its own, and neighbouring words or characters are one entry.
+    fn changed_parts(&self, tag: ChangeTag) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         let mut is_run_open = false;
         for change in self.diff.iter_all_changes() {
@@ -202,6 +204,7 @@ impl Comparison<'_> {
         parts.filter(|part| !part.is_empty()).collect()
     }
 
+    /// Returns the number of added or removed parts. White space between words is no part.
     fn count(&self, tag: ChangeTag) -> usize {
         let changes = self.diff.iter_all_changes().filter(|change| change.tag() == tag);
         changes.filter(|change| self.is_counted(change.value())).count()
@@ -212,7 +215,8 @@ impl Comparison<'_> {
         self.mode != Mode::Words || !part.trim().is_empty()
     }
 
-    /// Returns how many parts changed. A replacement counts once.
+    /// Returns how many parts changed. Parts that were deleted and those inserted in their place are counted once: the larger of
+    /// both numbers counts.
     fn count_changed(&self) -> usize {
         let (mut total, mut deleted, mut inserted) = (0_usize, 0_usize, 0_usize);
         for change in self.diff.iter_all_changes() {

@@ -95,12 +95,12 @@ pub(crate) struct DiffTextOutput {
     pub(crate) ratio: Option<f64>,
 }
 
-/// Promises which values an output has: the one that was asked for, or the whole comparison.
+/// Promises which values an output has: the one that `only` asks for, or the whole comparison if it is omitted (`null`).
 fn promises(schema: &mut schemars::Schema) {
     never_null(schema);
-    let all = ["diff", "identical", "inserted", "deleted", "equal", "ratio"];
-    promise(schema, json!({"only": [null]}), json!({"required": all}));
-    for (asked, name) in [
+    let whole_comparison = ["diff", "identical", "inserted", "deleted", "equal", "ratio"];
+    promise(schema, json!({"only": [null]}), json!({"required": whole_comparison}));
+    for (only, property) in [
         ("added", "added"),
         ("removed", "removed"),
         ("added_count", "inserted"),
@@ -110,6 +110,6 @@ fn promises(schema: &mut schemars::Schema) {
         ("similarity", "similarity"),
         ("diff", "diff"),
     ] {
-        promise(schema, json!({"only": [asked]}), json!({"required": [name]}));
+        promise(schema, json!({"only": [only]}), json!({"required": [property]}));
     }
 }

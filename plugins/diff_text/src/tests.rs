@@ -3,13 +3,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn diff(before: &str, after: &str, mode: &str) -> Value {
+/// Returns the whole comparison of two texts.
+fn compare_texts(before: &str, after: &str, mode: &str) -> Value {
     testing::output(&DIFF_TEXT, json!({"before": before, "after": after, "mode": mode}))
 }
 
 #[test]
 fn lines_are_compared_as_a_unified_diff() {
-    let output = diff("a\nb\nc\nd\n", "a\nc\nd\ne\n", "lines");
+    let output = compare_texts("a\nb\nc\nd\n", "a\nc\nd\ne\n", "lines");
     assert_eq!(
         output["diff"],
         "--- before\n+++ after\n@@ -1,4 +1,4 @@\n a\n-b\n c\n d\n+e\n"
@@ -30,7 +31,7 @@ fn context_sets_the_number_of_lines_around_a_change() {
 #[test]
 fn a_missing_last_line_break_is_shown() {
     assert!(
-        diff("a\n", "a", "lines")["diff"]
+        compare_texts("a\n", "a", "lines")["diff"]
             .as_str()
             .unwrap()
             .contains("\\ No newline at end of file")
@@ -40,16 +41,17 @@ fn a_missing_last_line_break_is_shown() {
 #[test]
 fn words_and_characters_are_marked_in_the_text() {
     assert_eq!(
-        diff("I like tea.", "I love green tea.", "words")["diff"],
+        compare_texts("I like tea.", "I love green tea.", "words")["diff"],
         "I [-like-]{+love green+} tea."
     );
-    assert_eq!(diff("colour", "color", "chars")["diff"], "colo[-u-]r");
-    assert_eq!(diff("e\u{301}", "e", "chars")["diff"], "[-e\u{301}-]{+e+}");
+    assert_eq!(compare_texts("colour", "color", "chars")["diff"], "colo[-u-]r");
+    // A letter with its combining accent is one character.
+    assert_eq!(compare_texts("e\u{301}", "e", "chars")["diff"], "[-e\u{301}-]{+e+}");
 }
 
 #[test]
 fn equal_texts_have_no_diff() {
-    let output = diff("", "", "lines");
+    let output = compare_texts("", "", "lines");
     assert_eq!(
         (&output["diff"], &output["identical"], &output["ratio"]),
         (&json!(""), &json!(true), &json!(1.0))
@@ -90,28 +92,29 @@ fn neighbouring_words_are_one_part_and_white_space_is_not_counted() {
 
 #[test]
 fn texts_without_anything_in_common_have_ratio_zero() {
-    let output = diff("a\n", "b\n", "lines");
+    let output = compare_texts("a\n", "b\n", "lines");
     assert_eq!((&output["ratio"], &output["identical"]), (&json!(0.0), &json!(false)));
 }
 
 #[test]
-fn long_texts_are_refused_with_advice() {
+fn long_texts_and_a_large_context_are_refused_with_advice() {
+    const TOO_MANY_PARTS: usize = 10_001;
     let error = |text: String, mode: &str| {
         testing::failure(&DIFF_TEXT, json!({"before": text, "after": "", "mode": mode})).message
     };
     assert_eq!(
-        error("x".repeat(10_001), "chars"),
+        error("x".repeat(TOO_MANY_PARTS), "chars"),
         "`before` has more than 10000 characters: compare `words` or `lines`"
     );
-    assert!(error("\n".repeat(10_001), "lines").contains("more than 10000 lines"));
-    assert!(error("a ".repeat(10_001), "words").contains("more than 10000 words"));
-    assert!(error(".".repeat(10_001), "words").contains("more than 10000 words"));
-    let context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
-    assert_eq!(context.message, "`context` is 101: give a number from 0 to 100");
+    assert!(error("\n".repeat(TOO_MANY_PARTS), "lines").contains("more than 10000 lines"));
+    assert!(error("a ".repeat(TOO_MANY_PARTS), "words").contains("more than 10000 words"));
+    assert!(error(".".repeat(TOO_MANY_PARTS), "words").contains("more than 10000 words"));
+    let large_context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
+    assert_eq!(large_context.message, "`context` is 101: give a number from 0 to 100");
 }
 
 #[test]
-fn the_examples_return_their_outputs() {
+fn the_examples_return_their_outputs_and_the_schema_has_defaults() {
     testing::check(&DIFF_TEXT);
     let properties = &DIFF_TEXT.input_schema()["properties"];
     assert_eq!(
@@ -125,13 +128,13 @@ proptest! {
     #[test]
     fn only_equal_texts_are_identical_and_character_counts_add_up(before in "[ab \n]{0,30}", after in "[ab \n]{0,30}") {
         for mode in ["lines", "words", "chars"] {
-            let output = diff(&before, &after, mode);
+            let output = compare_texts(&before, &after, mode);
             prop_assert_eq!(&output["identical"], before == after);
-            let inserted = output["inserted"].as_u64().unwrap() + output["equal"].as_u64().unwrap();
-            let deleted = output["deleted"].as_u64().unwrap() + output["equal"].as_u64().unwrap();
+            let in_after = output["inserted"].as_u64().unwrap() + output["equal"].as_u64().unwrap();
+            let in_before = output["deleted"].as_u64().unwrap() + output["equal"].as_u64().unwrap();
             if mode == "chars" {
-                prop_assert_eq!(inserted, after.len() as u64);
-                prop_assert_eq!(deleted, before.len() as u64);
+                prop_assert_eq!(in_after, after.len() as u64);
+                prop_assert_eq!(in_before, before.len() as u64);
             }
         }
     }

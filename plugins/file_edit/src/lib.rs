@@ -86,8 +86,8 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
                 input.path
             ))
         })?;
-        let (after, count) = apply_edit(&input, before)?;
-        replacements = count;
+        let (after, changed_places) = apply_edit(&input, before)?;
+        replacements = changed_places;
         if after == before {
             return Err(ToolError::validation(
                 "the file would stay the same: there is nothing to change",
@@ -95,6 +95,7 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
         }
         Ok(after)
     })?;
+    // The host asks the person, and calls the tool again with the decision.
     if let Some(question) = change.question(ctx)? {
         return Ok(question.into());
     }
@@ -120,6 +121,7 @@ fn apply_edit(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
     }
 }
 
+/// Replaces `old` where it occurs. Fails if it does not occur, or occurs several times and `all` is not set.
 fn replace_text(input: &FileEditInput, old: &str, before: &str) -> Result<(String, usize)> {
     let count = if old.is_empty() { 0 } else { before.matches(old).count() };
     match count {
@@ -140,11 +142,12 @@ fn replace_text(input: &FileEditInput, old: &str, before: &str) -> Result<(Strin
 /// Returns the numbers of the lines on which the first ten occurrences of `old` begin.
 fn line_numbers(old: &str, text: &str) -> String {
     let places = text.match_indices(old).take(10);
-    let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-    let lines: Vec<_> = places.map(|(at, _)| line(at).to_string()).collect();
+    let line_number = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+    let lines: Vec<_> = places.map(|(at, _)| line_number(at).to_string()).collect();
     lines.join(", ")
 }
 
+/// Replaces the lines from number `from` up to `to_line`, or inserts the new text before line `from` if `to_line` is one less.
 fn replace_lines(input: &FileEditInput, from: usize, before: &str) -> Result<String> {
     let to = input.to_line.unwrap_or(from);
     let lines: Vec<&str> = before.split_inclusive('\n').collect();

@@ -9,15 +9,27 @@ use super::*;
 /// Creates a file with the text `before`, asks for the edit, approves it, and returns the new text.
 fn edit(before: &str, arguments: Value) -> String {
     let (directory, input) = file_and_input(before, arguments);
-    let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
-        panic!("the tool did not ask");
-    };
+    let question = ask(&input);
     assert_eq!(fs::read_to_string(directory.path().join("a.txt")).unwrap(), before);
-    let answer = question.feedback_schema.unwrap()["defaultValue"].clone();
-    let context = Context::for_test().with_hitl(Hitl::for_test(true, answer));
-    let outcome = call_with(&FILE_EDIT, input, &context);
+    let outcome = call_approved(input, question);
     assert!(matches!(outcome, Outcome::Success(_)), "{outcome:?}");
     fs::read_to_string(directory.path().join("a.txt")).unwrap()
+}
+
+/// Calls the tool without a decision of a person, and returns the question that it asks.
+fn ask(input: &Value) -> Suspension {
+    match call_with(&FILE_EDIT, input.clone(), &Context::for_test()) {
+        Outcome::Suspended(question) => question,
+        other => panic!("the tool did not ask: {other:?}"),
+    }
+}
+
+/// Calls the tool as the host does after a person has approved the change in `question`. The default answer of the question
+/// identifies this change.
+fn call_approved(input: Value, question: Suspension) -> Outcome<Value> {
+    let answer = question.feedback_schema.unwrap()["defaultValue"].clone();
+    let context = Context::for_test().with_hitl(Hitl::for_test(true, answer));
+    call_with(&FILE_EDIT, input, &context)
 }
 
 fn refusal_message(before: &str, arguments: Value) -> String {
@@ -25,6 +37,8 @@ fn refusal_message(before: &str, arguments: Value) -> String {
     failure(&FILE_EDIT, input).message
 }
 
+/// Creates a file with the text `before` in a directory of its own. Returns the directory, and `arguments` with the path of the
+/// file.
 fn file_and_input(before: &str, mut arguments: Value) -> (TempDir, Value) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("a.txt");
@@ -55,8 +69,8 @@ fn an_ambiguous_text_is_refused_with_its_lines_unless_all_is_set() {
 
 #[test]
 fn a_text_that_does_not_occur_is_refused() {
-    for old in ["Milk", "", "milk "] {
-        let message = refusal_message("milk\n", json!({"old_text": old, "new_text": "tea"}));
+    for other_text in ["Milk", "", "milk "] {
+        let message = refusal_message("milk\n", json!({"old_text": other_text, "new_text": "tea"}));
         assert!(message.contains("does not occur"), "{message}");
     }
 }
@@ -91,7 +105,7 @@ fn impossible_line_ranges_are_refused() {
 }
 
 #[test]
-fn an_edit_names_exactly_one_part_and_changes_something() {
+fn an_edit_that_does_not_name_exactly_one_part_or_changes_nothing_is_refused() {
     for input in [
         json!({"new_text": "x"}),
         json!({"old_text": "1", "from_line": 1, "new_text": "x"}),
@@ -107,14 +121,10 @@ fn an_edit_names_exactly_one_part_and_changes_something() {
 #[test]
 fn a_file_that_changed_after_the_question_is_kept() {
     let (directory, input) = file_and_input("milk\n", json!({"old_text": "milk", "new_text": "tea"}));
-    let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
-        panic!("the tool did not ask");
-    };
+    let question = ask(&input);
     let path = directory.path().join("a.txt");
     fs::write(&path, "milk\nbread\n").unwrap();
-    let answer = question.feedback_schema.unwrap()["defaultValue"].clone();
-    let context = Context::for_test().with_hitl(Hitl::for_test(true, answer));
-    let outcome = call_with(&FILE_EDIT, input, &context);
+    let outcome = call_approved(input, question);
     assert!(matches!(outcome, Outcome::Failure(error) if error.message.contains("has changed since")));
     assert_eq!(fs::read_to_string(path).unwrap(), "milk\nbread\n");
 }
@@ -133,6 +143,7 @@ fn the_error_for_a_missing_file_suggests_file_write() {
 fn the_examples_have_arguments_that_the_tool_accepts() {
     for example in FILE_EDIT.examples() {
         let input = serde_json::from_str(example.input).unwrap();
+        // The files of the examples need not exist. Any other error would mean that arguments were refused.
         if let Outcome::Failure(error) = art_sdk::testing::call(&FILE_EDIT, input) {
             assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
         }

@@ -10,12 +10,12 @@ use jiff::Timestamp;
 
 use crate::io::{Entry, FileReadInput, FileReadOutput, Kind, Sort};
 
-/// Maximum number of entries that are looked at.
+/// Maximum number of entries of a directory that are looked at.
 const MAX_SEEN: usize = 20_000;
 /// Number of entries that are returned by default.
 const DEFAULT_LIMIT: u32 = 1000;
 
-/// An entry with the metadata by which it is sorted.
+/// An entry that was found in the directory, with the metadata by which it is sorted.
 struct FoundEntry {
     name: String,
     metadata: Metadata,
@@ -107,6 +107,7 @@ fn sort(entries: &mut [FoundEntry], order: Sort) {
     }
 }
 
+/// Converts an entry to the form of the output.
 fn to_entry(directory: &str, found: &FoundEntry) -> Entry {
     let kind = match found.metadata.file_type() {
         kind if kind.is_file() => Kind::File,

@@ -128,7 +128,8 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<String>,
 }
 
-/// Promises that a call with `files_only`, or with another order than by name, lists a directory, and that no property is null.
+/// Promises that no property is null. Promises entries for a call with `files_only` or with another order than by name, because
+/// such a call fails for a file.
 fn promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
     let has_entries = || json!({"required": ["entries", "entry_count"]});

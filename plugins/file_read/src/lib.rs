@@ -121,21 +121,21 @@ fn file_read(input: FileReadInput) -> Result<FileReadOutput> {
     if metadata.is_dir() {
         return directory::list(&input);
     }
-    if let Some(option) = directory_option(&input) {
+    if let Some(argument) = directory_argument(&input) {
         return Err(ToolError::validation(format_args!(
-            "`{}` is a file, and `{option}` is for directories: leave it out, or name the directory",
+            "`{}` is a file, and `{argument}` is for directories: leave it out, or name the directory",
             input.path
         )));
     }
-    let output = text::read(&input, &files::read(&input.path, text::MAX_FILE)?)?;
+    let output = text::read(&input, &files::read(&input.path, text::MAX_FILE_BYTES)?)?;
     Ok(FileReadOutput {
         modified: directory::modification_time(&metadata),
         ..output
     })
 }
 
-/// Returns the name of an argument that was given but has no meaning for a file.
-fn directory_option(input: &FileReadInput) -> Option<&'static str> {
+/// Returns the name of an argument that was given but has a meaning only for directories, or `None` if there is none.
+fn directory_argument(input: &FileReadInput) -> Option<&'static str> {
     match input {
         _ if input.sort != io::Sort::Name => Some("sort"),
         _ if input.limit.is_some() => Some("limit"),

@@ -8,13 +8,13 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Creates a directory with files, each with the time of its last change in seconds since 1970.
+/// Creates a directory with files. Each has a name, a content, and the time of its last change in seconds since 1970.
 fn directory(files: &[(&str, &[u8], u64)]) -> TempDir {
     let directory = TempDir::new().unwrap();
-    for (name, content, time) in files {
+    for (name, content, seconds) in files {
         let path = directory.path().join(name);
         std::fs::write(&path, content).unwrap();
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(*time);
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(*seconds);
         File::options()
             .write(true)
             .open(&path)
@@ -25,17 +25,18 @@ fn directory(files: &[(&str, &[u8], u64)]) -> TempDir {
     directory
 }
 
-fn read(directory: &TempDir, name: &str, mut rest: Value) -> Value {
-    rest["path"] = json!(directory.path().join(name));
-    output(&FILE_READ, rest)
+/// Reads a file of the directory, or lists the directory itself if `name` is empty.
+fn read(directory: &TempDir, name: &str, mut arguments: Value) -> Value {
+    arguments["path"] = json!(directory.path().join(name));
+    output(&FILE_READ, arguments)
 }
 
-fn read_error(path: &Path, mut rest: Value) -> ToolError {
-    rest["path"] = json!(path);
-    failure(&FILE_READ, rest)
+fn read_error(path: &Path, mut arguments: Value) -> ToolError {
+    arguments["path"] = json!(path);
+    failure(&FILE_READ, arguments)
 }
 
-fn names(listed: &Value) -> Vec<&str> {
+fn entry_names(listed: &Value) -> Vec<&str> {
     let entries = listed["entries"].as_array().unwrap();
     entries.iter().map(|entry| entry["name"].as_str().unwrap()).collect()
 }
@@ -55,7 +56,7 @@ fn a_text_is_returned_with_its_lines_size_and_time() {
 #[test]
 fn lines_are_counted_from_one_and_the_end_is_included() {
     let files = directory(&[("a.txt", b"1\n2\n3\n4", 0)]);
-    let text = |rest| read(&files, "a.txt", rest)["text"].clone();
+    let text = |arguments| read(&files, "a.txt", arguments)["text"].clone();
     assert_eq!(text(json!({"from_line": 2, "to_line": 3})), "2\n3\n");
     assert_eq!(text(json!({"to_line": 1})), "1\n");
     assert_eq!(text(json!({"from_line": 4, "to_line": 9})), "4");
@@ -85,13 +86,15 @@ fn impossible_line_ranges_are_refused() {
 }
 
 #[test]
-fn a_directory_with_more_entries_than_are_looked_at_is_cut_with_a_note_also_with_files_only() {
+fn the_list_of_a_directory_with_too_many_entries_is_cut_with_a_note() {
+    const MAX_SEEN: usize = 20_000;
     let files = directory(&[]);
-    for number in 0..20_000 {
+    for number in 0..MAX_SEEN {
         File::create(files.path().join(number.to_string())).unwrap();
     }
     let listed = read(&files, "", json!({"limit": 1000}));
     assert_eq!(listed["notes"], Value::Null);
+    // Directories count too, even if `files_only` leaves them out of the list.
     for name in ["a", "b"] {
         std::fs::create_dir(files.path().join(name)).unwrap();
     }
@@ -115,6 +118,7 @@ fn an_empty_file_has_no_lines() {
 
 #[test]
 fn a_long_text_is_cut_after_a_line_with_a_note_how_to_read_on() {
+    // Each line has 1 KiB, and at most 256 KiB are returned.
     let line = format!("{}\n", "x".repeat(1023));
     let files = directory(&[("long", line.repeat(300).as_bytes(), 0)]);
     let long = read(&files, "long", json!({}));
@@ -140,23 +144,26 @@ fn a_single_line_that_is_too_long_is_cut_to_the_maximum_size() {
 }
 
 #[test]
-fn utf_16_is_decoded_and_invalid_bytes_are_replaced_with_a_note() {
+fn byte_order_marks_tell_the_encoding_and_invalid_bytes_are_replaced_with_a_note() {
     let files = directory(&[
-        ("wide", b"\xff\xfeh\0i\0", 0),
-        ("big", b"\xfe\xff\0h\0i", 0),
-        ("latin", b"caf\xe9", 0),
-        ("marked", b"\xef\xbb\xbfhi", 0),
+        ("utf-16le", b"\xff\xfeh\0i\0", 0),
+        ("utf-16be", b"\xfe\xff\0h\0i", 0),
+        ("latin-1", b"caf\xe9", 0),
+        ("utf-8 with mark", b"\xef\xbb\xbfhi", 0),
     ]);
-    let wide = read(&files, "wide", json!({}));
-    assert_eq!((&wide["text"], &wide["encoding"]), (&json!("hi"), &json!("utf-16le")));
-    assert_eq!(read(&files, "big", json!({}))["text"], "hi");
-    let latin = read(&files, "latin", json!({}));
+    let little_endian = read(&files, "utf-16le", json!({}));
+    assert_eq!(
+        (&little_endian["text"], &little_endian["encoding"]),
+        (&json!("hi"), &json!("utf-16le"))
+    );
+    assert_eq!(read(&files, "utf-16be", json!({}))["text"], "hi");
+    let latin = read(&files, "latin-1", json!({}));
     assert_eq!(latin["text"], "caf\u{fffd}");
     assert!(
         latin["notes"][0].as_str().unwrap().contains("not valid UTF-8"),
         "{latin}"
     );
-    assert_eq!(read(&files, "marked", json!({}))["text"], "hi");
+    assert_eq!(read(&files, "utf-8 with mark", json!({}))["text"], "hi");
 }
 
 #[test]
@@ -170,13 +177,13 @@ fn the_error_for_a_binary_file_suggests_hash_file() {
 fn a_directory_is_listed_in_the_order_that_was_asked_for() {
     let files = directory(&[("b", b"22", 300), ("a", b"333", 200), ("c", b"1", 100)]);
     std::fs::create_dir(files.path().join("inner")).unwrap();
-    let listed = |rest| read(&files, "", rest);
-    assert_eq!(names(&listed(json!({}))), ["a", "b", "c", "inner"]);
+    let listed = |arguments| read(&files, "", arguments);
+    assert_eq!(entry_names(&listed(json!({}))), ["a", "b", "c", "inner"]);
     let files_only = |sort: &str| listed(json!({"sort": sort, "files_only": true}));
-    assert_eq!(names(&files_only("newest")), ["b", "a", "c"]);
-    assert_eq!(names(&files_only("oldest")), ["c", "a", "b"]);
-    assert_eq!(names(&files_only("largest")), ["a", "b", "c"]);
-    assert_eq!(names(&files_only("smallest")), ["c", "b", "a"]);
+    assert_eq!(entry_names(&files_only("newest")), ["b", "a", "c"]);
+    assert_eq!(entry_names(&files_only("oldest")), ["c", "a", "b"]);
+    assert_eq!(entry_names(&files_only("largest")), ["a", "b", "c"]);
+    assert_eq!(entry_names(&files_only("smallest")), ["c", "b", "a"]);
 }
 
 #[test]
@@ -193,7 +200,7 @@ fn a_limit_keeps_the_first_entries_and_says_that_there_are_more() {
     let files = directory(&[("a", b"", 0), ("b", b"", 0), ("c", b"", 0)]);
     let listed = read(&files, "", json!({"limit": 2}));
     assert_eq!(
-        (names(&listed), &listed["entry_count"], &listed["truncated"]),
+        (entry_names(&listed), &listed["entry_count"], &listed["truncated"]),
         (vec!["a", "b"], &json!(3), &json!(true))
     );
     assert_eq!(read(&files, "", json!({"limit": 3}))["truncated"], false);
@@ -222,6 +229,7 @@ fn the_error_for_a_missing_file_names_its_path() {
 fn the_examples_have_arguments_that_the_tool_accepts() {
     for example in FILE_READ.examples() {
         let input = serde_json::from_str(example.input).unwrap();
+        // The files of the examples need not exist. Any other error would mean that arguments were refused.
         if let Outcome::Failure(error) = art_sdk::testing::call(&FILE_READ, input) {
             assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
         }

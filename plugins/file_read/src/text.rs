@@ -5,22 +5,24 @@ use art_sdk::prelude::*;
 use crate::io::{FileReadInput, FileReadOutput, Kind};
 
 /// Maximum size of a file, in bytes.
-pub(crate) const MAX_FILE: u64 = 16 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Maximum size of the returned text, in bytes.
-const MAX_TEXT: usize = 256 << 10;
+const MAX_TEXT_BYTES: usize = 256 << 10;
+/// Number of bytes at the beginning of a file among which a NUL byte shows that it is no text.
+const NUL_SEARCH_BYTES: usize = 8192;
 
-/// Returns the part of a file that `input` asks for.
+/// Returns the lines that `input` asks for, of the file with the content `bytes`.
 pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput> {
-    let (text, encoding, lossy) = decode(&input.path, bytes)?;
+    let (text, encoding, has_replacements) = decode(&input.path, bytes)?;
     let starts = line_starts(&text);
-    let (first, end) = range(input, starts.len())?;
+    let (first, end) = requested_lines(input, starts.len())?;
     let mut output = FileReadOutput {
         encoding: Some(encoding),
         line_count: Some(starts.len() as u64),
         size: Some(bytes.len() as u64),
         ..FileReadOutput::empty(Kind::File)
     };
-    if lossy {
+    if has_replacements {
         let encoding = encoding.to_uppercase();
         output.notes.push(format!(
             "the file is not valid {encoding}: bytes that are no text are shown as `\u{fffd}`"
@@ -30,79 +32,83 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
     Ok(output)
 }
 
-/// Returns the text with its encoding, and whether bytes had to be replaced.
+/// Returns the text with its encoding, and whether bytes that are no text had to be replaced. A byte order mark at the beginning
+/// tells the encoding, which is UTF-8 without one.
 fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     let decode_utf16 = |to_unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
-        let mut lossy = !rest.is_empty();
+        let mut has_replacements = !rest.is_empty();
         let text = char::decode_utf16(pairs.iter().map(|pair| to_unit(*pair)))
             .map(|unit| {
-                lossy |= unit.is_err();
+                has_replacements |= unit.is_err();
                 unit.unwrap_or(char::REPLACEMENT_CHARACTER)
             })
             .collect();
-        (text, lossy)
+        (text, has_replacements)
     };
     match bytes {
         [0xff, 0xfe, ..] => {
-            let (text, lossy) = decode_utf16(u16::from_le_bytes);
-            Ok((text, "utf-16le", lossy))
+            let (text, has_replacements) = decode_utf16(u16::from_le_bytes);
+            Ok((text, "utf-16le", has_replacements))
         }
         [0xfe, 0xff, ..] => {
-            let (text, lossy) = decode_utf16(u16::from_be_bytes);
-            Ok((text, "utf-16be", lossy))
+            let (text, has_replacements) = decode_utf16(u16::from_be_bytes);
+            Ok((text, "utf-16be", has_replacements))
         }
-        _ if bytes.iter().take(8192).any(|byte| *byte == 0) => Err(ToolError::validation(format_args!(
+        _ if bytes.iter().take(NUL_SEARCH_BYTES).any(|byte| *byte == 0) => Err(ToolError::validation(format_args!(
             "`{path}` is not a text file: it contains NUL bytes; `hash_file` and `archive_list` read files that are no text"
         ))),
         _ => {
             let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
             let text = String::from_utf8_lossy(bytes);
-            let lossy = matches!(text, std::borrow::Cow::Owned(_));
-            Ok((text.into_owned(), "utf-8", lossy))
+            let has_replacements = matches!(text, std::borrow::Cow::Owned(_));
+            Ok((text.into_owned(), "utf-8", has_replacements))
         }
     }
 }
 
-/// Returns the offset of each line. An empty text has no line, and a line end at the end of the text does not begin another line.
+/// Returns the byte offset of each line. An empty text has no line, and a line end at the end of the text does not begin another
+/// line.
 fn line_starts(text: &str) -> Vec<usize> {
     let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let starts = std::iter::once(0).chain(line_ends.map(|(at, _)| at + 1));
     starts.filter(|start| *start < text.len()).collect()
 }
 
-/// Returns the indices of the lines to return: the first line, and the one after the last.
-fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
-    let index = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
+/// Returns which lines the input asks for: the index of the first one, counted from 0, and the index after the last one.
+fn requested_lines(input: &FileReadInput, line_count: usize) -> Result<(usize, usize)> {
+    let to_usize = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     if let Some(lines) = input.last_lines {
         if input.from_line.is_some() || input.to_line.is_some() {
             return Err(ToolError::validation(
                 "`last_lines` does not go together with `from_line` and `to_line`: leave one of them out",
             ));
         }
-        return Ok((count.saturating_sub(index(lines)), count));
+        return Ok((line_count.saturating_sub(to_usize(lines)), line_count));
     }
-    let first = index(input.from_line.unwrap_or(1)).saturating_sub(1);
-    let end = index(input.to_line.unwrap_or(u64::MAX));
+    // `from_line` and `to_line` count from 1, so the number of the last line is the index after it.
+    let first = to_usize(input.from_line.unwrap_or(1)).saturating_sub(1);
+    let end = to_usize(input.to_line.unwrap_or(u64::MAX));
     if first >= end {
         return Err(ToolError::validation("`to_line` is before `from_line`"));
     }
-    if first >= count && input.from_line.is_some_and(|line| line > 1) {
+    if first >= line_count && input.from_line.is_some_and(|line| line > 1) {
         return Err(ToolError::validation(format_args!(
-            "`from_line` is {}, but `{}` has {count} lines",
+            "`from_line` is {}, but `{}` has {line_count} lines",
             first.saturating_add(1),
             input.path
         )));
     }
-    Ok((first, end.min(count)))
+    Ok((first, end.min(line_count)))
 }
 
-/// Adds as many of the lines from `first` up to `end` to the output as fit, or the beginning of the first line if none fits.
+/// Adds the lines from index `first` up to, but without, `end` to the output: as many as fit, or the beginning of the first line
+/// if none fits.
 fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mut FileReadOutput) {
     let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
-    let fitting = (first..end).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT);
+    let fitting = (first..end).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT_BYTES);
     let fitting_end = first + fitting.count();
-    let mut part = text
+    let mut shown = text
         .get(start(first)..start(fitting_end))
         .unwrap_or_default()
         .to_owned();
@@ -111,14 +117,15 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
         output.truncated = true;
         if fitting_end == first {
             let line = text.get(start(first)..start(first + 1)).unwrap_or_default();
-            part = line
-                .get(..line.floor_char_boundary(MAX_TEXT))
+            shown = line
+                .get(..line.floor_char_boundary(MAX_TEXT_BYTES))
                 .unwrap_or_default()
                 .to_owned();
             shown_end = first + 1;
-            if part.len() < line.trim_end_matches(['\r', '\n']).len() {
+            // If only the line ending was cut, the line is shown whole.
+            if shown.len() < line.trim_end_matches(['\r', '\n']).len() {
                 output.notes.push(format!(
-                    "line {shown_end} is longer than {MAX_TEXT} bytes: only its beginning is shown"
+                    "line {shown_end} is longer than {MAX_TEXT_BYTES} bytes: only its beginning is shown"
                 ));
             }
         }
@@ -129,8 +136,8 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
             ));
         }
     }
-    let number = |line: usize| if shown_end > first { line as u64 } else { 0 };
-    output.first_line = Some(number(first + 1));
-    output.last_line = Some(number(shown_end));
-    output.text = Some(part);
+    let number_or_zero = |line: usize| if shown_end > first { line as u64 } else { 0 };
+    output.first_line = Some(number_or_zero(first + 1));
+    output.last_line = Some(number_or_zero(shown_end));
+    output.text = Some(shown);
 }

@@ -8,10 +8,10 @@ use art_sdk::{output, promise, schemars, serde_json::json};
 #[schemars(transform = promises)]
 pub(crate) struct FileSearchOutput {
     /// The files with a match, in the order of their paths.
-    pub(crate) files: Vec<Found>,
+    pub(crate) files: Vec<MatchingFile>,
     /// The lines with a match. Absent with `files_only`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) matches: Option<Vec<Line>>,
+    pub(crate) matches: Option<Vec<MatchingLine>>,
     /// How many lines match, in the files that are listed.
     pub(crate) count: u64,
     /// How many files were searched.
@@ -25,7 +25,7 @@ pub(crate) struct FileSearchOutput {
 
 /// A file with a match.
 #[output]
-pub(crate) struct Found {
+pub(crate) struct MatchingFile {
     /// The path of the file.
     pub(crate) path: String,
     /// How many of its lines match.
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 
 /// A line with a match.
 #[output]
-pub(crate) struct Line {
+pub(crate) struct MatchingLine {
     /// The path of the file.
     pub(crate) path: String,
     /// The number of the line, counted from 1.
@@ -49,6 +49,7 @@ pub(crate) struct Line {
     pub(crate) after: Vec<String>,
 }
 
+/// Promises that no property is null, and that `matches` is present unless only files are asked for.
 fn promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
     promise(schema, json!({"files_only": [false]}), json!({"required": ["matches"]}));

@@ -1,4 +1,4 @@
-//! Searches the files.
+//! Searches files for a text, and collects the lines with a match.
 
 use std::fs;
 use std::io;
@@ -10,18 +10,19 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 
 use crate::input::FileSearchInput;
-use crate::output::{FileSearchOutput, Found, Line};
+use crate::output::{FileSearchOutput, MatchingFile, MatchingLine};
 use crate::walk::{self, MAX_FILES};
 
 /// Maximum length of a line in the output, in characters.
-const MAX_CHARS: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 /// Size of the output after which no further file is searched, in bytes.
-const MAX_OUTPUT: usize = 256 << 10;
+const MAX_OUTPUT_BYTES: usize = 256 << 10;
 /// Maximum memory of a compiled pattern, in bytes.
-const MAX_PATTERN: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// Maximum size of the buffer for one line or one file, in bytes.
-const MAX_HEAP: usize = 8 << 20;
+const MAX_BUFFER_BYTES: usize = 8 << 20;
 
+/// Searches the files that `input` names.
 pub(crate) fn run(input: &FileSearchInput, ctx: &Context) -> Result<FileSearchOutput> {
     if input.text.is_empty() {
         return Err(ToolError::validation("`text` is empty: say what to find"));
@@ -37,6 +38,7 @@ pub(crate) fn run(input: &FileSearchInput, ctx: &Context) -> Result<FileSearchOu
     Ok(search.finish(unreadable))
 }
 
+/// A search in progress.
 struct Search<'a> {
     input: &'a FileSearchInput,
     matcher: RegexMatcher,
@@ -44,7 +46,9 @@ struct Search<'a> {
     output: FileSearchOutput,
     /// Size of the paths and the lines found so far, in bytes.
     size: usize,
+    /// Number of files that were not searched to their end, because they are binary.
     binary_files: usize,
+    /// Number of files that could not be read, or have a line that is too long.
     failed_files: usize,
 }
 
@@ -55,8 +59,8 @@ impl<'a> Search<'a> {
             .word(input.whole_words)
             .fixed_strings(!input.pattern)
             .line_terminator(Some(b'\n'))
-            .size_limit(MAX_PATTERN)
-            .dfa_size_limit(MAX_PATTERN);
+            .size_limit(MAX_PATTERN_BYTES)
+            .dfa_size_limit(MAX_PATTERN_BYTES);
         match input.case_sensitive {
             Some(is_sensitive) => builder.case_insensitive(!is_sensitive),
             None => builder.case_smart(true),
@@ -69,7 +73,7 @@ impl<'a> Search<'a> {
         let context = if input.files_only { 0 } else { input.context.min(10) };
         let searcher = SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(MAX_HEAP))
+            .heap_limit(Some(MAX_BUFFER_BYTES))
             .before_context(context)
             .after_context(context)
             .build();
@@ -94,7 +98,7 @@ impl<'a> Search<'a> {
             return false;
         }
         let name = path.to_string_lossy().into_owned();
-        let mut sink = Collector {
+        let mut collector = Collector {
             path: &name,
             lines: Vec::new(),
             before: Vec::new(),
@@ -102,18 +106,18 @@ impl<'a> Search<'a> {
             max_lines: self.remaining_lines(),
             is_binary: false,
         };
-        let searched = self.searcher.search_path(&self.matcher, path, &mut sink);
+        let result = self.searcher.search_path(&self.matcher, path, &mut collector);
         self.output.searched += 1;
         let Collector {
             lines,
             count,
             is_binary,
             ..
-        } = sink;
-        match searched {
+        } = collector;
+        match result {
             Err(_) => self.failed_files += 1,
             Ok(()) if is_binary => self.binary_files += 1,
-            Ok(()) if count > 0 => self.add(name, count, lines),
+            Ok(()) if count > 0 => self.add_file(name, count, lines),
             Ok(()) => {}
         }
         true
@@ -129,24 +133,28 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Returns whether the output has reached its maximum number of lines or files, or its maximum size.
     fn is_full(&self) -> bool {
         let is_at_limit = match &self.output.matches {
             Some(lines) => lines.len() >= self.input.limit,
             None => self.output.files.len() >= self.input.limit,
         };
-        is_at_limit || self.size > MAX_OUTPUT
+        is_at_limit || self.size > MAX_OUTPUT_BYTES
     }
 
-    fn add(&mut self, path: String, count: u64, lines: Vec<Line>) {
+    /// Adds a file to the output. `count` of its lines match; `lines` are those that are returned.
+    fn add_file(&mut self, path: String, count: u64, lines: Vec<MatchingLine>) {
         self.output.count += count;
         self.output.truncated |= !self.input.files_only && count > lines.len() as u64;
         self.size += path.len() + lines.iter().map(line_size).sum::<usize>();
-        self.output.files.push(Found { path, count });
+        self.output.files.push(MatchingFile { path, count });
         if let Some(matches) = &mut self.output.matches {
             matches.extend(lines);
         }
     }
 
+    /// Returns the output, with notes about files that were not searched. `unreadable` is the number of entries of directories
+    /// that could not be read.
     fn finish(mut self, unreadable: usize) -> FileSearchOutput {
         let failed = self.failed_files + unreadable;
         if self.binary_files > 0 {
@@ -166,7 +174,7 @@ impl<'a> Search<'a> {
     }
 }
 
-fn line_size(line: &Line) -> usize {
+fn line_size(line: &MatchingLine) -> usize {
     let around = line.before.iter().chain(&line.after);
     line.path.len() + line.text.len() + around.map(String::len).sum::<usize>()
 }
@@ -174,11 +182,12 @@ fn line_size(line: &Line) -> usize {
 /// Collects the matches in one file.
 struct Collector<'a> {
     path: &'a str,
-    lines: Vec<Line>,
-    /// The lines of context before the next match.
+    lines: Vec<MatchingLine>,
+    /// The lines of context that were read since the last match, for the next one.
     before: Vec<String>,
+    /// Number of matching lines in the file, also of those that are not collected.
     count: u64,
-    /// Maximum number of lines.
+    /// Maximum number of lines to collect.
     max_lines: usize,
     is_binary: bool,
 }
@@ -190,7 +199,7 @@ impl Sink for Collector<'_> {
         self.count += 1;
         let before = std::mem::take(&mut self.before);
         if self.lines.len() < self.max_lines {
-            self.lines.push(Line {
+            self.lines.push(MatchingLine {
                 path: self.path.to_owned(),
                 line: found.line_number().unwrap_or_default(),
                 text: to_text(found.bytes()),
@@ -222,7 +231,7 @@ impl Sink for Collector<'_> {
 fn to_text(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end_matches(['\n', '\r']);
-    match text.char_indices().nth(MAX_CHARS) {
+    match text.char_indices().nth(MAX_LINE_CHARS) {
         Some((at, _)) => format!("{} ..", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),
     }

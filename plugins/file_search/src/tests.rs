@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// Creates a directory whose files have four lines with `budget`, besides a hidden, an ignored (`f.log`) and a binary file.
 fn create_notes() -> TempDir {
     let directory = TempDir::new().unwrap();
     let write = |name: &str, content: &[u8]| fs::write(directory.path().join(name), content).unwrap();
@@ -26,20 +27,26 @@ fn search(directory: &TempDir, mut input: Value) -> Value {
     output(&FILE_SEARCH, input)
 }
 
-/// Returns the names of the files, relative to the directory.
-fn files(directory: &TempDir, input: Value) -> Vec<String> {
+/// Returns the paths of the files with a match, relative to the directory.
+fn matching_files(directory: &TempDir, input: Value) -> Vec<String> {
     let found = search(directory, input);
     let root = directory.path().to_str().unwrap().to_owned() + "/";
     let files = found["files"].as_array().unwrap();
-    let name = |file: &Value| file["path"].as_str().unwrap().strip_prefix(&root).unwrap().to_owned();
-    files.iter().map(name).collect()
+    let relative_path = |file: &Value| file["path"].as_str().unwrap().strip_prefix(&root).unwrap().to_owned();
+    files.iter().map(relative_path).collect()
 }
 
 #[test]
 fn files_below_the_directory_are_found_in_the_order_of_their_paths() {
     let notes = create_notes();
-    assert_eq!(files(&notes, json!({"text": "budget"})), ["a.txt", "b.md", "old/d.txt"]);
-    assert_eq!(files(&notes, json!({"text": "nothing in it"})), Vec::<String>::new());
+    assert_eq!(
+        matching_files(&notes, json!({"text": "budget"})),
+        ["a.txt", "b.md", "old/d.txt"]
+    );
+    assert_eq!(
+        matching_files(&notes, json!({"text": "nothing in it"})),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -56,7 +63,7 @@ fn matches_have_line_numbers_and_surrounding_lines() {
 #[test]
 fn hidden_and_ignored_files_are_searched_if_asked() {
     let notes = create_notes();
-    let all = files(&notes, json!({"text": "budget", "hidden": true}));
+    let all = matching_files(&notes, json!({"text": "budget", "hidden": true}));
     assert_eq!(all, [".hidden", "a.txt", "b.md", "f.log", "old/d.txt"]);
 }
 
@@ -84,9 +91,12 @@ fn whole_words_and_letter_case_narrow_the_search() {
 #[test]
 fn a_text_is_a_pattern_only_if_asked() {
     let notes = create_notes();
-    assert_eq!(files(&notes, json!({"text": "budget|four"})), Vec::<String>::new());
     assert_eq!(
-        files(&notes, json!({"text": "^(two|four)$", "pattern": true})),
+        matching_files(&notes, json!({"text": "budget|four"})),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        matching_files(&notes, json!({"text": "^(two|four)$", "pattern": true})),
         ["b.md"]
     );
     let error = failure(
@@ -126,7 +136,7 @@ fn a_long_line_is_cut() {
     let notes = create_notes();
     fs::write(notes.path().join("long.txt"), format!("needle {}", "é".repeat(10_000))).unwrap();
     let text = search(&notes, json!({"text": "needle"}))["matches"][0]["text"].clone();
-    assert_eq!(text.as_str().unwrap().chars().count(), 403);
+    assert_eq!(text.as_str().unwrap().chars().count(), 400 + " ..".len());
 }
 
 #[test]
@@ -143,7 +153,7 @@ fn one_file_can_be_searched() {
 fn a_link_is_not_followed() {
     let notes = create_notes();
     std::os::unix::fs::symlink(notes.path().join("old"), notes.path().join("link")).unwrap();
-    assert_eq!(files(&notes, json!({"text": "no budget"})), ["old/d.txt"]);
+    assert_eq!(matching_files(&notes, json!({"text": "no budget"})), ["old/d.txt"]);
 }
 
 #[test]
@@ -164,6 +174,7 @@ fn wrong_arguments_are_refused() {
 fn the_examples_have_arguments_that_the_tool_accepts() {
     for example in FILE_SEARCH.examples() {
         let input = serde_json::from_str(example.input).unwrap();
+        // The files of the examples need not exist. Any other error would mean that arguments were refused.
         if let Outcome::Failure(error) = art_sdk::testing::call(&FILE_SEARCH, input) {
             assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
         }

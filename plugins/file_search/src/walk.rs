@@ -1,4 +1,4 @@
-//! The files to search.
+//! Finds the files to search.
 
 use std::path::Path;
 
@@ -13,10 +13,11 @@ pub(crate) const MAX_FILES: usize = 10_000;
 /// Maximum depth of directories.
 const MAX_DEPTH: usize = 64;
 
-/// Calls `visit` with each file, in the order of the paths, until it returns false or fails. Returns how many entries could not be read.
+/// Calls `visit` with each file, in the order of the paths, until `visit` returns false or fails. Returns the number of
+/// entries that could not be read.
 pub(crate) fn for_each_file(input: &FileSearchInput, mut visit: impl FnMut(&Path) -> Result<bool>) -> Result<usize> {
     let mut unreadable = 0;
-    for entry in builder(input)?.build() {
+    for entry in walk_builder(input)?.build() {
         let Ok(entry) = entry else {
             unreadable += 1;
             continue;
@@ -29,7 +30,7 @@ pub(crate) fn for_each_file(input: &FileSearchInput, mut visit: impl FnMut(&Path
     Ok(unreadable)
 }
 
-fn builder(input: &FileSearchInput) -> Result<WalkBuilder> {
+fn walk_builder(input: &FileSearchInput) -> Result<WalkBuilder> {
     let mut builder = WalkBuilder::new(&input.path);
     builder
         // Only the content of `path` is granted, so ignore files above it and in the home directory are not used.

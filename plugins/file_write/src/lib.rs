@@ -78,6 +78,7 @@ struct FileWriteOutput {
 )]
 fn file_write(input: FileWriteInput, ctx: &Context) -> Result<Outcome<FileWriteOutput>> {
     let change = Change::from(&input.path, |before| new_text(&input, before))?;
+    // The host asks the person, and calls the tool again with the decision.
     if let Some(question) = change.question(ctx)? {
         return Ok(question.into());
     }
@@ -93,7 +94,7 @@ fn file_write(input: FileWriteInput, ctx: &Context) -> Result<Outcome<FileWriteO
     Ok(Reply::new(output).into())
 }
 
-/// Returns the text that the file has after the change.
+/// Returns the text that the file has after the change. `before` is its present text, or `None` if there is no file.
 fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
     match (before, input.existing) {
         (Some(_), Existing::Keep) => Err(ToolError::validation(format_args!(

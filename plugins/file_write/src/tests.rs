@@ -7,11 +7,13 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// The file `todo.txt` in a directory of its own, with calls of the tool to write it.
 struct TestFile {
     directory: TempDir,
 }
 
 impl TestFile {
+    /// Creates the file with the text `before`, or no file but only its directory.
     fn new(before: Option<&str>) -> Self {
         let file = Self {
             directory: TempDir::new().unwrap(),
@@ -34,6 +36,7 @@ impl TestFile {
         json!({"path": self.path(), "text": text, "existing": existing})
     }
 
+    /// Calls the tool without a decision of a person, and returns the question that it asks.
     fn ask(&self, input: &Value) -> Suspension {
         match call_with(&FILE_WRITE, input.clone(), &Context::for_test()) {
             Outcome::Suspended(question) => question,
@@ -41,12 +44,14 @@ impl TestFile {
         }
     }
 
+    /// Calls the tool as the host does after a person has answered its question.
     fn decide(&self, input: &Value, approved: bool, answer: Value) -> Outcome<Value> {
         let context = Context::for_test().with_hitl(Hitl::for_test(approved, answer));
         call_with(&FILE_WRITE, input.clone(), &context)
     }
 
-    /// Asks a person, approves, and returns the output.
+    /// Calls the tool, approves the change with the default answer of the question, and returns the output. This answer
+    /// identifies the change that the question showed.
     fn approve(&self, input: &Value) -> Value {
         let answer = self.ask(input).feedback_schema.unwrap()["defaultValue"].clone();
         match self.decide(input, true, answer) {
@@ -115,10 +120,10 @@ fn appended_text_begins_and_ends_a_line() {
 }
 
 #[test]
-fn keep_refuses_an_existing_file_and_creates_a_missing_one() {
+fn with_keep_an_existing_file_is_not_changed_and_a_missing_one_is_created() {
     let file = TestFile::new(Some("old"));
-    let kept = failure(&FILE_WRITE, file.input("other", "keep"));
-    assert!(kept.message.contains("choose another path"), "{kept}");
+    let error = failure(&FILE_WRITE, file.input("other", "keep"));
+    assert!(error.message.contains("choose another path"), "{error}");
     let missing = TestFile::new(None);
     missing.approve(&missing.input("x", "keep"));
     assert_eq!(missing.text().as_deref(), Some("x"));
@@ -127,8 +132,8 @@ fn keep_refuses_an_existing_file_and_creates_a_missing_one() {
 #[test]
 fn writing_the_text_that_a_file_already_has_is_refused() {
     let file = TestFile::new(Some("same"));
-    let equal = failure(&FILE_WRITE, file.input("same", "replace"));
-    assert!(equal.message.contains("nothing to write"), "{equal}");
+    let error = failure(&FILE_WRITE, file.input("same", "replace"));
+    assert!(error.message.contains("nothing to write"), "{error}");
 }
 
 #[test]

@@ -10,6 +10,9 @@ use sha2::Digest;
 #[cfg(test)]
 mod tests;
 
+/// Size of the pieces in which a file is read, in bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// A file and the checksum to compute.
 #[args]
 struct HashFileInput {
@@ -37,7 +40,7 @@ enum Algorithm {
 
 impl Algorithm {
     /// Returns the number of hexadecimal digits of a checksum.
-    const fn digits(self) -> usize {
+    const fn digit_count(self) -> usize {
         match self {
             Self::Sha256 | Self::Blake3 => 64,
             Self::Sha512 => 128,
@@ -61,6 +64,7 @@ struct HashFileOutput {
     matches: Option<bool>,
 }
 
+/// Promises that no property is null.
 fn promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
 }
@@ -140,7 +144,7 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
 /// Returns a checksum in the form in which this tool writes it. Fails if it has the wrong length or form.
 fn normalize_checksum(text: &str, algorithm: Algorithm) -> Result<String> {
     let text = text.trim().to_lowercase();
-    let count = algorithm.digits();
+    let count = algorithm.digit_count();
     if text.len() != count || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(ToolError::validation(format_args!(
             "`expected` is no checksum of this algorithm, which has {count} hexadecimal digits: set `algorithm`, or correct it"
@@ -149,11 +153,13 @@ fn normalize_checksum(text: &str, algorithm: Algorithm) -> Result<String> {
     Ok(text)
 }
 
+/// Returns the checksum and the size of a file.
 fn digest<D: Digest>(file: File, mut hasher: D) -> std::io::Result<(String, u64)> {
     let size = read_pieces(file, |piece| hasher.update(piece))?;
     Ok((hex(&hasher.finalize()), size))
 }
 
+/// Does the same as [`digest`] for BLAKE3.
 fn blake3(file: File) -> std::io::Result<(String, u64)> {
     let mut hasher = blake3::Hasher::new();
     let size = read_pieces(file, |piece| {
@@ -164,7 +170,7 @@ fn blake3(file: File) -> std::io::Result<(String, u64)> {
 
 /// Passes the whole file to `handle` in large pieces, since each read is a call into the host. Returns the size of the file.
 fn read_pieces(mut file: File, mut handle: impl FnMut(&[u8])) -> std::io::Result<u64> {
-    let (mut buffer, mut size) = (vec![0; 256 << 10], 0);
+    let (mut buffer, mut size) = (vec![0; PIECE_BYTES], 0);
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {

@@ -11,7 +11,9 @@ use crate::io::{HttpFetchInput, HttpFetchOutput, Part};
 use crate::page;
 
 /// Maximum size of JSON that is returned as a value, in bytes.
-const MAX_JSON: usize = 256 << 10;
+const MAX_JSON_BYTES: usize = 256 << 10;
+/// Maximum length of the text that one call returns, in characters.
+const MAX_TEXT_CHARS: usize = 200_000;
 
 /// Writes the content of the body into the output.
 pub(crate) fn add_content(
@@ -28,17 +30,17 @@ pub(crate) fn add_content(
             "`{url}` is compressed with `{coding}` and cannot be read"
         )));
     }
-    let kind = media_type(response);
+    let media_type = media_type(response);
     let text = || decode(response);
-    match kind.as_str() {
+    match media_type.as_str() {
         "text/html" | "application/xhtml+xml" => write_html(input, url, &text(), output),
-        _ if kind == "application/json" || kind.ends_with("+json") => write_json(input, &text(), output),
-        _ if kind.starts_with("text/") || is_text(&kind) => write_text(input, &text(), output),
+        _ if media_type == "application/json" || media_type.ends_with("+json") => write_json(input, &text(), output),
+        _ if media_type.starts_with("text/") || is_text(&media_type) => write_text(input, &text(), output),
         "" if !response.bytes().contains(&0) => write_text(input, &text(), output),
         _ => {
             let size = response.bytes().len();
             output.notes.push(format!(
-                "the content has {size} bytes of the type `{kind}`, which is no text"
+                "the content has {size} bytes of the type `{media_type}`, which is no text"
             ));
         }
     }
@@ -51,7 +53,8 @@ fn media_type(response: &Response) -> String {
     header.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
-fn is_text(kind: &str) -> bool {
+/// Returns whether a media type that does not begin with `text/` is one of texts.
+fn is_text(media_type: &str) -> bool {
     let names = [
         "application/xml",
         "application/javascript",
@@ -59,29 +62,30 @@ fn is_text(kind: &str) -> bool {
         "application/toml",
         "application/x-ndjson",
     ];
-    names.contains(&kind) || kind.ends_with("+xml")
+    names.contains(&media_type) || media_type.ends_with("+xml")
 }
 
-/// Decodes the body with the encoding of its byte order mark, of its header or of the page itself, or else as UTF-8.
+/// Decodes the body with the encoding that its byte order mark, its header or the page itself names, or else as UTF-8.
 fn decode(response: &Response) -> String {
     let bytes = response.bytes();
-    let header = response
+    let from_header = response
         .header("content-type")
         .and_then(|header| charset(header.as_bytes()));
-    let declared = || charset(bytes.get(..1024).unwrap_or(bytes));
-    let encoding = header.or_else(declared).unwrap_or(UTF_8);
+    let from_page = || charset(bytes.get(..1024).unwrap_or(bytes));
+    let encoding = from_header.or_else(from_page).unwrap_or(UTF_8);
+    // A byte order mark takes precedence over `encoding`.
     encoding.decode(bytes).0.into_owned()
 }
 
 /// Returns the encoding that is named after `charset=`, if there is one.
 fn charset(text: &[u8]) -> Option<&'static Encoding> {
     let text = String::from_utf8_lossy(text).to_lowercase();
-    let (_, after) = text.split_once("charset=")?;
-    let after = after.trim_start_matches(['"', '\'']);
-    let end = after
+    let (_, rest) = text.split_once("charset=")?;
+    let rest = rest.trim_start_matches(['"', '\'']);
+    let end = rest
         .find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c))
-        .unwrap_or(after.len());
-    Encoding::for_label(after.get(..end)?.as_bytes())
+        .unwrap_or(rest.len());
+    Encoding::for_label(rest.get(..end)?.as_bytes())
 }
 
 fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOutput) {
@@ -96,8 +100,8 @@ fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFe
         output.headings = Some(page::headings(&document));
     }
     if input.only == Some(Part::Links) {
-        let (links, more) = page::links(&document, url);
-        output.truncated |= more;
+        let (links, has_more) = page::links(&document, url);
+        output.truncated |= has_more;
         output.links = Some(links);
     }
     if wants(Part::Text) {
@@ -105,6 +109,7 @@ fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFe
     }
 }
 
+/// Returns an attribute of the first element that `selector` finds, or `None` if it is missing or empty.
 fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
     let selector = Selector::parse(selector).ok()?;
     let value = document.select(&selector).next()?.value().attr(name)?.trim();
@@ -114,7 +119,7 @@ fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
 /// Writes JSON into the output: as a value if it is valid and not too long, and as text otherwise.
 fn write_json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
     match serde_json::from_str(text) {
-        Ok(value) if text.len() <= MAX_JSON => output.json = Some(value),
+        Ok(value) if text.len() <= MAX_JSON_BYTES => output.json = Some(value),
         Ok(_) => {
             output
                 .notes
@@ -130,16 +135,16 @@ fn write_json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) 
     }
 }
 
-/// Writes the requested part of a text into the output.
+/// Writes the part of a text after `skip_chars`, up to `max_chars` characters, into the output.
 fn write_text(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
     let mut rest = text.chars().skip(input.skip_chars);
-    let part: String = rest.by_ref().take(input.max_chars.min(200_000)).collect();
-    let left = rest.count();
-    if left > 0 {
+    let part: String = rest.by_ref().take(input.max_chars.min(MAX_TEXT_CHARS)).collect();
+    let remaining = rest.count();
+    if remaining > 0 {
         output.truncated = true;
         let next = input.skip_chars + part.chars().count();
         output.notes.push(format!(
-            "{left} further characters are not shown: set `skip_chars` to {next} to read on"
+            "{remaining} further characters are not shown: set `skip_chars` to {next} to read on"
         ));
     }
     output.text = Some(part);

@@ -17,8 +17,8 @@ pub(crate) fn run(input: &HttpFetchInput) -> Result<HttpFetchOutput> {
     let mut url = parse_address(&input.url)?;
     for _ in 0..=MAX_REDIRECTS {
         let response = request(input, &url).send()?;
-        let Some(next) = redirect(&url, &response) else {
-            return read_answer(input, &url, &response);
+        let Some(next) = redirect_target(&url, &response) else {
+            return to_output(input, &url, &response);
         };
         if next.origin() != url.origin() {
             return Ok(moved_output(&url, &response, &next));
@@ -44,11 +44,11 @@ fn parse_address(text: &str) -> Result<Url> {
 fn request(input: &HttpFetchInput, url: &Url) -> Request {
     let mut request = Request::new(input.method.name(), url.as_str())
         .header("accept", "text/html, application/json, text/*;q=0.9, */*;q=0.5");
-    let conditions = [
+    let conditional_headers = [
         ("if-none-match", &input.etag),
         ("if-modified-since", &input.last_modified),
     ];
-    for (name, value) in conditions {
+    for (name, value) in conditional_headers {
         if let Some(value) = value {
             request = request.header(name, value);
         }
@@ -56,16 +56,16 @@ fn request(input: &HttpFetchInput, url: &Url) -> Request {
     request
 }
 
-/// Returns the address to which a response redirects, or `None` if it does not name one.
-fn redirect(url: &Url, response: &Response) -> Option<Url> {
+/// Returns the address to which a response of `url` redirects, or `None` if it does not redirect or names no address.
+fn redirect_target(url: &Url, response: &Response) -> Option<Url> {
     if !matches!(response.status(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
     url.join(response.header("location")?).ok()
 }
 
-/// Returns an output that names the new address of a page on another site. It is not fetched, since the grant covers only this
-/// site.
+/// Returns an output that names the address `next` on another site, to which a page has moved. This address is not fetched,
+/// since the grant covers only the site of the call.
 fn moved_output(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
     HttpFetchOutput {
         redirect: Some(next.to_string()),
@@ -89,14 +89,15 @@ fn head_output(url: &Url, response: &Response) -> HttpFetchOutput {
     }
 }
 
-fn read_answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<HttpFetchOutput> {
+/// Converts a response that does not redirect to an output, or to an error if its status is no success.
+fn to_output(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<HttpFetchOutput> {
     let mut output = head_output(url, response);
     if response.status() == 304 {
         output.not_modified = true;
         return Ok(output);
     }
     if !(200..300).contains(&response.status()) {
-        return Err(failure(url, response));
+        return Err(status_error(url, response));
     }
     if input.method == Method::Get {
         body::add_content(input, url, response, &mut output)?;
@@ -105,7 +106,7 @@ fn read_answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result
 }
 
 /// Returns the error for a status that is not a success, with the beginning of the text of the page.
-fn failure(url: &Url, response: &Response) -> ToolError {
+fn status_error(url: &Url, response: &Response) -> ToolError {
     let error = match response.clone().success() {
         Err(error) => error,
         Ok(_) => ToolError::io("the server answered without success"),

@@ -130,6 +130,7 @@ pub(crate) struct Link {
     pub(crate) url: String,
 }
 
+/// Promises that no property is null, and that a `GET` returns `status` and `url`.
 fn promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(

@@ -11,14 +11,16 @@ use crate::io::{Heading, Link};
 const MAX_ITEMS: usize = 500;
 /// Maximum length of a heading, a title and the text of a link, in characters.
 const MAX_CHARS: usize = 300;
+/// Maximum length of the address of a link that is returned, in bytes.
+const MAX_URL_BYTES: usize = 2000;
 
 /// Elements whose text is left out, such as scripts, menus and forms.
-const HIDDEN: [&str; 16] = [
+const HIDDEN_ELEMENTS: [&str; 16] = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "nav", "footer", "aside", "form",
     "button", "select", "head", "dialog",
 ];
 /// Elements that begin and end a line.
-const BLOCKS: [&str; 27] = [
+const BLOCK_ELEMENTS: [&str; 27] = [
     "address",
     "article",
     "blockquote",
@@ -71,24 +73,25 @@ pub(crate) fn headings(document: &Html) -> Vec<Heading> {
         .collect()
 }
 
-/// Returns the links to pages, each address once, and whether there are more.
+/// Returns the links to pages, each address once, and whether there are more. `base` is the address of the page, to which its
+/// addresses may be relative.
 pub(crate) fn links(document: &Html, base: &Url) -> (Vec<Link>, bool) {
     let Ok(selector) = Selector::parse("a[href]") else {
         return (Vec::new(), false);
     };
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen_urls = std::collections::BTreeSet::new();
     let mut links = document.select(&selector).filter_map(|element| {
         let mut url = base.join(element.value().attr("href")?.trim()).ok()?;
         url.set_fragment(None);
-        let is_page = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= 2000;
-        (is_page && seen.insert(url.to_string())).then(|| Link {
+        let is_page = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES;
+        (is_page && seen_urls.insert(url.to_string())).then(|| Link {
             text: one_line(element),
             url: url.to_string(),
         })
     });
     let found = links.by_ref().take(MAX_ITEMS).collect();
-    let more = links.next().is_some();
-    (found, more)
+    let has_more = links.next().is_some();
+    (found, has_more)
 }
 
 /// Returns the text of the main part of a page.
@@ -128,71 +131,73 @@ fn heading_level(name: &str) -> Option<u8> {
 fn readable_text(root: ElementRef<'_>) -> String {
     let mut lines = Lines::default();
     // The hidden element that contains the current node, if there is one.
-    let mut hidden = None;
+    let mut enclosing_hidden = None;
+    // Number of `pre` elements around the current node, in which white space is kept.
     let mut pre_depth = 0_usize;
     for edge in root.traverse() {
-        let (node, opens) = match edge {
+        let (node, is_opening) = match edge {
             Edge::Open(node) => (node, true),
             Edge::Close(node) => (node, false),
         };
         match node.value() {
-            _ if hidden.is_some_and(|id| id != node.id()) => {}
+            _ if enclosing_hidden.is_some_and(|id| id != node.id()) => {}
             Node::Element(element) => {
                 let name = element.name();
-                let hides = node.id() != root.id() && (HIDDEN.contains(&name) || is_hidden(element));
-                match (hides, opens) {
-                    (true, true) => hidden = Some(node.id()),
-                    (true, false) => hidden = None,
-                    (false, _) => lines.handle_element(name, opens),
+                let is_hidden =
+                    node.id() != root.id() && (HIDDEN_ELEMENTS.contains(&name) || has_hidden_attribute(element));
+                match (is_hidden, is_opening) {
+                    (true, true) => enclosing_hidden = Some(node.id()),
+                    (true, false) => enclosing_hidden = None,
+                    (false, _) => lines.handle_element(name, is_opening),
                 }
-                if name == "pre" && !hides {
-                    pre_depth = if opens {
+                if name == "pre" && !is_hidden {
+                    pre_depth = if is_opening {
                         pre_depth + 1
                     } else {
                         pre_depth.saturating_sub(1)
                     };
                 }
             }
-            Node::Text(text) if opens && pre_depth > 0 => lines.add_verbatim(text),
-            Node::Text(text) if opens => lines.add_words(text),
+            Node::Text(text) if is_opening && pre_depth > 0 => lines.add_verbatim(text),
+            Node::Text(text) if is_opening => lines.add_words(text),
             _ => {}
         }
     }
     lines.finish()
 }
 
-fn is_hidden(element: &scraper::node::Element) -> bool {
+fn has_hidden_attribute(element: &scraper::node::Element) -> bool {
     element.attr("hidden").is_some() || element.attr("aria-hidden") == Some("true")
 }
 
-/// The readable text while it is built.
+/// The readable text of a page while it is built.
 #[derive(Default)]
 struct Lines {
     /// The lines that have ended.
     text: String,
     /// The line that has not ended yet.
     line: String,
-    /// Whether there is white space before the next word.
-    gap: bool,
+    /// Whether to put a space before the next word, unless the line is empty.
+    space_pending: bool,
 }
 
 impl Lines {
     /// Handles the beginning or the end of an element.
-    fn handle_element(&mut self, name: &str, opens: bool) {
+    fn handle_element(&mut self, name: &str, is_opening: bool) {
         if let Some(level) = heading_level(name) {
             self.end_line();
-            if opens {
+            if is_opening {
                 self.add_blank_line();
                 self.line.push_str(&"#".repeat(level.into()));
-                self.gap = true;
+                self.space_pending = true;
             }
         } else if name == "td" || name == "th" {
-            if opens && !self.line.is_empty() {
+            if is_opening && !self.line.is_empty() {
                 self.line.push_str(" |");
             }
-            self.gap = true;
-        } else if BLOCKS.contains(&name) {
-            if opens && name != "li" && self.line == "-" {
+            self.space_pending = true;
+        } else if BLOCK_ELEMENTS.contains(&name) {
+            if is_opening && name != "li" && self.line == "-" {
                 // A paragraph in a list item begins on the line of the item.
                 return;
             }
@@ -200,27 +205,29 @@ impl Lines {
             if name == "p" || name == "table" || name == "pre" {
                 self.add_blank_line();
             }
-            if name == "li" && opens {
+            if name == "li" && is_opening {
                 self.line.push('-');
-                self.gap = true;
+                self.space_pending = true;
             }
         }
     }
 
+    /// Adds text with one space for all white space between two words.
     fn add_words(&mut self, text: &str) {
-        self.gap |= text.starts_with(char::is_whitespace);
+        self.space_pending |= text.starts_with(char::is_whitespace);
         for word in text.split_whitespace() {
-            if self.gap && !self.line.is_empty() {
+            if self.space_pending && !self.line.is_empty() {
                 self.line.push(' ');
             }
             self.line.push_str(word);
-            self.gap = true;
+            self.space_pending = true;
         }
         if !text.trim().is_empty() {
-            self.gap = text.ends_with(char::is_whitespace);
+            self.space_pending = text.ends_with(char::is_whitespace);
         }
     }
 
+    /// Adds text with its white space and line breaks.
     fn add_verbatim(&mut self, text: &str) {
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
@@ -234,7 +241,7 @@ impl Lines {
 
     /// Ends a line. Drops it if it is empty, or if it contains only the mark of a heading, an item or a cell.
     fn end_line(&mut self) {
-        self.gap = false;
+        self.space_pending = false;
         let line = self.line.trim_end();
         if !line.trim_start_matches(['#', '-', '|', ' ']).is_empty() {
             self.text.push_str(line);
@@ -243,6 +250,7 @@ impl Lines {
         self.line.clear();
     }
 
+    /// Adds a blank line, except at the beginning of the text or after another blank line.
     fn add_blank_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');

@@ -15,7 +15,7 @@ fn html(body: &str) -> Response {
     Response::new(200, body.to_owned()).with_header("content-type", "text/html; charset=utf-8")
 }
 
-/// Fetches an address that returns this response.
+/// Calls the tool for an address that answers with this response.
 fn fetch(response: Response, mut input: Value) -> Value {
     answer_http(move |_| Ok(response.clone()));
     input["url"] = json!("https://example.com/news/");
@@ -63,21 +63,26 @@ fn a_long_text_is_cut_and_skip_chars_returns_the_rest() {
 
 #[test]
 fn json_is_a_value_unless_it_is_broken_or_too_long() {
-    let reply = |body: &str| Response::new(200, body.to_owned()).with_header("content-type", "application/json");
-    assert_eq!(fetch(reply(r#"{"a": [1]}"#), json!({}))["json"], json!({"a": [1]}));
-    let broken = fetch(reply("{"), json!({}));
+    let json_response =
+        |body: &str| Response::new(200, body.to_owned()).with_header("content-type", "application/json");
+    assert_eq!(
+        fetch(json_response(r#"{"a": [1]}"#), json!({}))["json"],
+        json!({"a": [1]})
+    );
+    let broken = fetch(json_response("{"), json!({}));
     assert_eq!((&broken["text"], broken.get("json")), (&json!("{"), None));
     let long = format!("[\"{}\"]", "x".repeat(300 << 10));
-    assert_eq!(fetch(reply(&long), json!({}))["truncated"], true);
+    assert_eq!(fetch(json_response(&long), json!({}))["truncated"], true);
 }
 
 #[test]
 fn encodings_are_read_from_the_header_or_from_the_page() {
-    let by_header = Response::new(200, *b"caf\xe9").with_header("content-type", "text/plain; charset=ISO-8859-1");
-    assert_eq!(fetch(by_header, json!({}))["text"], "café");
-    let by_page =
+    let encoding_in_header =
+        Response::new(200, *b"caf\xe9").with_header("content-type", "text/plain; charset=ISO-8859-1");
+    assert_eq!(fetch(encoding_in_header, json!({}))["text"], "café");
+    let encoding_in_page =
         Response::new(200, *b"<meta charset=\"windows-1252\"><p>caf\xe9").with_header("content-type", "text/html");
-    assert_eq!(fetch(by_page, json!({}))["text"], "café");
+    assert_eq!(fetch(encoding_in_page, json!({}))["text"], "café");
 }
 
 #[test]
@@ -142,8 +147,8 @@ fn endless_redirects_are_an_error() {
 fn a_page_that_has_not_changed_is_not_returned_again() {
     answer_http(|request| {
         let headers = [("accept", 0), ("if-none-match", 1), ("if-modified-since", 2)];
-        for (name, index) in headers {
-            assert_eq!(request.headers()[index].0, name);
+        for (name, position) in headers {
+            assert_eq!(request.headers()[position].0, name);
         }
         assert_eq!(request.headers()[1].1, "\"v1\"");
         Ok(Response::new(304, "").with_header("etag", "\"v1\""))

@@ -43,12 +43,13 @@ pub(crate) fn to_json(value: &Val) -> Result<Value, QueryError> {
 
 fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
     if depth > MAX_DEPTH {
-        return Err(QueryError::Output("it is nested more than 128 levels deep"));
+        return Err(QueryError::ResultNotJson("it is nested more than 128 levels deep"));
     }
     Ok(match value {
         Val::Null => Value::Null,
         Val::Bool(value) => Value::Bool(*value),
         Val::Num(number) => to_json_number(number).map_or(Value::Null, Value::Number),
+        // Text strings and byte strings.
         Val::TStr(bytes) | Val::BStr(bytes) => Value::String(String::from_utf8_lossy(bytes).into_owned()),
         Val::Arr(items) => Value::Array(
             items
@@ -69,7 +70,9 @@ fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
 fn to_json_key(key: &Val) -> Result<String, QueryError> {
     match key {
         Val::TStr(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
-        _ => Err(QueryError::Output("a key of an object is not a string; use `tostring`")),
+        _ => Err(QueryError::ResultNotJson(
+            "a key of an object is not a string; use `tostring`",
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compiles and runs a filter.
+//! Answers a call: compiles and runs a jq filter with the engine `jaq`, or looks up fields.
 
 use art_sdk::serde_json::{Deserializer, Value};
 use jaq_core::{
@@ -27,24 +27,24 @@ const MAX_QUERY_DEPTH: usize = 64;
 pub(crate) type Data = data::JustLut<Val>;
 
 /// Runs `query` on every value in `json`.
-fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
+fn run_filter(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     let filter = compile(query)?;
     let mut results = Vec::new();
-    for input in parse_inputs(json)? {
+    for value in parse_values(json)? {
         let ctx = Ctx::<Data>::new(&filter.lut, Vars::new([]));
-        for value in filter.id.run((ctx, convert::to_val(&input))).map(unwrap_valr) {
+        for result in filter.id.run((ctx, convert::to_val(&value))).map(unwrap_valr) {
             if results.len() == MAX_RESULTS {
-                return Ok(output(results, true));
+                return Ok(to_output(results, true));
             }
-            let after = results.len();
-            let value = value.map_err(|error| QueryError::Run {
+            let results_before = results.len();
+            let result = result.map_err(|error| QueryError::FilterFailed {
                 message: error.to_string(),
-                after,
+                results_before,
             })?;
-            results.push(convert::to_json(&value)?);
+            results.push(convert::to_json(&result)?);
         }
     }
-    Ok(output(results, false))
+    Ok(to_output(results, false))
 }
 
 /// Runs the `query` of `input` on `json`, or looks up what its other fields ask for.
@@ -52,18 +52,18 @@ pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOu
     let has_lookup =
         input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
     match &input.query {
-        Some(query) if !has_lookup && input.combine.is_none() => run(json, query),
+        Some(query) if !has_lookup && input.combine.is_none() => run_filter(json, query),
         None if has_lookup => {
-            let mut results = lookup::run(input, &parse_inputs(json)?)?;
+            let mut results = lookup::run(input, &parse_values(json)?)?;
             let truncated = results.len() > MAX_RESULTS;
             results.truncate(MAX_RESULTS);
-            Ok(output(results, truncated))
+            Ok(to_output(results, truncated))
         }
-        _ => Err(QueryError::QueryOrField),
+        _ => Err(QueryError::NeedsEitherQueryOrField),
     }
 }
 
-fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
+fn to_output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
     let value = match results.as_slice() {
         [one] if one.is_number() || one.is_string() => Some(one.clone()),
         _ => None,
@@ -76,8 +76,8 @@ fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
     }
 }
 
-/// Parses text as JSON, possibly with several values. Returns any other value unchanged.
-fn parse_inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
+/// Returns the values to query: those in a text with JSON, which may be several, or `json` itself if it is no text.
+fn parse_values(json: &Value) -> Result<Vec<Value>, QueryError> {
     let Value::String(text) = json else {
         return Ok(vec![json.clone()]);
     };
@@ -85,7 +85,7 @@ fn parse_inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
         .into_iter()
         .collect::<Result<_, _>>()?;
     if values.is_empty() {
-        Err(QueryError::Empty)
+        Err(QueryError::NoData)
     } else {
         Ok(values)
     }
@@ -115,7 +115,7 @@ fn compile(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {
 fn check_size(query: &str) -> Result<(), QueryError> {
     let chars = query.chars().count();
     if chars > MAX_QUERY_CHARS {
-        return Err(QueryError::TooLong(chars, MAX_QUERY_CHARS));
+        return Err(QueryError::QueryTooLong(chars, MAX_QUERY_CHARS));
     }
     let mut depth = 0_usize;
     for c in query.chars() {
@@ -125,7 +125,7 @@ fn check_size(query: &str) -> Result<(), QueryError> {
             _ => {}
         }
         if depth > MAX_QUERY_DEPTH {
-            return Err(QueryError::TooDeep(MAX_QUERY_DEPTH));
+            return Err(QueryError::QueryTooDeep(MAX_QUERY_DEPTH));
         }
     }
     Ok(())
@@ -134,7 +134,7 @@ fn check_size(query: &str) -> Result<(), QueryError> {
 fn load_error(query: &str, errors: &load::Errors<&str, ()>) -> QueryError {
     let first = errors.first().map(|(_, error)| error);
     match first {
-        Some(load::Error::Io(_)) => QueryError::Import,
+        Some(load::Error::Io(_)) => QueryError::ImportUnavailable,
         Some(load::Error::Lex(errors)) => match errors.first() {
             Some((expected, found)) => error_at(query, found, describe_expected(expected)),
             None => error_at(query, "", "an unknown token".to_owned()),
@@ -175,15 +175,15 @@ fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError 
     error_at(query, name, reason)
 }
 
-/// Returns the error at the position of `found`, a slice of `query`. The offset is the difference of the addresses of both. An empty
-/// `found` means the end of the query.
+/// Returns the error for a filter that is wrong where `found` begins, which is a slice of `query`. The difference of the
+/// addresses of both is the offset. An empty `found` means the end of the query.
 fn error_at(query: &str, found: &str, reason: String) -> QueryError {
     let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
     let before = offset
         .and_then(|offset| query.get(..offset))
         .filter(|_| !found.is_empty())
         .unwrap_or(query);
-    QueryError::Compile {
+    QueryError::InvalidFilter {
         reason,
         at: before.chars().count() + 1,
         found: found.chars().take(20).collect(),

@@ -7,9 +7,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum QueryError {
     #[error("give either `query`, a jq filter, or at least one of `field`, `filter`, `largest` and `smallest`")]
-    QueryOrField,
+    NeedsEitherQueryOrField,
     #[error("`combine` has nothing to combine beside `largest` or `smallest`: leave it out")]
-    CombineOfOne,
+    CombineWithLargestOrSmallest,
     #[error("no field `{field}`; the fields are {known}")]
     NoField {
         /// The requested field.
@@ -18,21 +18,25 @@ pub(crate) enum QueryError {
         known: String,
     },
     #[error("no object has the fields {0} together; name fields of the same object")]
-    NoObject(String),
+    NoObjectWithFields(String),
     #[error("`{0}` is no list, so it has no number of items")]
     NotAList(String),
     #[error("`{0}` is no number, so it cannot be added")]
     NotANumber(String),
+    #[error(
+        "`{0}` and `{1}` cannot be compared, since only one of them is a number: leave one of them out with `filter`"
+    )]
+    NotComparable(String, String),
     #[error("the data is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
-    Json(#[from] serde_json::Error),
+    InvalidJson(#[from] serde_json::Error),
     #[error("the data is empty: give a JSON value")]
-    Empty,
+    NoData,
     #[error("`query` has {0} characters, at most {1} are allowed")]
-    TooLong(usize, usize),
+    QueryTooLong(usize, usize),
     #[error("`query` is nested more than {0} levels deep")]
-    TooDeep(usize),
+    QueryTooDeep(usize),
     #[error("`query` is not a jq filter: {reason} at character {at}{}", near(.found))]
-    Compile {
+    InvalidFilter {
         /// The expected token, or the missing name.
         reason: String,
         /// 1-based character of the query.
@@ -41,16 +45,16 @@ pub(crate) enum QueryError {
         found: String,
     },
     #[error("`import` and `include` are not available: write the definitions into the query")]
-    Import,
-    #[error("the filter failed after {after} results: {message}")]
-    Run {
+    ImportUnavailable,
+    #[error("the filter failed after {results_before} results: {message}")]
+    FilterFailed {
         /// The message of jq.
         message: String,
-        /// Number of values before the error.
-        after: usize,
+        /// Number of values that the filter returned before the error.
+        results_before: usize,
     },
     #[error("a result cannot be converted to JSON: {0}")]
-    Output(&'static str),
+    ResultNotJson(&'static str),
 }
 
 fn near(found: &str) -> String {

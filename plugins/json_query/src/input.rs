@@ -74,6 +74,7 @@ pub(crate) enum Combine {
     Length,
 }
 
+/// Lists the types that the value of a condition may have.
 fn scalar(schema: &mut schemars::Schema) {
     schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));
 }
@@ -107,11 +108,11 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// Promises that `value` is a number for each combination that computes one. Promises that it is present for all of these except
 /// `mean` and `median`, which have no value if there are no numbers.
 fn promises(schema: &mut schemars::Schema) {
-    let number = json!({"properties": {"value": {"type": "number"}}});
+    let value_is_number = json!({"properties": {"value": {"type": "number"}}});
     promise(
         schema,
         json!({"combine": ["count", "count_distinct", "sum", "mean", "median"]}),
-        number,
+        value_is_number,
     );
     promise(
         schema,

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Maximum number of fields that an error names.
-const MAX_NAMED: usize = 20;
+const MAX_NAMED_FIELDS: usize = 20;
 
 type Object = Map<String, Value>;
 
@@ -24,11 +24,13 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
     };
     let ranking_field = input.largest.as_ref().or(input.smallest.as_ref());
     if ranking_field.is_some() && input.combine.is_some() {
-        return Err(QueryError::CombineOfOne);
+        return Err(QueryError::CombineWithLargestOrSmallest);
     }
-    let wanted = input.field.iter().chain(&input.largest).chain(&input.smallest);
-    let compared = input.filter.iter().filter_map(|condition| condition.field.as_ref());
-    wanted.chain(compared).try_for_each(|field| lookup.check_field(field))?;
+    let requested_fields = input.field.iter().chain(&input.largest).chain(&input.smallest);
+    let compared_fields = input.filter.iter().filter_map(|condition| condition.field.as_ref());
+    requested_fields
+        .chain(compared_fields)
+        .try_for_each(|field| lookup.check_field(field))?;
     let mut matched = lookup.find_matches(
         input
             .field
@@ -43,13 +45,13 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
         } else {
             Ordering::Less
         };
-        matched = find_extremes(matched, ranking_field, direction);
+        matched = find_extremes(matched, ranking_field, direction)?;
     }
-    let select = |object: &&Object| match &input.field {
-        Some(field) => find(object, field).cloned(),
+    let requested_value = |object: &&Object| match &input.field {
+        Some(field) => find_field(object, field).cloned(),
         None => Some(Value::Object((*object).clone())),
     };
-    combine_values(input.combine, matched.iter().filter_map(select).collect())
+    combine_values(input.combine, matched.iter().filter_map(requested_value).collect())
 }
 
 /// All objects of the data, and the conditions on them.
@@ -66,7 +68,7 @@ impl<'a> Lookup<'a> {
         }
         let mut known: Vec<&String> = Vec::new();
         for key in self.objects.iter().flat_map(|object| object.keys()) {
-            if !known.contains(&key) && known.len() < MAX_NAMED {
+            if !known.contains(&key) && known.len() < MAX_NAMED_FIELDS {
                 known.push(key);
             }
         }
@@ -81,20 +83,22 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// Returns the innermost objects that have all `fields` and those of the conditions, and that match all conditions: for example
-    /// the person who is 36, and not the company that contains this person. Fails if no object has all of these fields.
+    /// Returns the objects that `fields` and the conditions ask for. With one field and no condition, these are all objects that
+    /// have the field themselves. If neither `fields` nor a condition names a field, they are all objects whose own values
+    /// match. Otherwise they are the innermost objects that have all named fields and match all conditions: for example the
+    /// person who is 36, and not the company that contains this person. Fails if no object has all named fields.
     fn find_matches(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
-        let compared = self
+        let compared_fields = self
             .conditions
             .iter()
             .filter_map(|condition| condition.field.as_deref());
-        let all_fields: Vec<&str> = fields.into_iter().chain(compared).collect();
-        // Without conditions, use every value of the field, even that of an object that contains another object with this field.
+        let all_fields: Vec<&str> = fields.into_iter().chain(compared_fields).collect();
+        // Use every value of the field, even that of an object that contains another object with this field.
         let is_field_only = all_fields.len() == 1 && self.conditions.is_empty();
-        let has_all = |object: &Object| all_fields.iter().all(|field| find(object, field).is_some());
+        let has_all_fields = |object: &Object| all_fields.iter().all(|field| find_field(object, field).is_some());
         // Without this check, a question about fields of different objects would get an empty result, as if nothing matched.
-        if !all_fields.is_empty() && !self.objects.iter().copied().any(has_all) {
-            return Err(QueryError::NoObject(
+        if !all_fields.is_empty() && !self.objects.iter().copied().any(has_all_fields) {
+            return Err(QueryError::NoObjectWithFields(
                 all_fields
                     .iter()
                     .map(|field| format!("`{field}`"))
@@ -105,7 +109,7 @@ impl<'a> Lookup<'a> {
         let is_innermost = |object: &Object| {
             let mut inner = Vec::new();
             object.values().for_each(|value| collect_objects(value, &mut inner));
-            !inner.into_iter().any(has_all)
+            !inner.into_iter().any(has_all_fields)
         };
         let fits = |object: &&&Object| match all_fields.as_slice() {
             [] => self
@@ -113,7 +117,11 @@ impl<'a> Lookup<'a> {
                 .iter()
                 .all(|condition| matches_own_value(object, condition)),
             [field] if is_field_only => object.contains_key(*field),
-            _ => has_all(object) && is_innermost(object) && self.conditions.iter().all(|one| matches(object, one)),
+            _ => {
+                has_all_fields(object)
+                    && is_innermost(object)
+                    && self.conditions.iter().all(|condition| matches(object, condition))
+            }
         };
         Ok(self.objects.iter().filter(fits).copied().collect())
     }
@@ -132,23 +140,25 @@ fn collect_objects<'a>(value: &'a Value, objects: &mut Vec<&'a Object>) {
 }
 
 /// Returns the value of a field of the object, else of the first object inside it that has the field. Does not look into lists.
-fn find<'a>(object: &'a Object, field: &str) -> Option<&'a Value> {
+fn find_field<'a>(object: &'a Object, field: &str) -> Option<&'a Value> {
     let inside = || {
         object
             .values()
             .filter_map(Value::as_object)
-            .find_map(|inner| find(inner, field))
+            .find_map(|inner| find_field(inner, field))
     };
     object.get(field).or_else(inside)
 }
 
+/// Returns whether the field of the condition matches, or without a field any value of the object or of an object inside it.
 fn matches(object: &Object, condition: &Condition) -> bool {
     match &condition.field {
-        Some(field) => find(object, field).is_some_and(|value| accepts(condition, value)),
+        Some(field) => find_field(object, field).is_some_and(|value| accepts(condition, value)),
         None => matches_inside(object, condition),
     }
 }
 
+/// Returns whether a value of the object itself matches, and not only one of an object inside it.
 fn matches_own_value(object: &Object, condition: &Condition) -> bool {
     let mut values = object.values().filter(|value| !value.is_object());
     values.any(|value| accepts(condition, value))
@@ -158,10 +168,11 @@ fn matches_own_value(object: &Object, condition: &Condition) -> bool {
 /// objects in lists. A condition with `ne` is tried on the object itself only.
 fn matches_inside(object: &Object, condition: &Condition) -> bool {
     let mut inner = object.values().filter_map(Value::as_object);
-    let is_negative = condition.operator == Operator::Ne;
-    matches_own_value(object, condition) || (!is_negative && inner.any(|inner| matches_inside(inner, condition)))
+    let is_not_equal = condition.operator == Operator::Ne;
+    matches_own_value(object, condition) || (!is_not_equal && inner.any(|inner| matches_inside(inner, condition)))
 }
 
+/// Returns whether a value, or an item of a list, satisfies the comparison of the condition. Ignores its field.
 fn accepts(condition: &Condition, value: &Value) -> bool {
     if let Value::Array(items) = value {
         return items.iter().any(|item| accepts(condition, item));
@@ -181,14 +192,19 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
 /// Compares numbers as numbers, even if one is written as text, and other values as texts in any letter case. Returns `None` for a
 /// number and another value.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
-    match (number(a), number(b)) {
+    match (to_number(a), to_number(b)) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
         (None, None) => Some(to_lowercase_text(a).cmp(&to_lowercase_text(b))),
         _ => None,
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
+/// Same as [`compare`], but fails for a number and another value.
+fn compare_or_fail(a: &Value, b: &Value) -> Result<Ordering, QueryError> {
+    compare(a, b).ok_or_else(|| QueryError::NotComparable(shorten(a), shorten(b)))
+}
+
+fn to_number(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
         value => value.as_f64(),
@@ -202,24 +218,29 @@ fn to_lowercase_text(value: &Value) -> String {
         .to_lowercase()
 }
 
-/// Returns the objects whose `ranking_field` is the largest or the smallest of all, depending on `direction`.
-fn find_extremes<'a>(objects: Vec<&'a Object>, ranking_field: &str, direction: Ordering) -> Vec<&'a Object> {
+/// Returns the objects whose `ranking_field` is the largest (`Greater`) or the smallest (`Less`) of all, depending on
+/// `direction`. Fails if some of these values are numbers and others are not.
+fn find_extremes<'a>(
+    objects: Vec<&'a Object>,
+    ranking_field: &str,
+    direction: Ordering,
+) -> Result<Vec<&'a Object>, QueryError> {
     let mut best: Vec<&Object> = Vec::new();
     for object in objects {
-        let current = best.first().and_then(|best| find(best, ranking_field));
-        let order = find(object, ranking_field)
-            .filter(|value| !value.is_null())
-            .map(|value| match current {
-                Some(current) => compare(value, current).unwrap_or(Ordering::Equal),
-                None => direction,
-            });
+        let Some(value) = find_field(object, ranking_field).filter(|value| !value.is_null()) else {
+            continue;
+        };
+        let order = match best.first().and_then(|best| find_field(best, ranking_field)) {
+            Some(current) => compare_or_fail(value, current)?,
+            None => direction,
+        };
         match order {
-            Some(Ordering::Equal) => best.push(object),
-            Some(order) if order == direction => best = vec![object],
+            Ordering::Equal => best.push(object),
+            order if order == direction => best = vec![object],
             _ => {}
         }
     }
-    best
+    Ok(best)
 }
 
 fn combine_values(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, QueryError> {
@@ -230,24 +251,21 @@ fn combine_values(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Va
         Combine::Count => Value::from(values.len()),
         Combine::CountDistinct => Value::from(distinct(values).len()),
         Combine::Distinct => return Ok(distinct(values)),
-        Combine::Length => return values.iter().map(length).collect(),
+        Combine::Length => return values.iter().map(item_count).collect(),
         Combine::Min | Combine::Max => {
             let direction = if combine == Combine::Max {
                 Ordering::Greater
             } else {
                 Ordering::Less
             };
-            let best = values
-                .into_iter()
-                .filter(|value| !value.is_null())
-                .reduce(|best, value| {
-                    if compare(&value, &best) == Some(direction) {
-                        value
-                    } else {
-                        best
-                    }
-                });
-            best.unwrap_or_default()
+            let mut present = values.into_iter().filter(|value| !value.is_null());
+            let mut best = present.next().unwrap_or_default();
+            for value in present {
+                if compare_or_fail(&value, &best)? == direction {
+                    best = value;
+                }
+            }
+            best
         }
         Combine::Sum | Combine::Mean | Combine::Median => calculate(combine, &values)?,
     }])
@@ -262,7 +280,8 @@ fn distinct(values: Vec<Value>) -> Vec<Value> {
         .collect()
 }
 
-fn length(value: &Value) -> Result<Value, QueryError> {
+/// Returns the number of items in a list, or of fields in an object.
+fn item_count(value: &Value) -> Result<Value, QueryError> {
     match value {
         Value::Array(items) => Ok(Value::from(items.len())),
         Value::Object(fields) => Ok(Value::from(fields.len())),
@@ -270,10 +289,11 @@ fn length(value: &Value) -> Result<Value, QueryError> {
     }
 }
 
+/// Computes the sum, the mean or the median, ignoring nulls. Returns null for the mean or the median of no numbers.
 fn calculate(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
     let present = values.iter().filter(|value| !value.is_null());
-    let to_number = |value: &Value| number(value).ok_or_else(|| QueryError::NotANumber(shorten(value)));
-    let mut numbers: Vec<f64> = present.map(to_number).collect::<Result<_, _>>()?;
+    let to_number_or_error = |value: &Value| to_number(value).ok_or_else(|| QueryError::NotANumber(shorten(value)));
+    let mut numbers: Vec<f64> = present.map(to_number_or_error).collect::<Result<_, _>>()?;
     let sum: f64 = numbers.iter().sum();
     let result = match combine {
         Combine::Sum => Some(sum),
@@ -300,6 +320,7 @@ fn to_rounded_number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
+/// Returns the beginning of a value, for an error.
 fn shorten(value: &Value) -> String {
     value.to_string().chars().take(60).collect()
 }

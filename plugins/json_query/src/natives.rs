@@ -2,6 +2,10 @@
 //!
 //! `jaq-std` has them too, but only together with time zones, the environment and the log, which would make a component import
 //! clocks and a file system. The filters of this module access nothing but their input and their arguments.
+//!
+//! Filters that are written in the language of jq are called definitions (`defs`), and those written in Rust are called
+//! functions (`funs`). A function gets a pair `cv` of its arguments, `cv.0`, and its input, `cv.1`; `v(n)` declares `n`
+//! arguments, and `bome` makes the output from a result.
 
 mod format;
 mod regexp;
@@ -18,7 +22,7 @@ use crate::engine::Data;
 
 type Error = jaq_core::Error<Val>;
 
-/// Definitions of `jaq-std` that are left out, because they use filters that do not exist here.
+/// Names of the definitions of `jaq-std` that are left out, because they use filters that do not exist here.
 pub(crate) const EXCLUDED_DEFS: [&str; 13] = [
     "debug",
     "drem",
@@ -35,7 +39,7 @@ pub(crate) const EXCLUDED_DEFS: [&str; 13] = [
     "todate",
 ];
 
-/// Formats that the library has only in its command line. They quote or escape strings, and write numbers unchanged.
+/// Formats that the engine has only in its command-line program. They quote or escape strings, and write numbers unchanged.
 const DEFS: &str = r#"
 def @csv: map(if . == null then "" elif type == "string" then "\"\(gsub("\""; "\"\""))\"" else tostring end) | join(",");
 def @tsv: map(if . == null then "" else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") end)

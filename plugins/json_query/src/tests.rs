@@ -13,9 +13,9 @@ fn assert_results(json: Value, query: &str, expected: Value) {
 }
 
 #[track_caller]
-fn assert_fails(json: Value, query: &str, part: &str) {
+fn assert_fails(json: Value, query: &str, part_of_message: &str) {
     let message = testing::failure(&JSON_QUERY, json!({"json": json, "query": query})).message;
-    assert!(message.contains(part), "{query}: {message}");
+    assert!(message.contains(part_of_message), "{query}: {message}");
 }
 
 #[test]
@@ -45,6 +45,7 @@ fn json_lines_are_queried_value_by_value() {
     assert_results(json!("{\"n\":1}\n{\"n\":2}\n"), ".n", json!([1, 2]));
 }
 
+/// Looks up a field in a document, with `combine` unless it is null.
 fn field_values(field: &str, combine: Value) -> Value {
     let data = json!({"a": [{"price": 3}, {"price": 4.5, "b": {"price": 1.5}}], "name \\(1)\"": "x"});
     testing::output(&JSON_QUERY, json!({"json": data, "field": field, "combine": combine}))["results"].clone()
@@ -53,6 +54,7 @@ fn field_values(field: &str, combine: Value) -> Value {
 #[test]
 fn a_field_is_collected_wherever_it_is() {
     assert_eq!(field_values("price", Value::Null), json!([3, 4.5, 1.5]));
+    // The name of a field may have characters that have a meaning in jq.
     assert_eq!(field_values("name \\(1)\"", Value::Null), json!(["x"]));
     let missing = testing::failure(&JSON_QUERY, json!({"json": {"price": 3, "name": "x"}, "field": "cost"}));
     assert_eq!(missing.message, "no field `cost`; the fields are `price`, `name`");
@@ -79,6 +81,7 @@ fn either_a_query_or_field_options_are_required() {
     }
 }
 
+/// Returns a firm with three people. The age of Cyd is a text, which is compared as a number.
 fn people() -> Value {
     json!({"name": "Firm", "users": [
         {"name": "Ada", "age": 36, "address": {"city": "Bonn"}, "tags": ["admin", "new"]},
@@ -93,7 +96,7 @@ fn query_people(mut input: Value) -> Value {
 }
 
 #[test]
-fn conditions_choose_the_innermost_objects() {
+fn conditions_select_the_people_and_not_the_firm_that_contains_them() {
     let names = |field: &str, operator: &str, value: Value| {
         query_people(json!({"field": "name", "filter": [{"field": field, "operator": operator, "value": value}]}))
     };
@@ -103,8 +106,8 @@ fn conditions_choose_the_innermost_objects() {
     assert_eq!(names("city", "ne", json!("Bonn")), json!(["Bob"]));
     assert_eq!(names("tags", "eq", json!("new")), json!(["Ada", "Cyd"]));
     assert_eq!(names("name", "contains", json!("o")), json!(["Bob"]));
-    let any = json!({"field": "age", "filter": [{"operator": "eq", "value": "Ada"}]});
-    assert_eq!(query_people(any), json!([36]));
+    let without_field = json!({"field": "age", "filter": [{"operator": "eq", "value": "Ada"}]});
+    assert_eq!(query_people(without_field), json!([36]));
     let count = json!({"filter": [{"field": "age", "operator": "ge", "value": 18}], "combine": "count"});
     assert_eq!(query_people(count), json!([2]));
 }
@@ -174,6 +177,28 @@ fn values_of_the_wrong_type_cannot_be_combined() {
 }
 
 #[test]
+fn numbers_and_texts_have_no_extreme_together() {
+    let rooms = json!([{"room": "A", "fee": "n/a"}, {"room": "B", "fee": 5}, {"room": "C", "fee": 7}]);
+    let only_numbers = json!([{"field": "fee", "operator": "ne", "value": "n/a"}]);
+    for mut input in [
+        json!({"largest": "fee"}),
+        json!({"smallest": "fee"}),
+        json!({"field": "fee", "combine": "max"}),
+        json!({"field": "fee", "combine": "min"}),
+    ] {
+        input["json"] = rooms.clone();
+        let message = testing::failure(&JSON_QUERY, input.clone()).message;
+        assert_eq!(
+            message,
+            "`5` and `\"n/a\"` cannot be compared, since only one of them is a number: leave one of them out with \
+             `filter`"
+        );
+        input["filter"] = only_numbers.clone();
+        assert_eq!(testing::output(&JSON_QUERY, input)["count"], 1);
+    }
+}
+
+#[test]
 fn the_usual_filters_exist() {
     let people = json!([{"n": "b", "age": 2}, {"n": "a", "age": 1}]);
     assert_results(people.clone(), "sort_by(.age) | map(.n)", json!([["a", "b"]]));
@@ -214,11 +239,11 @@ fn regular_expressions_find_capture_and_replace() {
         "[splits(\"[,;] *\")], [scan(\"\\\\w\")]",
         json!([["a", "b", "c"], ["a", "b", "c"]]),
     );
-    let missing = json!({"offset": -1, "length": 0, "string": null});
+    let unmatched_group = json!({"offset": -1, "length": 0, "string": null});
     assert_results(
         json!("\"éb\""),
         "match(\"b(x)?\") | .offset, .captures[0]",
-        json!([1, missing]),
+        json!([1, unmatched_group]),
     );
     assert_results(
         json!("\"abc\""),
@@ -274,8 +299,11 @@ fn numbers_are_exact_and_nan_becomes_null() {
 fn too_many_results_are_truncated() {
     let output = testing::output(&JSON_QUERY, json!({"json": null, "query": "repeat(1)"}));
     assert_eq!((&output["count"], &output["truncated"]), (&json!(1000), &json!(true)));
-    let exact = testing::output(&JSON_QUERY, json!({"json": null, "query": "range(1000)"}));
-    assert_eq!((&exact["count"], &exact["truncated"]), (&json!(1000), &json!(false)));
+    let at_limit = testing::output(&JSON_QUERY, json!({"json": null, "query": "range(1000)"}));
+    assert_eq!(
+        (&at_limit["count"], &at_limit["truncated"]),
+        (&json!(1000), &json!(false))
+    );
 }
 
 #[test]
@@ -335,7 +363,7 @@ fn failures_of_the_filter_and_of_the_data_are_reported() {
 }
 
 #[test]
-fn query_data_and_results_are_bounded() {
+fn the_query_the_data_and_the_results_have_limits() {
     assert_fails(json!(1), &"(".repeat(65), "nested more than 64 levels");
     assert_fails(json!(1), &"1,".repeat(3000), "at most 4096");
     assert_fails(
@@ -352,7 +380,7 @@ fn keys_that_are_not_strings_are_refused() {
 }
 
 #[test]
-fn the_examples_return_their_outputs() {
+fn the_examples_return_their_outputs_and_the_schema_requires_no_field() {
     testing::check_where(&JSON_QUERY, |input| input.get("path").is_none());
     // Neither `json` nor `path` is required, since either of them is enough.
     assert_eq!(JSON_QUERY.input_schema().get("required"), None);
@@ -413,7 +441,7 @@ fn data_is_read_from_a_file_or_from_the_argument_but_not_from_both() {
 }
 
 #[test]
-fn null_is_data() {
+fn a_null_counts_as_data_that_was_given() {
     assert_eq!(
         testing::output(&JSON_QUERY, json!({"json": null, "query": "."}))["results"],
         json!([null])

@@ -6,13 +6,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum ExtractError {
     #[error("give either `kind`, such as `email`, or `pattern`, a regular expression such as `\\d+`")]
-    PatternOrKind,
+    NeedsEitherPatternOrKind,
     #[error("`pattern` is empty: give a regular expression such as `\\d+`")]
-    Empty,
+    EmptyPattern,
     #[error("`pattern` has {0} characters, at most {1} are allowed")]
-    TooLong(usize, usize),
+    PatternTooLong(usize, usize),
     #[error("`pattern` is not a regular expression: {reason} at character {at}, near `{near}`")]
-    Syntax {
+    InvalidPattern {
         /// The error of the parser.
         reason: String,
         /// 1-based character of the pattern.
@@ -21,9 +21,9 @@ pub(crate) enum ExtractError {
         near: String,
     },
     #[error("`pattern` is too large when compiled: use smaller repetitions")]
-    TooLarge,
+    PatternTooLarge,
     #[error("`limit` is {0}: give a number from 1 to 1000")]
-    Limit(u32),
+    LimitOutOfRange(u32),
     #[error("`pattern` has no group `{group}`; its groups are {known}")]
     UnknownGroup {
         /// The requested group.

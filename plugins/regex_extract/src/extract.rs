@@ -1,4 +1,4 @@
-//! Runs a search.
+//! Searches a text by a regular expression, or by a named kind of texts such as `email`.
 
 use std::collections::HashSet;
 
@@ -17,27 +17,27 @@ const MAX_NESTING: u32 = 50;
 /// Maximum size of a compiled pattern, in bytes. The pattern `\w{1000}` would need several megabytes.
 const MAX_COMPILED_BYTES: usize = 2 * 1024 * 1024;
 
-/// Finds the matches of the pattern, or of the kind.
+/// Finds the matches that `input` asks for.
 pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, ExtractError> {
     if !(1..=1000).contains(&input.limit) {
-        return Err(ExtractError::Limit(input.limit));
+        return Err(ExtractError::LimitOutOfRange(input.limit));
     }
     let pattern = match (&input.pattern, input.kind) {
         (Some(pattern), None) => strip_slashes(pattern),
         (None, Some(kind)) => kind.pattern(),
-        _ => return Err(ExtractError::PatternOrKind),
+        _ => return Err(ExtractError::NeedsEitherPatternOrKind),
     };
     let regex = compile(input, pattern)?;
-    // If the pattern of a kind has a group, its first group is the text to return.
-    let kind_group = usize::from(input.kind.is_some() && regex.captures_len() > 1);
+    // If the pattern of a kind has a group, its first group is the text to return; otherwise the whole match, group 0.
+    let default_group = usize::from(input.kind.is_some() && regex.captures_len() > 1);
     let group = input
         .group
         .as_ref()
-        .map_or(Ok(kind_group), |group| group_index(&regex, group))?;
+        .map_or(Ok(default_group), |group| group_index(&regex, group))?;
     let search = Search { input, regex, group };
     Ok(match input.only {
         Some(Only::Count) => RegexExtractOutput {
-            count: search.captures().count(),
+            count: search.wanted_matches().count(),
             ..RegexExtractOutput::default()
         },
         None => search.full_output(),
@@ -48,12 +48,14 @@ pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, E
 struct Search<'a> {
     input: &'a RegexExtractInput,
     regex: Regex,
+    /// Number of the capture group whose text is returned; 0 is the whole match.
     group: usize,
 }
 
 impl Search<'_> {
-    /// Returns the matches that belong to the kind, if the input names one, without repetitions if `unique` is set.
-    fn captures(&self) -> impl Iterator<Item = Captures<'_>> {
+    /// Returns the matches to report. If the input names a kind, texts that only look like it are left out, and if `unique` is
+    /// set, repetitions are.
+    fn wanted_matches(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
         self.regex.captures_iter(text).filter(move |captures| {
@@ -63,21 +65,22 @@ impl Search<'_> {
         })
     }
 
+    /// Returns the output of a call that asks for the matches and not only for their number.
     fn full_output(&self) -> RegexExtractOutput {
         let limit = usize::try_from(self.input.limit).unwrap_or_default();
         let (mut values, mut matches, mut truncated) = (Vec::new(), Vec::new(), false);
-        let mut offsets = Offsets {
+        let mut offset_converter = OffsetConverter {
             text: &self.input.text,
             byte: 0,
             chars: 0,
         };
-        for captures in self.captures() {
+        for captures in self.wanted_matches() {
             if matches.len() == limit {
                 truncated = true;
                 break;
             }
             values.extend(captures.get(self.group).map(|found| found.as_str().to_owned()));
-            matches.extend(to_match(&self.regex, &captures, &mut offsets));
+            matches.extend(to_match(&self.regex, &captures, &mut offset_converter));
         }
         RegexExtractOutput {
             values: Some(values),
@@ -101,10 +104,10 @@ fn strip_slashes(pattern: &str) -> &str {
 fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractError> {
     let chars = pattern.chars().count();
     if chars == 0 {
-        return Err(ExtractError::Empty);
+        return Err(ExtractError::EmptyPattern);
     }
     if chars > MAX_PATTERN_CHARS {
-        return Err(ExtractError::TooLong(chars, MAX_PATTERN_CHARS));
+        return Err(ExtractError::PatternTooLong(chars, MAX_PATTERN_CHARS));
     }
     let built = RegexBuilder::new(pattern)
         .case_insensitive(input.case_insensitive)
@@ -113,7 +116,7 @@ fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractErr
         .size_limit(MAX_COMPILED_BYTES)
         .build();
     built.map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => ExtractError::TooLarge,
+        regex::Error::CompiledTooBig(_) => ExtractError::PatternTooLarge,
         other => syntax_error(pattern, &other),
     })
 }
@@ -132,13 +135,14 @@ fn syntax_error(pattern: &str, error: &regex::Error) -> ExtractError {
     };
     let before = pattern.get(..start).unwrap_or_default();
     let near = pattern.get(start..).unwrap_or_default().chars().take(20).collect();
-    ExtractError::Syntax {
+    ExtractError::InvalidPattern {
         reason,
         at: before.chars().count() + 1,
         near,
     }
 }
 
+/// Returns the number of a group. Fails if the pattern does not have the group.
 fn group_index(regex: &Regex, group: &Group) -> Result<usize, ExtractError> {
     let found = match group {
         Group::Index(index) => (*index < regex.captures_len()).then_some(*index),
@@ -150,7 +154,7 @@ fn group_index(regex: &Regex, group: &Group) -> Result<usize, ExtractError> {
     };
     found.ok_or_else(|| ExtractError::UnknownGroup {
         group: group_text(group),
-        known: known_groups(regex),
+        known: describe_groups(regex),
     })
 }
 
@@ -161,7 +165,8 @@ fn group_text(group: &Group) -> String {
     }
 }
 
-fn known_groups(regex: &Regex) -> String {
+/// Returns the groups of a pattern, for an error.
+fn describe_groups(regex: &Regex) -> String {
     let groups: Vec<String> = regex
         .capture_names()
         .enumerate()
@@ -170,40 +175,42 @@ fn known_groups(regex: &Regex) -> String {
     groups.join(", ")
 }
 
-fn to_match(regex: &Regex, captures: &Captures<'_>, offsets: &mut Offsets<'_>) -> Option<Match> {
+fn to_match(regex: &Regex, captures: &Captures<'_>, offset_converter: &mut OffsetConverter<'_>) -> Option<Match> {
     let whole = captures.get(0)?;
-    let start = offsets.at(whole.start());
+    let start = offset_converter.char_offset_of(whole.start());
     let groups = captures.iter().zip(regex.capture_names()).enumerate().skip(1);
     let groups = groups.filter_map(|(index, (found, name))| {
         let found = found?;
-        let within = |byte| start + chars_between(offsets.text, whole.start(), byte);
+        let char_offset = |byte| start + chars_between(offset_converter.text, whole.start(), byte);
         let (name, text) = (name.map(str::to_owned), found.as_str().to_owned());
         Some(Capture {
             index,
             name,
             text,
-            start: within(found.start()),
-            end: within(found.end()),
+            start: char_offset(found.start()),
+            end: char_offset(found.end()),
         })
     });
     let groups = groups.collect();
     Some(Match {
         text: whole.as_str().to_owned(),
         start,
-        end: offsets.at(whole.end()),
+        end: offset_converter.char_offset_of(whole.end()),
         groups,
     })
 }
 
 /// Converts increasing byte offsets to character offsets, in one pass over the text.
-struct Offsets<'a> {
+struct OffsetConverter<'a> {
     text: &'a str,
+    /// The byte offset that was converted last.
     byte: usize,
+    /// Number of characters before it.
     chars: usize,
 }
 
-impl Offsets<'_> {
-    fn at(&mut self, byte: usize) -> usize {
+impl OffsetConverter<'_> {
+    fn char_offset_of(&mut self, byte: usize) -> usize {
         self.chars += chars_between(self.text, self.byte, byte);
         self.byte = byte;
         self.chars

@@ -108,7 +108,7 @@ pub(crate) struct Capture {
     pub(crate) end: usize,
 }
 
-/// Promises that the matched texts are in the output, unless only their number is asked for.
+/// Promises that no property is null, and that the matched texts are in the output if `only` is omitted (`null`).
 fn promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(

@@ -1,4 +1,4 @@
-//! Kinds of texts that have names, and the patterns that find these texts.
+//! Kinds of texts that a call can name, such as e-mail addresses or dates, and the patterns that find them.
 
 use std::sync::LazyLock;
 
@@ -77,12 +77,12 @@ impl Kind {
     }
 }
 
-/// Returns whether a text can be a phone number. These have at most 15 digits (ITU-T E.164), and hardly ever fewer than 7. Dates,
-/// IP addresses and plain numbers look similar.
+/// Returns whether a text can be a phone number, and not a date, an IP address or a plain number, which look similar. Phone
+/// numbers have at most 15 digits (ITU-T E.164), and hardly ever fewer than 7.
 fn is_phone_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
-    let date = DATE_REGEX.as_ref();
-    let is_date = date.is_some_and(|date| date.find(text).is_some_and(|found| found.len() == text.len()));
+    let date_regex = DATE_REGEX.as_ref();
+    let is_date = date_regex.is_some_and(|regex| regex.find(text).is_some_and(|found| found.len() == text.len()));
     let is_ip_address = text.split('.').count() == 4 && Kind::IpAddress.accepts(text);
     let is_plain_number = digits == text.len() && !text.starts_with('0') && digits < 9;
     (7..=15).contains(&digits) && !is_date && !is_ip_address && !is_plain_number

@@ -3,14 +3,15 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Returns the `values` of the output: the matched texts.
 fn values(input: Value) -> Value {
     testing::output(&REGEX_EXTRACT, input)["values"].clone()
 }
 
 #[track_caller]
-fn assert_fails(input: Value, expected: &str) {
+fn assert_fails(input: Value, part_of_message: &str) {
     let message = testing::failure(&REGEX_EXTRACT, input).message;
-    assert!(message.contains(expected), "{message}");
+    assert!(message.contains(part_of_message), "{message}");
 }
 
 #[test]
@@ -30,11 +31,11 @@ fn slashes_around_a_pattern_are_left_out() {
 }
 
 #[test]
-fn offsets_count_characters() {
+fn the_positions_of_matches_and_groups_count_characters() {
     let output = testing::output(&REGEX_EXTRACT, json!({"text": "äö né né", "pattern": "n(é)"}));
-    let second =
+    let second_match =
         json!({"text": "né", "start": 6, "end": 8, "groups": [{"index": 1, "text": "é", "start": 7, "end": 8}]});
-    assert_eq!(output["matches"][1], second);
+    assert_eq!(output["matches"][1], second_match);
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn a_group_that_did_not_match_is_omitted() {
 }
 
 #[test]
-fn flags_ignore_case_or_match_at_each_line() {
+fn options_ignore_case_or_match_at_each_line() {
     assert_eq!(
         values(json!({"text": "A a", "pattern": "a", "case_insensitive": true})),
         json!(["A", "a"])
@@ -158,12 +159,12 @@ fn the_limit_truncates_the_matches() {
 }
 
 #[test]
-fn empty_matches_terminate() {
+fn a_pattern_that_matches_the_empty_text_terminates() {
     assert_eq!(values(json!({"text": "ab", "pattern": "x*"})), json!(["", "", ""]));
 }
 
 #[test]
-fn errors_show_the_position() {
+fn errors_of_a_pattern_show_their_position() {
     assert_fails(
         json!({"text": "", "pattern": "ä(b"}),
         "unclosed group at character 2, near `(b`",
@@ -194,7 +195,7 @@ fn empty_long_large_and_deep_patterns_are_refused() {
 }
 
 #[test]
-fn the_examples_return_their_outputs() {
+fn the_examples_return_their_outputs_and_the_schema_has_types_and_defaults() {
     testing::check(&REGEX_EXTRACT);
     let properties = &REGEX_EXTRACT.input_schema()["properties"];
     assert_eq!(properties["limit"]["default"], 100);

@@ -1,41 +1,46 @@
 //! Finds comparisons that the engine gets wrong: it treats a null bound of `BETWEEN` as the smallest value, but in SQL such a
-//! comparison finds no row. Constant bounds are never null.
+//! comparison finds no row. Only constant numbers and texts are known not to be null.
 
 use graphitesql::sql::token::{Token, tokenize};
 
 /// Returns whether a query has a `BETWEEN` with a bound that may be null.
 pub(crate) fn may_have_null_bound(sql: &str) -> bool {
-    // The engine refuses a query that cannot be read, with a better message.
+    // The engine refuses a query that cannot be split into tokens, with a better message.
     let tokens: Vec<_> = tokenize(sql)
         .unwrap_or_default()
         .into_iter()
         .map(|spanned| spanned.token)
         .collect();
     let mut rest = tokens.as_slice();
-    while let Some((first, after)) = rest.split_first() {
-        if is_word(first, "between") && !is_frame(after) && !has_constant_bounds(after) {
+    while let Some((first, following)) = rest.split_first() {
+        if is_word(first, "between") && !is_window_frame(following) && !has_constant_bounds(following) {
             return true;
         }
-        rest = after;
+        rest = following;
     }
     false
 }
 
-/// Returns whether a `BETWEEN` belongs to a window frame: `ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW`.
-fn is_frame(after: &[Token]) -> bool {
-    let word = |at: usize, word| after.get(at).is_some_and(|token| is_word(token, word));
-    word(1, "preceding") || word(1, "following") || word(0, "current") && word(1, "row")
+/// Returns whether a `BETWEEN` belongs to a window frame: `ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW`. `following` are the
+/// tokens after it.
+fn is_window_frame(following: &[Token]) -> bool {
+    let is_word_at = |index: usize, word| following.get(index).is_some_and(|token| is_word(token, word));
+    is_word_at(1, "preceding") || is_word_at(1, "following") || is_word_at(0, "current") && is_word_at(1, "row")
 }
 
-fn has_constant_bounds(after: &[Token]) -> bool {
-    let lower = skip_constant(after).and_then(<[Token]>::split_first);
-    let Some((and, upper)) = lower else { return false };
+/// Returns whether both bounds of a `BETWEEN` are constants. `following` are the tokens after it.
+fn has_constant_bounds(following: &[Token]) -> bool {
+    let after_lower_bound = skip_constant(following).and_then(<[Token]>::split_first);
+    let Some((and, upper_bound)) = after_lower_bound else {
+        return false;
+    };
+    // The sign of an operator, such as `+`, or `COLLATE` would continue the bound.
     let ends_bound = |rest: &[Token]| match rest.first() {
         None | Some(Token::RParen | Token::Comma | Token::Semicolon) => true,
         Some(Token::Word(word)) => !word.eq_ignore_ascii_case("collate"),
         Some(_) => false,
     };
-    is_word(and, "and") && skip_constant(upper).is_some_and(ends_bound)
+    is_word(and, "and") && skip_constant(upper_bound).is_some_and(ends_bound)
 }
 
 /// Returns the tokens after a constant number or text, or `None` if there is no constant.

@@ -1,4 +1,7 @@
 //! An open database, and the questions that can be asked about it.
+//!
+//! A database in WAL mode (write-ahead log) has its latest changes in a WAL file beside it, until they are written into the
+//! database itself.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Seek};
@@ -11,7 +14,7 @@ use crate::between::may_have_null_bound;
 use crate::file::{Files, ReadOnlyFile};
 use crate::io::Parameter;
 
-/// Maximum size of the WAL, which is read into memory, in bytes.
+/// Maximum size of a WAL file, which is read into memory, in bytes.
 const MAX_WAL: u64 = 32 << 20;
 /// Maximum number of tables that an error names.
 const MAX_NAMES: usize = 30;
@@ -45,7 +48,7 @@ impl Database {
             )));
         }
         file.rewind().map_err(|error| files::explain(path, &error))?;
-        // The last of these bytes is the version of the format for readers: 2 is the WAL mode.
+        // The last byte of the head is the version of the format for readers: 2 is the WAL mode.
         let uses_wal = head.last() == Some(&2);
         let wal_file = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
         let lacks_wal = uses_wal && wal.is_none();
@@ -133,15 +136,18 @@ impl Database {
             .ok_or_else(|| self.explain(&Error::Error(format!("no such table: {name}"))))
     }
 
-    /// Returns the columns of a table in one line.
+    /// Returns the columns of a table with their types, in one line.
     fn column_list(&self, table: &str) -> Result<String> {
         let columns = self.columns(table)?.rows;
-        let column = |row: &Vec<Value>| row.iter().take(2).map(to_text).collect::<Vec<_>>().join(" ");
-        let columns: Vec<_> = columns.iter().map(|row| column(row).trim_end().to_owned()).collect();
+        let name_and_type = |row: &Vec<Value>| row.iter().take(2).map(to_text).collect::<Vec<_>>().join(" ");
+        let columns: Vec<_> = columns
+            .iter()
+            .map(|row| name_and_type(row).trim_end().to_owned())
+            .collect();
         Ok(columns.join(", "))
     }
 
-    /// Returns a note for the caller about the state of the file, if there is one.
+    /// Returns a note for the caller that the latest changes may be missing, if that is so.
     pub(crate) fn note(&self) -> Option<String> {
         self.lacks_wal.then(|| {
             format!(
@@ -156,6 +162,7 @@ impl Database {
         self.connection.query_params(sql, &Params { positional, named })
     }
 
+    /// Converts an error of the engine to one for the caller, which names the tables if the query may be wrong.
     fn explain(&self, error: &Error) -> ToolError {
         let path = &self.path;
         match error {
@@ -221,6 +228,7 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// Returns a text of the engine, or an empty text for a value of another type.
 fn to_text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_str_lossy().into_owned(),
@@ -228,6 +236,7 @@ fn to_text(value: &Value) -> String {
     }
 }
 
+/// Converts a parameter of a query to a value of the engine.
 fn to_value(parameter: &Parameter) -> Value {
     match parameter {
         Parameter::Integer(number) => Value::Integer(*number),

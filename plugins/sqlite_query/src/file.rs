@@ -11,7 +11,7 @@ use graphitesql::{Error, Result};
 
 /// Size of the blocks that are read, in bytes. They are large, because the number of calls into the host is limited.
 const BLOCK_BYTES: u64 = 64 << 10;
-/// Number of blocks that are kept.
+/// Maximum number of blocks of a file that are kept in memory.
 const MAX_BLOCKS: usize = 32;
 
 /// An open file. The engine can only read its bytes.
@@ -113,7 +113,8 @@ impl Files {
         }
     }
 
-    fn find(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
+    /// Returns the place of the file with this name; it is empty if the file was opened already, or does not exist.
+    fn file_place(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
         match name.strip_prefix(Self::NAME)? {
             "" => Some(&self.database),
             "-wal" => Some(&self.wal),
@@ -127,7 +128,7 @@ impl Vfs for Files {
         if flags.write || flags.create {
             return Err(read_only());
         }
-        let file = self.find(path).and_then(RefCell::take);
+        let file = self.file_place(path).and_then(RefCell::take);
         file.map_or_else(
             || Err(Error::CantOpen(path.to_owned())),
             |file| Ok(Box::new(file) as Box<dyn File>),
@@ -139,7 +140,7 @@ impl Vfs for Files {
     }
 
     fn exists(&self, path: &str) -> Result<bool> {
-        Ok(self.find(path).is_some_and(|file| file.borrow().is_some()))
+        Ok(self.file_place(path).is_some_and(|file| file.borrow().is_some()))
     }
 }
 

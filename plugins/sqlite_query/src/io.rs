@@ -47,7 +47,7 @@ pub(crate) enum About {
 #[args]
 #[derive(Clone, Debug, PartialEq)]
 #[serde(untagged)]
-#[schemars(transform = scalars)]
+#[schemars(transform = list_scalar_types)]
 pub(crate) enum Parameter {
     Integer(i64),
     Real(f64),
@@ -56,13 +56,13 @@ pub(crate) enum Parameter {
     Null(()),
 }
 
-/// Replaces the alternatives by one `type` list, which is easier to read.
-fn scalars(schema: &mut schemars::Schema) {
+/// Replaces `anyOf` in the schema by one list of types, which is easier to read.
+fn list_scalar_types(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), json!(["string", "number", "boolean", "null"]));
 }
 
-/// The question of a call.
+/// What a call asks for: the result of a query, or something about the database or the named table.
 pub(crate) enum Question<'i> {
     Sql(&'i str),
     Tables,
@@ -72,11 +72,11 @@ pub(crate) enum Question<'i> {
 }
 
 impl SqliteQueryInput {
-    /// Returns the question of the call.
+    /// Returns what the call asks for.
     ///
     /// # Errors
     ///
-    /// Fails if the fields contradict each other.
+    /// Fails if the fields contradict each other, or if `table` is missing.
     pub(crate) fn question(&self) -> Result<Question<'_>> {
         match (self.sql.as_deref(), self.about, self.table.as_deref()) {
             (Some(sql), None, None) => Ok(Question::Sql(sql)),
@@ -97,13 +97,13 @@ impl SqliteQueryInput {
 /// The rows of the answer.
 #[output]
 #[derive(Clone, PartialEq)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct SqliteQueryOutput {
     /// The rows: one object for each, from column name to value.
     pub(crate) rows: Vec<Map<String, Value>>,
     /// The result, if it is exactly one value: one row with one column that is not null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "scalar")]
+    #[schemars(schema_with = "number_or_string")]
     pub(crate) value: Option<Value>,
     /// The names of the columns of `rows`, in order.
     pub(crate) columns: Vec<String>,
@@ -116,12 +116,12 @@ pub(crate) struct SqliteQueryOutput {
     pub(crate) notes: Vec<String>,
 }
 
-fn scalar(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+fn number_or_string(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Promises that the answer to `row_count` has a number as its `value`.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema the promise that `value` is a number if `about` is `row_count`.
+fn add_promises(schema: &mut schemars::Schema) {
     let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     promise(schema, json!({"about": ["row_count"]}), number);
 }

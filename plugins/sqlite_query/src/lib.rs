@@ -93,7 +93,7 @@ fn sqlite_query(input: SqliteQueryInput) -> Result<SqliteQueryOutput> {
         Question::RowCount(table) => database.row_count(table),
         Question::Rows(table) => database.rows(table, input.limit),
     }?;
-    let mut output = rows::output(result, input.limit);
+    let mut output = rows::to_output(result, input.limit);
     output.notes.extend(database.note());
     Ok(output)
 }

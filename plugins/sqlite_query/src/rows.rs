@@ -1,4 +1,4 @@
-//! Converts the rows of a result to JSON, within limits.
+//! Converts the result of a query to the output of the tool, within limits.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,9 @@ const MAX_TEXT: usize = 4_000;
 const MAX_BYTES: usize = 256 << 10;
 
 /// Returns the first `limit` rows of a result, or fewer if they are too large together.
-pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
+pub(crate) fn to_output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
     let columns = unique_names(result.columns);
-    let all = result.rows.len();
+    let rows_in_result = result.rows.len();
     let mut notes = Vec::new();
     let mut bytes = 0;
     let mut rows = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
         bytes += cells
             .iter()
             .zip(&columns)
-            .map(|(cell, name)| size(cell) + name.len())
+            .map(|(cell, name)| approximate_size(cell) + name.len())
             .sum::<usize>();
         if bytes > MAX_BYTES {
             notes.push(format!("rows were left out: all together may have {MAX_BYTES} bytes"));
@@ -35,7 +35,7 @@ pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
     SqliteQueryOutput {
         value: single_value(&rows).cloned(),
         row_count: rows.len(),
-        truncated: rows.len() < all,
+        truncated: rows.len() < rows_in_result,
         columns,
         rows,
         notes,
@@ -80,13 +80,15 @@ fn cut_text(text: &str, notes: &mut Vec<String>) -> String {
     let Some((end, _)) = text.char_indices().nth(MAX_TEXT) else {
         return text.to_owned();
     };
+    // Give the same note only once.
     if notes.is_empty() {
         notes.push(format!("texts were cut after {MAX_TEXT} characters"));
     }
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Returns the approximate size of a cell in the output, in bytes.
-fn size(cell: &Json) -> usize {
+/// Returns the approximate size of a cell in the output, in bytes, without the name of its column. A number counts as 8 bytes;
+/// the other 6 are the quotes, the colon and the comma.
+fn approximate_size(cell: &Json) -> usize {
     cell.as_str().map_or(8, str::len) + 6
 }

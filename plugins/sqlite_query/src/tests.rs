@@ -9,7 +9,8 @@ use super::*;
 
 mod differential;
 
-const SHOP: &str = "
+/// Statements that create and fill the tables of a shop.
+const SHOP_TABLES: &str = "
     CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT DEFAULT 'DE');
     CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers (id), amount REAL, placed TEXT, photo BLOB);
     CREATE INDEX orders_by_customer ON orders (customer_id);
@@ -18,13 +19,13 @@ const SHOP: &str = "
     INSERT INTO orders (customer_id, amount, placed, photo) VALUES
         (1, 60.5, '2026-01-03', x'00ff'), (1, 50, '2026-02-03', NULL), (2, 20, '2026-02-28', NULL);";
 
-/// A database in a folder of its own, written by SQLite.
-struct Shop {
+/// A database file in a folder of its own. SQLite itself writes it through `writer`.
+struct TestDatabase {
     folder: TempDir,
     writer: Connection,
 }
 
-impl Shop {
+impl TestDatabase {
     fn new(setup: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let writer = Connection::open(folder.path().join("shop.db")).unwrap();
@@ -36,37 +37,41 @@ impl Shop {
         self.folder.path().join("shop.db")
     }
 
+    /// Returns the input of a call: these fields, and the path of the database.
     fn input(&self, mut fields: Value) -> Value {
         fields["path"] = json!(self.path());
         fields
     }
 
+    /// Returns the output of a call with these fields as its input.
     fn ask(&self, fields: Value) -> Value {
         output(&SQLITE_QUERY, self.input(fields))
     }
 
+    /// Returns the error message of a call that is refused.
     fn refusal(&self, fields: Value) -> String {
         failure(&SQLITE_QUERY, self.input(fields)).message
     }
 }
 
-fn ask(fields: Value) -> Value {
-    Shop::new(SHOP).ask(fields)
+/// Returns the output of a call about the tables of the shop.
+fn ask_shop(fields: Value) -> Value {
+    TestDatabase::new(SHOP_TABLES).ask(fields)
 }
 
-/// Runs the examples on a database of the test instead of the one that they name.
+/// Runs the examples on the database of the test instead of the one whose path they have.
 #[test]
-fn every_example_has_an_answer() {
-    let shop = Shop::new(SHOP);
+fn every_example_returns_rows() {
+    let database = TestDatabase::new(SHOP_TABLES);
     for example in SQLITE_QUERY.examples() {
-        let answer = shop.ask(art_sdk::serde_json::from_str(example.input).unwrap());
+        let answer = database.ask(art_sdk::serde_json::from_str(example.input).unwrap());
         assert_ne!(answer["row_count"], 0, "{}", example.input);
     }
 }
 
 #[test]
 fn the_tables_are_listed_with_their_columns() {
-    let tables = ask(json!({}));
+    let tables = ask_shop(json!({}));
     let expected = json!([
         {"table": "customers", "kind": "table", "columns": "id INTEGER, name TEXT, country TEXT"},
         {"table": "large", "kind": "view", "columns": "id INTEGER"},
@@ -77,7 +82,7 @@ fn the_tables_are_listed_with_their_columns() {
 
 #[test]
 fn the_columns_of_a_table_are_listed_with_types_and_keys() {
-    let columns = ask(json!({"about": "columns", "table": "customers"}));
+    let columns = ask_shop(json!({"about": "columns", "table": "customers"}));
     let expected = json!([
         {"column": "id", "type": "INTEGER", "not_null": 0, "default": null, "primary_key": 1},
         {"column": "name", "type": "TEXT", "not_null": 1, "default": null, "primary_key": 0},
@@ -88,23 +93,23 @@ fn the_columns_of_a_table_are_listed_with_types_and_keys() {
 
 #[test]
 fn the_row_count_is_a_single_value() {
-    assert_eq!(ask(json!({"about": "row_count", "table": "ORDERS"}))["value"], 3);
-    assert_eq!(ask(json!({"about": "row_count", "table": "large"}))["value"], 1);
+    assert_eq!(ask_shop(json!({"about": "row_count", "table": "ORDERS"}))["value"], 3);
+    assert_eq!(ask_shop(json!({"about": "row_count", "table": "large"}))["value"], 1);
 }
 
 #[test]
 fn rows_over_the_limit_are_left_out_and_reported() {
-    let rows = ask(json!({"table": "customers", "limit": 2}));
+    let rows = ask_shop(json!({"table": "customers", "limit": 2}));
     assert_eq!(rows["rows"][1]["name"], "Bob");
     assert_eq!((&rows["row_count"], &rows["truncated"]), (&json!(2), &json!(true)));
-    assert_eq!(ask(json!({"table": "customers", "limit": 3}))["truncated"], false);
+    assert_eq!(ask_shop(json!({"table": "customers", "limit": 3}))["truncated"], false);
 }
 
 #[test]
 fn tables_are_joined_grouped_and_sorted() {
     let sql = "SELECT c.name, count(o.id) AS orders, total(o.amount) AS total FROM customers c
         LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id HAVING total >= ? ORDER BY total DESC;";
-    let rows = ask(json!({"sql": sql, "parameters": [20]}));
+    let rows = ask_shop(json!({"sql": sql, "parameters": [20]}));
     let expected = json!([{"name": "Ada", "orders": 2, "total": 110.5}, {"name": "Bob", "orders": 1, "total": 20.0}]);
     assert_eq!(rows["rows"], expected);
     assert_eq!(rows["columns"], json!(["name", "orders", "total"]));
@@ -114,32 +119,34 @@ fn tables_are_joined_grouped_and_sorted() {
 fn parameters_are_values_and_never_sql() {
     let sql = "SELECT count(*) FROM customers WHERE name = ? OR country = ?";
     assert_eq!(
-        ask(json!({"sql": sql, "parameters": ["Ada' OR 1 --", "DE"]}))["value"],
+        ask_shop(json!({"sql": sql, "parameters": ["Ada' OR 1 --", "DE"]}))["value"],
         1
     );
-    let typed =
-        ask(json!({"sql": "SELECT typeof(?), typeof(?), typeof(?), typeof(?)", "parameters": [1, 1.5, null, true]}));
+    let typed = ask_shop(
+        json!({"sql": "SELECT typeof(?), typeof(?), typeof(?), typeof(?)", "parameters": [1, 1.5, null, true]}),
+    );
     let types: Vec<_> = typed["rows"][0].as_object().unwrap().values().collect();
     assert_eq!(json!(types), json!(["integer", "real", "null", "integer"]));
 }
 
 #[test]
 fn a_table_is_found_whatever_its_name_is() {
-    let shop =
-        Shop::new("CREATE TABLE \"odd \"\" name; --\" (\"a b\" INT); INSERT INTO \"odd \"\" name; --\" VALUES (7);");
-    let rows = shop.ask(json!({"table": "odd \" name; --"}));
+    let database = TestDatabase::new(
+        "CREATE TABLE \"odd \"\" name; --\" (\"a b\" INT); INSERT INTO \"odd \"\" name; --\" VALUES (7);",
+    );
+    let rows = database.ask(json!({"table": "odd \" name; --"}));
     assert_eq!(rows["rows"], json!([{"a b": 7}]));
 }
 
 #[test]
 fn columns_of_the_same_name_are_numbered() {
-    let rows = ask(json!({"sql": "SELECT c.id, o.id FROM customers c JOIN orders o ON o.id = c.id + 1 LIMIT 1"}));
+    let rows = ask_shop(json!({"sql": "SELECT c.id, o.id FROM customers c JOIN orders o ON o.id = c.id + 1 LIMIT 1"}));
     assert_eq!(rows["rows"], json!([{"id": 1, "id_2": 2}]));
 }
 
 #[test]
-fn values_without_a_form_in_json_are_described() {
-    let rows = ask(json!({"sql": "SELECT photo, 9e999 AS large, hex(photo) AS hex FROM orders WHERE id = 1"}));
+fn blobs_and_infinite_numbers_are_described_by_a_text() {
+    let rows = ask_shop(json!({"sql": "SELECT photo, 9e999 AS large, hex(photo) AS hex FROM orders WHERE id = 1"}));
     assert_eq!(
         rows["rows"],
         json!([{"photo": "blob of 2 bytes", "large": "inf", "hex": "00FF"}])
@@ -148,19 +155,23 @@ fn values_without_a_form_in_json_are_described() {
 
 #[test]
 fn long_texts_and_large_results_are_cut() {
-    let cut = ask(json!({"sql": "SELECT printf('%.*c', 5000, 'é') AS text"}));
+    let cut = ask_shop(json!({"sql": "SELECT printf('%.*c', 5000, 'é') AS text"}));
     assert_eq!(cut["value"].as_str().unwrap().chars().count(), 4000);
     assert!(cut["notes"][0].as_str().unwrap().contains("4000"), "{cut}");
     let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
-    let large = ask(json!({"sql": format!("{numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n"), "limit": 200}));
-    assert_eq!((&large["row_count"], &large["truncated"]), (&json!(87), &json!(true)));
+    // The rows of a result may have 256 KiB together.
+    let rows_within_the_size_limit = 87;
+    let large =
+        ask_shop(json!({"sql": format!("{numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n"), "limit": 200}));
+    assert_eq!(large["row_count"], rows_within_the_size_limit);
+    assert_eq!(large["truncated"], true);
 }
 
 #[test]
-fn statements_that_write_are_refused_and_change_nothing() {
-    let shop = Shop::new(SHOP);
-    let before = fs::read(shop.path()).unwrap();
-    let changes = [
+fn statements_other_than_queries_are_refused_and_change_nothing() {
+    let database = TestDatabase::new(SHOP_TABLES);
+    let before = fs::read(database.path()).unwrap();
+    let statements = [
         "DELETE FROM orders",
         "INSERT INTO orders (id) VALUES (9) RETURNING id",
         "CREATE TABLE t (a)",
@@ -168,57 +179,68 @@ fn statements_that_write_are_refused_and_change_nothing() {
         "VACUUM INTO 'other.db'",
         "BEGIN",
     ];
-    for sql in changes {
-        assert!(shop.refusal(json!({"sql": sql})).contains("only read"), "{sql}");
+    for sql in statements {
+        assert!(database.refusal(json!({"sql": sql})).contains("only read"), "{sql}");
     }
     assert!(
-        shop.refusal(json!({"sql": "SELECT 1; DELETE FROM orders"}))
+        database
+            .refusal(json!({"sql": "SELECT 1; DELETE FROM orders"}))
             .contains("single statement")
     );
-    assert_eq!(fs::read(shop.path()).unwrap(), before);
-    assert_eq!(fs::read_dir(shop.folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read(database.path()).unwrap(), before);
+    assert_eq!(fs::read_dir(database.folder.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn functions_that_read_other_files_do_not_exist() {
-    let shop = Shop::new(SHOP);
+    let database = TestDatabase::new(SHOP_TABLES);
     for sql in ["SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"] {
-        assert!(shop.refusal(json!({"sql": sql})).contains("no such function"), "{sql}");
+        assert!(
+            database.refusal(json!({"sql": sql})).contains("no such function"),
+            "{sql}"
+        );
     }
 }
 
 #[test]
 fn an_error_says_what_is_wrong_and_which_tables_there_are() {
-    let shop = Shop::new(SHOP);
-    let unknown = shop.refusal(json!({"sql": "SELECT x FROM elsewhere"}));
+    let database = TestDatabase::new(SHOP_TABLES);
+    let unknown = database.refusal(json!({"sql": "SELECT x FROM elsewhere"}));
     assert!(unknown.contains("no such table: elsewhere"), "{unknown}");
     assert!(unknown.contains("`customers`, `large`, `orders`"), "{unknown}");
     assert!(
-        shop.refusal(json!({"about": "columns", "table": "elsewhere"}))
+        database
+            .refusal(json!({"about": "columns", "table": "elsewhere"}))
             .contains("no such table: elsewhere")
     );
     assert!(
-        shop.refusal(json!({"sql": "SELECT x FROM orders"}))
+        database
+            .refusal(json!({"sql": "SELECT x FROM orders"}))
             .contains("no such column: x")
     );
     assert!(
-        shop.refusal(json!({"sql": "SELECT 1", "table": "orders"}))
+        database
+            .refusal(json!({"sql": "SELECT 1", "table": "orders"}))
             .contains("does not go together")
     );
-    assert!(shop.refusal(json!({"about": "row_count"})).contains("name the table"));
+    assert!(
+        database
+            .refusal(json!({"about": "row_count"}))
+            .contains("name the table")
+    );
 }
 
 #[test]
-fn a_bound_that_may_be_null_is_refused() {
-    let shop = Shop::new(SHOP);
-    let refusal = shop.refusal(json!({"sql": "SELECT id FROM orders WHERE amount BETWEEN customer_id AND 100"}));
+fn a_bound_of_between_that_may_be_null_is_refused() {
+    let database = TestDatabase::new(SHOP_TABLES);
+    let refusal = database.refusal(json!({"sql": "SELECT id FROM orders WHERE amount BETWEEN customer_id AND 100"}));
     assert!(refusal.contains("x >= low AND x <= high"), "{refusal}");
-    let constants = shop.ask(json!({"sql": "SELECT count(*) FROM orders WHERE amount BETWEEN 50 AND 70"}));
-    assert_eq!(constants["value"], 2);
+    let constant_bounds = database.ask(json!({"sql": "SELECT count(*) FROM orders WHERE amount BETWEEN 50 AND 70"}));
+    assert_eq!(constant_bounds["value"], 2);
 }
 
 #[test]
-fn paths_of_no_database_are_refused() {
+fn files_that_are_no_database_are_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.db");
     for content in [&b""[..], b"name,age\nAda,36\n", b"SQLite format 3\0"] {
@@ -238,24 +260,30 @@ fn paths_of_no_database_are_refused() {
 
 #[test]
 fn changes_in_a_wal_are_read_if_it_is_named_and_noted_otherwise() {
-    let shop = Shop::new(&format!(
-        "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; {SHOP} PRAGMA wal_checkpoint;"
+    let database = TestDatabase::new(&format!(
+        "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; {SHOP_TABLES} PRAGMA wal_checkpoint;"
     ));
-    shop.writer.execute_batch("DELETE FROM orders WHERE id = 3").unwrap();
-    let wal = format!("{}-wal", shop.path().display());
+    database
+        .writer
+        .execute_batch("DELETE FROM orders WHERE id = 3")
+        .unwrap();
+    let wal = format!("{}-wal", database.path().display());
     let count = json!({"about": "row_count", "table": "orders"});
-    let without = shop.ask(count.clone());
-    assert_eq!(without["value"], 3);
-    assert!(without["notes"][0].as_str().unwrap().contains(&wal), "{without}");
-    let mut with = count;
-    with["wal"] = json!(wal);
-    let with = shop.ask(with);
-    assert_eq!((&with["value"], with.get("notes")), (&json!(2), None));
+    let without_wal = database.ask(count.clone());
+    assert_eq!(without_wal["value"], 3);
+    assert!(
+        without_wal["notes"][0].as_str().unwrap().contains(&wal),
+        "{without_wal}"
+    );
+    let mut count_with_wal = count;
+    count_with_wal["wal"] = json!(wal);
+    let with_wal = database.ask(count_with_wal);
+    assert_eq!((&with_wal["value"], with_wal.get("notes")), (&json!(2), None));
 }
 
 #[test]
 fn a_wal_is_ignored_if_the_database_is_not_in_wal_mode() {
-    let shop = Shop::new(SHOP);
-    let rows = shop.ask(json!({"about": "row_count", "table": "orders", "wal": "/nowhere/shop.db-wal"}));
+    let database = TestDatabase::new(SHOP_TABLES);
+    let rows = database.ask(json!({"about": "row_count", "table": "orders", "wal": "/nowhere/shop.db-wal"}));
     assert_eq!((&rows["value"], rows.get("notes")), (&json!(3), None));
 }

@@ -7,26 +7,27 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::io::{Only, TextStatsInput, TextStatsOutput, WordCount};
 
-/// An input that cannot be counted.
+/// The reason for which an input is refused.
 #[derive(Debug, Error)]
 pub(crate) enum CountError {
     #[error("`words_per_minute` is 0: give the number of words that are read in a minute, for example 238")]
-    NoSpeed,
+    ZeroReadingSpeed,
     #[error("`find` is empty: give the word, phrase or letter to count")]
-    NothingToFind,
+    EmptyFind,
 }
 
 /// Counts in `input.text` what `input.only` asks for, or everything.
 pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountError> {
     if input.words_per_minute == 0 {
-        return Err(CountError::NoSpeed);
+        return Err(CountError::ZeroReadingSpeed);
     }
     let text = input.text.as_str();
     let tally = Tally::of(text);
     let sentences = text.unicode_sentences().count();
     let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
     let times = input.find.as_deref().map(|find| occurrences(text, find)).transpose()?;
-    let count_graphemes = |is: fn(&str) -> bool| Some(text.graphemes(true).filter(|grapheme| is(grapheme)).count());
+    let count_graphemes =
+        |is_counted: fn(&str) -> bool| Some(text.graphemes(true).filter(|grapheme| is_counted(grapheme)).count());
     let stats = TextStatsOutput {
         times,
         words: Some(tally.words),
@@ -59,79 +60,79 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
 
 /// Returns the statistics with only one of their values.
 fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
-    let none = TextStatsOutput::default();
+    let empty = TextStatsOutput::default();
     match only {
         Only::Times => TextStatsOutput {
             times: stats.times,
-            ..none
+            ..empty
         },
         Only::Words => TextStatsOutput {
             words: stats.words,
-            ..none
+            ..empty
         },
         Only::UniqueWords => TextStatsOutput {
             unique_words: stats.unique_words,
-            ..none
+            ..empty
         },
         Only::Characters => TextStatsOutput {
             characters: stats.characters,
-            ..none
+            ..empty
         },
         Only::CharactersWithoutSpaces => TextStatsOutput {
             characters_without_spaces: stats.characters_without_spaces,
-            ..none
+            ..empty
         },
         Only::Letters => TextStatsOutput {
             letters: stats.letters,
-            ..none
+            ..empty
         },
         Only::Vowels => TextStatsOutput {
             vowels: stats.vowels,
-            ..none
+            ..empty
         },
         Only::Consonants => TextStatsOutput {
             consonants: stats.consonants,
-            ..none
+            ..empty
         },
         Only::Digits => TextStatsOutput {
             digits: stats.digits,
-            ..none
+            ..empty
         },
         Only::Sentences => TextStatsOutput {
             sentences: stats.sentences,
-            ..none
+            ..empty
         },
         Only::Lines => TextStatsOutput {
             lines: stats.lines,
-            ..none
+            ..empty
         },
         Only::Paragraphs => TextStatsOutput {
             paragraphs: stats.paragraphs,
-            ..none
+            ..empty
         },
         Only::AverageWordLength => TextStatsOutput {
             average_word_length: stats.average_word_length,
-            ..none
+            ..empty
         },
         Only::AverageSentenceLength => TextStatsOutput {
             average_sentence_length: stats.average_sentence_length,
-            ..none
+            ..empty
         },
         Only::LongestWord => TextStatsOutput {
             longest_word: stats.longest_word,
-            ..none
+            ..empty
         },
         Only::ShortestWord => TextStatsOutput {
             shortest_word: stats.shortest_word,
-            ..none
+            ..empty
         },
         Only::FrequentWords => TextStatsOutput {
             frequent_words: stats.frequent_words,
-            ..none
+            ..empty
         },
         Only::ReadingTime => TextStatsOutput {
             reading_time: stats.reading_time,
-            ..none
+            ..empty
         },
     }
 }
@@ -151,19 +152,20 @@ struct Tally<'a> {
     words: usize,
     word_characters: usize,
     longest: &'a str,
+    /// Number of occurrences of each word, in lower case.
     by_word: HashMap<String, usize>,
 }
 
 impl<'a> Tally<'a> {
     fn of(text: &'a str) -> Self {
         let mut tally = Self::default();
-        let mut longest = 0;
+        let mut longest_length = 0;
         for word in text.unicode_words() {
             let length = word.graphemes(true).count();
             tally.words += 1;
             tally.word_characters += length;
-            if length > longest {
-                (longest, tally.longest) = (length, word);
+            if length > longest_length {
+                (longest_length, tally.longest) = (length, word);
             }
             *tally.by_word.entry(word.to_lowercase()).or_default() += 1;
         }
@@ -171,9 +173,9 @@ impl<'a> Tally<'a> {
     }
 
     fn most_frequent(self, input: &TextStatsInput) -> Vec<WordCount> {
-        let min = usize::try_from(input.min_word_length).unwrap_or(usize::MAX);
+        let min_length = usize::try_from(input.min_word_length).unwrap_or(usize::MAX);
         let top = usize::try_from(input.top.min(1000)).unwrap_or_default();
-        let long_enough = |(word, _): &(String, usize)| word.graphemes(true).count() >= min;
+        let long_enough = |(word, _): &(String, usize)| word.graphemes(true).count() >= min_length;
         let mut words: Vec<(String, usize)> = self.by_word.into_iter().filter(long_enough).collect();
         words.sort_by(|(a, count_a), (b, count_b)| (Reverse(count_a), a).cmp(&(Reverse(count_b), b)));
         words
@@ -188,14 +190,15 @@ impl<'a> Tally<'a> {
 fn occurrences(text: &str, find: &str) -> Result<usize, CountError> {
     let (text, find) = (text.to_lowercase(), find.trim().to_lowercase());
     if find.is_empty() {
-        return Err(CountError::NothingToFind);
+        return Err(CountError::EmptyFind);
     }
-    let anywhere = find.graphemes(true).count() == 1;
+    let is_single_character = find.graphemes(true).count() == 1;
     let is_alphanumeric = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let is_occurrence = |&(at, found): &(usize, &str)| {
         let (before, after) = (text.get(..at), text.get(at + found.len()..));
         let before = before.and_then(|before| before.chars().next_back());
-        anywhere || !(is_alphanumeric(before) || is_alphanumeric(after.and_then(|after| after.chars().next())))
+        is_single_character
+            || !(is_alphanumeric(before) || is_alphanumeric(after.and_then(|after| after.chars().next())))
     };
     Ok(text.match_indices(find.as_str()).filter(is_occurrence).count())
 }

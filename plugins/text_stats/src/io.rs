@@ -66,7 +66,7 @@ pub(crate) enum Only {
 /// The counts.
 #[output]
 #[derive(Default)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct TextStatsOutput {
     /// How many times `find` occurs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,11 +136,12 @@ pub(crate) struct WordCount {
     pub(crate) count: usize,
 }
 
-/// Promises which values an output has: the one that was asked for, or all. A text without words has no shortest word, and
-/// `times` needs `find`.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema promises about the values that an output has: if `only` names a value, the output has this value; if `only`
+/// is omitted, which `null` stands for, it has all values except two: a text without words has no `shortest_word`, and `times`
+/// needs `find`.
+fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
-    for name in ALWAYS_KNOWN {
+    for name in ALWAYS_PRESENT {
         promise(schema, json!({"only": [name]}), json!({"required": [name]}));
     }
     promise(schema, json!({"only": ["times"]}), json!({"required": ["times"]}));
@@ -150,12 +151,13 @@ fn promises(schema: &mut schemars::Schema) {
         json!({"required": ["reading_time"]}),
     );
     let reading_values = ["reading_seconds", "reading_time"];
-    let all: Vec<&str> = ALWAYS_KNOWN.into_iter().chain(reading_values).collect();
+    let all: Vec<&str> = ALWAYS_PRESENT.into_iter().chain(reading_values).collect();
     promise(schema, json!({"only": [null]}), json!({"required": all}));
 }
 
-/// The values that every text has, except the reading time.
-const ALWAYS_KNOWN: [&str; 15] = [
+/// Names of the values that every text has, even a text without words, whose `longest_word` is an empty text. The two values of
+/// the reading time are not listed, because `only` has one name for both.
+const ALWAYS_PRESENT: [&str; 15] = [
     "words",
     "unique_words",
     "characters",

@@ -3,12 +3,13 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Returns the statistics of a text.
 fn run(text: &str) -> Value {
     testing::output(&TEXT_STATS, json!({"text": text}))
 }
 
 #[test]
-fn words_are_counted_as_a_reader_would() {
+fn contractions_and_decimal_numbers_count_as_one_word() {
     let stats = run("It's 3.5 km, isn't it? Yes!");
     assert_eq!((&stats["words"], &stats["unique_words"]), (&json!(6), &json!(6)));
     assert_eq!(stats["sentences"], 2);
@@ -58,7 +59,7 @@ fn frequent_words_ignore_case_and_are_ordered() {
 }
 
 #[test]
-fn short_words_can_be_omitted() {
+fn short_words_can_be_left_out_of_the_frequent_words() {
     let input = json!({"text": "the cat and the dog wander", "min_word_length": 4});
     let output = testing::output(&TEXT_STATS, input);
     assert_eq!(output["frequent_words"], json!([{"word": "wander", "count": 1}]));
@@ -78,7 +79,7 @@ fn a_word_is_found_whole_and_a_letter_anywhere() {
 }
 
 #[test]
-fn reading_time_follows_the_speed() {
+fn reading_time_follows_from_the_reading_speed() {
     let time = |words: usize, speed: u32| {
         let input = json!({"text": "word ".repeat(words), "words_per_minute": speed});
         testing::output(&TEXT_STATS, input)["reading_time"].clone()
@@ -120,7 +121,7 @@ fn the_examples_return_their_outputs() {
 
 proptest! {
     #[test]
-    fn parts_are_never_more_than_the_whole(text in "\\PC{0,60}|[a .\n]{0,60}") {
+    fn no_part_of_a_text_is_counted_more_often_than_the_whole(text in "\\PC{0,60}|[a .\n]{0,60}") {
         let stats = run(&text);
         let number = |name: &str| stats[name].as_u64().unwrap();
         prop_assert!(number("unique_words") <= number("words"));

@@ -1,4 +1,4 @@
-//! Converts quantities.
+//! Converts quantities. A quantity may consist of two, such as `5 feet 11 inches`, and so may the result.
 
 use art_sdk::serde_json::Number;
 
@@ -14,17 +14,17 @@ use crate::{
 /// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// How far below absolute zero a temperature may be because of rounding, in kelvins.
+/// How far below absolute zero a temperature may be because of rounding errors, in kelvins.
 const ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
-    let (from, second_quantity) = parse_compound(&input.from)?;
+    let (from, second_quantity) = parse_with_second_quantity(&input.from)?;
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
     let extra = match (input.extra_value, extra_unit) {
         (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
         (None, None) => second_quantity,
-        _ => return Err(ConvertError::HalfExtra),
+        _ => return Err(ConvertError::IncompleteExtra),
     };
     let extra = extra
         .map(|(value, unit)| convert_number(value, &unit, &from))
@@ -33,7 +33,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
     let value = input.value.0 + sign * extra.unwrap_or_default();
     let single_unit = parse::parse("to", &input.to).map(|to| (to, None));
-    let (to, smaller) = single_unit.or_else(|error| parse_pair(&input.to).ok_or(error))?;
+    let (to, smaller) = single_unit.or_else(|error| parse_two_units(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;
     let result = match smaller {
         Some(smaller) => Converted::Text(format_in_two_units(converted, &to, &smaller)?),
@@ -45,18 +45,18 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     })
 }
 
-/// Parses a unit, and the second quantity in `feet 11 inches`.
-fn parse_compound(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertError> {
-    let parts = parse::split_compound(text).and_then(|parts| {
+/// Parses a unit and the second quantity that may follow it: `feet 11 inches`.
+fn parse_with_second_quantity(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertError> {
+    let parts = parse::split_at_second_quantity(text).and_then(|parts| {
         let unit = parse::parse("from", parts.unit).ok()?;
-        let smaller = parse::parse("from", parts.smaller).ok()?;
-        (unit.dimension == smaller.dimension).then_some((unit, Some((parts.number, smaller))))
+        let second_unit = parse::parse("from", parts.second_unit).ok()?;
+        (unit.dimension == second_unit.dimension).then_some((unit, Some((parts.second_number, second_unit))))
     });
     parts.map_or_else(|| Ok((parse::parse("from", text)?, None)), Ok)
 }
 
 /// Parses two units such as `feet and inches`.
-fn parse_pair(text: &str) -> Option<(Measure, Option<Measure>)> {
+fn parse_two_units(text: &str) -> Option<(Measure, Option<Measure>)> {
     let (larger, smaller) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
     let larger = parse::parse("to", larger).ok()?;
     let smaller = parse::parse("to", smaller).ok()?;
@@ -102,10 +102,11 @@ fn pluralize(name: &str, count: f64) -> String {
     }
 }
 
-/// Returns a note if exactly one of the two units is one of the United States, and the input does not say that it means this one.
+/// Returns a note that a unit was taken as the one of the United States, if this holds for exactly one of the two units and the
+/// input does not say so itself.
 fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String> {
     let is_american = |unit: &Measure| unit.name.contains("(US)");
-    let says_so = |text: &str| {
+    let says_american = |text: &str| {
         text.split_whitespace()
             .any(|word| matches!(word, "us" | "US" | "short"))
     };
@@ -115,21 +116,21 @@ fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String
         (true, false) => first,
         (false, true) => second,
     };
-    (!says_so(text)).then(|| format!("{}, not imperial", unit.name))
+    (!says_american(text)).then(|| format!("{}, not imperial", unit.name))
 }
 
 fn convert_via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
-    let affine = [from, to].iter().any(|unit| matches!(unit.scale, Scale::Offset { .. }));
+    let has_offset = [from, to].iter().any(|unit| matches!(unit.scale, Scale::Offset { .. }));
     let base = match from.scale {
         Scale::Factor(factor) => value * factor,
         Scale::Offset { factor, offset } => (value + offset) * factor,
         Scale::Inverse(numerator) => divide(numerator, value)?,
     };
-    if affine && from.dimension == dimension::TEMPERATURE && base < -ZERO_TOLERANCE {
-        return Err(ConvertError::BelowZero(format!("{value} {}", from.name)));
+    if has_offset && from.dimension == dimension::TEMPERATURE && base < -ZERO_TOLERANCE {
+        return Err(ConvertError::BelowAbsoluteZero(format!("{value} {}", from.name)));
     }
     match to.scale {
-        Scale::Factor(factor) if !affine => Ok(base / factor),
+        Scale::Factor(factor) if !has_offset => Ok(base / factor),
         // Subtracting an offset cancels leading digits, so round away the remaining rounding error.
         Scale::Factor(factor) => Ok(round_decimals(base / factor)),
         Scale::Offset { factor, offset } => Ok(round_decimals(base / factor - offset)),
@@ -137,9 +138,10 @@ fn convert_via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64
     }
 }
 
+/// Divides the number of an inverse scale by a value. Only fuel economy has such a scale: `L/100 km`.
 fn divide(numerator: f64, value: f64) -> Result<f64, ConvertError> {
     if value == 0.0 {
-        Err(ConvertError::ZeroFuel)
+        Err(ConvertError::ZeroFuelEconomy)
     } else {
         Ok(numerator / value)
     }

@@ -1,7 +1,7 @@
 //! The dimension of a unit, as powers of base quantities.
 
-/// The powers of the base quantities. Angles and data are dimensionless in the SI; here they are separate quantities,
-/// so that radians do not convert to bytes.
+/// The power of each base quantity in a unit: a speed has `length` 1 and `time` -1. Angles and data are dimensionless in the SI;
+/// here they are separate quantities, so that radians do not convert to bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Dimension {
     pub(crate) length: i16,
@@ -114,8 +114,8 @@ const NAMES: [(Dimension, &str); 20] = [
 ];
 
 impl Dimension {
-    /// Returns the dimension of the product of `self` and `other` to the power `power`, or `None` on overflow.
-    pub(crate) fn times(self, other: Self, power: i16) -> Option<Self> {
+    /// Returns the dimension of `self · other^power`, or `None` on overflow.
+    pub(crate) fn times_power(self, other: Self, power: i16) -> Option<Self> {
         let add = |a: i16, b: i16| a.checked_add(b.checked_mul(power)?);
         Some(Self {
             length: add(self.length, other.length)?,

@@ -5,14 +5,14 @@ use thiserror::Error;
 /// A conversion that cannot be made.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub(crate) enum ConvertError {
-    #[error("unknown unit `{unit}` in `{field}`{near}")]
+    #[error("unknown unit `{unit}` in `{field}`{suggestion}")]
     Unknown {
         /// `from`, `to` or `extra_unit`.
         field: &'static str,
         /// The unknown part, shortened.
         unit: String,
         /// The question whether a similar name was meant, or an empty text.
-        near: String,
+        suggestion: String,
     },
     #[error("unit `{unit}` in `{field}` is ambiguous: write {choice}")]
     Ambiguous {
@@ -44,11 +44,11 @@ pub(crate) enum ConvertError {
         to_unit: String,
     },
     #[error("give both `extra_value` and `extra_unit`, or neither")]
-    HalfExtra,
+    IncompleteExtra,
     #[error("the result is too large for a 64-bit float")]
     Overflow,
     #[error("a fuel economy of 0 has no inverse")]
-    ZeroFuel,
+    ZeroFuelEconomy,
     #[error("{0} is below absolute zero")]
-    BelowZero(String),
+    BelowAbsoluteZero(String),
 }

@@ -8,7 +8,7 @@ use crate::{
 /// Maximum number of similar names in an error message.
 const MAX_SIMILAR: usize = 4;
 
-/// A unit with its prefix if it has one, or a compound of units.
+/// What a text such as `km` or `km/h` means: a unit with its prefix if it has one, or a compound of units.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measure {
     pub(crate) name: String,
@@ -60,7 +60,7 @@ fn find_by_symbol(text: &str, same: impl Fn(&str, &str) -> bool) -> Vec<Measure>
         let (_, symbol, _) = prefix;
         let head = text.get(..symbol.len()).filter(|head| same(head, symbol))?;
         let rest = text.get(head.len()..).filter(|rest| !rest.is_empty())?;
-        let fits = |unit: &&Unit| has_symbol(unit, rest) && allows(unit, prefix);
+        let fits = |unit: &&Unit| has_symbol(unit, rest) && allows_prefix(unit, prefix);
         units::all().find(fits).map(|unit| to_prefixed_measure(unit, prefix))
     });
     plain.chain(prefixed).collect()
@@ -73,7 +73,7 @@ fn find_by_name(text: &str) -> Option<Measure> {
     }
     prefixes().find_map(|prefix| {
         let rest = text.strip_prefix(prefix.0)?;
-        let fits = |unit: &&Unit| is_named(unit, rest) && allows(unit, prefix);
+        let fits = |unit: &&Unit| is_named(unit, rest) && allows_prefix(unit, prefix);
         units::all().find(fits).map(|unit| to_prefixed_measure(unit, prefix))
     })
 }
@@ -82,7 +82,7 @@ fn is_named(unit: &Unit, text: &str) -> bool {
     same_words(&normalize(unit.name), text) || unit.aliases.iter().any(|alias| same_words(alias, text))
 }
 
-/// Returns whether the words are the same. Every word of `text` may be a plural: `miles per gallon`.
+/// Returns whether `text` has the words of `name`. Each of them may be a plural in `text`: `miles per gallon`.
 fn same_words(name: &str, text: &str) -> bool {
     let same = |(name, word): (&str, &str)| {
         let ending = word.strip_prefix(name);
@@ -101,9 +101,10 @@ fn prefixes() -> impl Iterator<Item = &'static Prefix> {
     BINARY.iter().chain(DECIMAL.iter())
 }
 
-fn allows(unit: &Unit, prefix: &Prefix) -> bool {
-    let binary = prefix.1.ends_with('i');
-    unit.prefixes == Prefixes::Binary || (unit.prefixes == Prefixes::Decimal && !binary)
+/// Returns whether a unit can have a prefix. The symbols of binary prefixes, and of no others, end with `i`.
+fn allows_prefix(unit: &Unit, prefix: &Prefix) -> bool {
+    let is_binary = prefix.1.ends_with('i');
+    unit.prefixes == Prefixes::Binary || (unit.prefixes == Prefixes::Decimal && !is_binary)
 }
 
 fn to_measure(unit: &Unit) -> Measure {
@@ -133,8 +134,8 @@ pub(crate) fn suggest_similar(text: &str) -> String {
     let mut names: Vec<(usize, &str)> = names
         .map(|name| (edit_distance(&normalize(name), &text), name))
         .collect();
-    let allowed = if text.chars().count() < 5 { 1 } else { 2 };
-    names.retain(|(distance, _)| *distance <= allowed);
+    let max_distance = if text.chars().count() < 5 { 1 } else { 2 };
+    names.retain(|(distance, _)| *distance <= max_distance);
     names.sort_unstable();
     let names: Vec<String> = names
         .iter()

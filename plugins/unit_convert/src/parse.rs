@@ -1,4 +1,4 @@
-//! Parses a compound unit, such as `kg/m^3` or `feet per second squared`.
+//! Parses a unit, which may be a compound of units such as `kg/m^3` or `feet per second squared`.
 
 use crate::{
     dimension::Dimension,
@@ -60,29 +60,39 @@ fn rewrite_speech(text: &str) -> String {
     bare.trim_end_matches('.').to_owned()
 }
 
-/// The parts of a unit that is followed by a second quantity: `feet 11 inches`.
-pub(crate) struct Compound<'a> {
+/// A unit and the second quantity that follows it: `feet 11 inches`.
+pub(crate) struct WithSecondQuantity<'a> {
     pub(crate) unit: &'a str,
-    pub(crate) number: f64,
-    pub(crate) smaller: &'a str,
+    pub(crate) second_number: f64,
+    pub(crate) second_unit: &'a str,
 }
 
-/// Splits `feet 11 inches` or `'11"`, with or without an `and` or a comma before the number. Returns `None` for other texts. A
-/// number directly after a unit is a power: `m2`.
-pub(crate) fn split_compound(text: &str) -> Option<Compound<'_>> {
+/// Splits `feet 11 inches` or `'11"`, with or without an `and` or a comma before the number. Returns `None` for other texts, such
+/// as `m2`: a number directly after a unit is a power.
+pub(crate) fn split_at_second_quantity(text: &str) -> Option<WithSecondQuantity<'_>> {
     let (unit, rest) = text.split_at_checked(text.find(|c: char| c.is_ascii_digit())?)?;
-    let digits = rest
+    let number_length = rest
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(rest.len());
-    let (number, smaller) = rest.split_at_checked(digits)?;
+    let (second_number, second_unit) = rest.split_at_checked(number_length)?;
     let is_foot = unit.ends_with(['\'', '′', '’']);
     // In `5'11` the second unit is omitted.
-    let smaller = if smaller.is_empty() && is_foot { "inch" } else { smaller };
+    let second_unit = if second_unit.is_empty() && is_foot {
+        "inch"
+    } else {
+        second_unit
+    };
     let is_separate = is_foot || unit.ends_with(char::is_whitespace);
     let unit = unit.trim().trim_end_matches(',').trim_end_matches(" and").trim();
-    let number = number.parse().ok().filter(|_| is_separate && !smaller.is_empty())?;
-    let smaller = smaller.trim();
-    Some(Compound { unit, number, smaller })
+    let second_number = second_number
+        .parse()
+        .ok()
+        .filter(|_| is_separate && !second_unit.is_empty())?;
+    Some(WithSecondQuantity {
+        unit,
+        second_number,
+        second_unit: second_unit.trim(),
+    })
 }
 
 /// A product of powers of units.
@@ -91,22 +101,23 @@ struct Product {
     factor: f64,
     dimension: Dimension,
     /// Set while the product is a single unit, whose scale may have an offset.
-    single: Option<Measure>,
+    single_unit: Option<Measure>,
 }
 
 impl Product {
+    /// Returns the product of no units.
     fn one() -> Self {
         Self {
             name: String::new(),
             factor: 1.0,
             dimension: Dimension::default(),
-            single: None,
+            single_unit: None,
         }
     }
 
     fn into_measure(self) -> Measure {
         let (name, scale, dimension) = (self.name, Scale::Factor(self.factor), self.dimension);
-        self.single.unwrap_or(Measure { name, scale, dimension })
+        self.single_unit.unwrap_or(Measure { name, scale, dimension })
     }
 }
 
@@ -133,13 +144,14 @@ impl Parser<'_> {
         self.tokens.get(self.next)
     }
 
+    /// Skips the next sign if it is `sign`. Returns whether it was.
     fn take_sign(&mut self, sign: char) -> bool {
         let found = self.peek() == Some(&Token::Sign(sign));
         self.next += usize::from(found);
         found
     }
 
-    /// Skips the next word if it is one of `words`, in any letter case.
+    /// Skips the next word if it is one of `words`, in any letter case. Returns whether it was.
     fn take_word(&mut self, words: &[&str]) -> bool {
         let found = matches!(self.peek(), Some(Token::Word(word)) if words.contains(&word.to_lowercase().as_str()));
         self.next += usize::from(found);
@@ -152,20 +164,20 @@ impl Parser<'_> {
             return Err(self.syntax_error("it has more than 4 levels of parentheses"));
         }
         let mut product = Product::one();
-        // The exponent of the next unit: 1 in the numerator, -1 in the denominator.
-        let mut side = 1;
+        // The sign of the power of the next unit: 1 in the numerator, -1 in the denominator.
+        let mut power_sign = 1;
         loop {
             let (term, power) = self.parse_term()?;
-            product = self.multiply(&product, term, side * power)?;
+            product = self.multiply(&product, term, power_sign * power)?;
             if self.take_sign('*') {
-                side = 1;
+                power_sign = 1;
             } else if self.take_sign('/') {
-                side = -1;
+                power_sign = -1;
             } else if matches!(self.peek(), None | Some(Token::Sign(')'))) {
                 self.depth -= 1;
                 return Ok(product);
             }
-            // Without an operator the next unit is on the same side: `J/kg K` is `J/(kg K)`.
+            // Without an operator the next unit stays in the numerator or in the denominator: `J/kg K` is `J/(kg K)`.
         }
     }
 
@@ -219,7 +231,7 @@ impl Parser<'_> {
         let name = format!("({})", product.name);
         Ok(Product {
             name,
-            single: None,
+            single_unit: None,
             ..product
         })
     }
@@ -232,7 +244,7 @@ impl Parser<'_> {
             match lookup::find(&written) {
                 Lookup::Unit(measure) => {
                     self.next += length;
-                    // An inverse scale has no factor, so `multiply` refuses it in a compound.
+                    // An inverse scale has no factor. With NaN, `multiply` refuses it in a compound.
                     let factor = if let Scale::Offset { factor, .. } | Scale::Factor(factor) = measure.scale {
                         factor
                     } else {
@@ -243,7 +255,7 @@ impl Parser<'_> {
                         name,
                         factor,
                         dimension,
-                        single: Some(measure),
+                        single_unit: Some(measure),
                     });
                 }
                 Lookup::Ambiguous(names) => {
@@ -262,14 +274,15 @@ impl Parser<'_> {
             }
         }
         let unit: String = words.join(" ").chars().take(60).collect();
-        let near = lookup::suggest_similar(&unit);
+        let suggestion = lookup::suggest_similar(&unit);
         Err(ConvertError::Unknown {
             field: self.field,
             unit,
-            near,
+            suggestion,
         })
     }
 
+    /// Returns the words from the next token on, up to the next number or sign.
     fn words(&self) -> impl Iterator<Item = &str> {
         let words = self.tokens.iter().skip(self.next);
         words.map_while(|token| {
@@ -297,19 +310,19 @@ impl Parser<'_> {
             format!("^{}", power.abs())
         };
         let operator = if power < 0 { "/" } else { "·" };
-        let left = if is_first && power < 0 { "1" } else { &product.name };
+        let left_operand = if is_first && power < 0 { "1" } else { &product.name };
         let name = if is_first && power > 0 {
             format!("{}{exponent}", term.name)
         } else {
-            format!("{left}{operator}{}{exponent}", term.name)
+            format!("{left_operand}{operator}{}{exponent}", term.name)
         };
-        let dimension = product.dimension.times(term.dimension, power);
+        let dimension = product.dimension.times_power(term.dimension, power);
         let dimension = dimension.ok_or_else(|| self.syntax_error("its powers are too large"))?;
         Ok(Product {
             name,
             factor: product.factor * term.factor.powi(i32::from(power)),
             dimension,
-            single: None,
+            single_unit: None,
         })
     }
 }

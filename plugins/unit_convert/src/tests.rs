@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Returns the output of a conversion.
 fn convert(value: f64, from: &str, to: &str) -> Value {
     testing::output(&UNIT_CONVERT, json!({"value": value, "from": from, "to": to}))
 }
@@ -17,9 +18,9 @@ fn assert_converts(value: f64, from: &str, to: &str, expected: f64) {
 }
 
 #[track_caller]
-fn assert_fails(from: &str, to: &str, part: &str) {
+fn assert_fails(from: &str, to: &str, part_of_message: &str) {
     let message = testing::failure(&UNIT_CONVERT, json!({"value": 1, "from": from, "to": to})).message;
-    assert!(message.contains(part), "{message}");
+    assert!(message.contains(part_of_message), "{message}");
 }
 
 #[test]
@@ -47,7 +48,7 @@ fn factors_match_the_definitions() {
 }
 
 #[test]
-fn temperatures_have_offsets() {
+fn temperatures_are_converted_between_scales_with_different_zeros() {
     assert_converts(98.6, "F", "C", 37.0);
     assert_converts(-40.0, "degrees Celsius", "°F", -40.0);
     assert_converts(0.0, "kelvin", "celsius", -273.15);
@@ -75,7 +76,7 @@ fn data_has_bits_and_bytes_and_two_kinds_of_prefixes() {
 }
 
 #[test]
-fn fuel_economy_is_inverted() {
+fn distance_per_volume_converts_to_volume_per_distance() {
     assert_converts(235.214_583_333_333_33, "mpg", "L/100km", 1.0);
     assert_converts(5.0, "litres per 100 km", "km/l", 20.0);
     assert_converts(10.0, "miles per gallon", "imperial mpg", 12.009_499_255_048_6);
@@ -111,18 +112,20 @@ fn letter_case_is_ignored_where_unambiguous() {
 }
 
 #[test]
-fn a_unit_with_several_meanings_is_noted() {
+fn a_note_says_which_unit_of_several_meanings_was_taken() {
     let note = |from: &str, to: &str| convert(1.0, from, to)["note"].clone();
     assert_eq!(note("gallons", "litres"), "gallon (US), not imperial");
     assert_eq!(note("litres", "pints"), "pint (US), not imperial");
     assert_eq!(note("ton", "tonne"), "short ton (US), not imperial");
-    let clear = [
+    let without_note = [
         ("us gallons", "l"),
         ("uk gallons", "l"),
         ("tbsp", "tsp"),
         ("miles", "km"),
     ];
-    assert_eq!(clear.map(|(from, to)| note(from, to)), [(); 4].map(|()| Value::Null));
+    for (from, to) in without_note {
+        assert_eq!(note(from, to), Value::Null, "{from} {to}");
+    }
 }
 
 #[test]
@@ -171,12 +174,12 @@ fn a_quantity_may_have_two_units() {
 
 #[test]
 fn a_result_may_have_two_units() {
-    let text = |value: f64, from: &str, to: &str| convert(value, from, to)["result"].clone();
-    assert_eq!(text(180.34, "cm", "feet and inches"), "5 feet 11 inches");
-    assert_eq!(text(180.0, "cm", "ft and in"), "5 feet 10.87 inches");
-    assert_eq!(text(182.879_99, "cm", "feet and inches"), "6 feet 0 inches");
-    assert_eq!(text(70.0, "kg", "stone and pounds"), "11 stone 0.32 pounds");
-    assert_eq!(text(90.0, "minutes", "hours and minutes"), "1 hour 30 minutes");
+    let result = |value: f64, from: &str, to: &str| convert(value, from, to)["result"].clone();
+    assert_eq!(result(180.34, "cm", "feet and inches"), "5 feet 11 inches");
+    assert_eq!(result(180.0, "cm", "ft and in"), "5 feet 10.87 inches");
+    assert_eq!(result(182.879_99, "cm", "feet and inches"), "6 feet 0 inches");
+    assert_eq!(result(70.0, "kg", "stone and pounds"), "11 stone 0.32 pounds");
+    assert_eq!(result(90.0, "minutes", "hours and minutes"), "1 hour 30 minutes");
     assert_fails("m", "feet and kilograms", "in `to`");
 }
 
@@ -192,7 +195,7 @@ fn the_error_for_a_mismatch_names_both_quantities() {
 }
 
 #[test]
-fn unknown_units_are_refused_with_similar_ones() {
+fn the_error_for_an_unknown_unit_suggests_similar_ones() {
     assert_fails("kilometrr", "m", "unknown unit `kilometrr` in `from`");
     assert_fails(
         "m",
@@ -204,7 +207,7 @@ fn unknown_units_are_refused_with_similar_ones() {
 }
 
 #[test]
-fn errors_of_compounds_name_the_reason() {
+fn the_error_for_an_invalid_compound_names_the_reason() {
     assert_fails("m/", "m", "cannot parse the unit `m/` in `from`: a unit is missing");
     assert_fails("", "m", "a unit is missing");
     assert_fails("(m", "m", "a `(` is never closed");
@@ -283,9 +286,9 @@ proptest! {
 
 #[test]
 fn the_number_may_be_a_text() {
-    let with = |value: &str| json!({"value": value, "from": "km", "to": "m"});
-    assert_eq!(testing::output(&UNIT_CONVERT, with("1.5"))["result"], 1500);
-    let refused = testing::failure(&UNIT_CONVERT, with("0 + 2i"));
+    let input = |value: &str| json!({"value": value, "from": "km", "to": "m"});
+    assert_eq!(testing::output(&UNIT_CONVERT, input("1.5"))["result"], 1500);
+    let refused = testing::failure(&UNIT_CONVERT, input("0 + 2i"));
     assert!(
         refused.message.contains("a text that is a number"),
         "{}",

@@ -23,14 +23,14 @@ pub(crate) enum Prefixes {
     Binary,
 }
 
-/// How a value in the unit is converted to base units.
+/// How a value in the unit is converted to the base unit of its dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
     /// Multiply by the factor.
     Factor(f64),
     /// Add the offset, then multiply by the factor: a temperature scale.
     Offset { factor: f64, offset: f64 },
-    /// Divide this number by the value.
+    /// Divide this number by the value: fuel economy as volume per distance.
     Inverse(f64),
 }
 

@@ -89,8 +89,8 @@ fn web_search(input: WebSearchInput) -> Result<WebSearchOutput> {
 }
 
 /// Searches with the service at this address.
-fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
-    let url = search_address(service, &input.query)?;
+fn search(service_address: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
+    let url = search_address(service_address, &input.query)?;
     let response = Request::new("GET", url.as_str())
         .header("accept", "application/json")
         .send()?;
@@ -112,20 +112,21 @@ fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
     })
 }
 
-/// Returns the address of a search. Replaces `{query}` in the address of the service, or else adds the parameters of SearXNG.
-fn search_address(service: &str, query: &str) -> Result<Url> {
+/// Returns the address of a search. Replaces `{query}` in the address of the service, or else adds `q` and `format`, the
+/// parameters of SearXNG.
+fn search_address(service_address: &str, query: &str) -> Result<Url> {
     let config_error = |problem: &str| {
         ToolError::config(format_args!(
             "{problem}: do not try again; the operator sets it with `art grant add web_search --http ADDRESS --env \
              SEARCH_URL=ADDRESS/search`"
         ))
     };
-    if service.is_empty() {
+    if service_address.is_empty() {
         return Err(config_error("no search service is set up"));
     }
     let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
-    let has_placeholder = service.contains("{query}");
-    let mut url = Url::parse(&service.replace("{query}", &encoded))
+    let has_placeholder = service_address.contains("{query}");
+    let mut url = Url::parse(&service_address.replace("{query}", &encoded))
         .map_err(|error| config_error(&format!("`SEARCH_URL` is no address ({error})")))?;
     if !has_placeholder {
         url.query_pairs_mut()

@@ -1,4 +1,4 @@
-//! The results in the reply of a search service.
+//! Finds the results in the reply of a search service, whose format is not known in advance.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use art_sdk::serde_json::{Map, Value};
 
 use crate::SearchResult;
 
-/// Number of JSON values of a reply after which the values inside further ones are not searched for results.
+/// Number of JSON values in a reply from which on the search does not look inside further lists and objects.
 const MAX_VALUES: usize = 10_000;
 /// Maximum length of a title and of a snippet, in characters.
 const MAX_CHARS: usize = 500;
@@ -22,16 +22,16 @@ const SNIPPET_FIELDS: [&str; 6] = ["content", "snippet", "description", "desc", 
 /// list if the reply has a list `results`, and `None` otherwise.
 pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
     let mut values = VecDeque::from([reply]);
-    let mut seen = 0;
+    let mut visited = 0;
     while let Some(value) = values.pop_front() {
-        seen += 1;
+        visited += 1;
         if let Value::Array(items) = value {
             let pages: Vec<_> = items.iter().filter_map(to_result).collect();
             if !pages.is_empty() {
                 return Some(pages);
             }
         }
-        if seen + values.len() < MAX_VALUES {
+        if visited + values.len() < MAX_VALUES {
             match value {
                 Value::Array(items) => values.extend(items.iter().take(MAX_VALUES)),
                 Value::Object(fields) => values.extend(fields.values()),
@@ -46,20 +46,21 @@ pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
         .map(|_| Vec::new())
 }
 
+/// Returns the page that an item of a list describes, or `None` if the item has no title or no address of a page.
 fn to_result(item: &Value) -> Option<SearchResult> {
     let fields = item.as_object()?;
-    let url = text(fields, &URL_FIELDS)?;
+    let url = first_text(fields, &URL_FIELDS)?;
     let is_page = url.starts_with("http://") || url.starts_with("https://");
     Some(SearchResult {
-        title: text(fields, &TITLE_FIELDS)?,
+        title: first_text(fields, &TITLE_FIELDS)?,
         url: is_page.then_some(url)?,
-        snippet: text(fields, &SNIPPET_FIELDS),
+        snippet: first_text(fields, &SNIPPET_FIELDS),
     })
 }
 
 /// Returns the first of these fields that is a text, on one line, without tags and cut to the maximum length, or
 /// `None` if there is none or it is empty.
-fn text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
+fn first_text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let found = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
     let text = strip_tags(found);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -16,6 +16,7 @@ fn search_with_reply(reply: Value) -> Result<Vec<SearchResult>> {
     search("https://search.example/search", &input("x")).map(|output| output.results)
 }
 
+/// Creates an expected result.
 fn page(title: &str, url: &str, snippet: Option<&str>) -> SearchResult {
     SearchResult {
         title: title.to_owned(),
@@ -25,7 +26,7 @@ fn page(title: &str, url: &str, snippet: Option<&str>) -> SearchResult {
 }
 
 #[test]
-fn the_words_are_encoded_into_the_address_of_the_service() {
+fn the_query_is_encoded_into_the_address_of_the_service() {
     let address = |service: &str| search_address(service, "a&b c").unwrap().to_string();
     assert_eq!(
         address("https://s.example/search"),
@@ -56,17 +57,17 @@ fn the_reply_of_searxng_is_read() {
 
 #[test]
 fn replies_of_other_services_are_read() {
-    let one = [page("A", "https://a.example/", Some("about a"))];
+    let expected = [page("A", "https://a.example/", Some("about a"))];
     let nested = json!({"web": {"results": [{"url": "https://a.example/", "title": "A", "description": "about <strong>a</strong>"}]}});
-    assert_eq!(search_with_reply(nested).unwrap(), one);
+    assert_eq!(search_with_reply(nested).unwrap(), expected);
     let items = json!({"items": [{"link": "https://a.example/", "title": "A", "snippet": "about\n a"}]});
-    assert_eq!(search_with_reply(items).unwrap(), one);
+    assert_eq!(search_with_reply(items).unwrap(), expected);
     let list = json!([{"href": "https://a.example/", "name": "A", "body": "about a"}]);
-    assert_eq!(search_with_reply(list).unwrap(), one);
+    assert_eq!(search_with_reply(list).unwrap(), expected);
 }
 
 #[test]
-fn items_that_are_no_pages_are_left_out() {
+fn items_without_a_title_or_a_web_address_are_left_out() {
     let reply = json!({"results": [
         {"url": "javascript:alert(1)", "title": "A"},
         {"url": "https://b.example/"},
@@ -110,7 +111,7 @@ fn the_number_of_results_is_limited() {
 }
 
 #[test]
-fn without_a_service_the_error_names_the_grant() {
+fn the_error_without_a_service_names_the_command_that_sets_it() {
     let error = failure(&WEB_SEARCH, json!({"query": "x"}));
     assert_eq!(error.code, ErrorCode::ConfigError);
     assert!(error.message.contains("art grant add web_search --http"), "{error}");

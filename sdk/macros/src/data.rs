@@ -37,15 +37,15 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     }
     refuse_recursion(&item)?;
     let attribute_count = item.attrs.len();
-    item.attrs.retain(|attribute| !is_role(attribute));
+    item.attrs.retain(|attribute| !is_role_attribute(attribute));
     let has_both_roles = item.attrs.len() < attribute_count;
 
-    let debug = (!derives(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
+    let debug = (!has_derive(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
     let deserialize = (has_both_roles || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
     let serialize = (has_both_roles || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
     // Refuse unknown fields: the schema then says `additionalProperties: false`, and a misspelt argument of a model is
     // an error. Serde cannot combine this with `flatten`.
-    let deny_unknown = (deserialize.is_some() && !flattens(&item)).then(|| quote!(, deny_unknown_fields));
+    let deny_unknown = (deserialize.is_some() && !has_flattened_field(&item)).then(|| quote!(, deny_unknown_fields));
     // Serde and schemars take the path of their crate as a string.
     let path = |name: &str| root.to_string().replace(' ', "") + name;
     let (serde, schemars) = (path("::serde"), path("::schemars"));
@@ -57,8 +57,8 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     })
 }
 
-/// Returns whether the attribute is `#[args]` or `#[output]`, which gives the type its other role as well.
-fn is_role(attribute: &Attribute) -> bool {
+/// Returns whether the attribute is `#[args]` or `#[output]`. A type may have both, one for each role.
+fn is_role_attribute(attribute: &Attribute) -> bool {
     let last = attribute
         .path()
         .segments
@@ -67,13 +67,13 @@ fn is_role(attribute: &Attribute) -> bool {
     matches!(last.as_deref(), Some("args" | "output"))
 }
 
-fn derives(item: &DeriveInput, name: &str) -> bool {
+fn has_derive(item: &DeriveInput, name: &str) -> bool {
     item.attrs
         .iter()
         .any(|attribute| attribute.path().is_ident("derive") && mentions(attribute, name))
 }
 
-fn flattens(item: &DeriveInput) -> bool {
+fn has_flattened_field(item: &DeriveInput) -> bool {
     let mut attributes = fields(item).into_iter().flat_map(|field| &field.attrs);
     attributes.any(|attribute| attribute.path().is_ident("serde") && mentions(attribute, "flatten"))
 }
@@ -104,10 +104,10 @@ fn overrides_schema(field: &Field) -> bool {
 
 /// Returns whether a type contains the identifier `name` or `Self`. A path such as `other::Name` does not count.
 fn contains_name(tokens: TokenStream, name: &str) -> bool {
-    let mut is_after_colon = false;
+    let mut previous_is_colon = false;
     tokens.into_iter().any(|token| {
-        let follows_colon = is_after_colon;
-        is_after_colon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        let follows_colon = previous_is_colon;
+        previous_is_colon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
         match token {
             TokenTree::Ident(ident) => !follows_colon && (ident == name || ident == "Self"),
             TokenTree::Group(group) => contains_name(group.stream(), name),

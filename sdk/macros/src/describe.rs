@@ -43,7 +43,7 @@ fn comment_lines(text: &str) -> Vec<String> {
     }
 }
 
-/// Joins the lines of each paragraph, because its line breaks have no meaning.
+/// Joins the lines of each paragraph, because line breaks inside a paragraph have no meaning.
 fn join_paragraphs(lines: &[String]) -> String {
     let (mut text, mut in_code, mut in_paragraph) = (String::new(), false, false);
     for line in lines {
@@ -61,8 +61,9 @@ fn join_paragraphs(lines: &[String]) -> String {
 
 /// Returns whether a line of Markdown starts a block: a list item, a heading, a table, a quote, indented code.
 fn starts_block(line: &str) -> bool {
-    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));
+    let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered =
+        after_digits.len() < line.len() && (after_digits.starts_with(". ") || after_digits.starts_with(") "));
     is_numbered
         || ["- ", "* ", "+ ", "#", "|", ">", " "]
             .iter()

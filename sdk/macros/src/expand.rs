@@ -39,17 +39,17 @@ pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<Token
         None => function_name(&tool_function, &env("CARGO_PKG_NAME"))?,
     };
     let definition = definition(&tool_function, &options, &name, &description);
-    let other = other_tool(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
-    let second_tool = other.map(|other| second_tool_error(&tool_function, &other));
+    let first_tool = first_tool_of_crate(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
+    let second_tool_error = first_tool.map(|first| second_tool_error(&tool_function, &first));
     let static_item = tool_static(&function, &tool_function, &name, &definition);
-    Ok(quote!(#second_tool #static_item))
+    Ok(quote!(#second_tool_error #static_item))
 }
 
 fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Returns the name of the function. If the package has the same name with hyphens, returns that of the package.
+/// Returns the name of the tool: that of the function, or that of the package if it is the same name with hyphens.
 pub(crate) fn function_name(tool_function: &ToolFunction, package: &str) -> Result<String> {
     let name = tool_function.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
@@ -62,9 +62,9 @@ pub(crate) fn function_name(tool_function: &ToolFunction, package: &str) -> Resu
     Ok(name.to_owned())
 }
 
-/// Returns the tool that the crate already has, if `function` is another one. Remembers the first tool of each crate, since
+/// Returns the first tool of the crate, if `function` is another one. Remembers the first tool of each crate, since
 /// an editor expands several crates in one process, and each of them repeatedly.
-pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
+pub(crate) fn first_tool_of_crate(crate_name: &str, function: &str) -> Option<String> {
     static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let first = tools
@@ -75,9 +75,9 @@ pub(crate) fn other_tool(crate_name: &str, function: &str) -> Option<String> {
 
 /// Generates the compile error for a second tool in a component. Native builds, which exist for tests, may have
 /// several.
-fn second_tool_error(tool_function: &ToolFunction, other: &str) -> TokenStream {
+fn second_tool_error(tool_function: &ToolFunction, first: &str) -> TokenStream {
     let text = format!(
-        "a crate contains one tool, and `{other}` is one already: move `{}` into another crate (`art plugin new {}`)",
+        "a crate contains one tool, and `{first}` is one already: move `{}` into another crate (`art plugin new {}`)",
         tool_function.name, tool_function.name
     );
     quote_spanned!(tool_function.name.span()=> #[cfg(target_family = "wasm")] ::core::compile_error!(#text);)
@@ -114,15 +114,16 @@ fn tool_static(function: &ItemFn, tool_function: &ToolFunction, name: &str, defi
     }
 }
 
+/// Generates the implementation of `Definition`, which describes the tool and calls the function.
 fn definition(tool_function: &ToolFunction, options: &Options, name: &str, description: &str) -> TokenStream {
     let ToolFunction {
         name: function,
         input,
-        borrows,
-        output,
+        borrows_input,
+        return_type,
         takes_context,
     } = tool_function;
-    let (manifest_start, manifest_end) = manifest::text(name, &options.limits, &options.capabilities);
+    let (manifest_start, manifest_end) = manifest::text_around_version(name, &options.limits, &options.capabilities);
     let mode = mode_path(options.mode);
     let examples = options.examples.iter().flat_map(expand_example);
     let blocking = options
@@ -130,12 +131,12 @@ fn definition(tool_function: &ToolFunction, options: &Options, name: &str, descr
         .as_ref()
         .map(|config| config_method("blocking", config));
     let display = options.display.as_ref().map(|config| config_method("display", config));
-    let borrow = borrows.then(|| quote!(&));
+    let borrow = borrows_input.then(|| quote!(&));
     let context = takes_context.then(|| quote!(context));
     // Give each type its own span, so that a compile error about a type points at it.
     let input = quote_spanned!(input.span()=> type Input = #input;);
-    let to_tool_error = to_tool_error(output);
-    let output = quote_spanned!(output.span()=> type Return = #output;);
+    let to_tool_error = to_tool_error(return_type);
+    let return_type = quote_spanned!(return_type.span()=> type Return = #return_type;);
     quote! {
         impl ::art_sdk::__private::Definition for __Tool {
             const NAME: &'static str = #name;
@@ -144,7 +145,7 @@ fn definition(tool_function: &ToolFunction, options: &Options, name: &str, descr
             const EXAMPLES: &'static [::art_sdk::Example] = &[#(#examples),*];
             const MANIFEST: &'static str = ::core::concat!(#manifest_start, ::core::env!("CARGO_PKG_VERSION"), #manifest_end);
             #input
-            #output
+            #return_type
             fn call(input: Self::Input, context: &::art_sdk::Context) -> Self::Return {
                 #function(#borrow input, #context)
             }
@@ -156,8 +157,8 @@ fn definition(tool_function: &ToolFunction, options: &Options, name: &str, descr
 }
 
 /// Generates the conversion from the function's error to a `ToolError`; compile errors in it point at the return type.
-fn to_tool_error(output: &syn::Type) -> TokenStream {
-    quote_spanned! {output.span()=>
+fn to_tool_error(return_type: &syn::Type) -> TokenStream {
+    quote_spanned! {return_type.span()=>
         fn to_tool_error(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
             #[allow(unused_imports)]
             use ::art_sdk::__private::conversion::{HasDisplay, HasInto, HasIntoToolError, HasNone, Probe};
@@ -182,18 +183,21 @@ fn expand_example(example: &Example) -> Vec<TokenStream> {
         None => quote!(::core::option::Option::None),
     };
     let (input, output) = (&example.input, option(example.output.as_ref()));
-    let with_ask = |ask| quote!(::art_sdk::Example { input: #input, output: #output, ask: #ask });
+    let example_with_ask = |ask| quote!(::art_sdk::Example { input: #input, output: #output, ask: #ask });
     match example.asks.as_slice() {
-        [] => vec![with_ask(option(None))],
-        asks => asks.iter().map(|ask| with_ask(option(Some(ask)))).collect(),
+        [] => vec![example_with_ask(option(None))],
+        asks => asks.iter().map(|ask| example_with_ask(option(Some(ask)))).collect(),
     }
 }
 
+/// Generates the method `blocking` or `display` of the definition, which returns the configuration as JSON text.
 fn config_method(method: &str, config: &Config) -> TokenStream {
     let method = format_ident!("{method}");
     let value = match config {
         Config::Text(text) => quote!(::core::option::Option::Some(::std::string::String::from(#text))),
-        Config::Value(value) => quote_spanned!(value.span()=> ::art_sdk::__private::json_text(#value)),
+        Config::Expression(expression) => {
+            quote_spanned!(expression.span()=> ::art_sdk::__private::json_text(#expression))
+        }
     };
     quote! {
         fn #method() -> ::core::option::Option<::std::string::String> {

@@ -5,7 +5,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitStr, Meta, MetaList, Result, Token};
 
-use crate::options::{check_not_repeated, option_name, option_value, parse_list, unknown_option};
+use crate::options::{check_not_repeated, option_name, option_value, parse_list, unknown_option_error};
 use crate::{json, units};
 
 /// Version of the contract that this SDK builds against: the version of the package in `wit/tool.wit`.
@@ -25,11 +25,12 @@ pub(crate) struct Limits {
 pub(crate) enum Capability {
     Fs {
         access: &'static str,
+        /// `{args.NAME}` for the path in an argument; `None` for every path that is granted.
         path: Option<String>,
         reason: Option<String>,
     },
     Http {
-        /// `None` for every address that is granted.
+        /// A URL, or `{args.NAME}` for the origin of the URL in an argument; `None` for every address that is granted.
         url: Option<String>,
         methods: Vec<String>,
         reason: Option<String>,
@@ -47,17 +48,17 @@ const EXPECTED_ENV: &str = "expected names of variables, as in `env(\"LANG\")`";
 /// Parses `limits(fuel = 1, memory = "1 MiB", timeout = "1s", output = "1 KiB")`.
 pub(crate) fn parse_limits(group: &MetaList) -> Result<Limits> {
     let mut limits = Limits::default();
-    let mut seen = Vec::new();
+    let mut seen_keys = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
         let key = option_name(meta.path());
-        check_not_repeated(&mut seen, &key, meta.path())?;
+        check_not_repeated(&mut seen_keys, &key, meta.path())?;
         match key.as_str() {
             "fuel" => limits.fuel = Some(units::count(option_value(&meta)?)?),
             "memory" => limits.memory_bytes = Some(units::bytes(option_value(&meta)?)?),
             "timeout" => limits.timeout_ms = Some(units::milliseconds(option_value(&meta)?)?),
             "output" => limits.output_bytes = Some(units::bytes(option_value(&meta)?)?),
             _ => {
-                return Err(unknown_option(
+                return Err(unknown_option_error(
                     meta.path(),
                     "expected `fuel`, `memory`, `timeout` or `output`",
                 ));
@@ -80,7 +81,7 @@ fn parse_capability(meta: &Meta) -> Result<Capability> {
         ("http", _) => Err(Error::new_spanned(meta, EXPECTED_HTTP)),
         ("env", Meta::List(group)) => parse_env.parse2(group.tokens.clone()),
         ("env", _) => Err(Error::new_spanned(meta, EXPECTED_ENV)),
-        _ => Err(unknown_option(
+        _ => Err(unknown_option_error(
             meta.path(),
             "expected `fs(..)`, `http(..)` or `env(..)`",
         )),
@@ -89,15 +90,15 @@ fn parse_capability(meta: &Meta) -> Result<Capability> {
 
 fn parse_fs(group: &MetaList) -> Result<Capability> {
     let (mut access, mut path, mut reason) = (None, None, None);
-    let mut seen = Vec::new();
+    let mut seen_keys = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
         let key = option_name(meta.path());
-        check_not_repeated(&mut seen, &key, meta.path())?;
+        check_not_repeated(&mut seen_keys, &key, meta.path())?;
         match (key.as_str(), &meta) {
             ("read", Meta::Path(_)) if access.is_none() => access = Some("read"),
             ("read_write", Meta::Path(_)) if access.is_none() => access = Some("read-write"),
-            ("path", _) => path = Some(check_argument(json::string(option_value(&meta)?, "path")?)?),
-            ("reason", _) => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
+            ("path", _) => path = Some(check_argument_reference(json::literal(option_value(&meta)?, "path")?)?),
+            ("reason", _) => reason = Some(json::literal(option_value(&meta)?, "reason")?.value()),
             _ => {
                 let expected =
                     "expected `fs(read)` or `fs(read_write)`, and a `path = \"{args.NAME}\"` or `reason = \"..\"`";
@@ -115,15 +116,15 @@ fn parse_http(input: ParseStream<'_>) -> Result<Capability> {
     if !input.is_empty() {
         input.parse::<Token![,]>()?;
     }
-    let mut seen = Vec::new();
+    let mut seen_keys = Vec::new();
     for meta in Punctuated::<Meta, Token![,]>::parse_terminated(input)? {
         let key = option_name(meta.path());
-        check_not_repeated(&mut seen, &key, meta.path())?;
+        check_not_repeated(&mut seen_keys, &key, meta.path())?;
         match (key.as_str(), &meta) {
             ("methods", Meta::List(group)) => methods = parse_methods(group)?,
-            ("reason", _) => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
+            ("reason", _) => reason = Some(json::literal(option_value(&meta)?, "reason")?.value()),
             _ => {
-                return Err(unknown_option(
+                return Err(unknown_option_error(
                     meta.path(),
                     "expected `methods(\"GET\")` or `reason = \"..\"`",
                 ));
@@ -145,7 +146,7 @@ fn parse_http_target(input: ParseStream<'_>) -> Result<Option<String>> {
     }
     let url: LitStr = input.parse()?;
     if url.value().starts_with('{') {
-        return check_argument(&url).map(Some);
+        return check_argument_reference(&url).map(Some);
     }
     check_url(&url)?;
     Ok(Some(url.value()))
@@ -156,11 +157,11 @@ fn parse_env(input: ParseStream<'_>) -> Result<Capability> {
     let mut reason = None;
     while !input.is_empty() {
         if input.peek(LitStr) {
-            names.push(check_variable(&input.parse()?)?);
+            names.push(check_variable_name(&input.parse()?)?);
         } else {
             let meta: Meta = input.parse()?;
             match option_name(meta.path()).as_str() {
-                "reason" if reason.is_none() => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
+                "reason" if reason.is_none() => reason = Some(json::literal(option_value(&meta)?, "reason")?.value()),
                 _ => {
                     return Err(Error::new_spanned(
                         meta,
@@ -180,7 +181,7 @@ fn parse_env(input: ParseStream<'_>) -> Result<Capability> {
 }
 
 /// Checks that a text can be the name of an environment variable.
-fn check_variable(name: &LitStr) -> Result<String> {
+fn check_variable_name(name: &LitStr) -> Result<String> {
     let text = name.value();
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_name {
@@ -190,7 +191,7 @@ fn check_variable(name: &LitStr) -> Result<String> {
 }
 
 /// Checks a reference to an argument of the call. The host checks that the tool has such an argument.
-fn check_argument(reference: &LitStr) -> Result<String> {
+fn check_argument_reference(reference: &LitStr) -> Result<String> {
     let text = reference.value();
     let name = text.strip_prefix("{args.").and_then(|rest| rest.strip_suffix('}'));
     let is_name =
@@ -237,8 +238,8 @@ fn parse_methods(group: &MetaList) -> Result<Vec<String>> {
     methods.iter().map(check).collect()
 }
 
-/// Returns the JSON text of the manifest in two parts: before and after the version of the tool.
-pub(crate) fn text(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
+/// Returns the JSON text of the manifest in two parts, between which the version of the tool is to be inserted.
+pub(crate) fn text_around_version(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
     let before = format!(
         "{{\"contract\":\"{CONTRACT_VERSION}\",\"tool\":{},\"version\":\"",
         Value::from(tool)
@@ -275,7 +276,7 @@ impl Capability {
             Self::Http { url, methods, reason } => (json!({"kind": "http", "url": url, "methods": methods}), reason),
             Self::Env { names, reason } => (json!({"kind": "env", "names": names}), reason),
         };
-        let mut fields = object(fields);
+        let mut fields = into_map(fields);
         fields.retain(|_, value| !value.is_null());
         if let Some(reason) = reason {
             fields.insert("reason".to_owned(), reason.as_str().into());
@@ -284,7 +285,7 @@ impl Capability {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn into_map(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
         _ => Map::new(),

@@ -21,6 +21,7 @@ pub(crate) struct Options {
     pub(crate) capabilities: Vec<Capability>,
 }
 
+/// The execution mode of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Functional,
@@ -28,15 +29,17 @@ pub(crate) enum Mode {
     Display,
 }
 
-/// The risk of a wrong approval. It is written into the `blockingConfig`, which a tool of any mode may have.
+/// The risk of a wrong approval, one of `low`, `medium`, `high` and `critical`. It is written into the `blockingConfig`, which a
+/// tool of any mode may have.
 pub(crate) struct Risk(LitStr);
 
-/// JSON text, or an expression that is converted to JSON when the host calls `schema`.
+/// The value of `blocking` or `display`: JSON text, or an expression that is converted to JSON when the host calls `schema`.
 pub(crate) enum Config {
     Text(LitStr),
-    Value(Expr),
+    Expression(Expr),
 }
 
+/// An example call.
 pub(crate) struct Example {
     pub(crate) input: LitStr,
     pub(crate) output: Option<LitStr>,
@@ -44,7 +47,8 @@ pub(crate) struct Example {
     pub(crate) asks: Vec<LitStr>,
 }
 
-/// Error for an example with a `description`. The contract has a field of that name, which this attribute calls `ask`.
+/// The error for an example with a `description`. An example in the contract has a field of that name, which this attribute calls
+/// `ask`.
 const DESCRIPTION_ERROR: &str =
     "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
@@ -54,11 +58,11 @@ const EXPECTED_OPTIONS: &str =
 /// Parses the options, and checks each of them and their combination.
 pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
     let mut options = Options::default();
-    let mut seen = Vec::new();
+    let mut seen_keys = Vec::new();
     for meta in parse_list(tokens)? {
         let key = option_name(meta.path());
         if key != "example" {
-            check_not_repeated(&mut seen, &key, meta.path())?;
+            check_not_repeated(&mut seen_keys, &key, meta.path())?;
         }
         options.set(&key, &meta)?;
     }
@@ -78,12 +82,12 @@ impl Options {
             "example" => self.examples.push(parse_example(option_list(meta)?)?),
             "limits" => self.limits = manifest::parse_limits(option_list(meta)?)?,
             "capabilities" => self.capabilities = manifest::parse_capabilities(option_list(meta)?)?,
-            _ => return Err(unknown_option(meta.path(), EXPECTED_OPTIONS)),
+            _ => return Err(unknown_option_error(meta.path(), EXPECTED_OPTIONS)),
         }
         Ok(())
     }
 
-    /// Sets the mode that a configuration implies: `blocking = ..` and `display = ..` need no `mode`.
+    /// Sets the mode that a configuration implies: `blocking = ..` and `display = ..` need no `mode`. Refuses another mode.
     fn apply_implied_mode(&mut self) -> Result<()> {
         let mut imply = |config: &Option<Config>, mode: Mode, name: &str| match (config, self.mode) {
             (Some(config), Some(other)) if other != mode => Err(Error::new(
@@ -122,7 +126,7 @@ impl Config {
     fn span(&self) -> Span {
         match self {
             Self::Text(text) => text.span(),
-            Self::Value(value) => syn::spanned::Spanned::span(value),
+            Self::Expression(expression) => syn::spanned::Spanned::span(expression),
         }
     }
 }
@@ -141,13 +145,13 @@ pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
 }
 
 fn parse_tool_name(value: &Expr) -> Result<LitStr> {
-    let name = json::string(value, "name")?;
+    let name = json::literal(value, "name")?;
     check_name(&name.value(), name.span())?;
     Ok(name.clone())
 }
 
 fn parse_mode(value: &Expr) -> Result<Mode> {
-    let text = json::string(value, "mode")?;
+    let text = json::literal(value, "mode")?;
     match text.value().as_str() {
         "functional" => Ok(Mode::Functional),
         "blocking" => Ok(Mode::Blocking),
@@ -160,7 +164,7 @@ fn parse_mode(value: &Expr) -> Result<Mode> {
 }
 
 fn parse_risk(value: &Expr) -> Result<Risk> {
-    let text = json::string(value, "risk")?;
+    let text = json::literal(value, "risk")?;
     match text.value().as_str() {
         "low" | "medium" | "high" | "critical" => Ok(Risk(text.clone())),
         other => {
@@ -172,25 +176,25 @@ fn parse_risk(value: &Expr) -> Result<Risk> {
 
 fn parse_config(value: &Expr, key: &str) -> Result<Config> {
     match value {
-        Expr::Lit(_) => json::object_text(value, key).map(Config::Text),
-        _ => Ok(Config::Value(value.clone())),
+        Expr::Lit(_) => json::json_object_literal(value, key).map(Config::Text),
+        _ => Ok(Config::Expression(value.clone())),
     }
 }
 
 fn parse_example(group: &MetaList) -> Result<Example> {
     let (mut input, mut output, mut asks) = (None, None, Vec::new());
-    let mut seen = Vec::new();
+    let mut seen_keys = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
         let key = option_name(meta.path());
         if key != "ask" {
-            check_not_repeated(&mut seen, &key, meta.path())?;
+            check_not_repeated(&mut seen_keys, &key, meta.path())?;
         }
         match key.as_str() {
-            "input" => input = Some(json::object_text(option_value(&meta)?, "input")?),
-            "output" => output = Some(json::value_text(option_value(&meta)?, "output")?),
+            "input" => input = Some(json::json_object_literal(option_value(&meta)?, "input")?),
+            "output" => output = Some(json::json_literal(option_value(&meta)?, "output")?),
             "ask" => asks.push(parse_question(option_value(&meta)?)?),
             "description" => return Err(Error::new_spanned(meta.path(), DESCRIPTION_ERROR)),
-            _ => return Err(unknown_option(meta.path(), "expected `ask`, `input` or `output`")),
+            _ => return Err(unknown_option_error(meta.path(), "expected `ask`, `input` or `output`")),
         }
     }
     let input = input.ok_or_else(|| Error::new_spanned(group, "an example needs `input = ..`"))?;
@@ -198,7 +202,7 @@ fn parse_example(group: &MetaList) -> Result<Example> {
 }
 
 fn parse_question(value: &Expr) -> Result<LitStr> {
-    let text = json::string(value, "ask")?;
+    let text = json::literal(value, "ask")?;
     if text.value().trim().is_empty() {
         return Err(Error::new(
             text.span(),
@@ -213,17 +217,17 @@ pub(crate) fn parse_list(tokens: proc_macro2::TokenStream) -> Result<Punctuated<
     Punctuated::parse_terminated.parse2(tokens)
 }
 
-/// Returns the name of an option.
+/// Returns the name of an option, or an empty text for a path of several parts.
 pub(crate) fn option_name(path: &Path) -> String {
     path.get_ident().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Refuses an option that is already in `seen`, and adds it.
-pub(crate) fn check_not_repeated(seen: &mut Vec<String>, key: &str, path: &Path) -> Result<()> {
-    if seen.iter().any(|earlier| earlier == key) {
+/// Refuses an option whose name is already in `seen_keys`; otherwise, adds the name.
+pub(crate) fn check_not_repeated(seen_keys: &mut Vec<String>, key: &str, path: &Path) -> Result<()> {
+    if seen_keys.iter().any(|earlier| earlier == key) {
         return Err(Error::new_spanned(path, format!("`{key}` is given twice")));
     }
-    seen.push(key.to_owned());
+    seen_keys.push(key.to_owned());
     Ok(())
 }
 
@@ -250,6 +254,6 @@ pub(crate) fn option_list(meta: &Meta) -> Result<&MetaList> {
 }
 
 /// Returns the error for an option that does not exist.
-pub(crate) fn unknown_option(path: &Path, expected: &str) -> Error {
+pub(crate) fn unknown_option_error(path: &Path, expected: &str) -> Error {
     Error::new_spanned(path, format!("unknown option `{}`; {expected}", option_name(path)))
 }

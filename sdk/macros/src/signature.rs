@@ -8,8 +8,8 @@ pub(crate) struct ToolFunction {
     pub(crate) name: Ident,
     pub(crate) input: Type,
     /// Whether the function takes `&In` rather than `In`.
-    pub(crate) borrows: bool,
-    pub(crate) output: Type,
+    pub(crate) borrows_input: bool,
+    pub(crate) return_type: Type,
     pub(crate) takes_context: bool,
 }
 
@@ -19,19 +19,19 @@ const EXPECTED_ARGUMENTS: &str =
 /// Checks the signature. Each error points at the part that is wrong.
 pub(crate) fn check(function: &ItemFn) -> Result<ToolFunction> {
     let signature = &function.sig;
-    check_plain_function(signature)?;
-    let (input, takes_context) = arguments(signature)?;
-    let (input, borrows) = owned_type(input)?;
+    check_modifiers_and_generics(signature)?;
+    let (input, takes_context) = input_and_context(signature)?;
+    let (input, borrows_input) = owned_type(input)?;
     Ok(ToolFunction {
         name: signature.ident.clone(),
         input,
-        borrows,
-        output: return_type(signature)?,
+        borrows_input,
+        return_type: return_type(signature)?,
         takes_context,
     })
 }
 
-fn check_plain_function(signature: &Signature) -> Result<()> {
+fn check_modifiers_and_generics(signature: &Signature) -> Result<()> {
     let refuse = |span, text: &str| Err(Error::new(span, text));
     if let Some(keyword) = &signature.asyncness {
         return refuse(
@@ -64,7 +64,7 @@ fn owned_type(input: &Type) -> Result<(Type, bool)> {
 }
 
 /// Returns the type of the input, and whether the function takes a context.
-fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
+fn input_and_context(signature: &Signature) -> Result<(&Type, bool)> {
     let mut arguments = signature.inputs.iter();
     let (first, second) = (arguments.next(), arguments.next());
     if let Some(third) = arguments.next() {
@@ -91,7 +91,7 @@ fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
     }
 }
 
-/// Returns whether a type is a plain value. A tool takes its arguments as one type with named fields instead.
+/// Returns whether a type is a single value or a list, so that it has no named fields for the arguments of a call.
 fn is_plain(argument: &Type) -> bool {
     const PLAIN: [&str; 20] = [
         "String", "str", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
@@ -109,12 +109,13 @@ fn is_plain(argument: &Type) -> bool {
     }
 }
 
-/// Returns the error for plain arguments, which shows the type to define instead with the author's names as its fields.
+/// Returns the error for arguments of plain types. It shows the type to define instead, whose fields have the names of these
+/// arguments.
 fn plain_argument_error(signature: &Signature) -> Error {
     let is_context = |ty: &Type| matches!(ty, Type::Reference(_)) && !is_plain(ty);
     let fields = signature.inputs.iter().filter_map(|argument| match argument {
         FnArg::Typed(argument) if !is_context(&argument.ty) => {
-            let (name, ty) = (&argument.pat, owned_text(&argument.ty));
+            let (name, ty) = (&argument.pat, owned_type_text(&argument.ty));
             Some(format!("{}: {ty}", quote::quote!(#name)))
         }
         _ => None,
@@ -128,10 +129,10 @@ fn plain_argument_error(signature: &Signature) -> Error {
     Error::new_spanned(&signature.inputs, text)
 }
 
-/// Returns the type of a field that owns the value, as text.
-fn owned_text(ty: &Type) -> String {
+/// Returns the text of the type that owns the value: `String` for `&str`.
+fn owned_type_text(ty: &Type) -> String {
     let text = match ty {
-        Type::Reference(reference) => return owned_text(&reference.elem),
+        Type::Reference(reference) => return owned_type_text(&reference.elem),
         ty => quote::quote!(#ty).to_string(),
     };
     if text == "str" {

@@ -6,26 +6,27 @@ use quote::quote;
 use crate::data::{self, Role};
 use crate::{expand, signature};
 
-/// Returns the error for a tool with these options on this item.
+/// Returns the error that the attribute reports for these options on this item.
 fn refusal(options: TokenStream, item: &TokenStream) -> String {
     expand::generate(options, item)
         .expect_err("the attribute accepts it")
         .to_string()
 }
 
-fn tool() -> TokenStream {
+/// Returns a function that can be a tool.
+fn tool_function() -> TokenStream {
     quote!(
         /// Counts words.
         fn word_count(input: In) -> Result<Out> {}
     )
 }
 
-fn assert_refused(options: TokenStream, text: &str) {
-    assert_eq!(refusal(options, &tool()), text);
+fn assert_options_refused(options: TokenStream, message: &str) {
+    assert_eq!(refusal(options, &tool_function()), message);
 }
 
-fn assert_item_refused(item: &TokenStream, text: &str) {
-    assert_eq!(refusal(TokenStream::new(), item), text);
+fn assert_item_refused(item: &TokenStream, message: &str) {
+    assert_eq!(refusal(TokenStream::new(), item), message);
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn a_tool_takes_an_input_and_optionally_a_context() {
 fn a_name_that_the_host_refuses_is_an_error() {
     let rule = "a lower case letter, then at most 63 of `a-z`, `0-9`, `_` and `-`";
     for name in ["", "Word", "1st", "a b", "-a", "_a", &"a".repeat(65)] {
-        assert_refused(
+        assert_options_refused(
             quote!(name = #name),
             &format!("`{name}` cannot be the name of a tool: {rule}"),
         );
@@ -139,12 +140,12 @@ fn a_name_that_the_host_refuses_is_an_error() {
 
 #[test]
 fn a_name_may_have_hyphens() {
-    assert!(expand::generate(quote!(name = "password-strength"), &tool()).is_ok());
+    assert!(expand::generate(quote!(name = "password-strength"), &tool_function()).is_ok());
 }
 
 #[test]
 fn a_tool_takes_the_hyphens_of_its_package_name() {
-    let function = syn::parse2(tool()).unwrap();
+    let function = syn::parse2(tool_function()).unwrap();
     let tool_function = signature::check(&function).unwrap();
     for (package, name) in [
         ("word-count", "word-count"),
@@ -162,18 +163,21 @@ fn a_tool_takes_the_hyphens_of_its_package_name() {
 
 #[test]
 fn a_crate_contains_one_tool() {
-    assert_eq!(expand::other_tool("a_crate", "first"), None);
+    assert_eq!(expand::first_tool_of_crate("a_crate", "first"), None);
     assert_eq!(
-        expand::other_tool("a_crate", "first"),
+        expand::first_tool_of_crate("a_crate", "first"),
         None,
         "an editor may expand it again"
     );
-    assert_eq!(expand::other_tool("another_crate", "second"), None);
-    assert_eq!(expand::other_tool("a_crate", "second").as_deref(), Some("first"));
+    assert_eq!(expand::first_tool_of_crate("another_crate", "second"), None);
+    assert_eq!(
+        expand::first_tool_of_crate("a_crate", "second").as_deref(),
+        Some("first")
+    );
 }
 
 #[test]
-fn plain_arguments_are_shown_as_the_fields_of_one_type() {
+fn the_error_for_plain_arguments_shows_them_as_fields_of_one_type() {
     let expected = |fields: &str| {
         format!(
             "a tool takes its arguments as one type, whose fields are filled in by the model: `#[args] struct In {{ {fields} \
@@ -208,26 +212,26 @@ fn plain_arguments_are_shown_as_the_fields_of_one_type() {
 
 #[test]
 fn mistakes_in_options_are_named() {
-    assert_refused(
+    assert_options_refused(
         quote!(mod_e = "x"),
         "unknown option `mod_e`; expected `name`, `mode`, `blocking`, `display`, `risk`, `example`, `limits` or `capabilities`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(mode = "modal"),
         "unknown mode `modal`; expected `functional`, `blocking` or `display`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(risk = "extreme"),
         "unknown risk `extreme`; expected `low`, `medium`, `high` or `critical`",
     );
-    assert_refused(quote!(name = "a", name = "b"), "`name` is given twice");
-    assert_refused(quote!(name), "expected `name = ..`");
-    assert_refused(quote!(limits = 1), "expected `limits(..)`");
-    assert_refused(
+    assert_options_refused(quote!(name = "a", name = "b"), "`name` is given twice");
+    assert_options_refused(quote!(name), "expected `name = ..`");
+    assert_options_refused(quote!(limits = 1), "expected `limits(..)`");
+    assert_options_refused(
         quote!(limits(cpu = 1)),
         "unknown option `cpu`; expected `fuel`, `memory`, `timeout` or `output`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(limits(fuel = "many")),
         "expected a number above zero, such as `2_000_000`",
     );
@@ -235,12 +239,12 @@ fn mistakes_in_options_are_named() {
 
 #[test]
 fn json_is_checked_while_the_tool_compiles() {
-    assert_refused(
+    assert_options_refused(
         quote!(example(input = r#"{"a": }"#)),
         "`input` is not JSON: expected value at line 1 column 7",
     );
-    assert_refused(quote!(example(input = "[]")), "`input` is not a JSON object");
-    assert_refused(
+    assert_options_refused(quote!(example(input = "[]")), "`input` is not a JSON object");
+    assert_options_refused(
         quote!(blocking = "high"),
         "`blocking` is not JSON: expected value at line 1 column 1",
     );
@@ -248,17 +252,17 @@ fn json_is_checked_while_the_tool_compiles() {
 
 #[test]
 fn mistakes_in_an_example_are_named() {
-    assert_refused(quote!(example(output = "1")), "an example needs `input = ..`");
-    assert_refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
-    assert_refused(
+    assert_options_refused(quote!(example(output = "1")), "an example needs `input = ..`");
+    assert_options_refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
+    assert_options_refused(
         quote!(example(input = "{}", description = "two words")),
         "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(example(input = "{}", ask = " ")),
         "`ask` is empty: write the question as a person would ask it",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(example(input = "{}", question = "x")),
         "unknown option `question`; expected `ask`, `input` or `output`",
     );
@@ -266,15 +270,15 @@ fn mistakes_in_an_example_are_named() {
 
 #[test]
 fn a_configuration_of_another_mode_is_refused() {
-    assert_refused(
+    assert_options_refused(
         quote!(mode = "display", blocking = "{}"),
         "`blocking = ..` needs `mode = \"blocking\"`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(blocking = "{}", display = "{}"),
         "`display = ..` needs `mode = \"display\"`",
     );
-    assert!(expand::generate(quote!(mode = "blocking", blocking = "{}"), &tool()).is_ok());
+    assert!(expand::generate(quote!(mode = "blocking", blocking = "{}"), &tool_function()).is_ok());
 }
 
 #[test]
@@ -284,9 +288,9 @@ fn a_tool_of_any_mode_may_have_a_risk() {
         quote!(risk = "high", mode = "blocking"),
         quote!(risk = "high", display = "{}"),
     ] {
-        assert!(expand::generate(options, &tool()).is_ok());
+        assert!(expand::generate(options, &tool_function()).is_ok());
     }
-    assert_refused(
+    assert_options_refused(
         quote!(risk = "high", blocking = "{}"),
         "`risk` and `blocking` are one option: write `riskLevel` in `blocking`",
     );
@@ -303,7 +307,7 @@ fn an_http_capability_has_a_full_url_without_wildcards() {
         "https://h/?q",
     ] {
         let expected = "expected `https://host/path` without user, query, fragment or wildcard";
-        assert_refused(
+        assert_options_refused(
             quote!(capabilities(http(#url))),
             &format!("`{url}` cannot be granted; {expected}"),
         );
@@ -318,43 +322,43 @@ fn a_capability_may_depend_on_an_argument() {
         quote!(capabilities(http(any, methods("POST"), reason = "to send"))),
         quote!(capabilities(env("LANG", "TZ", reason = "to format"))),
     ] {
-        expand::generate(options, &tool()).unwrap();
+        expand::generate(options, &tool_function()).unwrap();
     }
     for reference in ["{args.}", "{path}", "{args.a b}", "{args.path"] {
         let expected = format!("`{reference}` is no argument of the call; expected `{{args.NAME}}`");
-        assert_refused(quote!(capabilities(fs(read, path = #reference))), &expected);
-        assert_refused(quote!(capabilities(http(#reference))), &expected);
+        assert_options_refused(quote!(capabilities(fs(read, path = #reference))), &expected);
+        assert_options_refused(quote!(capabilities(http(#reference))), &expected);
     }
 }
 
 #[test]
 fn mistakes_in_a_capability_are_named() {
-    assert_refused(
+    assert_options_refused(
         quote!(capabilities(net)),
         "unknown option `net`; expected `fs(..)`, `http(..)` or `env(..)`",
     );
-    assert_refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
-    assert_refused(quote!(capabilities(http("https://x", methods("get")))), {
+    assert_options_refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
+    assert_options_refused(quote!(capabilities(http("https://x", methods("get")))), {
         "unknown method `get`; expected one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
     });
-    assert_refused(
+    assert_options_refused(
         quote!(capabilities(http(everything))),
         "expected a URL, `\"{args.NAME}\"` or `any`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(capabilities(fs(read, path = "/etc"))),
         "`/etc` is no argument of the call; expected `{args.NAME}`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(capabilities(fs(path = "{args.path}"))),
         "expected `fs(read)` or `fs(read_write)`",
     );
-    assert_refused(
+    assert_options_refused(
         quote!(capabilities(env())),
         "expected names of variables, as in `env(\"LANG\")`",
     );
-    assert_refused(quote!(capabilities(env("A-B"))), "`A-B` is no name of a variable");
-    assert_refused(
+    assert_options_refused(quote!(capabilities(env("A-B"))), "`A-B` is no name of a variable");
+    assert_options_refused(
         quote!(capabilities(env)),
         "expected names of variables, as in `env(\"LANG\")`",
     );

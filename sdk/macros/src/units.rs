@@ -2,6 +2,7 @@
 
 use syn::{Error, Expr, ExprLit, Lit, Result};
 
+/// A unit: its name, and how many bytes or milliseconds it stands for.
 type Unit = (&'static str, u64);
 
 const SIZES: [Unit; 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
@@ -15,13 +16,13 @@ pub(crate) fn count(value: &Expr) -> Result<u64> {
 /// Parses a size such as `"16 MiB"`, or a number of bytes.
 pub(crate) fn bytes(value: &Expr) -> Result<u64> {
     parse_number(value)
-        .or_else(|| parse_scaled(value, &SIZES))
+        .or_else(|| parse_with_unit(value, &SIZES))
         .ok_or_else(|| Error::new_spanned(value, "expected a size such as `\"16 MiB\"`, or a number of bytes"))
 }
 
 /// Parses a duration such as `"5s"` to milliseconds. A number without a unit is refused as ambiguous.
 pub(crate) fn milliseconds(value: &Expr) -> Result<u64> {
-    parse_scaled(value, &DURATIONS)
+    parse_with_unit(value, &DURATIONS)
         .ok_or_else(|| Error::new_spanned(value, "expected a duration such as `\"5s\"`, `\"250ms\"` or `\"1min\"`"))
 }
 
@@ -34,7 +35,7 @@ fn parse_number(value: &Expr) -> Option<u64> {
     }
 }
 
-fn parse_scaled(value: &Expr, units: &[Unit]) -> Option<u64> {
+fn parse_with_unit(value: &Expr, units: &[Unit]) -> Option<u64> {
     let Expr::Lit(ExprLit {
         lit: Lit::Str(text), ..
     }) = value
@@ -42,10 +43,10 @@ fn parse_scaled(value: &Expr, units: &[Unit]) -> Option<u64> {
         return None;
     };
     let text = text.value();
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (amount, unit) = text.split_at_checked(digits)?;
+    let number_length = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(number_length)?;
     let (_, scale) = units.iter().find(|(name, _)| *name == unit.trim())?;
-    amount
+    number
         .parse::<u64>()
         .ok()?
         .checked_mul(*scale)

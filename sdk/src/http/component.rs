@@ -76,7 +76,7 @@ fn to_outgoing(request: &Request) -> Result<OutgoingRequest> {
             .map_err(|error| ToolError::io(format_args!("the length of the body cannot be sent: {error}")))?;
     }
     let outgoing = OutgoingRequest::new(headers);
-    let scheme = if parts.secure { Scheme::Https } else { Scheme::Http };
+    let scheme = if parts.is_https { Scheme::Https } else { Scheme::Http };
     outgoing
         .set_method(&to_method(&request.method))
         .and_then(|()| outgoing.set_scheme(Some(&scheme)))

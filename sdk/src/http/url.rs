@@ -1,9 +1,10 @@
-//! The parts of a URL. The host checks them, so they are only separated and encoded here.
+//! Splits a URL into its parts and encodes them. It does not check them, because the host does.
 
 /// The parts of a URL without its fragment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
-    pub(super) secure: bool,
+    pub(super) is_https: bool,
+    /// The host and, if the URL has one, the port.
     pub(super) authority: &'a str,
     pub(super) path_with_query: String,
 }
@@ -12,7 +13,7 @@ pub(super) struct Parts<'a> {
 pub(super) fn split(url: &str) -> Option<Parts<'_>> {
     let url = url.trim();
     let (scheme, rest) = url.split_once("://")?;
-    let secure = match scheme.to_ascii_lowercase().as_str() {
+    let is_https = match scheme.to_ascii_lowercase().as_str() {
         "https" => true,
         "http" => false,
         _ => return None,
@@ -25,7 +26,7 @@ pub(super) fn split(url: &str) -> Option<Parts<'_>> {
     }
     let slash = if path.starts_with('/') { "" } else { "/" };
     Some(Parts {
-        secure,
+        is_https,
         authority,
         path_with_query: format!("{slash}{}", encode(path)),
     })
@@ -52,7 +53,7 @@ mod tests {
     fn a_url_is_split_into_its_parts() {
         let fields = |url| {
             let parts = split(url).unwrap();
-            (parts.secure, parts.authority.to_owned(), parts.path_with_query)
+            (parts.is_https, parts.authority.to_owned(), parts.path_with_query)
         };
         assert_eq!(
             fields("https://a.example/b?c=d#e"),

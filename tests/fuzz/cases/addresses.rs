@@ -1,22 +1,30 @@
-//! F5: checks what a grant covers against the host, the port and the path that the URL parser reads.
+//! Fuzz test of the addresses that a grant of HTTP covers. It compares the scheme, host, port and path that [`HttpScope`] and
+//! [`RequestTarget`] read from an address with those that the URL parser reads.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use art_core::capability::{HttpScope, Target};
+use art_core::capability::{HttpScope, RequestTarget};
 use url::Url;
 
 use super::lines;
 
+/// Maximum number of lines of an input that are read as addresses.
+const MAX_ADDRESSES: usize = 8;
+
 /// Reads lines as addresses of grants and of requests, and compares each grant with each request.
 pub(crate) fn check(bytes: &[u8]) {
     let lines = lines(bytes);
-    let scopes: Vec<HttpScope> = lines.iter().take(8).filter_map(|line| line.parse().ok()).collect();
-    let targets: Vec<Target> = lines
+    let scopes: Vec<HttpScope> = lines
         .iter()
-        .take(8)
-        .filter_map(|line| Target::parse(line).ok())
+        .take(MAX_ADDRESSES)
+        .filter_map(|line| line.parse().ok())
         .collect();
-    lines.iter().take(8).for_each(|line| check_target(line));
+    let targets: Vec<RequestTarget> = lines
+        .iter()
+        .take(MAX_ADDRESSES)
+        .filter_map(|line| RequestTarget::parse(line).ok())
+        .collect();
+    lines.iter().take(MAX_ADDRESSES).for_each(|line| check_target(line));
     for scope in &scopes {
         assert_eq!(scope.to_string().parse::<HttpScope>().as_ref(), Ok(scope));
         targets.iter().for_each(|target| check_covered(scope, target));
@@ -26,10 +34,10 @@ pub(crate) fn check(bytes: &[u8]) {
     }
 }
 
-/// Checks that a target has the host, the port and the path of its URL, so that the address that is compared with a grant is the
-/// address that the request is sent to.
+/// Checks that a target of a request has the host, the port and the path of its URL, so that the address that is compared with a
+/// grant is the address that the request is sent to.
 fn check_target(text: &str) {
-    let Ok(target) = Target::parse(text) else { return };
+    let Ok(target) = RequestTarget::parse(text) else { return };
     let url = Url::parse(text).expect("a target is a URL");
     assert!(url.username().is_empty() && url.password().is_none(), "{text}");
     let host = url
@@ -41,7 +49,7 @@ fn check_target(text: &str) {
     assert_eq!(Some(target.port), url.port_or_known_default(), "{text}");
     assert_eq!(target.path, url.path(), "{text}");
     assert!(!may_be_read_as_other_address(&target.host), "{text}: {}", target.host);
-    let sent = Target::parse(&request_address(&target)).expect("the address of a request can be parsed");
+    let sent = RequestTarget::parse(&request_address(&target)).expect("the address of a request can be parsed");
     assert_eq!(sent, target, "{text}");
 }
 
@@ -59,7 +67,7 @@ fn url_host(host: &str) -> String {
 }
 
 /// Returns the address of a request as it is sent.
-fn request_address(target: &Target) -> String {
+fn request_address(target: &RequestTarget) -> String {
     let scheme = if target.secure { "https" } else { "http" };
     let (open, close) = if target.host.contains(':') {
         ("[", "]")
@@ -80,8 +88,8 @@ fn may_be_read_as_other_address(host: &str) -> bool {
     is_number && is_decimal && host.parse::<IpAddr>().is_err()
 }
 
-/// Checks that a covered request goes to the granted scheme, host, port and path.
-fn check_covered(scope: &HttpScope, target: &Target) {
+/// Checks that a request goes to the granted scheme, host and port, and to the granted path or below it, if the grant covers it.
+fn check_covered(scope: &HttpScope, target: &RequestTarget) {
     if !scope.covers(target) {
         return;
     }
@@ -95,12 +103,12 @@ fn check_covered(scope: &HttpScope, target: &Target) {
         .trim_matches(['[', ']'])
         .to_owned();
     let host = url_host(&target.host);
-    let is_granted = if is_wildcard {
+    let is_granted_host = if is_wildcard {
         host.ends_with(&format!(".{granted_host}"))
     } else {
         host == granted_host
     };
-    assert!(is_granted, "{text} {host}");
+    assert!(is_granted_host, "{text} {host}");
     assert_eq!(granted.port_or_known_default(), Some(target.port), "{text}");
     assert_eq!(granted.scheme() == "https", target.secure, "{text}");
     let (granted, requested) = (segments(granted.path()), segments(&target.path));
@@ -114,7 +122,7 @@ fn segments(path: &str) -> Vec<&str> {
 }
 
 /// Checks that the intersection of two grants covers exactly the requests that both cover.
-fn check_intersection(one: &HttpScope, other: &HttpScope, targets: &[Target]) {
+fn check_intersection(one: &HttpScope, other: &HttpScope, targets: &[RequestTarget]) {
     let common = one.intersect(other);
     for target in targets {
         let both = one.covers(target) && other.covers(target);

@@ -1,4 +1,4 @@
-//! F1: gives any bytes to the loader. They are neither compiled nor run.
+//! Fuzz test of the loader of components. It gives any bytes to the loader, which are neither compiled nor run.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,6 +6,8 @@ use art_sandbox::{ComponentSource, Sandbox, SandboxConfig, inspect};
 
 /// Maximum memory of the host that a component may claim, in bytes.
 const MAX_HOST_BYTES: u64 = 64 << 20;
+/// A message of an error is shorter than this, in bytes.
+const MAX_MESSAGE_BYTES: usize = 100_000;
 
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
     let config = SandboxConfig {
@@ -34,11 +36,11 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     if let Ok(inspection) = inspected {
         assert!(inspection.host_bytes <= MAX_HOST_BYTES, "{inspection:?}");
-        let known = |import: &String| import.starts_with("art:tool/") || import.starts_with("wasi:");
-        assert!(inspection.imports.iter().all(known), "{inspection:?}");
+        let is_known = |import: &String| import.starts_with("art:tool/") || import.starts_with("wasi:");
+        assert!(inspection.imports.iter().all(is_known), "{inspection:?}");
     }
     for error in [inspect(bytes).err(), loaded.err()].into_iter().flatten() {
         // A message contains names from the file only up to a maximum length.
-        assert!(error.to_string().len() < 100_000);
+        assert!(error.to_string().len() < MAX_MESSAGE_BYTES);
     }
 }

@@ -1,5 +1,5 @@
-//! F3: the admission of schemas and the check of values. Generates a schema and a value from the bytes of a fuzz case, and checks
-//! the value against the schema.
+//! The admission of schemas and the check of values. Generates a schema and a value from the bytes of a fuzz case, and checks the
+//! value against the schema.
 
 use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;
@@ -8,13 +8,15 @@ use serde_json::{Map, Value, json};
 
 /// Maximum size of the arguments of a call, in bytes.
 const MAX_INPUT_BYTES: usize = 256 << 10;
+/// Maximum size of the message that lists why a value does not fit its schema, in bytes.
+const MAX_MESSAGE_BYTES: usize = 100_000;
 /// Names of properties and definitions.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 /// Maximum nesting depth of a generated schema or value.
 const MAX_DEPTH: usize = 8;
 
-/// Admits a schema, fills its defaults into a value, and checks the value.
-pub(crate) fn apply(schema: &Value, mut value: Value) {
+/// Admits a schema, fills its defaults into a value, and checks the value. Ends early if the schema or the value is refused.
+pub(crate) fn admit_and_check(schema: &Value, mut value: Value) {
     let Ok(compiled) = CompiledSchema::new(schema, Root::Any) else {
         return;
     };
@@ -25,7 +27,7 @@ pub(crate) fn apply(schema: &Value, mut value: Value) {
         return;
     };
     if let Err(violations) = compiled.check(&value, &shape, "input") {
-        assert!(violations.to_string().len() < 100_000);
+        assert!(violations.to_string().len() < MAX_MESSAGE_BYTES);
     }
 }
 
@@ -34,16 +36,16 @@ pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
     if let Ok((schema, value)) = serde_json::from_slice(bytes) {
         return (schema, value);
     }
-    let mut source = Source(bytes);
-    let mut schema = source.schema(MAX_DEPTH);
+    let mut choices = Choices(bytes);
+    let mut schema = choices.schema(MAX_DEPTH);
     if let Value::Object(members) = &mut schema {
         let definitions: Map<_, _> = NAMES
-            .map(|name| (name.to_owned(), source.schema(4)))
+            .map(|name| (name.to_owned(), choices.schema(4)))
             .into_iter()
             .collect();
         members.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    (schema, source.value(MAX_DEPTH))
+    (schema, choices.value(MAX_DEPTH))
 }
 
 /// Returns a float. `byte`, which is at least 224, chooses its magnitude from the whole range of floats.
@@ -52,10 +54,10 @@ fn float(byte: usize) -> Value {
     json!(1.1 * 10_f64.powi(power))
 }
 
-/// The bytes of the fuzz case, each of which chooses among alternatives. After their end, every byte is 0.
-struct Source<'b>(&'b [u8]);
+/// The bytes of the fuzz case that are not used yet. Each chooses among alternatives. After the last one, every byte is 0.
+struct Choices<'b>(&'b [u8]);
 
-impl Source<'_> {
+impl Choices<'_> {
     fn byte(&mut self) -> usize {
         match self.0.split_first() {
             None => 0,
@@ -89,7 +91,7 @@ impl Source<'_> {
         }
     }
 
-    /// Returns one to four schemas, or up to 480 copies of a flat one, as far as they fit into an admitted schema.
+    /// Returns one to four schemas, or up to 480 copies of a schema of little depth, as far as they fit into an admitted schema.
     fn schemas(&mut self, depth: usize) -> Vec<Value> {
         match self.byte() {
             count @ 240.. => {
@@ -115,8 +117,8 @@ impl Source<'_> {
 
     fn schema(&mut self, depth: usize) -> Value {
         let mut members = Map::new();
-        let keywords = if depth == 0 { 1 } else { self.byte() % 6 };
-        for _ in 0..keywords {
+        let keyword_count = if depth == 0 { 1 } else { self.byte() % 6 };
+        for _ in 0..keyword_count {
             let (keyword, value) = self.keyword(depth.saturating_sub(1));
             members.insert(keyword.to_owned(), value);
         }

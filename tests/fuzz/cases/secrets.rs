@@ -1,10 +1,11 @@
-//! F6: no secret is left in bytes, however they are split into parts.
+//! No secret, plain or encoded, is left in redacted bytes, however they are split into parts.
 
 use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
 
-/// Reads a secret and a text, inserts forms of the secret into the text, and redacts the text in parts.
+/// Reads a secret and a text, inserts the secret into the text, plain or encoded, and redacts the text in parts.
 ///
-/// The first line is the secret. In the rest, the bytes 1 to 6 stand for its forms and 7 for the end of a part.
+/// The first line is the secret. In the rest, each byte of value 1 to 6 is replaced by one encoding of the secret, and each byte
+/// of value 7 ends a part.
 pub(crate) fn check(bytes: &[u8]) {
     let (value, rest) = split_first_line(bytes);
     let Ok(secret) = Secret::new("CANARY", &String::from_utf8_lossy(value).as_ref().into(), true) else {
@@ -17,20 +18,20 @@ pub(crate) fn check(bytes: &[u8]) {
         .clone();
     let parts: Vec<Vec<u8>> = rest
         .split(|byte| *byte == 7)
-        .map(|part| expand_forms(part, &value))
+        .map(|part| insert_secret(part, &value))
         .collect();
     let whole = parts.concat();
-    let (clean, is_seen) = redact_parts(&redactor, &parts);
+    let (clean, found_canary) = redact_parts(&redactor, &parts);
     assert_eq!(
         clean,
         redactor.bytes(&whole).into_owned(),
         "redacting the parts gives another text than redacting the whole"
     );
-    assert_eq!(is_seen, redactor.canary(&whole).is_some());
-    for form in forms(&value) {
+    assert_eq!(found_canary, redactor.first_canary_in(&whole).is_some());
+    for encoding in encodings(&value) {
         assert!(
-            !contains(&clean, form.as_bytes()),
-            "`{form}` is left in {:?}",
+            !contains(&clean, encoding.as_bytes()),
+            "`{encoding}` is left in {:?}",
             String::from_utf8_lossy(&clean)
         );
     }
@@ -47,11 +48,11 @@ fn split_first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
 }
 
-/// Returns a part with the forms of the secret in place of the bytes that stand for them.
-fn expand_forms(part: &[u8], value: &str) -> Vec<u8> {
-    let forms = forms(value);
-    let expand = |byte: &u8| match forms.get(usize::from(*byte).wrapping_sub(1)) {
-        Some(form) => form.clone().into_bytes(),
+/// Returns a part with an encoding of the secret in place of each byte that stands for one.
+fn insert_secret(part: &[u8], value: &str) -> Vec<u8> {
+    let encodings = encodings(value);
+    let expand = |byte: &u8| match encodings.get(usize::from(*byte).wrapping_sub(1)) {
+        Some(encoding) => encoding.clone().into_bytes(),
         None => vec![*byte],
     };
     part.iter().flat_map(expand).collect()
@@ -65,16 +66,16 @@ fn redact_parts(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
     (clean, stream.canary().is_some())
 }
 
-/// Returns the forms in which servers send values back. This code shares nothing with that of the host.
-fn forms(value: &str) -> [String; 6] {
+/// Returns the secret as servers may send it back: plain, and in five encodings. This code shares nothing with that of the host.
+fn encodings(value: &str) -> [String; 6] {
     let bytes = value.as_bytes();
-    let in_bytes = |form: fn(&u8) -> String| bytes.iter().map(form).collect::<String>();
+    let each_byte = |encode: fn(&u8) -> String| bytes.iter().map(encode).collect::<String>();
     let quoted = serde_json::to_string(value).unwrap_or_default();
     [
         value.to_owned(),
-        in_bytes(|byte| format!("{byte:02x}")),
-        in_bytes(|byte| format!("{byte:02X}")),
-        in_bytes(|byte| format!("%{byte:02X}")),
+        each_byte(|byte| format!("{byte:02x}")),
+        each_byte(|byte| format!("{byte:02X}")),
+        each_byte(|byte| format!("%{byte:02X}")),
         base64(bytes),
         quoted
             .trim_start_matches('"')
@@ -84,7 +85,7 @@ fn forms(value: &str) -> [String; 6] {
     ]
 }
 
-/// Returns the characters of base64 that a value alone determines, without those that depend on what follows.
+/// Returns the beginning of the value in base64, without the last character if it depends on what follows the value.
 fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bit = |at: usize| bytes[at / 8] >> (7 - at % 8) & 1;
@@ -94,6 +95,6 @@ fn base64(bytes: &[u8]) -> String {
         .collect()
 }
 
-fn contains(bytes: &[u8], form: &[u8]) -> bool {
-    bytes.windows(form.len()).any(|window| window == form)
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }

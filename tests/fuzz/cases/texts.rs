@@ -1,10 +1,10 @@
-//! F4: texts of tools on their way to a terminal, a table or a message.
+//! Texts of tools on their way to a terminal, a table or a message.
 
 use art_core::show::labelled;
 use art_core::text::{byte_prefix, first_sentences, prefix, printable, truncate};
 use serde_json::Value;
 
-/// Checks that a text can be made printable, that each way of cutting it keeps to the limit, and that a table of it is well formed.
+/// Checks that a text can be made printable, that each way of cutting it keeps to the limit, and that its table is well formed.
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let shown = printable(&text);
@@ -15,7 +15,7 @@ pub(crate) fn check(bytes: &[u8]) {
         let (beginning, cut) = (prefix(&text, limit), truncate(&text, limit));
         assert!(text.starts_with(beginning) && cut.starts_with(beginning));
         assert!(beginning.chars().count() <= limit && byte_prefix(&text, limit).len() <= limit);
-        assert!(first_sentences(&text, limit).chars().count() <= limit + 3);
+        assert!(first_sentences(&text, limit).chars().count() <= limit + "...".len());
     }
     let value = serde_json::from_slice(bytes).unwrap_or_else(|_| Value::from(&*text));
     check_table(&value);
@@ -34,7 +34,8 @@ fn check_table(result: &Value) {
     assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{shown}");
 }
 
-/// Returns whether a character may be written to a terminal as it is. The lists do not come from the code of the host.
+/// Returns whether a character may be written to a terminal as it is. The lists of characters are independent of the code of the
+/// host.
 fn is_harmless(c: char) -> bool {
     let point = u32::from(c);
     let controls = point < 0x20 && c != '\n' && c != '\t' || (0x7f..0xa0).contains(&point);

@@ -1,4 +1,4 @@
-//! Checks that no form of a secret is left in bytes, however they are split into parts.
+//! Checks that no secret, plain or encoded, is left in redacted bytes, however they are split into parts.
 
 #![no_main]
 

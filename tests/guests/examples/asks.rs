@@ -1,4 +1,5 @@
-//! Asks the host for times, random numbers and the cancellation of the call, waits, and computes. The input lists these questions.
+//! Asks the host for times and random numbers and whether the call was cancelled, waits, and computes. The input lists these
+//! questions.
 
 #![cfg(target_family = "wasm")]
 
@@ -63,20 +64,20 @@ fn sleep(milliseconds: u64) -> String {
     "slept".to_owned()
 }
 
-/// Waits until the earlier of two points in time. The list begins with the later one.
+/// Starts a late and an early timer, in this order, and waits until one is over. Returns the indices of those that are over.
 fn poll_two(milliseconds: u64) -> Vec<u32> {
     let late = subscribe_duration((milliseconds + 1) * 2_000_000);
     let early = subscribe_duration(milliseconds * 1_000_000);
     poll(&[&late, &early])
 }
 
-/// Asks until the call is cancelled. Returns the number of questions, which depends on the machine.
+/// Asks whether the call was cancelled until it was. Returns how often it asked, which depends on the machine.
 fn until_cancelled(ctx: &Context) -> u64 {
-    let mut questions = 1;
+    let mut times_asked = 1;
     while !ctx.cancelled() {
-        questions += 1;
+        times_asked += 1;
     }
-    questions
+    times_asked
 }
 
 fn compute(iterations: u64) -> u64 {

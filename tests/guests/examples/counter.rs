@@ -19,6 +19,7 @@ static CALLS: AtomicU32 = AtomicU32::new(0);
 fn counter(_: NoArgs) -> Result<Out> {
     let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
     let mut buffer = vec![0_u8; 1 << 20];
+    // New memory is zero, unless bytes of an earlier call are left in it.
     let old_bytes = buffer.iter().filter(|byte| **byte != 0).count();
     buffer.fill(0xAA);
     std::hint::black_box(buffer.leak());

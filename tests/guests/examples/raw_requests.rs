@@ -58,19 +58,19 @@ fn raw_requests(input: In) -> Result<String> {
     }
 }
 
-/// Sets up a request to `authority`, with `text` in the part that the attempt concerns.
+/// Sets up a request to `authority`. `text` replaces the part of the request that the attempt concerns.
 fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str) -> Result<(), ()> {
-    let (mut scheme, mut to) = (Scheme::Http, authority);
+    let (mut scheme, mut sent_to) = (Scheme::Http, authority);
     request.set_path_with_query(Some("/"))?;
     match attempt {
         "path" => request.set_path_with_query(Some(text))?,
         "method" => request.set_method(&Method::Other(text.to_owned()))?,
         "trailers" => request.set_method(&Method::Post)?,
         "scheme" => scheme = Scheme::Other(text.to_owned()),
-        "authority" => to = text,
+        "authority" => sent_to = text,
         _ => {}
     }
-    request.set_authority(Some(to))?;
+    request.set_authority(Some(sent_to))?;
     request.set_scheme(Some(&scheme))
 }
 

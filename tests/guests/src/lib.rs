@@ -1,8 +1,8 @@
-//! Raw bindings of the contract and helpers, for guests that do not use the SDK.
+//! Raw bindings of the contract between host and tool (`wit/tool.wit`), and helpers, for guests that do not use the SDK.
 
 #![cfg(target_family = "wasm")]
 
-/// The bindings of the contract that `wit-bindgen` generates.
+/// The bindings that `wit-bindgen` generates from the contract.
 #[doc(hidden)]
 pub mod bindings {
     wit_bindgen::generate!({

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use art_core::capability::{Access, FsGrant, FsRight, Grants, HttpGrant, HttpRight, Places, guest_path};
+use art_core::capability::{Access, BaseDirs, CallGrants, FsGrant, FsRight, HttpGrant, HttpRight, guest_path};
 use art_core::outcome::Outcome;
 use art_sandbox::Sandbox;
 use art_tools::executor::{Admitted, ToolExecutor};
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use super::counting_server::CountingServer;
 use super::manifest::{FileGrant, Fixture, Wat};
-use super::origin::Origin;
 use crate::handmade::Handmade;
-use crate::harness::{CALL_TIMEOUT, components, message_with_causes, output, read, request};
+use crate::harness::{CALL_TIMEOUT, components, message_with_causes, output, read_component, tool_call};
 
 /// A text that no guest may see. It is in the environment of the suite and in a file beside the granted folder.
 pub(crate) const CANARY: &str = "7b1d0f6a92c84e53b0d6a1f3c95e2847";
@@ -28,10 +28,10 @@ pub(crate) struct Survived {
     pub(crate) overrun: Option<Duration>,
 }
 
-/// The places that an attack is aimed at.
+/// What an attack is aimed at: a folder, of which only `notes` may be granted, and a server.
 struct Target {
     folder: TempDir,
-    origin: Origin,
+    server: CountingServer,
 }
 
 impl Fixture {
@@ -40,10 +40,10 @@ impl Fixture {
     /// # Errors
     /// Fails with the property of the outcome that differs from the expected one.
     pub(crate) async fn run(&self, sandbox: &Sandbox) -> Result<Survived, String> {
-        let plugin = match (sandbox.load("attack", &self.bytes()), &self.refused) {
+        let plugin = match (sandbox.load("attack", &self.component_bytes()), &self.refused) {
             (Ok(plugin), None) => plugin,
             (Ok(_), Some(_)) => return Err("it was not refused".to_owned()),
-            (Err(error), refused) => return is_expected_refusal(&message_with_causes(&error), refused.as_deref()),
+            (Err(error), refused) => return check_refusal(&message_with_causes(&error), refused.as_deref()),
         };
         let target = Target::new().await;
         let call = self.admitted_call(&target);
@@ -58,9 +58,9 @@ impl Fixture {
         })
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    fn component_bytes(&self) -> Vec<u8> {
         match (&self.guest, &self.wat, &self.component) {
-            (Some(guest), None, None) => read(component(guest)),
+            (Some(guest), None, None) => read_component(guest_component(guest)),
             (None, Some(wat), None) => handmade(wat).build(),
             (None, None, Some(text)) => wat::parse_str(text).expect("the component is valid text"),
             _ => panic!("an attack has one of `guest`, `wat` and `component`: {self:?}"),
@@ -76,13 +76,18 @@ impl Fixture {
             _ => json!({ "steps": steps }),
         };
         let grants = target.grants(self.files.as_ref(), &self.http);
-        Admitted::for_test_with_grants(request(arguments), self.limits.all(), grants, CancellationToken::new())
+        Admitted::for_test_with_grants(
+            tool_call(arguments),
+            self.limits.all(),
+            grants,
+            CancellationToken::new(),
+        )
     }
 
     /// Checks the ending, the output, the usage, the connections, and that nothing outside of the grants was touched or seen.
     fn check(&self, outcome: &Outcome, target: &Target) -> Result<(), String> {
         let (ending, usage) = (outcome.ending.name(), outcome.usage);
-        let all = format!("{outcome:?}");
+        let outcome_text = format!("{outcome:?}");
         let checks = [
             (self.ends.as_deref() == Some(ending), "another ending"),
             (
@@ -93,10 +98,10 @@ impl Fixture {
                 usage.peak_memory_bytes <= self.limits.all().memory_bytes,
                 "too much memory",
             ),
-            (!all.contains(CANARY), "a canary"),
+            (!outcome_text.contains(CANARY), "a canary"),
             (target.is_untouched(self.files.as_ref()), "a file that was not granted"),
             (
-                self.may_connect || target.origin.connections() == self.connections,
+                self.may_connect || target.server.connections() == self.connections,
                 "another number of connections",
             ),
             (
@@ -106,13 +111,17 @@ impl Fixture {
         ];
         match checks.iter().find(|(holds, _)| !holds) {
             None => Ok(()),
-            Some((_, what)) => Err(format!("{what}: {}", all.chars().take(2_000).collect::<String>())),
+            Some((_, difference)) => Err(format!(
+                "{difference}: {}",
+                outcome_text.chars().take(2_000).collect::<String>()
+            )),
         }
     }
 }
 
-fn is_expected_refusal(error: &str, refused: Option<&str>) -> Result<Survived, String> {
-    match refused {
+/// Checks that the component had to be refused, with an error that contains `expected_part`.
+fn check_refusal(error: &str, expected_part: Option<&str>) -> Result<Survived, String> {
+    match expected_part {
         Some(part) if error.contains(part) => Ok(Survived::default()),
         _ => Err(format!("refused with `{error}`")),
     }
@@ -136,7 +145,7 @@ impl Target {
         rustix::fs::mknodat(rustix::fs::CWD, notes.join("pipe"), pipe, rustix::fs::Mode::RWXU, 0).expect("a pipe");
         Self {
             folder,
-            origin: Origin::start().await,
+            server: CountingServer::start().await,
         }
     }
 
@@ -150,11 +159,11 @@ impl Target {
     }
 
     fn fill_in(&self, value: &Value) -> Value {
-        let text = value.to_string().replace("{server}", &self.origin.address.to_string());
+        let text = value.to_string().replace("{server}", &self.server.address.to_string());
         serde_json::from_str(&text).expect("it stays JSON")
     }
 
-    fn grants(&self, files: Option<&FileGrant>, http: &[Value]) -> Arc<Grants> {
+    fn grants(&self, files: Option<&FileGrant>, http: &[Value]) -> Arc<CallGrants> {
         let http = http.iter().map(|grant| {
             let grant: HttpGrant = serde_json::from_value(self.fill_in(grant)).expect("a grant");
             HttpRight {
@@ -163,19 +172,19 @@ impl Target {
                 grant: Arc::new(grant),
             }
         });
-        let places = Places {
+        let base_dirs = BaseDirs {
             home: Some(self.folder.path().to_owned()),
             current: self.folder.path().to_owned(),
         };
-        Arc::new(Grants {
+        Arc::new(CallGrants {
             tool: Arc::from("attack"),
-            places: Arc::new(places),
+            base_dirs: Arc::new(base_dirs),
             fs: files
                 .map(|grant| fs_right(grant, &self.folder.path().join("notes")))
                 .into_iter()
                 .collect(),
             http: http.collect(),
-            ..Grants::clone(&Grants::by_default())
+            ..CallGrants::clone(&CallGrants::by_default())
         })
     }
 
@@ -188,12 +197,13 @@ impl Target {
         let folder = self.folder.path();
         let mut entries_of_folder = names(folder);
         entries_of_folder.sort();
-        let is_written = files.is_some_and(|grant| grant.write);
+        let may_write_notes = files.is_some_and(|grant| grant.write);
+        // `notes` holds a file, a folder, three links and a pipe.
         let same_notes = fs::read(folder.join("notes/a.txt")).is_ok_and(|text| text == b"first")
             && names(&folder.join("notes")).len() == 6;
         entries_of_folder == ["notes", "outside.txt"]
             && fs::read(folder.join("outside.txt")).is_ok_and(|text| text == CANARY.as_bytes())
-            && (is_written || same_notes)
+            && (may_write_notes || same_notes)
     }
 }
 
@@ -206,8 +216,8 @@ fn fs_right(grant: &FileGrant, notes: &Path) -> FsRight {
         ..base
     };
     FsRight {
-        guest: guest_path(notes.to_str().expect("a path that is text")).expect("a path without tricks"),
-        path: notes.to_owned(),
+        guest_path: guest_path(notes.to_str().expect("a path that is text")).expect("a path without tricks"),
+        host_path: notes.to_owned(),
         access,
         grant: Arc::new(limited_grant),
     }
@@ -229,7 +239,8 @@ fn handmade(wat: &Wat) -> Handmade<'_> {
     }
 }
 
-fn component(guest: &str) -> &'static str {
+/// Returns the path of the component of a guest.
+fn guest_component(guest: &str) -> &'static str {
     match guest {
         "hostile" => components::HOSTILE,
         "files" => components::FILES,

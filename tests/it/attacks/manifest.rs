@@ -8,7 +8,7 @@ use art_core::limits::Limits;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The highest number of each section of threats about tools. A section has an entry for each number from 1 to it.
+/// The sections of threats about tools, each with its highest number. There is an entry for each number from 1 to the highest.
 pub(crate) const SECTIONS: [(char, u32); 8] = [
     ('A', 17),
     ('B', 12),
@@ -170,6 +170,6 @@ pub(crate) fn manifest() -> Manifest {
 
 /// Returns all attacks with the identifiers of their threats.
 pub(crate) fn fixtures() -> Vec<(String, Fixture)> {
-    let with_id = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |fixture| (id.clone(), fixture));
-    manifest().into_iter().flat_map(with_id).collect()
+    let attacks_of = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |fixture| (id.clone(), fixture));
+    manifest().into_iter().flat_map(attacks_of).collect()
 }

@@ -1,4 +1,4 @@
-//! The table of all attacks.
+//! The table of all attacks and how many of them the host withstood.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -24,7 +24,8 @@ const TITLES: [&str; 8] = [
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// The threats of the attacks that ended as expected, and by how much each exceeded its time limit, if it did.
-    made: Vec<(String, Option<Duration>)>,
+    withstood: Vec<(String, Option<Duration>)>,
+    /// A message for each attack that ended otherwise.
     failures: Vec<String>,
 }
 
@@ -32,7 +33,7 @@ impl Table {
     /// Adds an attack.
     pub(crate) fn add(&mut self, id: &str, result: Result<Survived, String>) {
         match result {
-            Ok(survived) => self.made.push((id.to_owned(), survived.overrun)),
+            Ok(survived) => self.withstood.push((id.to_owned(), survived.overrun)),
             Err(failure) => self.failures.push(failure),
         }
     }
@@ -49,17 +50,21 @@ impl Table {
         let manifest = manifest();
         let mut text = String::new();
         for (id, threat) in &manifest {
-            let of_threat = |made: &&(String, Option<Duration>)| made.0 == *id;
-            let made = self.made.iter().filter(of_threat).count();
+            let of_threat = |(attacked, _): &&(String, Option<Duration>)| attacked == id;
+            let attacks = self.withstood.iter().filter(of_threat).count();
             let (status, tests) = (threat.status(), threat.tests.values().map(Vec::len).sum::<usize>());
             let attack = &threat.attack;
-            writeln!(text, "{id}  {status:14}  {made:3} attacks  {tests:3} tests  {attack}").unwrap();
+            writeln!(
+                text,
+                "{id}  {status:14}  {attacks:3} attacks  {tests:3} tests  {attack}"
+            )
+            .unwrap();
         }
         for line in counts(&manifest) {
             writeln!(text, "{line}").unwrap();
         }
-        let worst = self
-            .made
+        let worst_overrun = self
+            .withstood
             .iter()
             .filter_map(|(_, overrun)| *overrun)
             .max()
@@ -67,9 +72,9 @@ impl Table {
         writeln!(
             text,
             "attacks run: {}, host failures: {}, worst overrun of a time limit: {:.1} ms, peak memory: {} MiB",
-            self.made.len() + self.failures.len(),
+            self.withstood.len() + self.failures.len(),
             self.failures.len(),
-            worst.as_secs_f64() * 1_000.0,
+            worst_overrun.as_secs_f64() * 1_000.0,
             peak_memory / MIB,
         )
         .unwrap();

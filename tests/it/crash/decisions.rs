@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::judge;
 use super::world::{Kill, World};
 
-/// The places that a process reaches when it stores a decision and resumes the run.
+/// Exit code of a command whose run waits for a decision of a person.
+const SUSPENDED: i32 = 7;
+
+/// The named places in the code that a process reaches when it stores a decision and resumes the run.
 const PLACES: [FailPoint; 11] = [
     FailPoint::BeforeDecision,
     FailPoint::AfterDecision,
@@ -26,13 +29,13 @@ pub(super) fn needs_decision(place: FailPoint) -> bool {
     matches!(place, FailPoint::BeforeDecision | FailPoint::AfterDecision)
 }
 
-/// Starts a call of `tool` that waits for a decision.
-pub(super) fn suspend(tool: &str) -> World {
+/// Returns a world with a call of `tool` that waits for a decision.
+pub(super) fn world_with_waiting_call(tool: &str) -> World {
     let world = World::new();
     let rule = format!("[[approval.rule]]\naction = \"ask\"\ntool = \"{tool}\"\n");
     world.home.file("art.toml", &rule);
     let called = world.art(&["tool", "call", tool, r#"{"key": "k", "ms": 0}"#]).output;
-    assert_eq!(called.code(), 7, "{called}");
+    assert_eq!(called.code(), SUSPENDED, "{called}");
     assert_eq!(world.effects(), [], "an effect before the decision");
     world
 }
@@ -44,7 +47,7 @@ pub(super) fn only_run(world: &World) -> RunRecord {
 }
 
 /// Returns the status of the waiting call, or `None` if no call waits.
-fn pending(world: &World) -> Option<String> {
+fn status_of_waiting_call(world: &World) -> Option<String> {
     let list = world.art(&["--json", "approve", "list"]).output.json();
     let status = list.pointer("/0/status").and_then(Value::as_str);
     status.map(str::to_owned)
@@ -64,7 +67,7 @@ fn decisions_and_endings(world: &World) -> (usize, Vec<String>) {
 
 /// Approves the call if nobody has decided about it. Otherwise resumes the run, unless it has ended.
 fn decide_or_resume(world: &World, place: FailPoint) {
-    let status = pending(world);
+    let status = status_of_waiting_call(world);
     let continued = match status.as_deref() {
         Some("open") => world.art(&["approve", "yes", "last"]).output,
         _ if only_run(world).status.is_final() => return,
@@ -74,13 +77,17 @@ fn decide_or_resume(world: &World, place: FailPoint) {
             world.art(&["runs", "resume", "last"]).output
         }
     };
-    assert_ne!(continued.code(), 7, "{place:?}: it still waits: {continued}");
+    assert_ne!(
+        continued.code(),
+        SUSPENDED,
+        "{place:?}: the call still waits: {continued}"
+    );
 }
 
 /// Kills the deciding process when it reaches `place`, and then finishes the run. Returns the number of effects, and how the
 /// calls ended.
 fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
-    let world = suspend(tool);
+    let world = world_with_waiting_call(tool);
     let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
     assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
     let seen = world.journal(&only_run(&world).trace_id);
@@ -89,7 +96,7 @@ fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     judge::check_entries_kept(&seen, &world.journal(&run.trace_id));
     judge::check(&world, &run);
     judge::check_database(&world);
-    assert_eq!(pending(&world), None, "{place:?}");
+    assert_eq!(status_of_waiting_call(&world), None, "{place:?}");
     let (decisions, endings) = decisions_and_endings(&world);
     assert_eq!(decisions, 1, "{place:?}: {:?}", world.journal(&run.trace_id));
     (world.effects().len(), endings)
@@ -113,7 +120,7 @@ fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknow
 #[test]
 fn an_approved_call_that_may_be_repeated_always_succeeds() {
     for place in PLACES {
-        let expected = match place {
+        let expected_effects = match place {
             // The call had its effect, but its end is not stored, since the end of a direct call and the end of its run are one
             // commit.
             FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => 2,
@@ -121,7 +128,11 @@ fn an_approved_call_that_may_be_repeated_always_succeeds() {
         };
         let (effects, endings) = crash_at("repeatable_effect", place);
         let ending = endings.last().map(String::as_str);
-        assert_eq!((effects, ending), (expected, Some("success")), "{place:?}: {endings:?}");
+        assert_eq!(
+            (effects, ending),
+            (expected_effects, Some("success")),
+            "{place:?}: {endings:?}"
+        );
     }
 }
 
@@ -131,10 +142,10 @@ fn a_call_is_open_until_its_decision_is_stored_and_then_decided() {
         (FailPoint::BeforeDecision, "open"),
         (FailPoint::AfterDecision, "decided"),
     ] {
-        let world = suspend("effect");
+        let world = world_with_waiting_call("effect");
         let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
         assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
-        assert_eq!(pending(&world).as_deref(), Some(status), "{place:?}");
+        assert_eq!(status_of_waiting_call(&world).as_deref(), Some(status), "{place:?}");
         assert_eq!(world.effects(), [], "{place:?}");
     }
 }

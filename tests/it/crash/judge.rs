@@ -58,7 +58,7 @@ impl Tally {
 #[derive(Debug, Default)]
 struct Call {
     tool: String,
-    /// Sequence number of the entry that last announced the call.
+    /// Sequence number of the last entry that announced the call. An entry announces a call before the tool runs.
     announced: u64,
     /// Number of entries that announced the call.
     announcements: u32,
@@ -236,12 +236,12 @@ fn check_ends(journal: &[JournalEntry], calls: &BTreeMap<String, Call>) {
             assert!(host_failed, "a call has no end: {call:?}\n{journal:?}");
             continue;
         };
-        let interrupted = resumed.iter().any(|resumed| (call.announced..*end).contains(resumed));
+        let was_interrupted = resumed.iter().any(|resumed| (call.announced..*end).contains(resumed));
         assert!(
-            !interrupted || call.tool == "repeatable_effect",
+            !was_interrupted || call.tool == "repeatable_effect",
             "a call went on after a crash: {call:?}"
         );
-        let unknown = ending == "unknown_outcome";
-        assert!(!unknown || call.tool == "effect", "{call:?} could be repeated");
+        let is_unknown = ending == "unknown_outcome";
+        assert!(!is_unknown || call.tool == "effect", "{call:?} could be repeated");
     }
 }

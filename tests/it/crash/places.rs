@@ -1,4 +1,4 @@
-//! A crash at each named place does no harm.
+//! A crash at each of the places that the code names does no harm.
 
 use art_store::FailPoint;
 
@@ -7,16 +7,20 @@ use super::{decisions, judge};
 
 const QUESTION: &str = "Act and act again";
 
-/// Kills a host of a question at `place`, finishes the run, and checks it.
+/// Kills a host at `place` while it runs a question, finishes the run, and checks it.
 fn crash_at(place: FailPoint) {
     let world = World::new();
     // The place `TakenOver` is reached only after an earlier crash.
-    let first = match place {
+    let first_place = match place {
         FailPoint::TakenOver => FailPoint::AfterIntents,
         place => place,
     };
-    let killed = world.run(&["--json", "run", QUESTION], Some(Kill::At(first, 1)));
-    assert!(killed.was_killed(), "{first:?} was not reached:\n{}", killed.output);
+    let killed = world.run(&["--json", "run", QUESTION], Some(Kill::At(first_place, 1)));
+    assert!(
+        killed.was_killed(),
+        "{first_place:?} was not reached:\n{}",
+        killed.output
+    );
     if let (FailPoint::TakenOver, Some(run)) = (place, world.run_of(QUESTION)) {
         let killed = world.run(&["runs", "resume", &run.trace_id], Some(Kill::At(place, 1)));
         assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);

@@ -22,7 +22,7 @@ struct Worker<'a> {
     number: u64,
     world: &'a World,
     chance: Chance,
-    /// The thread that all workers use.
+    /// The thread in which all workers ask, beside threads of their own.
     shared: &'a str,
     /// Number of commands so far.
     commands: u64,
@@ -52,8 +52,8 @@ impl<'a> Worker<'a> {
                 3 => self.ask(&["--thread", self.shared]),
                 4 => self.read(&["--json", "runs", "list"]),
                 5 => self.read(&["--json", "thread", "show", self.shared]),
-                6 => self.show(),
-                _ => self.delete(),
+                6 => self.show_run(),
+                _ => self.delete_thread(),
             }
         }
         self
@@ -74,12 +74,12 @@ impl<'a> Worker<'a> {
     }
 
     fn ask(&mut self, more: &[&str]) {
-        let kind = if self.chance.true_in_percent(50) {
+        let manner = if self.chance.true_in_percent(50) {
             SHORT
         } else {
             "fully"
         };
-        let question = format!("Act {kind}, question {} of {}", self.commands, self.number);
+        let question = format!("Act {manner}, question {} of {}", self.commands, self.number);
         let Some(ended) = self.art(&[&["--json", "run"], more, &[question.as_str()]].concat()) else {
             return;
         };
@@ -94,7 +94,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Shows one of the answered runs.
-    fn show(&mut self) {
+    fn show_run(&mut self) {
         let run = self.answered.keys().next_back().cloned();
         if let Some(run) = run {
             self.art(&["--json", "runs", "show", &run]);
@@ -102,7 +102,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Deletes one of the threads in which only this worker asks.
-    fn delete(&mut self) {
+    fn delete_thread(&mut self) {
         let own = self.answered.values().find(|thread| thread.as_str() != self.shared);
         if let Some(thread) = own.cloned()
             && self.art(&["thread", "delete", &thread]).is_some()
@@ -139,6 +139,7 @@ fn four_processes_on_one_home_lose_no_run_and_double_no_effect() {
     let seconds = std::env::var("ART_PROCESSES_SECONDS").map_or(SECONDS, |seconds| seconds.parse().unwrap());
     println!("ART_CRASH_SEED={seed} ART_PROCESSES_SECONDS={seconds}");
     let world = World::new();
+    // The first question begins the thread that all workers share.
     let mut first = Worker::new(WORKERS, &world, "", seed);
     first.ask(&[]);
     let mut answered = first.answered;

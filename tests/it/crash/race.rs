@@ -2,7 +2,7 @@
 
 use std::process::Child;
 
-use super::decisions::{only_run, suspend};
+use super::decisions::{only_run, world_with_waiting_call};
 use super::judge;
 use crate::program::CommandOutput;
 
@@ -19,7 +19,7 @@ fn racers() -> usize {
 // A38: several processes decide about the same call.
 #[test]
 fn exactly_one_of_many_processes_approves_the_same_call() {
-    let world = suspend("effect");
+    let world = world_with_waiting_call("effect");
     let list = world.art(&["--json", "approve", "list"]).output.json();
     let id = list.pointer("/0/call/suspensionId").and_then(|id| id.as_str()).unwrap();
     let mut remaining = racers();

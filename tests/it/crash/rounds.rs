@@ -34,12 +34,12 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Asks a question, kills some of the hosts of its run, and checks the run after it has ended.
     fn round(&mut self, number: u64) {
-        let kind = if self.chance.true_in_percent(30) {
+        let manner = if self.chance.true_in_percent(30) {
             SHORT
         } else {
             "fully"
         };
-        let question = format!("Act {kind} in round {number}");
+        let question = format!("Act {manner} in round {number}");
         let thread = self
             .shared
             .lock()
@@ -116,8 +116,8 @@ impl Worker<'_> {
         if self.chance.true_in_percent(40) {
             let places = FailPoint::ALL.len() as u64;
             let place = usize::try_from(self.chance.number_below(places)).unwrap();
-            let count = u32::try_from(self.chance.number_below(3)).unwrap() + 1;
-            return FailPoint::ALL.get(place).map(|place| Kill::At(*place, count));
+            let times = u32::try_from(self.chance.number_below(3)).unwrap() + 1;
+            return FailPoint::ALL.get(place).map(|place| Kill::At(*place, times));
         }
         // On an idle machine, an answer takes about a third of the longer bound.
         let bound = if self.chance.true_in_percent(50) { 150 } else { 500 };
@@ -131,9 +131,10 @@ fn now() -> u64 {
     u64::try_from(now.as_millis()).unwrap()
 }
 
-/// Finishes the runs that no worker has seen. If a process is killed during its first commit while others have the database open,
-/// that commit may become visible only after all of them have closed the database and SQLite has recovered the log.
-fn finish_unseen(world: &World) {
+/// Finishes the runs that their workers did not see in the store. If a process is killed during its first commit while others
+/// have the database open, the commit may become visible only after all of them have closed the database and SQLite has recovered
+/// the log.
+fn finish_unseen_runs(world: &World) {
     for run in world.interrupted_runs() {
         let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
         assert!(resumed.report().is_some(), "{}", resumed.output);
@@ -141,26 +142,26 @@ fn finish_unseen(world: &World) {
     }
 }
 
-/// Runs `rounds` rounds on new homes. `first` is the number of the first round.
-fn run_rounds(seed: u64, first: u64, rounds: u64, tally: &Mutex<Tally>) {
+/// Runs `rounds` rounds on new homes. `first_round` is the number of the first of them.
+fn run_rounds(seed: u64, first_round: u64, rounds: u64, tally: &Mutex<Tally>) {
     let worlds: Vec<_> = (0..HOMES).map(|_| (World::new(), Mutex::new(None))).collect();
     std::thread::scope(|scope| {
         for (index, (world, shared)) in (0..WORKERS).zip(worlds.iter().cycle()) {
             scope.spawn(move || {
-                let chance = Chance::new(seed ^ (first << 8) ^ index);
+                let chance = Chance::new(seed ^ (first_round << 8) ^ index);
                 let mut worker = Worker {
                     world,
                     chance,
                     tally,
                     shared,
                 };
-                let numbers = (first..first + rounds).filter(|number| number % WORKERS == index);
-                numbers.for_each(|number| worker.round(number));
+                let own_rounds = (first_round..first_round + rounds).filter(|number| number % WORKERS == index);
+                own_rounds.for_each(|number| worker.round(number));
             });
         }
     });
     for (world, _) in &worlds {
-        finish_unseen(world);
+        finish_unseen_runs(world);
         judge::check_database(world);
     }
 }
@@ -171,8 +172,8 @@ fn crashes_at_random_moments_lose_no_run_and_repeat_only_repeatable_calls() {
     let rounds = std::env::var("ART_CRASH_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
     println!("ART_CRASH_SEED={seed} ART_CRASH_ROUNDS={rounds}");
     let tally = Mutex::new(Tally::default());
-    for first in (0..rounds).step_by(ROUNDS_PER_HOME as usize) {
-        run_rounds(seed, first, ROUNDS_PER_HOME.min(rounds - first), &tally);
+    for first_round in (0..rounds).step_by(ROUNDS_PER_HOME as usize) {
+        run_rounds(seed, first_round, ROUNDS_PER_HOME.min(rounds - first_round), &tally);
     }
     let tally = tally.into_inner().unwrap();
     println!("{tally:?}");

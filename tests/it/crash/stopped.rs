@@ -54,18 +54,18 @@ fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
     // The run has one call, so that the host writes nothing while it is stopped. A host that is stopped during a write blocks the
     // writes of all others.
     let question = format!("Act {SLOWLY}, {SHORT}");
-    let first = world.command(&["run", &question]).spawn().unwrap();
+    let stopped_host = world.command(&["run", &question]).spawn().unwrap();
     let run = run_in_progress(&world, &question);
-    send_signal(&first, Signal::STOP);
+    send_signal(&stopped_host, Signal::STOP);
     let (refusals, resumed) = resume_when_possible(&world, &run);
     assert!(refusals > 0, "the run was taken over while its lease lasted");
     let ended = world.run_of(&question).unwrap();
     judge::check_printed_report(&resumed.report().unwrap(), &ended);
     let journal = world.journal(&run.trace_id);
-    send_signal(&first, Signal::CONT);
-    let first = CommandOutput(first.wait_with_output().unwrap());
-    assert_ne!(first.code(), 0, "{first}");
-    assert!(first.stderr().contains("was taken over by another turn"), "{first}");
+    send_signal(&stopped_host, Signal::CONT);
+    let output = CommandOutput(stopped_host.wait_with_output().unwrap());
+    assert_ne!(output.code(), 0, "{output}");
+    assert!(output.stderr().contains("was taken over by another turn"), "{output}");
     assert_eq!(
         (world.journal(&run.trace_id), world.run_of(&question)),
         (journal, Some(ended.clone()))

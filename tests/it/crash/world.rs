@@ -1,4 +1,4 @@
-//! A home, its model, and the file of its effects.
+//! What the crash tests work with: a home, its model, and the file of effects.
 
 use std::fs;
 use std::io::Read;
@@ -21,7 +21,7 @@ const SIGKILL: i32 = 9;
 /// Maximum duration of a command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A home, its model, and the file of the effects.
+/// A home, its model, and a file of effects: the tools append a line to it for each call that they carry out.
 pub(super) struct World {
     pub(super) home: Home,
     /// Address of the model.
@@ -43,7 +43,7 @@ pub(super) struct Ended {
     pub(super) output: CommandOutput,
 }
 
-/// A line of the file of the effects.
+/// A line of the file of effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EffectLine {
     pub(super) run: String,
@@ -84,19 +84,19 @@ impl World {
     /// Runs `art` until it ends or is killed.
     pub(super) fn run(&self, args: &[&str], kill: Option<Kill>) -> Ended {
         let mut command = self.command(args);
-        let after = match kill {
+        let max_duration = match kill {
             Some(Kill::At(place, count)) => {
                 command.env("ART_TEST_STOP_AT", format!("{}:{count}", place.name()));
                 COMMAND_TIMEOUT
             }
-            Some(Kill::After(after)) => after,
+            Some(Kill::After(duration)) => duration,
             None => COMMAND_TIMEOUT,
         };
         let mut child = command.spawn().unwrap();
         // The pipes are read all the time, because a process that prints more than a pipe holds would wait forever for a reader.
         let (stdout, stderr) = (read_all(child.stdout.take()), read_all(child.stderr.take()));
         let start = Instant::now();
-        while start.elapsed() < after && child.try_wait().unwrap().is_none() {
+        while start.elapsed() < max_duration && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();

@@ -1,4 +1,4 @@
-//! A name server.
+//! A name server of the test network, which counts the look-ups.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -8,7 +8,7 @@ use std::thread;
 use super::{LOOPBACK, METADATA, PRIVATE, PUBLIC};
 
 /// The address of the name server.
-pub(super) const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(LOOPBACK), 53);
+pub(super) const NAME_SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(LOOPBACK), 53);
 
 /// The number of IPv4 look-ups of each name.
 type Lookups = Arc<Mutex<HashMap<String, usize>>>;
@@ -21,7 +21,7 @@ pub(super) struct NameServer {
 impl NameServer {
     /// Starts the server.
     pub(super) fn start() -> Self {
-        let socket = UdpSocket::bind(SERVER).unwrap();
+        let socket = UdpSocket::bind(NAME_SERVER).unwrap();
         let lookups = Lookups::default();
         let counted = Arc::clone(&lookups);
         thread::spawn(move || serve(&socket, &counted));
@@ -45,18 +45,18 @@ fn serve(socket: &UdpSocket, lookups: &Lookups) {
 
 /// Returns the answer to a query with one question.
 fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
-    const HEADER: usize = 12;
+    const HEADER_BYTES: usize = 12;
     const TYPE_A: [u8; 2] = [0, 1];
-    let (mut name, mut at) = (String::new(), HEADER);
-    while let length @ 1.. = usize::from(*query.get(at)?) {
-        let label = query.get(at + 1..=at + length)?;
+    let (mut name, mut offset) = (String::new(), HEADER_BYTES);
+    while let length @ 1.. = usize::from(*query.get(offset)?) {
+        let label = query.get(offset + 1..=offset + length)?;
         name.extend([&String::from_utf8_lossy(label), "."]);
-        at += length + 1;
+        offset += length + 1;
     }
     let name = name.trim_end_matches('.');
-    let question = query.get(HEADER..at + 5)?;
-    let addresses = match query.get(at + 1..at + 3)? {
-        kind if kind == TYPE_A => addresses(name, lookups),
+    let question = query.get(HEADER_BYTES..offset + 5)?;
+    let addresses = match query.get(offset + 1..offset + 3)? {
+        record_type if record_type == TYPE_A => addresses(name, lookups),
         _ => Vec::new(),
     };
     let count = u8::try_from(addresses.len()).ok()?;
@@ -73,9 +73,10 @@ fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
 /// Counts a look-up of a name, and returns the addresses of the name.
 fn addresses(name: &str, lookups: &Lookups) -> Vec<Ipv4Addr> {
     let mut lookups = lookups.lock().unwrap();
-    let lookup = lookups.entry(name.to_owned()).or_default();
-    *lookup += 1;
-    match (name, *lookup) {
+    let count = lookups.entry(name.to_owned()).or_default();
+    *count += 1;
+    match (name, *count) {
+        // The address of `rebinding.example` changes after the first look-up.
         ("public.example", _) | ("rebinding.example", 1) => vec![PUBLIC],
         ("loopback.example" | "rebinding.example", _) => vec![LOOPBACK],
         ("private.example", _) => vec![PRIVATE],

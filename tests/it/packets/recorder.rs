@@ -1,4 +1,4 @@
-//! Records to which servers packets are sent in a network.
+//! Records to which servers packets are sent in the test network.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -25,20 +25,20 @@ impl Recorder {
         let protocol = NonZeroU32::new(ALL_PROTOCOLS).map(Protocol::from_raw);
         let socket = socket_with(AddressFamily::PACKET, SocketType::DGRAM, SocketFlags::CLOEXEC, protocol).unwrap();
         let contacted: Arc<Mutex<Vec<SocketAddr>>> = Arc::default();
-        let sink = Arc::clone(&contacted);
-        thread::spawn(move || record(&socket, &sink));
+        let recorded = Arc::clone(&contacted);
+        thread::spawn(move || record(&socket, &recorded));
         Self { contacted }
     }
 
     /// Forgets what was recorded.
     pub(super) fn clear(&self) {
-        settle();
+        wait_for_packets();
         self.contacted.lock().unwrap().clear();
     }
 
     /// Returns the servers to which a connection was begun or a datagram was sent, each once, in the order of the first packets.
     pub(super) fn contacted(&self) -> Vec<SocketAddr> {
-        settle();
+        wait_for_packets();
         let mut contacted = Vec::new();
         for server in self.contacted.lock().unwrap().iter() {
             if !contacted.contains(server) {
@@ -50,15 +50,15 @@ impl Recorder {
 }
 
 /// Waits until packets that are on their way are recorded.
-fn settle() {
+fn wait_for_packets() {
     thread::sleep(Duration::from_millis(200));
 }
 
-fn record(socket: &OwnedFd, sink: &Mutex<Vec<SocketAddr>>) {
+fn record(socket: &OwnedFd, recorded: &Mutex<Vec<SocketAddr>>) {
     let mut packet = [0; 2048];
     while let Ok((_, bytes)) = recv(socket, &mut packet, RecvFlags::empty()) {
         if let Some(server) = packet.get(..bytes).and_then(contacted_server) {
-            sink.lock().unwrap().push(server);
+            recorded.lock().unwrap().push(server);
         }
     }
 }
@@ -69,18 +69,18 @@ fn contacted_server(packet: &[u8]) -> Option<SocketAddr> {
     const SYN: u8 = 2;
     const ACK: u8 = 16;
     const DNS_PORT: u16 = 53;
-    let head = usize::from(packet.first()? & 0xf) * 4;
-    let port = |at: usize| {
+    let header_bytes = usize::from(packet.first()? & 0xf) * 4;
+    let port = |offset: usize| {
         Some(u16::from_be_bytes([
-            *packet.get(head + at)?,
-            *packet.get(head + at + 1)?,
+            *packet.get(header_bytes + offset)?,
+            *packet.get(header_bytes + offset + 1)?,
         ]))
     };
-    let is_first = match *packet.get(9)? {
-        TCP => packet.get(head + 13)? & (SYN | ACK) == SYN,
+    let begins_exchange = match *packet.get(9)? {
+        TCP => packet.get(header_bytes + 13)? & (SYN | ACK) == SYN,
         UDP => port(0)? != DNS_PORT,
         _ => false,
     };
     let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
-    is_first.then_some((Ipv4Addr::from(address), port(2)?).into())
+    begins_exchange.then_some((Ipv4Addr::from(address), port(2)?).into())
 }

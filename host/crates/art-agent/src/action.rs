@@ -1,4 +1,6 @@
-//! Actions: the model calls and batches of tool calls that a run waits for, and that its driver carries out.
+//! Actions: what a run waits for, and what its driver carries out. An action is either one model call or one batch of tool calls:
+//! the calls of one reply, or the planned calls of one step. The driver is the program around the run, which makes the calls. One
+//! event of the run announces a call before it is made, and another one answers the call when it has ended.
 
 use std::fmt;
 
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::RunEvent;
 
-/// Number of an action within its run, from 1. A replay gives each action the same number.
+/// Number of an action within its run, from 1. When a journal is replayed, each action gets the same number again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(pub u64);
@@ -21,14 +23,15 @@ impl fmt::Display for ActionId {
     }
 }
 
-/// A model call to make, answered by [`ModelReplied`](crate::RunEvent::ModelReplied) or [`ModelFailed`](crate::RunEvent::ModelFailed).
+/// A model call to make, answered by [`ModelReplied`](crate::RunEvent::ModelReplied) or
+/// [`ModelFailed`](crate::RunEvent::ModelFailed).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCall {
-    /// Number of the action.
+    /// Number of this action.
     pub id: ActionId,
     /// The plan item that makes the call; `None` for planning and synthesis.
     pub item_id: Option<String>,
-    /// Number of the call within its phase or item, from 1.
+    /// Number of this model call among those of its item, or of planning or synthesis, from 1.
     pub iteration: u32,
     /// Whether the reply may be the answer to the question. Such a reply is the answer unless it calls tools or is a plan.
     pub may_answer: bool,
@@ -40,19 +43,20 @@ pub struct ModelCall {
 /// [`ToolEnded`](crate::RunEvent::ToolEnded).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// Number of the action, which is the batch that contains the call.
+    /// Number of the action, which is the batch of tool calls that this call belongs to.
     pub action: ActionId,
     /// The plan item that makes the call.
     pub item_id: String,
-    /// The call. Names of the question's attachments in its arguments are already replaced by the contents.
+    /// The call. Where its arguments name attachments of the question, they already have the contents instead.
     pub call: ParsedToolCall,
-    /// Arguments that the driver still has to replace by files of earlier calls, which are in the store.
+    /// Arguments that name files of earlier calls. The driver replaces each name by the content of the file, which is in the
+    /// store.
     pub files: Vec<FileArgument>,
-    /// The approval of a person, if the call waited for one. The driver checks that the call is still the one that was approved.
+    /// The approval of a person, if the call waited for it. The driver checks that the call is still the one that was approved.
     pub approval: Option<Box<Approval>>,
 }
 
-/// The approval of a call.
+/// A person's approval of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
     /// The question that a person was asked.
@@ -61,7 +65,8 @@ pub struct Approval {
     pub decision: Decision,
 }
 
-/// An argument of a call that takes the file of an earlier call: as text, or in base64 if the file is not text.
+/// An argument of a call that names a file of an earlier call. Its value becomes the content of the file: the text, or base64 if
+/// the file is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileArgument {
     /// Position of the argument, as a JSON pointer.
@@ -71,7 +76,8 @@ pub struct FileArgument {
 }
 
 impl ToolCall {
-    /// Returns the event that announces the call. The driver adds the digests of the tool and the input, and any standing approval.
+    /// Returns the event that announces the call. The driver fills in the digests of the tool and the input, and the standing
+    /// approval if the call needs one.
     #[must_use]
     pub fn called_event(&self, at: Timestamp) -> RunEvent {
         RunEvent::ToolCalled {

@@ -1,6 +1,7 @@
-//! Attachments of the question. Prompts show the beginning of each attachment that is text. A call that names an attachment as
-//! `attachment:NAME` gets its whole content, as text or in base64. A model with vision also gets files that are not text as part of
-//! the request. Files that tools produced are named in the same form; the driver inserts them, because their content is in the store.
+//! Attachments of the question. Prompts show the beginning of each attachment that is text. An argument of a call that is exactly
+//! `attachment:NAME` becomes the whole content of that attachment: its text, or base64 if it is not text. A model with vision
+//! also gets attachments that are not text as part of the request. Files that tools produced are named in the same form; the
+//! driver inserts their contents, because these are in the store.
 
 use std::collections::BTreeSet;
 
@@ -13,27 +14,27 @@ use serde_json::Value;
 use crate::file::{Files, RunFile};
 use crate::plan::escape;
 
-/// Prefix of a text that stands for a file.
-pub(crate) const PREFIX: &str = "attachment:";
+/// Beginning of a text that names a file and stands for its content.
+pub(crate) const ATTACHMENT_PREFIX: &str = "attachment:";
 
-/// Maximum number of files of tools that are listed for a model, newest first.
+/// Maximum number of files from tools that are listed for a model. The newest are listed.
 pub(crate) const MAX_LISTED_FILES: usize = 50;
 
-/// Where arguments may name files.
+/// The texts in the arguments of a call that may name files.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Places {
-    /// In every text: a model has written all of them.
+pub(crate) enum FilePlaces {
+    /// Every text: a model has written all of them.
     #[default]
     Anywhere,
-    /// In the texts at these JSON pointers. Other texts are data, for example from an output, and may look like a name by chance.
+    /// The texts at these JSON pointers. Other texts are data, for example from an output, and may begin like a name by chance.
     At(BTreeSet<String>),
 }
 
-impl Places {
-    /// In no text.
+impl FilePlaces {
+    /// No text.
     pub(crate) const NONE: Self = Self::At(BTreeSet::new());
 
-    fn has(&self, pointer: &str) -> bool {
+    fn includes(&self, pointer: &str) -> bool {
         match self {
             Self::Anywhere => true,
             Self::At(pointers) => pointers.contains(pointer),
@@ -41,36 +42,36 @@ impl Places {
     }
 }
 
-/// Returns whether a text in `arguments` looks like the name of a file.
+/// Returns whether a text in `arguments` begins with [`ATTACHMENT_PREFIX`].
 pub(crate) fn may_name_a_file(arguments: &Value) -> bool {
     let mut found = false;
-    visit_references(arguments, &Places::Anywhere, &mut String::new(), &mut |_, _| {
+    visit_file_names(arguments, &FilePlaces::Anywhere, &mut String::new(), &mut |_, _| {
         found = true
     });
     found
 }
 
-/// Replaces each text in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
-pub(crate) fn expand(arguments: &Value, places: &Places, attachments: &[QueryAttachment]) -> Value {
-    let mut expanded = arguments.clone();
-    visit_references(arguments, places, &mut String::new(), &mut |pointer, name| {
+/// Returns `arguments` with the content of the attachment in place of each text `attachment:NAME`. Names of other files stay.
+pub(crate) fn insert_contents(arguments: &Value, places: &FilePlaces, attachments: &[QueryAttachment]) -> Value {
+    let mut filled_in = arguments.clone();
+    visit_file_names(arguments, places, &mut String::new(), &mut |pointer, name| {
         let attachment = find_attachment(name, attachments);
-        if let Some((attachment, text)) = attachment.zip(expanded.pointer_mut(pointer)) {
+        if let Some((attachment, text)) = attachment.zip(filled_in.pointer_mut(pointer)) {
             *text = Value::from(content(attachment));
         }
     });
-    expanded
+    filled_in
 }
 
-/// Returns the files of tools that `arguments` name, each with the JSON pointer of the string that names it.
+/// Returns the files that `arguments` name and that are not attachments, each with the JSON pointer of the text that names it.
 pub(crate) fn file_arguments<'a>(
     arguments: &Value,
-    places: &Places,
+    places: &FilePlaces,
     attachments: &[QueryAttachment],
     files: &'a Files,
 ) -> Vec<(String, &'a RunFile)> {
     let mut file_arguments = Vec::new();
-    visit_references(arguments, places, &mut String::new(), &mut |pointer, name| {
+    visit_file_names(arguments, places, &mut String::new(), &mut |pointer, name| {
         if find_attachment(name, attachments).is_none() {
             file_arguments.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
         }
@@ -78,9 +79,9 @@ pub(crate) fn file_arguments<'a>(
     file_arguments
 }
 
-/// Returns the attachments that are not text, if the model has vision.
-pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media> {
-    let visible = if vision { attachments } else { &[] };
+/// Returns the attachments that are not text, for a request to the model. Returns none if the model has no vision.
+pub(crate) fn media(attachments: &[QueryAttachment], has_vision: bool) -> Vec<Media> {
+    let visible = if has_vision { attachments } else { &[] };
     let media = visible.iter().filter_map(|attachment| {
         Some(Media {
             name: attachment.name.clone(),
@@ -91,36 +92,37 @@ pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media>
     media.collect()
 }
 
-/// Returns the size of an attachment in bytes, before encoding.
-pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
+/// Returns the size of an attachment in bytes, before it is encoded in base64.
+pub(crate) fn size_in_bytes(attachment: &QueryAttachment) -> usize {
     match &attachment.base64 {
         None => attachment.text.len(),
         Some(base64) => base64.trim_end_matches('=').len() * 3 / 4,
     }
 }
 
-/// Returns the size of a file as an argument, or `None` if there is no such file.
+/// Returns how many bytes the content of a file adds at least to the arguments that name it, or `None` if there is no such file. A
+/// file in the store counts with its own size: only the driver finds out whether it is text, or becomes base64 and a third longer.
 pub(crate) fn argument_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
     let content = find_attachment(name, attachments).map(|attachment| content(attachment).len() as u64);
     content.or_else(|| files.find(name).map(|file| file.bytes))
 }
 
-/// Returns an error if `arguments` name an attachment that does not exist, or would exceed the input limit of every tool when
-/// expanded. Must be called before [`expand`], because short arguments may name a large file many times.
-pub(crate) fn check(
+/// Returns the error of a call whose `arguments` name a file that does not exist, or would certainly be larger than the input of
+/// any tool once the contents are inserted; the tool system checks the exact size later. Must be called before
+/// [`insert_contents`], because short arguments may name a large file many times.
+pub(crate) fn argument_error(
     arguments: &Value,
-    places: &Places,
+    places: &FilePlaces,
     attachments: &[QueryAttachment],
     files: &Files,
 ) -> Option<(ToolErrorCode, String)> {
     let mut names = Vec::new();
-    visit_references(arguments, places, &mut String::new(), &mut |_, name| {
+    visit_file_names(arguments, places, &mut String::new(), &mut |_, name| {
         names.push(name.to_owned())
     });
     let mut bytes = 0_u64;
     for name in names {
-        let attached = find_attachment(&name, attachments).map(|attachment| content(attachment).len() as u64);
-        let Some(added) = attached.or_else(|| files.find(&name).map(|file| file.bytes)) else {
+        let Some(added) = argument_bytes(&name, attachments, files) else {
             return Some((ToolErrorCode::NotFound, unknown_name_message(&name, attachments, files)));
         };
         bytes = bytes.saturating_add(added);
@@ -135,18 +137,19 @@ pub(crate) fn check(
     })
 }
 
-/// Calls `on_reference` for each text in `arguments` that names an attachment or a file, with its JSON pointer and the name.
-fn visit_references(
+/// Calls `on_name` for each text `attachment:NAME` in `arguments` at one of `places`, with the JSON pointer of the text and with
+/// `NAME`.
+fn visit_file_names(
     arguments: &Value,
-    places: &Places,
+    places: &FilePlaces,
     pointer: &mut String,
-    on_reference: &mut impl FnMut(&str, &str),
+    on_name: &mut impl FnMut(&str, &str),
 ) {
     let mut visit_child = |key: &str, value: &Value| {
         let length = pointer.len();
         pointer.push('/');
         pointer.push_str(&escape(key));
-        visit_references(value, places, pointer, on_reference);
+        visit_file_names(value, places, pointer, on_name);
         pointer.truncate(length);
     };
     match arguments {
@@ -155,8 +158,11 @@ fn visit_references(
             .for_each(|(n, value): (usize, _)| visit_child(&n.to_string(), value)),
         Value::Object(map) => map.iter().for_each(|(key, value)| visit_child(key, value)),
         Value::String(text) => {
-            if let Some(name) = text.strip_prefix(PREFIX).filter(|_| places.has(pointer)) {
-                on_reference(pointer, name);
+            if let Some(name) = text
+                .strip_prefix(ATTACHMENT_PREFIX)
+                .filter(|_| places.includes(pointer))
+            {
+                on_name(pointer, name);
             }
         }
         _ => {}
@@ -168,7 +174,7 @@ fn content(attachment: &QueryAttachment) -> &str {
     attachment.base64.as_ref().unwrap_or(&attachment.text)
 }
 
-/// Returns the attachment of the question with this name.
+/// Returns the attachment with this name.
 fn find_attachment<'a>(name: &str, attachments: &'a [QueryAttachment]) -> Option<&'a QueryAttachment> {
     attachments.iter().find(|attachment| attachment.name == name)
 }
@@ -188,7 +194,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn sales() -> Vec<QueryAttachment> {
+    fn text_attachments() -> Vec<QueryAttachment> {
         vec![QueryAttachment {
             name: "sales.csv".to_owned(),
             media_type: "text/csv".to_owned(),
@@ -201,7 +207,7 @@ mod tests {
         Files::default()
     }
 
-    fn picture() -> QueryAttachment {
+    fn picture_attachment() -> QueryAttachment {
         QueryAttachment {
             name: "a.png".to_owned(),
             media_type: "image/png".to_owned(),
@@ -211,46 +217,68 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_that_is_not_text_becomes_its_base64() {
+    fn the_name_of_an_attachment_that_is_not_text_becomes_its_base64() {
         assert_eq!(
-            expand(&json!({"image": "attachment:a.png"}), &Places::Anywhere, &[picture()]),
+            insert_contents(
+                &json!({"image": "attachment:a.png"}),
+                &FilePlaces::Anywhere,
+                &[picture_attachment()]
+            ),
             json!({"image": "iVBORw=="})
         );
     }
 
     #[test]
-    fn only_files_that_are_not_text_are_media() {
-        let all = [sales(), vec![picture()]].concat();
-        let names: Vec<_> = media(&all, true).into_iter().map(|media| media.name).collect();
+    fn only_attachments_that_are_not_text_are_sent_to_a_model_with_vision() {
+        let all = [text_attachments(), vec![picture_attachment()]].concat();
+        let (has_vision, has_no_vision) = (true, false);
+        let names: Vec<_> = media(&all, has_vision).into_iter().map(|media| media.name).collect();
         assert_eq!(names, ["a.png"]);
-        assert_eq!(media(&all, false), []);
+        assert_eq!(media(&all, has_no_vision), []);
     }
 
     #[test]
-    fn the_size_of_a_file_is_measured_before_encoding() {
-        assert_eq!((bytes(&picture()), bytes(&sales()[0])), (4, 7));
+    fn the_size_of_an_attachment_is_measured_before_it_is_encoded() {
+        assert_eq!(
+            (
+                size_in_bytes(&picture_attachment()),
+                size_in_bytes(&text_attachments()[0])
+            ),
+            (4, 7)
+        );
     }
 
     #[test]
-    fn a_name_is_replaced_by_the_content_at_any_depth() {
+    fn the_name_of_an_attachment_becomes_its_content_at_any_depth() {
         let arguments = json!({"csv": "attachment:sales.csv", "more": [{"x": "attachment:sales.csv"}]});
         assert_eq!(
-            expand(&arguments, &Places::Anywhere, &sales()),
+            insert_contents(&arguments, &FilePlaces::Anywhere, &text_attachments()),
             json!({"csv": "a,b\n1,2", "more": [{"x": "a,b\n1,2"}]})
         );
     }
 
     #[test]
-    fn a_name_within_a_text_or_as_a_key_is_not_replaced() {
+    fn a_name_within_a_longer_text_or_as_a_key_is_not_replaced() {
         let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
-        assert_eq!(expand(&arguments, &Places::Anywhere, &sales()), arguments);
-        assert_eq!(check(&arguments, &Places::Anywhere, &sales(), &no_files()), None);
+        assert_eq!(
+            insert_contents(&arguments, &FilePlaces::Anywhere, &text_attachments()),
+            arguments
+        );
+        assert_eq!(
+            argument_error(&arguments, &FilePlaces::Anywhere, &text_attachments(), &no_files()),
+            None
+        );
     }
 
     #[test]
     fn the_error_for_an_unknown_name_lists_the_known_ones() {
         assert_eq!(
-            check(&json!(["attachment:x.csv"]), &Places::Anywhere, &sales(), &no_files()),
+            argument_error(
+                &json!(["attachment:x.csv"]),
+                &FilePlaces::Anywhere,
+                &text_attachments(),
+                &no_files()
+            ),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x.csv`; use one of `sales.csv`".to_owned()
@@ -261,7 +289,7 @@ mod tests {
     #[test]
     fn without_attachments_the_error_says_that_there_are_none() {
         assert_eq!(
-            check(&json!("attachment:x"), &Places::Anywhere, &[], &no_files()),
+            argument_error(&json!("attachment:x"), &FilePlaces::Anywhere, &[], &no_files()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x`; the question has none".to_owned()
@@ -271,19 +299,19 @@ mod tests {
 
     #[test]
     fn attachments_that_together_exceed_every_input_limit_are_refused() {
-        let mut large = picture();
+        let mut large = picture_attachment();
         large.base64 = Some("x".repeat(1 << 20));
-        let repeated = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
+        let named_times = |times: usize| json!({"images": vec!["attachment:a.png"; times]});
         assert_eq!(
-            check(
-                &repeated(4),
-                &Places::Anywhere,
+            argument_error(
+                &named_times(4),
+                &FilePlaces::Anywhere,
                 std::slice::from_ref(&large),
                 &no_files()
             ),
             None
         );
-        let (code, reason) = check(&repeated(5), &Places::Anywhere, &[large], &no_files()).unwrap();
+        let (code, reason) = argument_error(&named_times(5), &FilePlaces::Anywhere, &[large], &no_files()).unwrap();
         assert_eq!(code, ToolErrorCode::ValidationError);
         assert!(
             reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),

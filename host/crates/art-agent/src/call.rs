@@ -1,4 +1,4 @@
-//! Identifiers and fingerprints of tool calls.
+//! Tool calls that a model wrote: each gets an identifier, and a fingerprint by which repeated calls are found.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use art_core::json::sorted_text;
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest};
 use serde_json::Value;
 
-use crate::attachment::Places;
+use crate::attachment::FilePlaces;
 
 /// Maximum length of a call identifier that a model gives, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
 
-/// A tool call as parsed from a reply.
+/// A tool call that has no identifier of the host yet: from a reply, from a plan, or from a person.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawCall {
     /// Identifier that the model gave, if any.
     pub(crate) call_id: Option<String>,
     pub(crate) tool_name: String,
     pub(crate) arguments: Value,
-    /// Where the arguments may name files.
-    pub(crate) file_places: Places,
+    /// The texts in the arguments that may name files.
+    pub(crate) file_places: FilePlaces,
     /// Why the call cannot be made, in words for the model.
     pub(crate) problem: Option<String>,
 }
@@ -33,25 +33,27 @@ impl RawCall {
             call_id,
             tool_name,
             arguments,
-            file_places: Places::Anywhere,
+            file_places: FilePlaces::Anywhere,
             problem,
         }
     }
 }
 
-/// Assigns a unique identifier to every call of a run (X1).
+/// Gives each call of a run an identifier that no other call of the run has (X1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallIds {
-    /// Number of identifiers that were generated.
-    generated: u64,
+    /// Number of identifiers that the host generated.
+    generated_count: u64,
+    /// All identifiers so far, those of models too.
     used: BTreeSet<String>,
 }
 
 impl CallIds {
-    /// Returns the call with the identifier that the model gave, if that is valid and new, or else with a generated one.
+    /// Returns the call with an identifier: the one that the model gave if it is valid and not used yet, or else a generated one.
+    /// `trace_id` is the identifier of the run.
     pub(crate) fn identify(&mut self, trace_id: &str, raw: RawCall) -> ParsedToolCall {
-        let valid = raw.call_id.filter(|id| is_valid_id(id) && !self.used.contains(id));
-        let call_id = valid.unwrap_or_else(|| self.next_id(trace_id));
+        let usable_id = raw.call_id.filter(|id| is_valid_id(id) && !self.used.contains(id));
+        let call_id = usable_id.unwrap_or_else(|| self.next_id(trace_id));
         self.used.insert(call_id.clone());
         ParsedToolCall {
             call_id,
@@ -62,8 +64,8 @@ impl CallIds {
 
     fn next_id(&mut self, trace_id: &str) -> String {
         loop {
-            self.generated += 1;
-            let id = nth_call_id(trace_id, self.generated);
+            self.generated_count += 1;
+            let id = nth_call_id(trace_id, self.generated_count);
             if !self.used.contains(&id) {
                 return id;
             }
@@ -82,7 +84,7 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
         kind: FunctionKind::Function,
         function: FunctionCall {
             name: call.tool_name.clone(),
-            // Providers accept only an object. The result of the call reports any other arguments as an error.
+            // Providers accept only an object as arguments. A call with other arguments is not made, and its result says so.
             arguments: if call.arguments.is_object() {
                 call.arguments.to_string()
             } else {
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn raw(id: Option<&str>) -> RawCall {
+    fn call_with_id(id: Option<&str>) -> RawCall {
         RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
     }
 
@@ -110,30 +112,33 @@ mod tests {
     #[test]
     fn a_call_without_an_id_gets_the_next_id_of_the_run() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.identify("run", raw(None)).call_id, nth_call_id("run", 1));
-        assert_eq!(ids.identify("run", raw(None)).call_id, nth_call_id("run", 2));
+        assert_eq!(ids.identify("run", call_with_id(None)).call_id, nth_call_id("run", 1));
+        assert_eq!(ids.identify("run", call_with_id(None)).call_id, nth_call_id("run", 2));
     }
 
     #[test]
     fn a_call_id_that_is_already_used_is_replaced() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.identify("run", raw(Some("a"))).call_id, "a");
-        assert_eq!(ids.identify("run", raw(Some("a"))).call_id, nth_call_id("run", 1));
+        assert_eq!(ids.identify("run", call_with_id(Some("a"))).call_id, "a");
+        assert_eq!(
+            ids.identify("run", call_with_id(Some("a"))).call_id,
+            nth_call_id("run", 1)
+        );
     }
 
     #[test]
     fn a_call_id_with_control_characters_is_replaced() {
-        let call = CallIds::default().identify("run", raw(Some("a\nb")));
+        let call = CallIds::default().identify("run", call_with_id(Some("a\nb")));
         assert_eq!(call.call_id, nth_call_id("run", 1));
     }
 
     #[test]
     fn the_order_of_keys_does_not_change_the_fingerprint() {
         let call = |arguments| CallIds::default().identify("run", RawCall::new(None, "t".to_owned(), arguments));
-        let one = call(json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
-        let same = call(json!({"b": [{"d": 3, "c": 2}], "a": 1}));
-        let other = call(json!({"b": [{"d": 3, "c": 4}], "a": 1}));
-        assert_eq!(fingerprint(&one), fingerprint(&same));
-        assert_ne!(fingerprint(&one), fingerprint(&other));
+        let call_1 = call(json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
+        let reordered = call(json!({"b": [{"d": 3, "c": 2}], "a": 1}));
+        let changed = call(json!({"b": [{"d": 3, "c": 4}], "a": 1}));
+        assert_eq!(fingerprint(&call_1), fingerprint(&reordered));
+        assert_ne!(fingerprint(&call_1), fingerprint(&changed));
     }
 }

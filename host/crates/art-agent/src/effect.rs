@@ -1,4 +1,5 @@
-//! Effects, which the driver commits together with an event.
+//! Effects: what has to be stored because of an event, such as the state of the thread or an observation. The driver, which is
+//! the program around the run, commits an event and its effects together.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use crate::event::CallEnd;
 use crate::observe;
 
-/// Something to do because of an event. The driver commits it together with the event. `SaveState` comes first, so that no observation
-/// describes a state that is not stored yet (P40).
+/// Something to store because of an event. Of the effects of one event, `SaveState` comes first, so that no observation describes
+/// a state that is not stored yet (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Store the state of the thread, as [`crate::Run::stored_state`] returns it.
@@ -25,6 +26,7 @@ pub enum Effect {
 pub(crate) struct Outbox {
     thread_id: String,
     trace_id: String,
+    /// Time of the event.
     at: Timestamp,
     effects: Vec<Effect>,
     state_changed: bool,
@@ -71,13 +73,13 @@ impl Outbox {
         }));
     }
 
-    /// Records the TOOL_EXECUTION observation of a call that ended (C36).
+    /// Adds the `TOOL_EXECUTION` observation of a call that ended. Its content has a fixed form (C36).
     pub(crate) fn observe_tool_call(&mut self, item_id: &str, end: &CallEnd) {
         let (content, metadata) = observe::tool_execution(end);
         self.observe_with(ObservationType::ToolExecution, Some(item_id), content, metadata);
     }
 
-    /// Records an ERROR observation.
+    /// Adds an `ERROR` observation.
     pub(crate) fn observe_error(&mut self, phase: &str, parent: Option<&str>, message: &str) {
         let content = json!({"phase": phase, "error": message, "stack": null, "timestamp": self.at});
         self.observe(ObservationType::Error, parent, content);

@@ -1,4 +1,9 @@
-//! Errors of applying events. A run itself always ends with an answer and never with an error of this kind.
+//! Errors of applying an event to a run. They show a fault of the driver, which is the program around the run, or of the journal.
+//! The run itself never ends with an error of this kind.
+//!
+//! An action is one model call or one batch of tool calls. It is open from the time when the run needs it until it is answered:
+//! by the reply or the failure of the model call, or by the ends of all calls of the batch. A call counts as made once an event
+//! announces it.
 
 use crate::action::ActionId;
 
@@ -11,44 +16,45 @@ pub enum ApplyError {
     /// The run has already ended.
     #[error("the run is finished; drop answers that come after its end")]
     Finished,
-    /// The action has been answered already, or never existed.
+    /// The event is about an action that has been answered already, or never existed.
     #[error("action `{action}` is not open; answer each action once")]
     ActionNotOpen {
         /// Number of the action.
         action: ActionId,
     },
-    /// The event is a model reply for an action that calls tools, or the reverse.
+    /// The event is for a model call, and the action is a batch of tool calls, or the reverse.
     #[error("action `{action}` waits for {expected}")]
     WrongAnswer {
         /// Number of the action.
         action: ActionId,
-        /// The kind of event that the action waits for.
+        /// What the action waits for.
         expected: &'static str,
     },
-    /// The call was made already.
+    /// The event begins a call that was announced before, or that waits for a person.
     #[error("a call of action `{action}` is made twice; make each call once")]
     AlreadyMade {
         /// Number of the action.
         action: ActionId,
     },
-    /// A call has ended that was not made.
+    /// The event ends a call that no event has announced.
     #[error("a call of action `{action}` has ended that was not made; announce each call before it is made")]
     NotMade {
         /// Number of the action.
         action: ActionId,
     },
-    /// The suspension was decided already, or never existed.
+    /// The event decides a suspension, a call that waits for a person, which was decided already or never existed.
     #[error("no call waits for a decision with the identifier `{suspension_id}`; decide each suspension once")]
     NotSuspended {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The calls of the plan are not to be checked now, or a question is about another call.
+    /// The event has questions about calls of the plan, but these calls are not to be checked now, or a question is not about one
+    /// of them, or two are about the same call.
     #[error(
         "the questions are not about the calls of the plan that are to be checked now; ask about each known call once"
     )]
     PlanNotToCheck,
-    /// The results do not match the calls of the action.
+    /// The event has a call or a result that is not one of the action, or lacks one, or repeats one that has ended.
     #[error(
         "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"
     )]
@@ -68,7 +74,7 @@ pub enum ReplayError {
     /// There is no event, or the first one is not `started`.
     #[error("the first event of a run has to be `started`")]
     NotStarted,
-    /// The first event does not name the run.
+    /// The first event has no identifier of the run.
     #[error("the run has no `traceId`; give it one before it starts")]
     NoTraceId,
     /// An event does not fit the events before it.
@@ -76,7 +82,7 @@ pub enum ReplayError {
     DoesNotFit {
         /// Position of the event in the journal, from 0.
         index: usize,
-        /// The error of applying it.
+        /// Why it does not fit.
         #[source]
         source: ApplyError,
     },

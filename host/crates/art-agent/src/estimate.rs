@@ -1,6 +1,8 @@
-//! Estimates of what the planned calls of a plan, its other steps and its answer will use, before anything runs.
+//! Estimates what a plan will use before it runs: its planned calls, the steps that the model carries out, and the answer.
 //!
-//! The start of a run contains the records of earlier calls, so that a replay gives the same estimates.
+//! The estimates come from records of what earlier calls used. Each estimated quantity has two numbers: its median, which is the
+//! usual case, and its 95th percentile. The start of a run contains the records, so that a replay of the run gives the same
+//! estimates.
 
 mod model;
 mod plan;
@@ -8,13 +10,13 @@ mod record;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use model::{ASSUMED_ANSWER_TOKENS, estimate_steps};
 pub use model::{CostQuantiles, ModelBasis, ModelEstimate, ModelRecord, StepEstimate, WorkQuantiles};
-pub(crate) use model::{REPLY_TOKENS, estimate_steps};
 pub use plan::{AnswerEstimate, CallEstimate, PlanEstimate};
 pub(crate) use plan::{Estimator, estimate_answer, json_bytes};
 pub use record::{Basis, CallLimits, SizeClass, ToolRecord};
 
-/// The median and the 95th percentile of a quantity.
+/// The median and the 95th percentile of several numbers, such as the recorded durations of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantiles {
     /// At least half of the numbers are at most this.
@@ -24,7 +26,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Returns the quantiles of a number that is known.
+    /// Returns the quantiles of a quantity that is known: both are `number`.
     #[must_use]
     pub const fn exactly(number: u64) -> Self {
         Self {
@@ -48,7 +50,8 @@ impl Quantiles {
         }
     }
 
-    /// Adds the medians and the 95th percentiles. The second sum is usually above the 95th percentile of the summed numbers.
+    /// Adds the medians, and adds the 95th percentiles. The sum of two 95th percentiles is usually above the 95th percentile of
+    /// the sums, because both numbers are seldom that large together.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -57,7 +60,8 @@ impl Quantiles {
         }
     }
 
-    /// Applies `function` to both quantiles. `function` must never return a smaller number for a larger one.
+    /// Applies `function` to the median and to the 95th percentile. `function` must never return a smaller number for a larger
+    /// one.
     #[must_use]
     pub fn map(self, function: impl Fn(u64) -> u64) -> Self {
         Self {
@@ -67,7 +71,7 @@ impl Quantiles {
     }
 }
 
-/// Quantiles of what a call uses.
+/// Quantiles of what a tool call uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallQuantiles {
@@ -121,11 +125,15 @@ mod tests {
         }
 
         #[test]
-        fn a_larger_number_makes_no_quantile_smaller(numbers in prop::collection::vec(0_u64..50, 1..60), at in 0_usize..60, more in 0_u64..9) {
-            let mut larger = numbers.clone();
-            let at = at % numbers.len();
-            larger[at] += more;
-            let (before, after) = (Quantiles::of(numbers), Quantiles::of(larger));
+        fn a_larger_number_makes_no_quantile_smaller(
+            numbers in prop::collection::vec(0_u64..50, 1..60),
+            index in 0_usize..60,
+            increase in 0_u64..9,
+        ) {
+            let mut increased = numbers.clone();
+            let index = index % numbers.len();
+            increased[index] += increase;
+            let (before, after) = (Quantiles::of(numbers), Quantiles::of(increased));
             prop_assert!(before.median <= after.median && before.p95 <= after.p95);
         }
     }

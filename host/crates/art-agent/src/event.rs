@@ -1,10 +1,14 @@
 //! The events of a run, as the journal stores them.
+//!
+//! The plan of a run has items, which are its steps. A run calls models and tools by actions: an action is one model call or one
+//! batch of tool calls, which are the calls of one reply or the planned calls of one item. A call that waits for a person's
+//! decision is suspended. Its suspension contains the question.
 
 use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::agent::{AgentProps, ExecutionConfig};
-use art_core::capability::Use;
+use art_core::capability::GrantUse;
 use art_core::conversation::ConversationMessage;
 use art_core::error::{ArtError, ModelError};
 use art_core::intake::Intake;
@@ -16,7 +20,7 @@ use art_core::provider::{ContextWindow, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, PartialReply};
 use art_core::suspension::{Decision, SuspendedCall};
 use art_core::tool::{ToolResult, ToolSchema};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_core::{JsonObject, id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,20 +44,20 @@ pub enum RunEvent {
     ModelAsked {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the action. Its name in the journal is `step`.
+        /// Number of the model call among the actions of the run. The journal calls it `step`, as in all events.
         #[serde(rename = "step")]
         action: ActionId,
         /// The plan item for which the model is asked; `None` for planning and synthesis.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item_id: Option<String>,
-        /// Number of tokens of the request, estimated; 0 if the context of the model is unlimited.
+        /// Estimated number of tokens of the request; 0 if the context of the model is unlimited.
         #[serde(default, skip_serializing_if = "is_zero")]
         tokens: u64,
         /// Digest of the request as JSON.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         request: String,
     },
-    /// The model cannot be asked.
+    /// A model call cannot be made.
     ModelNotAsked {
         /// Time of the event.
         at: Timestamp,
@@ -80,18 +84,18 @@ pub enum RunEvent {
         /// Number of the model call.
         #[serde(rename = "step")]
         action: ActionId,
-        /// The error after all retries.
+        /// The error of the last try.
         error: ModelError,
-        /// How much of the reply had arrived.
+        /// How much of the reply had arrived before the call failed.
         #[serde(default, skip_serializing_if = "PartialReply::is_empty")]
         received: PartialReply,
     },
-    /// A tool is called. This event is in the journal before the tool runs, so that a host which takes over the run knows that the
+    /// A tool is called. This event is in the journal before the tool runs. A host that takes over the run sees from it that the
     /// tool may have run.
     ToolCalled {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the batch of the call.
+        /// Number of the batch to which the call belongs.
         #[serde(rename = "step")]
         action: ActionId,
         /// The plan item that makes the call.
@@ -103,10 +107,10 @@ pub enum RunEvent {
         /// Digest of the code of the tool, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_digest: Option<String>,
-        /// Digest of the input: the validated arguments with defaults and contents of files, as JSON text.
+        /// Digest of the input: the JSON text of the validated arguments, with default values and contents of files filled in.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         input: String,
-        /// Identifier of the standing approval of a person, without which a rule would have asked about the call.
+        /// Identifier of the standing approval by which a person allowed such calls in advance; absent if the call needed none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         standing_approval: Option<String>,
     },
@@ -114,41 +118,41 @@ pub enum RunEvent {
     ToolEnded {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the batch of the call.
+        /// Number of the batch to which the call belongs.
         #[serde(rename = "step")]
         action: ActionId,
         /// How the call ended.
         end: Box<CallEnd>,
     },
-    /// A tool call is not made before a person has decided. If the tool itself asks the person, its call ends with
-    /// [`CallEnd::suspension`] instead.
+    /// A tool call waits for a person's decision before it is made. If instead the tool runs and asks the person itself, the call
+    /// ends with [`CallEnd::suspension`].
     CallSuspended {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the batch of the call.
+        /// Number of the batch to which the call belongs.
         #[serde(rename = "step")]
         action: ActionId,
         /// The question, which names the call.
         suspension: Box<SuspendedCall>,
     },
-    /// The calls of the plan whose arguments are known were checked, and no step has started yet: see [`RunStart::ask_together`].
+    /// The planned calls whose arguments are known were checked, before the first item starts: see [`RunStart::ask_together`].
     PlanChecked {
         /// Time of the event.
         at: Timestamp,
-        /// The questions about these calls. All of them have to be decided before the first step starts.
+        /// The questions about these calls to a person, who has to decide all of them before the first item starts.
         questions: Vec<PlannedQuestion>,
     },
-    /// A person decided about a call, or the question expired.
+    /// A person decided about a suspended call, or the time for a decision is over.
     CallDecided {
         /// Time of the event.
         at: Timestamp,
         /// Identifier of the suspension.
         suspension_id: String,
-        /// The decision, valid under the form of the question.
+        /// The decision. Its answer is valid for the form of the question.
         decision: Box<Decision>,
     },
-    /// A host resumes the run, for example after another one stopped. Model calls in progress are made again. So are tool calls that
-    /// have no end yet, if their tools are repeatable; each other one ends with an unknown outcome.
+    /// A host resumes the run, for example after another host stopped. Model calls in progress are made again. Tool calls in
+    /// progress are made again if their tools are repeatable, and otherwise end with an unknown outcome.
     Resumed {
         /// Time of the event.
         at: Timestamp,
@@ -165,19 +169,19 @@ pub enum RunEvent {
         action: ActionId,
         /// One result for each call, in any order.
         results: Vec<ToolResult>,
-        /// Usage of all calls.
+        /// Resources that all calls used together.
         #[serde(default)]
-        usage: Usage,
+        usage: ToolUsage,
     },
     /// The person cancelled the run.
     CancelRequested {
         /// Time of the event.
         at: Timestamp,
-        /// The model calls that the cancellation interrupted.
+        /// The model calls that were in progress.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         interrupted: Vec<InterruptedCall>,
     },
-    /// The host could not continue the run, for example because it was stopped.
+    /// The host cannot continue the run, for example because it is stopped. The run ends with an error.
     HostFailed {
         /// Time of the event.
         at: Timestamp,
@@ -186,7 +190,7 @@ pub enum RunEvent {
     },
 }
 
-/// A question about a planned call whose step has not started.
+/// A question to a person about a planned call whose item has not started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedQuestion {
@@ -198,39 +202,40 @@ pub struct PlannedQuestion {
     pub suspension: Box<SuspendedCall>,
 }
 
-/// How a tool call ended.
+/// The end of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallEnd {
-    /// Result for the model. It names the call.
+    /// Result for the model, with the identifier of the call.
     pub result: ToolResult,
     /// How the call ended.
     pub ending: CallEnding,
-    /// Usage of the call; zero if it never ran.
+    /// Resources that the call used; zero if its tool never ran.
     #[serde(default, skip_serializing_if = "is_unused")]
-    pub usage: Usage,
-    /// Time from the request to the end, in milliseconds.
+    pub usage: ToolUsage,
+    /// Time from the request of the call to its end, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duration_ms: u64,
-    /// What the tool learned from outside during the call, apart from its input. With it the call can be repeated.
+    /// What the tool took in during the call apart from its input, such as random numbers and answers of the host. The call can
+    /// be replayed from it.
     #[serde(default, skip_serializing_if = "Intake::is_empty")]
     pub intake: Intake,
-    /// The granted rights that the call used.
+    /// The uses that the call made of rights granted to the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uses: Vec<Use>,
-    /// The question of a tool that asks a person. The call has no result before the decision.
+    pub uses: Vec<GrantUse>,
+    /// The question, if the tool asks a person. The call then has no final result before the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Box<SuspendedCall>>,
 }
 
 impl CallEnd {
-    /// Creates the end of a call that used nothing.
+    /// Creates the end of a call that used no resources and asks no person.
     #[must_use]
     pub fn new(result: ToolResult, ending: CallEnding) -> Self {
         Self {
             result,
             ending,
-            usage: Usage::default(),
+            usage: ToolUsage::default(),
             duration_ms: 0,
             intake: Intake::default(),
             uses: Vec::new(),
@@ -239,20 +244,20 @@ impl CallEnd {
     }
 }
 
-/// Why a model cannot be asked.
+/// Why a model call cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CallRefusal {
     /// A budget of the run is used up.
     BudgetSpent,
-    /// The prompt is invalid because of a bug in the host.
+    /// The request is invalid because of a bug in the host.
     Invalid {
-        /// The problem.
+        /// What is wrong with the request.
         error: ArtError,
     },
-    /// The request does not fit the context window of the model.
+    /// The request does not fit into the context window of the model.
     TooLong {
-        /// The reason, with both sizes in tokens.
+        /// Reason that names the size of the request and of the window, in tokens.
         reason: String,
     },
     /// The provider refused the request as too long, and the request cannot be shortened to half its length.
@@ -266,13 +271,13 @@ pub struct InterruptedCall {
     /// Number of the model call.
     #[serde(rename = "step")]
     pub action: ActionId,
-    /// How much of the reply had arrived.
+    /// How much of the reply had arrived before the run was cancelled.
     #[serde(default, skip_serializing_if = "PartialReply::is_empty")]
     pub received: PartialReply,
 }
 
 impl RunEvent {
-    /// Returns the event for the result of a model call. For a failed call, the event says that no part of a reply had arrived.
+    /// Returns the event that answers a model call. If the call failed, the event says that no part of a reply had arrived.
     #[must_use]
     pub fn of_reply(at: Timestamp, action: ActionId, reply: Result<ModelReply, ModelError>) -> Self {
         match reply {
@@ -336,11 +341,11 @@ pub struct RunStart {
     /// Version of the journal that begins with this start: see [`RunStart::VERSION`].
     #[serde(default = "first_version")]
     pub version: u32,
-    /// Identifier of the engine version and the fuel prices of this host. Only with the same identifier does a repeated call use
-    /// the same fuel.
+    /// Identifier of the engine version and the fuel prices of this host. A call that is repeated on a host with another
+    /// identifier may use other amounts of fuel.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fuel_basis: String,
-    /// The question and its origin. `traceId` must be set.
+    /// The question, its thread and its person. `traceId`, the identifier of the run, must be set.
     pub props: AgentProps,
     /// The tools that the thread may call.
     #[serde(default)]
@@ -351,11 +356,11 @@ pub struct RunStart {
     /// A kept plan to carry out in place of one that a model writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<PlanToRun>>,
-    /// A tool call to make in place of answering the question. No model is asked then.
+    /// A tool call of a person, which the run makes in place of answering a question. No model is asked then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallToMake>>,
-    /// Whether the questions about calls of the plan whose arguments are known are asked together, before the first step starts. A
-    /// question about any other call is asked when the call is to be made.
+    /// Whether a person is asked together about all planned calls whose arguments are known, before the first item starts. A
+    /// question about any other call is asked when the call is due.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_together: bool,
     /// What each tool may use in a call, and what its recorded calls used, by name of the tool.
@@ -367,7 +372,7 @@ pub struct RunStart {
     /// The last messages of the thread, oldest first (P10).
     #[serde(default)]
     pub history: Vec<ConversationMessage>,
-    /// Limits of the run.
+    /// Limits and other settings of the run.
     #[serde(default)]
     pub config: ExecutionConfig,
     /// Name and guidance of the agent.
@@ -376,40 +381,40 @@ pub struct RunStart {
     /// Instruction texts of the operator, by the names that [`crate::PromptManager`] lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fragments: BTreeMap<String, String>,
-    /// Templates for system prompts, by tag.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Templates for system prompts, by the tags that `system_prompts` use.
+    #[serde(default, skip_serializing_if = "is_empty_registry")]
     pub system_prompts_registry: SystemPromptsRegistry,
     /// System prompts of the instance, the thread and the call, in this order, which are joined to the guidance of the
     /// persona.
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
-    /// The model in use. The run only records it.
+    /// The model in use, which the run does not call itself. It is here for the record.
     pub model: RuntimeProviderConfig,
     /// Price of the model, from which costs are estimated; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Context window of the model. If it is limited, prompts show the schemas of as many tools as fit, those most similar to the
-    /// question first, and requests are cut to fit.
+    /// Context window of the model. If it is limited, prompts show the schemas of as many tools as fit, beginning with those most
+    /// similar to the question, and requests are cut to fit.
     #[serde(
         default,
         rename = "contextTokens",
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
-    /// Estimated tokens that a request to a planner would have. Set only for a run that has a plan and asks no planner: the request for the
-    /// answer begins like one to a planner, so the estimate of the answer needs this size. See
+    /// Estimated tokens that a request to a planner would have. The request for the answer begins like one to a planner, so the
+    /// estimate of the answer needs this size. It is set only for a run that has a kept plan and therefore asks no planner. See
     /// [`with_request_tokens`](Self::with_request_tokens).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub request_tokens: u64,
-    /// Whether the model cannot carry out a step. If so, a step whose planned calls do not complete it fails, and so does a step
-    /// without planned calls.
+    /// Whether the model can only plan. If so, an item without planned calls fails, and so does an item that is not completed by
+    /// its planned calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plans_only: bool,
-    /// Whether the model has vision. Otherwise no request contains pictures or similar files, and the prompts say so.
+    /// Whether the model has vision. If not, no request contains pictures or similar files, and the prompts say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vision: bool,
-    /// Whether the model is sent the schemas of tools in its provider's format. If so, the prompt of a step lists the
-    /// tools by name only, so that no schema is sent twice.
+    /// Whether requests contain the schemas of tools in the format of the provider, beside the messages. If so, the prompt of an
+    /// item lists the tools by name only, so that no schema is sent twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub native_tools: bool,
     /// When and where the question is asked, as models are told; `None` if they are not told.
@@ -418,12 +423,13 @@ pub struct RunStart {
     /// Parameters for the provider, such as `temperature`.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// State that earlier runs of the thread stored (P14).
+    /// State of the thread, which earlier runs stored: unfinished plans and results of earlier questions (P14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<PesAgentStateData>,
 }
 
-/// When and where a question is asked. The date has no time, so that a prompt stays the same for a day and providers can cache it.
+/// When and where a question is asked. The date has no time, so that a prompt stays the same for a day and providers can cache
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Occasion {
@@ -446,22 +452,22 @@ pub struct PlanToRun {
     pub values: JsonObject,
 }
 
-/// A tool call that a person makes. Its arguments are data: nothing in them is a reference or names a file.
+/// A tool call that a person asks for. Its arguments are data: nothing in them is a reference to a result or the name of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallToMake {
     /// Name of the tool.
     pub tool_name: String,
-    /// Arguments, which reach the tool as they are.
+    /// Arguments, which are passed to the tool unchanged.
     pub arguments: Value,
 }
 
-fn is_empty(registry: &SystemPromptsRegistry) -> bool {
+fn is_empty_registry(registry: &SystemPromptsRegistry) -> bool {
     *registry == SystemPromptsRegistry::default()
 }
 
-fn is_unused(usage: &Usage) -> bool {
-    *usage == Usage::default()
+fn is_unused(usage: &ToolUsage) -> bool {
+    *usage == ToolUsage::default()
 }
 
 const fn first_version() -> u32 {
@@ -474,8 +480,8 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl RunStart {
-    /// The version of journals that this host writes. In version 1, a model call had no event before it was made, and all calls of a batch
-    /// ended with one event. Journals of every version are read.
+    /// The version of the journals that this host writes. It reads journals of every version. In version 1, no event announced a
+    /// model call, and one event ended all calls of a batch.
     pub const VERSION: u32 = 2;
 
     /// Name of the provider and of the model in the start of a run that asks no model.
@@ -491,7 +497,7 @@ impl RunStart {
         }
     }
 
-    /// Creates a start without tools and history and with default limits. Adds a random `traceId` if `props` has none.
+    /// Creates a start with default settings, without tools and without history. Adds a random `traceId` if `props` has none.
     #[must_use]
     pub fn new(mut props: AgentProps, model: RuntimeProviderConfig) -> Self {
         props.trace_id.get_or_insert_with(id::random);

@@ -1,5 +1,5 @@
-//! Files that calls can take: those that tools produced in addition to their outputs, and those of earlier questions. Their names are
-//! unique in a run.
+//! Files that the arguments of calls can name as `attachment:NAME`, apart from the attachments of the question: files that tools
+//! produced in addition to their outputs, and attachments of earlier questions. No two files of a run have the same name.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan;
 
-/// Maximum length of a name, in characters.
+/// Maximum length of the name of a file, in characters.
 const MAX_NAME_CHARS: usize = 100;
 
-/// Name of a file whose original name cannot be used.
+/// Name of a file that has no name of its own, or none that can be used.
 const DEFAULT_NAME: &str = "file";
 
 /// A file that a tool produced, or that came with an earlier question. Later calls can take it as `attachment:NAME`.
@@ -40,17 +40,18 @@ pub struct RunFile {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Files {
     all: Vec<RunFile>,
-    /// Number of files of earlier questions and runs.
-    earlier: usize,
+    /// Number of files of earlier questions and runs, which come first in `all`.
+    earlier_count: usize,
     /// Position of each name in `all`.
     positions: BTreeMap<String, usize>,
-    /// Last number that was appended to each name, so that the search for a free name does not start at 2 each time.
+    /// For each name that was taken: the last number that was added to it. With this, the search for a free name does not start
+    /// at 2 each time.
     last_numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
-    /// Creates the list from the files that came with the earlier questions in `history`, and from the files in the results of
-    /// `state`, which earlier runs produced.
+    /// Creates the list for a new run, from the attachments of the earlier questions in `history`, and from the files in the
+    /// results that earlier runs left in `state`. `attachments` are those of the new question, whose names are not free.
     pub(crate) fn of_earlier_runs(
         history: &[ConversationMessage],
         state: &PesAgentStateData,
@@ -66,13 +67,14 @@ impl Files {
         for item in &state.todo_list {
             files.add(&item.id, &item.tool_results, attachments);
         }
-        files.earlier = files.all.len();
+        files.earlier_count = files.all.len();
         files
     }
 
-    /// Adds the files of `results` and returns them. Their names differ from those of the attachments of the question.
-    pub(crate) fn add(&mut self, step: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
-        let before = self.all.len();
+    /// Adds the files of the results of a step and returns them. `attachments` are those of the question, whose names are not
+    /// free.
+    pub(crate) fn add(&mut self, step_id: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
+        let count_before = self.all.len();
         for result in results {
             for info in &result.metadata.attachments {
                 let Some(digest) = info.digest.clone() else { continue };
@@ -83,15 +85,15 @@ impl Files {
                     media_type: info.media_type.clone(),
                     bytes: info.bytes,
                     digest,
-                    step_id: step.to_owned(),
+                    step_id: step_id.to_owned(),
                     call_id: result.call_id.clone(),
                 });
             }
         }
-        self.all.get(before..).unwrap_or_default()
+        self.all.get(count_before..).unwrap_or_default()
     }
 
-    /// Adds a file of an earlier question, unless it was not stored or is there already.
+    /// Adds an attachment of an earlier question, if it was stored and its content is not in the list yet.
     fn add_attached(&mut self, attached: AttachedFile, attachments: &[QueryAttachment]) {
         let Some(digest) = attached.digest else { return };
         if self.all.iter().any(|file| file.digest == digest) {
@@ -119,11 +121,11 @@ impl Files {
 
     /// Returns the files of this run.
     pub(crate) fn of_this_run(&self) -> &[RunFile] {
-        self.all.get(self.earlier..).unwrap_or_default()
+        self.all.get(self.earlier_count..).unwrap_or_default()
     }
 
-    /// Returns a name that is not in use: the name `wanted` after [`sanitize_name`], or else the first unused one of `name-2`, `name-3`
-    /// and so on.
+    /// Returns a name that no other file or attachment has: the result of [`sanitize_name`] for `wanted`, or else the first free
+    /// name of those that [`numbered_name`] makes from it, with the number 2, 3 and so on.
     fn unique_name(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
         let wanted = sanitize_name(wanted);
         let is_taken =
@@ -144,9 +146,9 @@ impl Files {
     }
 }
 
-/// Returns the last path component of `wanted`, at most [`MAX_NAME_CHARS`] long, without unprintable characters, without characters at
-/// its beginning that would hide the file or look like an option or a home directory, and without dots and spaces at its end. Returns
-/// [`DEFAULT_NAME`] if nothing is left.
+/// Returns the last path component of `wanted`, at most [`MAX_NAME_CHARS`] long, without unprintable characters, without
+/// characters at its beginning that would hide the file or look like an option or a home directory, and without dots and spaces
+/// at its end. Returns [`DEFAULT_NAME`] if nothing is left.
 fn sanitize_name(wanted: &str) -> String {
     let last = wanted.rsplit(['/', '\\']).next().unwrap_or_default();
     let is_kept = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
@@ -194,8 +196,8 @@ mod tests {
         result
     }
 
-    /// Returns the names that files with these original names get.
-    fn names(originals: &[Option<&str>]) -> Vec<String> {
+    /// Returns the names that files with these original names get, if the question has the attachment `sales.csv`.
+    fn new_names(originals: &[Option<&str>]) -> Vec<String> {
         let attachment = QueryAttachment {
             name: "sales.csv".to_owned(),
             ..QueryAttachment::default()
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_differ_from_the_names_of_attachments() {
-        let unique = names(&[
+        let unique = new_names(&[
             Some("out.csv"),
             Some("out.csv"),
             Some("sales.csv"),
@@ -222,8 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_is_not_a_path_an_option_or_hidden() {
-        let sanitized = names(&[
+    fn the_name_of_a_file_is_no_path_no_option_and_no_hidden_file() {
+        let sanitized = new_names(&[
             Some("../../etc/passwd"),
             Some("C:\\x\\a.txt"),
             Some("-rf"),
@@ -231,12 +233,12 @@ mod tests {
             Some(".."),
         ]);
         assert_eq!(sanitized, ["passwd", "a.txt", "rf", "bashrc", "file"]);
-        assert_eq!(names(&[Some("a\u{202e}\nb\u{200b}.csv")]), ["ab.csv"]);
+        assert_eq!(new_names(&[Some("a\u{202e}\nb\u{200b}.csv")]), ["ab.csv"]);
     }
 
     #[test]
     fn many_files_of_one_name_get_consecutive_numbers() {
-        let unique = names(&vec![Some("out.csv"); 50_000]);
+        let unique = new_names(&vec![Some("out.csv"); 50_000]);
         assert_eq!(unique.last().unwrap(), "out-50000.csv");
     }
 

@@ -1,4 +1,9 @@
-//! The loop of one item: call the model, call the tools that its reply requests, and repeat until the item ends (P47).
+//! The loop of one item, which is a step of the plan: call the model, call the tools that its reply requests, and repeat until
+//! the item ends. The number of model calls is limited (P47).
+//!
+//! If the plan has calls for the item, these are made first, and the model is called only if they do not complete the item. The
+//! calls of one reply, or the planned calls, are a batch. The host refuses some calls of a batch; such a call is not made, and
+//! its result is an error. A call is rejected if a person decides against it.
 
 mod admit;
 
@@ -15,53 +20,55 @@ use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use art_core::usage::ModelUsage;
 use serde_json::Value;
 
-use crate::attachment::{self, Places};
+use crate::attachment::{self, FilePlaces};
 use crate::call::{RawCall, as_request, fingerprint};
 use crate::file::RunFile;
-use crate::parse::{Decision, ExecutionReply, is_blank};
+use crate::parse::{ExecutionReply, StepDecision, is_blank};
 use crate::report::last_output;
 use crate::truncate::is_cut;
 use crate::{prompt, taef};
 
-pub(crate) use admit::{Admission, MAX_SAME_CALLS, Rejections};
+pub(crate) use admit::{AdmissionContext, MAX_IDENTICAL_CALLS, Rejections};
 
-/// An item in progress.
+/// The state of an item in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ItemRun {
     /// The conversation with the model so far.
     pub(crate) messages: Vec<Message>,
     /// Whether the model is sent tools in its provider's format.
     pub(crate) native_tools: bool,
-    /// Why the planned calls could not be made, for the model that carries out the item instead.
-    pub(crate) problem: Option<String>,
-    /// Whether the open calls are those of the plan, so that no model waits for their results.
-    runs_plan: bool,
+    /// Why the planned calls could not be made; `None` if they were. The model that carries out the item instead is told.
+    pub(crate) planned_calls_problem: Option<String>,
+    /// Whether the calls in progress are planned ones. No model waits for their results.
+    open_calls_are_planned: bool,
     /// Number of the current or last model call, from 1.
     pub(crate) iteration: u32,
-    /// What the model calls of the item used.
-    pub(crate) used: ModelUsage,
+    /// Number and tokens of the model calls of the item.
+    pub(crate) model_usage: ModelUsage,
     /// All results so far, without those of refused calls.
     pub(crate) results: Vec<ToolResult>,
-    /// Planned calls that succeeded when the item was in progress before, with their results. They are not made again.
-    earlier: Vec<(ParsedToolCall, ToolResult)>,
-    /// The identifiers of the planned calls, including refused calls.
+    /// Planned calls that succeeded when the item was in progress before, with their results. If the plan still has such a call,
+    /// it is not made again.
+    earlier_successes: Vec<(ParsedToolCall, ToolResult)>,
+    /// The identifiers of all planned calls, including refused ones.
     pub(crate) planned_call_ids: Vec<String>,
     /// Whether the item used all of its model calls.
     pub(crate) out_of_iterations: bool,
     /// Whether a call was refused because the run had used all of its tool calls.
     pub(crate) out_of_calls: bool,
-    /// Number of reminders to call the required tools.
-    reminders: u32,
-    /// Names of the tools that were called.
+    /// How often the model was reminded to call the required tools.
+    reminder_count: u32,
+    /// Names of the tools that ran.
     called_tools: BTreeSet<String>,
     /// How often each call was made, by its fingerprint.
     call_counts: BTreeMap<String, u32>,
-    /// Calls that may not be repeated, by their fingerprint, with the reason.
-    not_repeatable: BTreeMap<String, NoRepeat>,
-    /// The last content that was not blank.
+    /// Fingerprints of the calls that may not be made again, each with the reason.
+    not_repeatable: BTreeMap<String, NoRepeatReason>,
+    /// The content of the last reply that had some.
     last_content: Value,
-    /// The last problem of a reply without calls.
+    /// What was wrong with the last unusable reply.
     last_problem: Option<String>,
+    /// The calls in progress.
     batch: Batch,
 }
 
@@ -69,27 +76,27 @@ pub(crate) struct ItemRun {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Batch {
     calls: Vec<ParsedToolCall>,
-    /// Where the arguments of each call may name files, by the identifier of the call.
-    file_places: BTreeMap<String, Places>,
-    /// Results of calls that succeeded before and are not made again.
-    kept: Vec<ToolResult>,
+    /// The texts in the arguments of each call that may name files, by the identifier of the call.
+    file_places: BTreeMap<String, FilePlaces>,
+    /// Results of calls that succeeded when the item was in progress before, and are not made again.
+    reused: Vec<ToolResult>,
     /// Results of refused calls.
     refused: Vec<ToolResult>,
-    /// What the model said beside the calls.
+    /// What the model wrote beside the calls.
     text: String,
-    /// State of the provider that belongs to the reply.
+    /// State that the provider sent with the reply, and that has to be sent back to it.
     provider_state: Option<ProviderState>,
-    /// Problems to report to the model after the results.
+    /// Problems of the reply, which are reported to the model after the results.
     problems: Vec<String>,
 }
 
 impl Batch {
-    /// Creates a batch for a reply, without its calls.
+    /// Creates the batch for a reply, still without calls.
     fn of(reply: &ExecutionReply) -> Self {
         let text = reply.content.as_str();
         Self {
             text: text.map_or_else(String::new, |text| prompt::sanitize(&truncate_for_prompt(text))),
-            provider_state: reply.state.clone(),
+            provider_state: reply.provider_state.clone(),
             problems: reply.problems.clone(),
             ..Self::default()
         }
@@ -98,23 +105,23 @@ impl Batch {
 
 /// Why a call may not be made again with the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NoRepeat {
+enum NoRepeatReason {
     /// The tool was denied a right.
     Denied,
-    /// The plan made the call, and it succeeded. The model continues from its result.
-    Done,
-    /// A person answered the question of its tool (A39).
-    Answered,
+    /// It was a planned call and succeeded. The model continues from its result.
+    PlanSucceeded,
+    /// The tool asked a person, and the person answered (A39).
+    PersonAnswered,
 }
 
-/// The next action for an item.
+/// What happens next with an item.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum NextStep {
+pub(crate) enum NextMove {
     /// Call the model again.
     CallModel,
-    /// Let the model carry out the item, because its planned calls did not complete it, for this reason.
-    HandOver(String),
-    /// Call these tools. Refused calls are not among them.
+    /// Let the model carry out the item, because the planned calls did not complete it for this reason.
+    HandOverToModel(String),
+    /// Make these calls. Refused calls are not among them.
     CallTools(Vec<ParsedToolCall>),
     /// Complete the item with this result.
     Complete(Value),
@@ -127,16 +134,16 @@ impl ItemRun {
         Self {
             messages,
             native_tools,
-            problem: None,
-            runs_plan: false,
+            planned_calls_problem: None,
+            open_calls_are_planned: false,
             iteration: 1,
-            used: ModelUsage::default(),
+            model_usage: ModelUsage::default(),
             results: Vec::new(),
-            earlier: Vec::new(),
+            earlier_successes: Vec::new(),
             planned_call_ids: Vec::new(),
             out_of_iterations: false,
             out_of_calls: false,
-            reminders: 0,
+            reminder_count: 0,
             called_tools: BTreeSet::new(),
             call_counts: BTreeMap::new(),
             not_repeatable: BTreeMap::new(),
@@ -146,47 +153,47 @@ impl ItemRun {
         }
     }
 
-    /// Creates a run of an item that may have been in progress before. Keeps complete results of planned calls that succeeded then
-    /// and took no file.
+    /// Creates the state of an item that begins, or begins again. Keeps the results of planned calls that succeeded when the item
+    /// was in progress before, except results that were cut for storage and those of calls that took a file.
     pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
         let mut item_run = Self::new(Vec::new(), native_tools);
         if !item.tool_calls.is_empty() {
-            let is_uncut = |result: &&ToolResult| !result.output.as_ref().is_some_and(is_cut);
-            let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success && is_uncut(result);
-            let results = item.tool_results.iter().filter(succeeded);
+            let is_complete = |result: &&ToolResult| !result.output.as_ref().is_some_and(is_cut);
+            let is_reusable = |result: &&ToolResult| result.status == ToolStatus::Success && is_complete(result);
+            let results = item.tool_results.iter().filter(is_reusable);
             let calls = results.filter_map(|result| {
                 let mut calls = item.actual_tool_calls.iter();
                 let call = calls.find(|call| call.call_id == result.call_id)?;
-                // A file of the same name may have other content now.
+                // The file of that name may have another content now.
                 let takes_a_file = attachment::may_name_a_file(&call.arguments);
                 (!takes_a_file).then(|| (call.clone(), result.clone()))
             });
-            item_run.earlier = calls.collect();
+            item_run.earlier_successes = calls.collect();
         }
         item_run
     }
 
-    /// Returns where the arguments of an open call may name files.
-    pub(crate) fn file_places(&self, call_id: &str) -> Places {
-        self.batch.file_places.get(call_id).cloned().unwrap_or(Places::NONE)
+    /// Returns the texts in the arguments of a call in progress that may name files.
+    pub(crate) fn file_places(&self, call_id: &str) -> FilePlaces {
+        self.batch.file_places.get(call_id).cloned().unwrap_or(FilePlaces::NONE)
     }
 
-    /// Returns the action that follows a reply. `reply_text` is its raw text.
+    /// Takes a reply of the model, and returns what happens next. `reply_text` is the raw text of the reply.
     pub(crate) fn handle_reply(
         &mut self,
         item: &TodoItem,
         reply: &ExecutionReply,
         reply_text: &str,
-        admission: &mut Admission<'_>,
-    ) -> NextStep {
+        admission: &mut AdmissionContext<'_>,
+    ) -> NextMove {
         if reply.has_content() {
             self.last_content.clone_from(&reply.content);
         }
-        if reply.decision == Some(Decision::FailItem) && reply.calls.is_empty() {
-            return NextStep::Fail(self.failure_reason(&reply.problems));
+        if reply.decision == Some(StepDecision::FailItem) && reply.calls.is_empty() {
+            return NextMove::Fail(self.failure_reason(&reply.problems));
         }
-        if !reply.cut && self.remind_of_required_tools(item, reply, reply_text, admission.config) {
-            return self.ask_again(admission.config);
+        if !reply.cut_off && self.remind_of_required_tools(item, reply, reply_text, admission.config) {
+            return self.ask_again_or_end(admission.config);
         }
         if !reply.calls.is_empty() {
             self.batch = Batch::of(reply);
@@ -196,63 +203,65 @@ impl ItemRun {
             Some(message) => {
                 self.push_reply(reply_text, reply);
                 self.messages.push(message);
-                self.ask_again(admission.config)
+                self.ask_again_or_end(admission.config)
             }
             None => self.complete(&reply.content),
         }
     }
 
-    /// Records the results of the calls. Unless planned calls complete the item, adds the results and the files that they produced to
-    /// the messages, so that every call has a result there (P63). Returns the action that follows.
+    /// Records the results of the calls in progress, and returns what happens next. Unless they are planned calls that complete
+    /// the item, adds all calls with their results and `files`, the files that they produced, to the messages for the model
+    /// (P63).
     pub(crate) fn handle_results(
         &mut self,
         item: &TodoItem,
         results: &[ToolResult],
         files: &[RunFile],
         config: ExecutionConfig,
-    ) -> NextStep {
+    ) -> NextMove {
         let batch = std::mem::take(&mut self.batch);
         let ran = results.iter().filter(|result| !result.metadata.not_run);
         self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
-        // Adds the results in the order of the calls, whatever the order in which the calls ended.
+        // The results are added in the order of the calls, not in the order in which the calls ended.
         let find_result = |call: &ParsedToolCall| {
-            let mut all = results.iter().chain(&batch.kept);
-            all.find(|result| result.call_id == call.call_id).cloned()
+            let mut candidates = results.iter().chain(&batch.reused);
+            candidates.find(|result| result.call_id == call.call_id).cloned()
         };
         self.results.extend(batch.calls.iter().filter_map(find_result));
-        if !std::mem::take(&mut self.runs_plan) {
+        if !std::mem::take(&mut self.open_calls_are_planned) {
             self.push_batch(batch, results, files, config);
-            return self.ask_again(config);
+            return self.ask_again_or_end(config);
         }
         match self.planned_output(item, &batch) {
-            Ok(output) => NextStep::Complete(output),
+            Ok(output) => NextMove::Complete(output),
             Err(reason) => {
                 let succeeded: Vec<_> = self.successful_calls(&batch).map(fingerprint).collect();
                 for call in succeeded {
-                    self.not_repeatable.entry(call).or_insert(NoRepeat::Done);
+                    self.not_repeatable.entry(call).or_insert(NoRepeatReason::PlanSucceeded);
                 }
                 self.push_batch(batch, results, files, config);
-                NextStep::HandOver(reason)
+                NextMove::HandOverToModel(reason)
             }
         }
     }
 
-    /// Adds the calls of a reply and their results to the messages.
+    /// Adds the calls of a batch and their results to the messages.
     fn push_batch(&mut self, batch: Batch, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) {
         let requests = batch.calls.iter().map(as_request).collect();
         self.messages.push(Message {
             provider_state: batch.provider_state,
             ..Message::assistant_calls(&batch.text, requests)
         });
-        let share = config.tool_result_max_length / results.len().max(1);
+        let max_result_length = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
-            let mut all = results.iter().chain(&batch.refused).chain(&batch.kept);
-            let Some(result) = all.find(|result| result.call_id == call.call_id) else {
+            let mut candidates = results.iter().chain(&batch.refused).chain(&batch.reused);
+            let Some(result) = candidates.find(|result| result.call_id == call.call_id) else {
                 continue;
             };
-            self.messages.push(prompt::tool_message(result, files, share));
+            self.messages
+                .push(prompt::tool_message(result, files, max_result_length));
             if result.code == Some(ToolErrorCode::PermissionDenied) {
-                self.not_repeatable.insert(fingerprint(call), NoRepeat::Denied);
+                self.not_repeatable.insert(fingerprint(call), NoRepeatReason::Denied);
             }
         }
         let rejected = results.iter().filter(|result| result.metadata.rejected);
@@ -262,29 +271,29 @@ impl ItemRun {
         }
     }
 
-    /// Changes the arguments of an open call. No text in the new arguments counts as the name of a file.
+    /// Changes the arguments of a call in progress. No text in the new arguments counts as the name of a file.
     pub(crate) fn change_arguments(&mut self, call_id: &str, arguments: &Value) {
         for call in self.batch.calls.iter_mut().filter(|call| call.call_id == call_id) {
             call.arguments = arguments.clone();
-            self.batch.file_places.insert(call_id.to_owned(), Places::NONE);
+            self.batch.file_places.insert(call_id.to_owned(), FilePlaces::NONE);
         }
     }
 
-    /// Notes that a person answered the question of an open call, so that the model does not make the call again.
-    pub(crate) fn note_answer(&mut self, call_id: &str) {
+    /// Notes that a person answered the question of a call in progress, so that the model may not make the same call again.
+    pub(crate) fn note_person_answered(&mut self, call_id: &str) {
         let call = self.batch.calls.iter().find(|call| call.call_id == call_id);
         self.not_repeatable
-            .extend(call.map(|call| (fingerprint(call), NoRepeat::Answered)));
+            .extend(call.map(|call| (fingerprint(call), NoRepeatReason::PersonAnswered)));
     }
 
-    /// Makes the planned calls, whose references are resolved.
+    /// Begins the planned calls. Their references are already replaced by values.
     pub(crate) fn start_planned(
         &mut self,
         item: &TodoItem,
         calls: Vec<RawCall>,
-        admission: &mut Admission<'_>,
-    ) -> NextStep {
-        self.runs_plan = true;
+        admission: &mut AdmissionContext<'_>,
+    ) -> NextMove {
+        self.open_calls_are_planned = true;
         self.start_batch(item, calls, admission)
     }
 
@@ -301,10 +310,12 @@ impl ItemRun {
             .filter(move |call| ids.contains(call.call_id.as_str()))
     }
 
-    /// Returns the output of the planned calls. Fails with the reason if one failed or they do not complete the item.
+    /// Returns the output of the planned calls, which becomes the result of the item. Fails with the reason if a planned call did
+    /// not succeed or if the calls do not complete the item.
     fn planned_output(&self, item: &TodoItem, batch: &Batch) -> Result<Value, String> {
         let mut results = batch.refused.iter().chain(&self.results);
-        if let Some(failed) = results.find(|result| result.status != ToolStatus::Success || result.metadata.rejected) {
+        let is_no_success = |result: &&ToolResult| result.status != ToolStatus::Success || result.metadata.rejected;
+        if let Some(failed) = results.find(is_no_success) {
             let reason = failed.error.as_deref().unwrap_or("a call failed without a reason");
             let rejected = || format!("a person rejected the call of `{}`", failed.tool_name);
             return Err(if failed.metadata.rejected {
@@ -321,20 +332,20 @@ impl ItemRun {
         output.ok_or_else(|| "its planned calls gave no output".to_owned())
     }
 
-    /// Returns whether the next reply has to call a tool: the item is strict and requires tools, no call was made yet, and the run
-    /// may still make calls. A model whose call was made and failed may end the item.
+    /// Returns whether the next reply has to call a tool: the item is strict and requires tools, no call was made yet, and the
+    /// run may still make calls. Once a call was made, even one that failed, the model may end the item.
     pub(crate) fn must_call(&self, item: &TodoItem) -> bool {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         strict && !item.required_tools.is_empty() && item.actual_tool_calls.is_empty() && !self.out_of_calls
     }
 
-    /// Returns the status that says whether the required tools were called. Their results do not matter (X19).
+    /// Returns whether the required tools were called, whatever their results (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
         taef::validate(item, &self.called_tools, false).status
     }
 
-    /// Returns the reason why a completed item counts as incomplete, if there is one: a required tool failed each time (X19) or
-    /// was never called. Only a strict item must call its required tools.
+    /// Returns the reason why an item with a result counts as incomplete, if there is one: every call of a required tool failed
+    /// (X19), or the item is strict and a required tool was never called.
     pub(crate) fn incomplete_reason(&self, item: &TodoItem) -> Option<String> {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         let mut reasons = Vec::new();
@@ -356,8 +367,8 @@ impl ItemRun {
         Some(last.error.as_deref().unwrap_or("no reason was given"))
     }
 
-    /// Returns whether the model is reminded to call the required tools, because the reply does not call them. If so, adds the
-    /// reminder to the messages.
+    /// If a required tool is called neither by the reply nor by an earlier one, adds a message that reminds the model of it.
+    /// Returns whether it does. Only strict items have reminders, and only a limited number of them.
     fn remind_of_required_tools(
         &mut self,
         item: &TodoItem,
@@ -370,63 +381,65 @@ impl ItemRun {
             .map(|call| call.tool_name.clone())
             .chain(self.called_tools.iter().cloned())
             .collect();
-        let may_remind = self.reminders < config.taef_max_retries && self.iteration < config.max_iterations;
+        let may_remind = self.reminder_count < config.taef_max_retries && self.iteration < config.max_iterations;
         let validation = taef::validate(item, &called, may_remind);
         if validation.must_remind {
-            self.reminders += 1;
+            self.reminder_count += 1;
             self.push_reply(reply_text, reply);
             self.messages
-                .push(prompt::enforcement_message(&validation.missing, &reply.problems));
+                .push(prompt::missing_tools_message(&validation.missing, &reply.problems));
         }
         validation.must_remind
     }
 
-    /// Returns the message that rejects a reply without calls, or `None` if the reply ends the item (P50).
+    /// Returns the message that asks the model to correct a reply without calls, or `None` if the reply ends the item (P50).
     fn correction_message(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
-        let is_last_call = self.iteration >= config.max_iterations;
-        if is_last_call && reply.has_content() && reply.problems.is_empty() {
+        let is_last_reply = self.iteration >= config.max_iterations;
+        if is_last_reply && reply.has_content() && reply.problems.is_empty() {
             return None;
         }
         if !reply.problems.is_empty() {
             self.last_problem = reply.problems.first().cloned();
             return Some(prompt::problem_message(&reply.problems));
         }
-        let wants_more = reply.decision == Some(Decision::Continue) && !reply.has_content();
+        let wants_to_continue = reply.decision == Some(StepDecision::Continue) && !reply.has_content();
         let has_no_result = !reply.has_content() && self.results.is_empty();
-        if wants_more || has_no_result {
+        if wants_to_continue || has_no_result {
             self.last_problem = Some("the reply was empty".to_owned());
             return Some(prompt::continue_message());
         }
         None
     }
 
-    /// Calls the model again, or ends the item if it has used all of its model calls (P50).
-    fn ask_again(&mut self, config: ExecutionConfig) -> NextStep {
+    /// Calls the model again. If the item has used all of its model calls, ends it instead: with the latest content, else with
+    /// the last output of a tool, else without a result, so that it fails (P47).
+    fn ask_again_or_end(&mut self, config: ExecutionConfig) -> NextMove {
         if self.iteration < config.max_iterations {
             self.iteration += 1;
-            return NextStep::CallModel;
+            return NextMove::CallModel;
         }
         self.out_of_iterations = true;
         if !is_blank(&self.last_content) {
-            return NextStep::Complete(self.last_content.clone());
+            return NextMove::Complete(self.last_content.clone());
         }
         match last_output(&self.results) {
-            Some(output) => NextStep::Complete(output.into_owned()),
-            None => NextStep::Fail(self.no_result_reason()),
+            Some(output) => NextMove::Complete(output.into_owned()),
+            None => NextMove::Fail(self.no_result_reason()),
         }
     }
 
-    /// Completes the item with the content of the reply, or else with the last output (P37).
-    fn complete(&self, content: &Value) -> NextStep {
+    /// Completes the item with the content of the reply, or else with the last output of a tool (P37).
+    fn complete(&self, content: &Value) -> NextMove {
         let non_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
         let result = non_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
         match result.or_else(|| non_blank(&self.last_content)) {
-            Some(result) => NextStep::Complete(result),
-            None => NextStep::Fail(self.no_result_reason()),
+            Some(result) => NextMove::Complete(result),
+            None => NextMove::Fail(self.no_result_reason()),
         }
     }
 
-    /// Returns the reason why the item has no result: the last error of a tool, or the last problem of a reply.
+    /// Returns the reason why the item has no result: the last error of a tool, or else what was wrong with the last unusable
+    /// reply.
     fn no_result_reason(&self) -> String {
         let error = self.results.iter().rev().find_map(|result| {
             let error = result.error.as_deref()?;
@@ -439,8 +452,8 @@ impl ItemRun {
         error.or(problem).unwrap_or_else(|| "there was no result".to_owned())
     }
 
-    /// Returns the reason why the model failed the item. It includes the problems of the reply, because the model is not called
-    /// again.
+    /// Returns the reason that the model gave when it decided that the item failed. The problems of that reply are added, because
+    /// the model is not told about them any more.
     fn failure_reason(&self, problems: &[String]) -> String {
         let reason = if is_blank(&self.last_content) {
             format!("the model gave up on the step; {}", self.no_result_reason())
@@ -451,7 +464,7 @@ impl ItemRun {
         truncate_for_prompt(&parts.join("; "))
     }
 
-    /// Adds the reply to the messages, without its calls.
+    /// Adds a reply to the messages, without its calls. At most the names of the called tools are mentioned.
     fn push_reply(&mut self, reply_text: &str, reply: &ExecutionReply) {
         let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
         let text = match (reply_text.trim().is_empty(), names.is_empty()) {
@@ -463,7 +476,7 @@ impl ItemRun {
     }
 }
 
-/// Truncates text for a prompt.
+/// Returns `text`, cut to the maximum length of one text in a prompt.
 fn truncate_for_prompt(text: &str) -> String {
     truncate(text, DEFAULT_STRINGIFY_LIMIT)
 }

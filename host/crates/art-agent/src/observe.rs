@@ -1,4 +1,4 @@
-//! The observation of a tool call (C36).
+//! Makes the observation of a tool call, whose content has a fixed form (C36) and a maximum size.
 
 use art_core::JsonObject;
 use art_core::json::text_len;
@@ -11,14 +11,14 @@ use crate::event::CallEnd;
 /// Maximum size of the content of an observation, in bytes (X17). A longer result is shortened in the observation, but
 /// not in the messages to the model.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Maximum size of an output or an error after it is cut, in bytes. JSON quoting can double it.
+/// Maximum size of the beginning that stays of a long output or error, in bytes. JSON quoting can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
-/// Maximum size of the metadata in a shortened result, in bytes.
+/// Size of metadata up to which a shortened result keeps all of it, in bytes.
 const KEPT_METADATA_BYTES: usize = 8 << 10;
 /// Maximum length of an identifier or a name, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
-/// Returns the content and the metadata of the `TOOL_EXECUTION` observation of a call.
+/// Returns the content and the metadata of the `TOOL_EXECUTION` observation of a call that ended.
 pub(crate) fn tool_execution(end: &CallEnd) -> (Value, JsonObject) {
     let metadata = [
         ("callId", truncate(&end.result.call_id, MAX_NAME_CHARS).into()),
@@ -41,7 +41,8 @@ fn content(result: &ToolResult) -> Value {
     value.unwrap_or_default()
 }
 
-/// Returns the result with long parts cut. The output becomes text, which ends with a marker if it was cut.
+/// Returns the result with long parts cut. The output becomes a text of JSON. A text that was cut ends with a note of how much is
+/// missing.
 fn shorten(result: &ToolResult) -> ToolResult {
     let output = result.output.as_ref();
     let output = output.map(|output| Value::String(shorten_text(&output.to_string())));
@@ -56,7 +57,7 @@ fn shorten(result: &ToolResult) -> ToolResult {
     }
 }
 
-/// Returns the metadata. If it is too large, returns only a few small fields and a marker.
+/// Returns the metadata. If it is too large, returns only a few small fields and a note of its size.
 fn shorten_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
     let bytes = text_len(metadata);
     if bytes <= KEPT_METADATA_BYTES {
@@ -70,8 +71,8 @@ fn shorten_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
         for_display: metadata.for_display,
         ..ToolResultMetadata::default()
     };
-    let marker = format!("[truncated: {bytes} bytes of metadata]");
-    shortened.extra.insert("truncated".to_owned(), marker.into());
+    let note = format!("[truncated: {bytes} bytes of metadata]");
+    shortened.extra.insert("truncated".to_owned(), note.into());
     shortened
 }
 
@@ -90,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn result(output: Value) -> ToolResult {
+    fn result_with_output(output: Value) -> ToolResult {
         let call = ParsedToolCall {
             call_id: "c".to_owned(),
             tool_name: "t".to_owned(),
@@ -101,13 +102,14 @@ mod tests {
 
     #[test]
     fn a_small_result_is_not_shortened() {
-        let result = result(json!({"a": 1}));
+        let result = result_with_output(json!({"a": 1}));
         assert_eq!(content(&result), serde_json::to_value(&result).unwrap());
     }
 
     #[test]
     fn a_large_output_ends_with_the_number_of_removed_bytes() {
-        let content = content(&result(json!("é".repeat(50_000))));
+        // As JSON, the text has 2 bytes for each letter and 2 for its quotes.
+        let content = content(&result_with_output(json!("é".repeat(50_000))));
         let output = content["output"].as_str().unwrap();
         assert!(
             output.ends_with("... [truncated 75427 of 100002 bytes]"),
@@ -120,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_content_never_exceeds_its_maximum_size(text in "(\\PC|\"|\\\\){0,300}", times in 1usize..2_000) {
-            let mut result = result(json!(text.repeat(times)));
+            let mut result = result_with_output(json!(text.repeat(times)));
             result.metadata.extra.insert("m".to_owned(), json!(text.repeat(times / 4)));
             prop_assert!(content(&result).to_string().len() <= MAX_OBSERVED_BYTES);
         }

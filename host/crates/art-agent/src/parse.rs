@@ -1,5 +1,6 @@
-//! Parses replies of models. The parser accepts many forms, never fails, and reports each part that it could not use,
-//! so that the model can correct it.
+//! Parses replies of models: to the planner's request, to that of a step, and to that for the answer. Models do not keep to one
+//! form, so the parser accepts many. It returns a list of problems for the parts that it could not use, so that the model can
+//! correct them.
 
 mod answer;
 mod execution;
@@ -10,7 +11,7 @@ mod stream;
 mod think;
 
 pub(crate) use answer::parse_answer;
-pub(crate) use execution::{Decision, ExecutionReply, PlanUpdate, is_blank, parse_execution};
+pub(crate) use execution::{ExecutionReply, PlanUpdate, StepDecision, is_blank, parse_execution};
 pub(crate) use json::{MARKER_END, MARKER_START};
 pub(crate) use kept::parse_kept_plan;
 pub(crate) use planning::{DraftItem, PlanDraft, PlanReply, parse_planning};
@@ -23,22 +24,22 @@ use art_core::text::byte_prefix;
 /// Maximum size of a reply that is parsed, in bytes.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 
-/// Maximum number of items of a plan.
+/// Maximum number of items in a plan.
 pub(crate) const MAX_TODO_ITEMS: usize = 50;
 
 /// Maximum number of calls of one reply that are made.
 pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
 
-/// Maximum number of calls of one reply that get a result. Calls over [`MAX_CALLS_PER_REPLY`] get a result that says that they were
-/// not made. Further calls are dropped and counted.
-pub(crate) const MAX_CALLS_ANSWERED: usize = 512;
+/// Maximum number of calls of one reply that get a result. Those after the first [`MAX_CALLS_PER_REPLY`] get a result that says
+/// that they were not made. Calls after the first `MAX_CALLS_WITH_RESULT` are dropped, and the model is told their number.
+pub(crate) const MAX_CALLS_WITH_RESULT: usize = 512;
 
-/// The problem to report to the model when its reply was cut off (M10).
-pub(crate) const CUT_OFF: &str = "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with \
-                              fewer calls at a time";
+/// The problem that is reported to the model when its reply was cut off (M10).
+pub(crate) const CUT_OFF_PROBLEM: &str =
+    "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with fewer calls at a time";
 
-/// The reason for which a step or a plan fails when the provider withheld the reply (M10).
-pub(crate) const WITHHELD: &str = "the provider withheld the reply";
+/// The reason why a step or a plan fails if the provider withheld the reply (M10).
+pub(crate) const WITHHELD_REASON: &str = "the provider withheld the reply";
 
 /// Maximum number of problems that are reported at once. Models do not benefit from longer lists.
 pub(crate) const MAX_PROBLEMS: usize = 20;
@@ -50,8 +51,8 @@ pub(crate) struct ReplyTexts {
     pub(crate) content: String,
 }
 
-/// Splits a reply into thoughts and content. If the provider sent the thoughts separately, think tags in the text are
-/// content; otherwise they enclose the thoughts.
+/// Splits a reply into thoughts and content. If the provider sent the thoughts separately, the whole text is content, even if it
+/// has think tags. Otherwise think tags in the text enclose the thoughts.
 pub(crate) fn split_reply(reply: &ModelReply) -> ReplyTexts {
     let text = byte_prefix(&reply.text, MAX_REPLY_BYTES);
     let separate = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
@@ -63,8 +64,8 @@ pub(crate) fn split_reply(reply: &ModelReply) -> ReplyTexts {
     ReplyTexts { thoughts, content }
 }
 
-/// Returns whether the reply was cut off, so that a call in it may be incomplete.
-pub(crate) fn is_cut(reply: &ModelReply) -> bool {
+/// Returns whether the reply was cut off before its end, so that a call in it may be incomplete.
+pub(crate) fn is_cut_off(reply: &ModelReply) -> bool {
     matches!(
         reply.metadata.stop_reason,
         Some(StopReason::Length | StopReason::ContentFilter)
@@ -81,11 +82,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Pattern of texts that look like replies.
-    const REPLY_LIKE_TEXT: &str = "(<think>|</think>|```json|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{|\\}|\\[|\\]|\
+    /// Pattern of texts that consist of pieces of replies.
+    const PIECES_OF_REPLIES: &str = "(<think>|</think>|```json|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{|\\}|\\[|\\]|\
                           \"toolCalls\":|\"todoList\":|\"content\":|\"plan\":|\"x\"|1|,|:|\\\\|\"|é|\n|<mainContent>|\
                           </uiMetadata>|Plan:|\nTool Calls:|\"toolName\":){0,40}";
 
+    /// Parses a reply with this text, and the same text backwards as thoughts, as a reply of each phase.
     fn parse_in_every_phase(text: &str) {
         let reply = ModelReply {
             text: text.to_owned(),
@@ -104,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_that_looks_like_a_reply_makes_the_parser_panic(text in REPLY_LIKE_TEXT) {
+        fn no_text_of_pieces_of_replies_makes_the_parser_panic(text in PIECES_OF_REPLIES) {
             parse_in_every_phase(&text);
         }
     }
@@ -129,6 +131,7 @@ mod tests {
         parse_in_every_phase(&"{".repeat(2 << 20));
         parse_in_every_phase(&"{\"a\":".repeat(1 << 18));
         parse_in_every_phase(&"a: Tool Calls:[\n".repeat(1 << 16));
-        assert!(started.elapsed().as_secs() < 5);
+        let max_seconds = 5;
+        assert!(started.elapsed().as_secs() < max_seconds);
     }
 }

@@ -1,4 +1,5 @@
-//! Plans: their items are checked, merged, compared and scheduled, and the references between their calls are resolved.
+//! Plans: their items, which are the steps, are checked, merged with those of a changed plan, compared and scheduled. The
+//! references between their calls are replaced by values.
 
 mod calls;
 mod check;
@@ -18,18 +19,18 @@ mod schedule;
 mod show;
 
 pub(crate) use calls::{CallCheck, Fault, Surroundings, check_calls, source_steps};
-pub(crate) use check::{check, excess_steps, fault_texts, give_unique_ids, length_problem};
+pub(crate) use check::{check_steps, excess_step_faults, fault_texts, give_unique_ids, length_problem};
 pub(crate) use describe::similar_name_hint;
 pub(crate) use diff::{all_added, diff};
 pub(crate) use earlier::{EarlierStep, archive, earlier_steps, find_earlier, question_steps};
 pub use kept::{KeptPlan, PlannedStep, ToolStamp};
-pub(crate) use merge::{has_ended, plan_question, requeue_orphans, update};
+pub(crate) use merge::{has_ended, items_for_question, requeue_orphans, update_items};
 pub(crate) use promise::without_promises;
 pub use reference::constant_arguments;
-pub(crate) use reference::{Origin, Template, escape, find_output, planned_arguments, resolve};
+pub(crate) use reference::{OutputReference, PlannedValue, escape, find_output, planned_arguments, resolve};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
 pub use sample::sample_output;
-pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};
+pub(crate) use schedule::{all_dependencies, blocked_items, next_ready, unfinished_reason};
 pub use show::value_text;
 
 #[cfg(test)]

@@ -17,14 +17,14 @@ mod template;
 mod tools;
 
 pub(crate) use execution::{
-    begin_step, continue_message, enforcement_message, problem_message, rejection_message, tool_message,
-    unmade_call_text, unresolved_message,
+    begin_step, continue_message, missing_tools_message, problem_message, rejection_message, tool_message,
+    unmade_call_text, unmade_planned_calls_message,
 };
-pub(crate) use fit::{byte_tokens, fit, reply_tokens, request_budget, request_tokens, text_tokens};
+pub(crate) use fit::{byte_tokens, cut_to_fit, max_request_tokens, reply_tokens, request_tokens, text_tokens};
 pub use manager::PromptManager;
-pub(crate) use planning::{Conversation, begin_planning, plan_turn, repair_text};
+pub(crate) use planning::{Conversation, begin_planning, planner_message, repair_text};
 pub(crate) use quote::sanitize;
 pub(crate) use submit::{SUBMIT_PLAN, plan_schema, submit_plan};
 pub(crate) use synthesis::{answer_request_text, result_listing};
 pub use system::resolve_system_prompt;
-pub(crate) use template::{Unset, render};
+pub(crate) use template::{UnsetVariables, render, variable_names};

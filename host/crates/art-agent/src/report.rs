@@ -1,4 +1,6 @@
-//! The report of a finished run.
+//! The report of a finished run, and which outputs of tool calls are results for the model.
+//!
+//! An output of the form `{"data": ..}` is used unwrapped, that is, without the object around the data.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,10 +16,10 @@ use serde_json::{Value, json};
 use crate::file::RunFile;
 
 /// Maximum number of suggested questions.
-const MAX_SUGGESTED: usize = 3;
+const MAX_SUGGESTED_QUESTIONS: usize = 3;
 
-/// Maximum length of a suggested question, in characters. A longer one is no short question, and is left out.
-const MAX_SUGGESTED_CHARS: usize = 200;
+/// Maximum length of a suggested question, in characters. Longer ones are ignored.
+const MAX_QUESTION_CHARS: usize = 200;
 
 /// The answer of a run, with its plan, results, files and errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,13 +36,14 @@ pub struct RunReport {
     /// Parts of the question that the model reports as unanswered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
-    /// The error of the last model call, after all retries. The report may still have an answer, such as a list of results.
+    /// The error of the last model call, after all retries; absent if that call succeeded or the host could not continue the run.
+    /// The response still has a text then, such as a list of the results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_error: Option<ModelError>,
     /// The sources of all results, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// The plan of the question at the end of the run, with results and errors.
+    /// The steps of the plan of this question, with their results and errors at the end of the run.
     pub items: Vec<TodoItem>,
     /// Files that the tools of this run produced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -48,15 +51,15 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Returns the error of the model if it is the reason why there is no answer.
+    /// Returns the error of the last model call if the run ended with an error.
     #[must_use]
     pub fn model_failure(&self) -> Option<&ModelError> {
         let failed = self.response.metadata.status == RunStatus::Error;
         self.model_error.as_ref().filter(|_| failed)
     }
 
-    /// Returns the questions that the model suggests to ask next, each on one line of at most 200 characters: the first three texts
-    /// in `suggestedQuestions` of the metadata that can be short questions.
+    /// Returns up to three questions that the model suggests to ask next, each on one line of at most 200 characters. They are
+    /// the first texts in `suggestedQuestions` of the metadata that can be short questions.
     #[must_use]
     pub fn suggested_questions(&self) -> Vec<String> {
         let metadata = self.ui_metadata.as_ref();
@@ -65,14 +68,14 @@ impl RunReport {
         let lines = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
         lines
             .filter(|line| is_short_question(line))
-            .take(MAX_SUGGESTED)
+            .take(MAX_SUGGESTED_QUESTIONS)
             .collect()
     }
 }
 
-/// Returns whether a line can be a short question. The placeholder `...` of the instructions is not one.
+/// Returns whether a line can be a short question. The placeholder `...`, which the instructions show and models copy, cannot.
 fn is_short_question(line: &str) -> bool {
-    line.contains(char::is_alphanumeric) && prefix(line, MAX_SUGGESTED_CHARS).len() == line.len()
+    line.contains(char::is_alphanumeric) && prefix(line, MAX_QUESTION_CHARS).len() == line.len()
 }
 
 /// Returns the sources of all results of `items`, without duplicates, in the order of the results.
@@ -86,8 +89,8 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
         .collect()
 }
 
-/// Returns the output of the last successful call, unwrapped (P37). The output of a display tool is used only if there
-/// is no other.
+/// Returns the output of the last successful call, unwrapped (P37). The output of a display tool is used only if there is no
+/// other.
 pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     let successes = || {
         results
@@ -99,8 +102,8 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns the outputs of a completed item: those of its successful calls, unwrapped (P37), if the plan has several calls for it and
-/// more than one gave an output, else its result.
+/// Returns the outputs of a completed item. They are the outputs of its successful calls, unwrapped (P37), if the plan has
+/// several calls for the item and more than one gave an output. Otherwise the only one is the result of the item.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);
@@ -115,12 +118,13 @@ pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
 fn unwrapped_output(result: &ToolResult) -> Option<Cow<'_, Value>> {
     Some(match output_for_model(result)? {
         Cow::Borrowed(output) => Cow::Borrowed(unwrap_data(output)),
-        displayed => displayed,
+        note_on_displayed_output => note_on_displayed_output,
     })
 }
 
-/// Returns the output of the only successful call of `item`, as the tool gave it, or `None` if there is no such call or its output
-/// is drawn for a person, since the answer becomes part of the conversation that models read (C9).
+/// Returns the output of the only successful call of `item`, as the tool gave it, for use as the answer. Returns `None` if there
+/// are no or several such calls, or if the output is drawn for a person, because models read the answer later in the conversation
+/// (C9).
 pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
     let mut successes = item
         .tool_results
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_data_of_an_output_is_its_result() {
+    fn an_output_is_unwrapped_if_it_has_a_field_with_the_name_data() {
         let results = [result(json!({"status": "ok", "data": [1]}), json!([]))];
         assert_eq!(last_output(&results), Some(Cow::Owned(json!([1]))));
     }
@@ -188,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn display_output_is_used_only_without_another_result() {
+    fn display_output_counts_as_the_last_output_only_if_there_is_no_other() {
         let mut drawn = result(json!({"secret": 1}), json!([]));
         drawn.metadata.for_display = true;
         let displayed = Some(Cow::Owned(json!({"displayed": true})));
         assert_eq!(last_output(&[drawn.clone()]), displayed);
-        let read = result(json!(7), json!([]));
-        assert_eq!(last_output(&[read, drawn]), Some(Cow::Owned(json!(7))));
+        let not_drawn = result(json!(7), json!([]));
+        assert_eq!(last_output(&[not_drawn, drawn]), Some(Cow::Owned(json!(7))));
     }
 }

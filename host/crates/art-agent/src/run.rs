@@ -1,4 +1,11 @@
-//! The state machine of a run: the fold of its events.
+//! The state machine of a run. A run is computed from its events alone, one after the other, so a journal can be replayed.
+//!
+//! A run carries out a plan. A step of the plan is called an item here. What the run waits for is called an action: a model call,
+//! or a batch of tool calls, which are the calls of one reply or of one step. The run opens an action when it needs one. The
+//! driver, which owns the run, carries it out. Each call of it is first *made*: an event announces it, and then the request is
+//! sent or the tool runs. Later it *ends*: an event has its reply, result or error. When all calls of an action have ended, the
+//! run closes the action and goes on. An open call may also be refused before it is made, or be *suspended*: it waits for a
+//! person's decision.
 
 mod ask;
 mod budget;
@@ -22,12 +29,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
-use art_core::error::{ErrorCode, ModelError};
+use art_core::error::ModelError;
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::stream::LlmMetadata;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::{ParsedToolCall, ToolResult};
-use art_core::usage::{ModelUsage, ModelWork, TokenUsage, Usage};
+use art_core::usage::{ModelUsage, ModelWork, TokenUsage, ToolUsage};
 
 use crate::action::{ActionId, Approval};
 use crate::call::CallIds;
@@ -54,47 +61,51 @@ pub struct Run {
     start: RunStart,
     trace_id: String,
     started_at: Timestamp,
+    /// Time of the latest event.
     now: Timestamp,
     stage: Stage,
-    /// The conversation with the planner, which also writes the answer.
+    /// The conversation with the planner: the model writes the plan in it, and later the answer.
     conversation: Conversation,
-    /// The calls of the planner's last turn that have no result in the conversation yet.
+    /// The calls of the planner's last reply that have no result in the conversation yet.
     planner_calls: Vec<PlannerCall>,
-    /// Identifiers of the items that were created for native calls of the planner. The planner reads the results of these calls itself.
+    /// Identifiers of the items that were created for tool calls of the planner itself. The planner reads the results of these
+    /// calls.
     planner_call_items: BTreeSet<String>,
     /// Those of `planner_call_items` that failed and whose tool the planner then called again.
     retried_items: BTreeSet<String>,
     state: PesAgentStateData,
     /// The items in progress, by identifier.
     running: BTreeMap<String, ItemRun>,
-    /// The open actions.
-    open: BTreeMap<ActionId, OpenAction>,
-    /// The model calls whose requests were sent and that have not ended, with the tokens of the requests.
-    asked: BTreeMap<ActionId, u64>,
-    /// What the calls in `asked` may use. Empty if the run has no budget of tokens or cost.
-    reserved: BTreeMap<ActionId, Reservation>,
+    open_actions: BTreeMap<ActionId, OpenAction>,
+    /// The model calls that were made and have not ended, with the estimated tokens of their requests.
+    model_calls_in_progress: BTreeMap<ActionId, u64>,
+    /// What the model calls in progress may use. Empty if the run has no budget of tokens or cost.
+    reservations: BTreeMap<ActionId, Reservation>,
     /// The estimate of the plan.
     estimate: PlanEstimate,
-    /// The model calls that are made again because the provider refused their requests as too long, with the tokens of the refused
-    /// requests. The new requests are cut to half of that.
-    shortened: BTreeMap<ActionId, u64>,
+    /// The open model calls that repeat a call whose request the provider refused as too long, with that request. The new request
+    /// is cut to half of its tokens.
+    refused_requests: BTreeMap<ActionId, RefusedRequest>,
+    /// Number of actions that were opened, from which each gets its identifier.
     action_count: u64,
     /// Number of times that items were started, for the limit of the run. An item that is started again counts twice.
     started_item_count: u32,
-    /// Whether the plan in the state was made in this run. Before planning it may be one that an earlier run did not finish.
+    /// Whether the plan in the state is the one that this run made or continues. Before planning it may be one that an earlier
+    /// run did not finish.
     has_own_plan: bool,
     /// Identifiers of the items that this run started.
     started_items: BTreeSet<String>,
     call_ids: CallIds,
     files: Files,
     usage: RunUsage,
-    /// The tokens of the last request to the planner and of its reply, estimated.
+    /// The estimated tokens of the last request to the planner and of its reply together.
     planner_tokens: Option<u64>,
-    /// Model calls and tokens of the steps and answers that count for later estimates; see [`Run::model_work`].
-    work: Vec<(ModelWork, ModelUsage)>,
+    /// What the model used for each step and for the answer, for the estimates of later runs; see [`Run::model_work`].
+    model_work: Vec<(ModelWork, ModelUsage)>,
+    /// The limits that the run reached, in words.
     limits_hit: Vec<String>,
-    /// How often a plan was sent back to the model.
-    repairs: u32,
+    /// How often a plan was sent back to the planner because of its faults.
+    repair_count: u32,
     /// The calls and tools that a person rejected.
     rejections: Rejections,
     /// The questions to a person about planned calls, asked before the first step starts.
@@ -103,7 +114,7 @@ pub struct Run {
     model_error: Option<ModelError>,
 }
 
-/// Stage of a run, with the data that only this stage needs.
+/// Stage of a run. A finished run has a report.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
     Planning,
@@ -112,7 +123,14 @@ enum Stage {
     Finished(Box<RunReport>),
 }
 
-/// A native call of the planner.
+/// A request that the provider refused as too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RefusedRequest {
+    tokens: u64,
+    error: ModelError,
+}
+
+/// A call in a reply of the planner: of a tool, or of the function that submits a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PlannerCall {
     call_id: String,
@@ -121,7 +139,8 @@ struct PlannerCall {
     item_id: Option<String>,
 }
 
-/// An open action. Its request and its expanded arguments are not stored; they are built when the call is made.
+/// An open action. It contains neither the request of its model call nor the contents of files that its tool calls take; these
+/// are added when a call is made.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenAction {
     /// Ask the model for a plan.
@@ -134,24 +153,24 @@ enum OpenAction {
     Answer,
 }
 
-/// The calls of one reply or of a step of the plan, in progress.
+/// The tool calls of one reply of the model or of one step of the plan, until all have results.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ToolBatch {
     item_id: String,
     calls: Vec<ParsedToolCall>,
-    /// Identifiers of the calls that were made.
-    called: BTreeSet<String>,
+    /// Identifiers of the calls that were made. A call that has to be made again is removed.
+    made: BTreeSet<String>,
     /// The results so far, in the order in which the calls ended.
     results: Vec<ToolResult>,
     /// The calls that wait for a decision, by identifier.
-    waiting: BTreeMap<String, Waiting>,
+    waiting: BTreeMap<String, WaitingCall>,
     /// The calls that a person approved and that run next, by identifier.
     approved: BTreeMap<String, Approval>,
 }
 
 /// A call that waits for a decision.
 #[derive(Clone, Debug, PartialEq)]
-struct Waiting {
+struct WaitingCall {
     suspension: SuspendedCall,
     since: Timestamp,
 }
@@ -175,9 +194,9 @@ struct RunUsage {
     tool_calls_opened: u32,
     /// Tokens that count towards the budget of the run.
     tokens: TokenUsage,
-    /// What the tool calls that have ended used.
-    tool_usage: Usage,
-    /// What the last model call used.
+    /// Resources that the tool calls that have ended used: fuel, memory and time.
+    tool_usage: ToolUsage,
+    /// Calls and tokens of the last model call.
     last_call: ModelUsage,
 }
 
@@ -201,7 +220,7 @@ impl Run {
         let mut run = Self::new(start, trace_id, *at);
         let mut out = run.outbox();
         run.add_question(&mut out);
-        run.begin(&mut out);
+        run.begin_work(&mut out);
         let effects = out.into_effects();
         Ok((run, effects))
     }
@@ -221,13 +240,14 @@ impl Run {
         Ok(run)
     }
 
-    /// Restores a run from the first event of its journal, without effects. [`apply_recorded`](Self::apply_recorded) applies the others.
+    /// Restores a run from the first event of its journal, without effects. [`apply_recorded`](Self::apply_recorded) applies the
+    /// others.
     ///
     /// # Errors
     /// Same as [`start`](Self::start).
     pub fn restore(event: &RunEvent) -> Result<Self, ReplayError> {
         let (mut run, _) = Self::start(event)?;
-        run.ask_if_version_1();
+        run.ask_models_if_version_1();
         Ok(run)
     }
 
@@ -237,7 +257,7 @@ impl Run {
     /// Same as [`apply`](Self::apply).
     pub fn apply_recorded(&mut self, event: &RunEvent) -> Result<(), ApplyError> {
         self.apply(event)?;
-        self.ask_if_version_1();
+        self.ask_models_if_version_1();
         Ok(())
     }
 
@@ -260,7 +280,9 @@ impl Run {
                 ..
             } => self.handle_model_failure(*action, error, received, &mut out),
             RunEvent::ModelAsked { action, tokens, .. } => self.note_model_call(*action, *tokens, &mut out),
-            RunEvent::ModelNotAsked { action, refusal, .. } => self.handle_refusal(*action, refusal, &mut out),
+            RunEvent::ModelNotAsked { action, refusal, .. } => {
+                self.handle_model_call_refusal(*action, refusal, &mut out);
+            }
             RunEvent::ToolCalled { action, call_id, .. } => self.note_tool_call(*action, call_id),
             RunEvent::ToolEnded { action, end, .. } => self.handle_tool_end(*action, end, &mut out),
             RunEvent::ToolsReturned {
@@ -272,10 +294,10 @@ impl Run {
                 suspension_id,
                 decision,
                 ..
-            } => self.decide(suspension_id, decision, &mut out),
-            RunEvent::Resumed { .. } => self.reopen_calls_in_progress(&mut out),
+            } => self.handle_decision(suspension_id, decision, &mut out),
+            RunEvent::Resumed { .. } => self.restart_calls_in_progress(&mut out),
             RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
-            RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
+            RunEvent::HostFailed { reason, .. } => self.end_after_host_failure(reason, &mut out),
         }
         Ok(out.into_effects())
     }
@@ -307,11 +329,12 @@ impl Run {
         self.files.of_this_run()
     }
 
-    /// Returns the model calls and tokens that were used for each ended step without planned calls, and for the answer, in the order in
-    /// which they ended. An answer to which no tool contributed is left out. For a model with an unbounded context the list is empty.
+    /// Returns the model calls and tokens that were used for each ended step without planned calls, and for the answer, in the
+    /// order in which they ended. An answer is not listed if the run had no tool calls. For a model with an unbounded context the
+    /// list is empty.
     #[must_use]
     pub fn model_work(&self) -> &[(ModelWork, ModelUsage)] {
-        &self.work
+        &self.model_work
     }
 
     /// Returns the identifier of the run.
@@ -341,11 +364,11 @@ impl Run {
             retried_items: BTreeSet::new(),
             state,
             running: BTreeMap::new(),
-            open: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            reserved: BTreeMap::new(),
+            open_actions: BTreeMap::new(),
+            model_calls_in_progress: BTreeMap::new(),
+            reservations: BTreeMap::new(),
             estimate: PlanEstimate::default(),
-            shortened: BTreeMap::new(),
+            refused_requests: BTreeMap::new(),
             action_count: 0,
             started_item_count: 0,
             has_own_plan: false,
@@ -354,9 +377,9 @@ impl Run {
             files: Files::default(),
             usage: RunUsage::default(),
             planner_tokens: None,
-            work: Vec::new(),
+            model_work: Vec::new(),
             limits_hit: Vec::new(),
-            repairs: 0,
+            repair_count: 0,
             rejections: Rejections::default(),
             plan_questions: PlanQuestions::default(),
             model_error: None,
@@ -377,22 +400,23 @@ impl Run {
         }
     }
 
+    /// Opens an action. Returns its number.
     fn open_action(&mut self, action: OpenAction) -> ActionId {
         self.action_count += 1;
         let id = ActionId(self.action_count);
-        self.open.insert(id, action);
+        self.open_actions.insert(id, action);
         id
     }
 
-    /// Closes an action, and releases what it reserved.
+    /// Closes an action, and releases what it reserved. Returns the action if it was open.
     fn close_action(&mut self, id: ActionId) -> Option<OpenAction> {
-        self.reserved.remove(&id);
-        self.asked.remove(&id);
-        self.shortened.remove(&id);
-        self.open.remove(&id)
+        self.reservations.remove(&id);
+        self.model_calls_in_progress.remove(&id);
+        self.refused_requests.remove(&id);
+        self.open_actions.remove(&id)
     }
 
-    /// Returns the items of the plan that was made in this run. There are none before.
+    /// Returns the items of the plan that this run made or continues. There are none before planning.
     fn own_items(&self) -> &[TodoItem] {
         if self.has_own_plan { &self.state.todo_list } else { &[] }
     }
@@ -405,6 +429,7 @@ impl Run {
         self.state.todo_list.iter_mut().find(|item| item.id == id)
     }
 
+    /// Records, once, a limit that the run reached, in words.
     fn record_limit(&mut self, limit: String) {
         if !self.limits_hit.contains(&limit) {
             self.limits_hit.push(limit);

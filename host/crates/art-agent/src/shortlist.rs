@@ -1,4 +1,5 @@
-//! Selects the tools that a prompt describes if it cannot describe all: those most similar to the question (BM25).
+//! Selects the tools that a prompt describes if it cannot describe all: those most similar to the question, as BM25, a measure of
+//! shared words, ranks them.
 
 use std::collections::BTreeSet;
 
@@ -28,13 +29,14 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Ve
         .flat_map(|question| &question.items)
         .chain(&state.todo_list);
     let used = items.flat_map(|item| &item.required_tools);
-    let keep = used.map(String::as_str).collect();
+    let used_names = used.map(String::as_str).collect();
     let is_conversation = |role| matches!(role, MessageRole::User | MessageRole::Ai);
     let is_earlier =
         |message: &&ConversationMessage| is_conversation(message.role) && message.content != start.props.query;
-    let last = start.history.iter().rev().find(is_earlier);
-    let last = last.map_or("", |message| message.content.as_str());
-    select(start, &nearest(start, &[&start.props.query, last], &keep))
+    let previous = start.history.iter().rev().find(is_earlier);
+    let previous_text = previous.map_or("", |message| message.content.as_str());
+    let texts = [start.props.query.as_str(), previous_text];
+    tools_at(start, &positions_to_show(start, &texts, &used_names))
 }
 
 /// Returns the tools for a step that names none, in the order of the registry: those most similar to its description and to the
@@ -42,28 +44,33 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Ve
 pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Vec<&'a ToolSchema> {
     let outcome = item.expected_outcome.as_deref().unwrap_or_default();
     let texts = [&item.description, outcome, &start.props.query];
-    let mut positions = nearest(start, &texts, &BTreeSet::new());
+    let mut positions = positions_to_show(start, &texts, &BTreeSet::new());
     positions.sort_unstable();
-    select(start, &positions)
+    tools_at(start, &positions)
 }
 
-fn select<'a>(start: &'a RunStart, positions: &[usize]) -> Vec<&'a ToolSchema> {
+fn tools_at<'a>(start: &'a RunStart, positions: &[usize]) -> Vec<&'a ToolSchema> {
     let tools = positions.iter().filter_map(|position| start.tools.get(*position));
     tools.collect()
 }
 
-/// Returns the positions of the tools in `keep`, of those most similar to `texts`, and of others, in this order, up to the maximum
-/// of the configuration. All tools in `keep` are included, even if they are more.
-fn nearest(start: &RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Vec<usize> {
+/// Returns the positions of the tools that a prompt shows, up to the maximum of the configuration: first those whose
+/// names are in `always_shown`, then those most similar to `texts`, then others. All tools in `always_shown` are included, even if
+/// they are more than the maximum.
+fn positions_to_show(start: &RunStart, texts: &[&str], always_shown: &BTreeSet<&str>) -> Vec<usize> {
     let tools = &start.tools;
     let maximum = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
-    let is_kept = |tool: &ToolSchema| keep.contains(tool.name.as_str());
-    let kept: Vec<_> = (0..tools.len())
-        .filter(|position| tools.get(*position).is_some_and(is_kept))
+    let is_always_shown = |tool: &ToolSchema| always_shown.contains(tool.name.as_str());
+    let first: Vec<_> = (0..tools.len())
+        .filter(|position| tools.get(*position).is_some_and(is_always_shown))
         .collect();
-    let maximum = maximum.max(kept.len());
+    let maximum = maximum.max(first.len());
     let mut chosen = Vec::new();
-    for position in kept.into_iter().chain(most_similar(tools, texts)).chain(0..tools.len()) {
+    for position in first
+        .into_iter()
+        .chain(most_similar(tools, texts))
+        .chain(0..tools.len())
+    {
         if chosen.len() < maximum && !chosen.contains(&position) {
             chosen.push(position);
         }
@@ -77,13 +84,14 @@ fn most_similar(tools: &[ToolSchema], texts: &[&str]) -> Vec<usize> {
     for text in texts {
         query.add(text);
     }
-    let documents: Vec<_> = tools.iter().map(document).collect();
+    let documents: Vec<_> = tools.iter().map(ranked_words).collect();
     let ranked = rank(&documents, &query.text, tools.len());
     ranked.into_iter().map(|(position, _)| position).collect()
 }
 
-/// Returns the words by which a tool is ranked. Words of its name are repeated, which raises their weight.
-fn document(tool: &ToolSchema) -> String {
+/// Returns the words by which a tool is ranked: those of its name, description, parameters and examples. Words of its name are
+/// repeated, which raises their weight.
+fn ranked_words(tool: &ToolSchema) -> String {
     let mut words = Words::default();
     for _ in 0..NAME_WEIGHT {
         words.add(&tool.name);
@@ -130,7 +138,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// Adds the words at the start of `text`.
+    /// Adds the words of `text`, or of its beginning if it is long.
     fn add(&mut self, text: &str) {
         if self.count == self.max_count {
             return;
@@ -182,9 +190,9 @@ impl Words {
     }
 }
 
-/// Returns whether questions and descriptions share the word whatever their topic.
+/// Returns whether a word is so common that it says nothing about the topic of a text.
 ///
-/// This is a `match`, since each word of each tool is looked up for each plan: it compares integers, a table would compare texts.
+/// This is a `match` because each word of each tool is looked up for each plan, and a `match` is faster than a table of texts.
 #[rustfmt::skip]
 const fn is_stop_word(word: &str) -> bool {
     matches!(
@@ -214,13 +222,13 @@ mod tests {
         serde_json::from_value(json!({"name": name, "description": description, "inputSchema": input})).unwrap()
     }
 
-    fn start(query: &str, shown: u32) -> RunStart {
+    fn start(query: &str, max_shown_tools: u32) -> RunStart {
         let props = AgentProps {
             query: query.to_owned(),
             ..AgentProps::default()
         };
         let mut start = RunStart::new(props, RuntimeProviderConfig::new("p", "m"));
-        start.config.max_shown_tools = shown;
+        start.config.max_shown_tools = max_shown_tools;
         start.tools = vec![
             tool("send_mail", "Sends a message to a person."),
             tool("weather_forecast", "Tells the weather of the next days in a city."),
@@ -248,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_of_the_plan_are_kept_beyond_the_maximum() {
+    fn the_tools_of_an_unfinished_plan_are_selected_even_beyond_the_maximum() {
         let start = start("weather", 1);
         let mut item = crate::plan::tests::item("a", &[]);
         item.required_tools = vec!["calculator".to_owned(), "send_mail".to_owned()];
@@ -282,11 +290,11 @@ mod tests {
         let mut tool = tool("t", "d");
         let text = "word ".repeat(150);
         tool.examples = serde_json::from_value(json!([{"input": {"text": text}}, {"input": {"text": text}}])).unwrap();
-        assert_eq!(document(&tool).matches("word ").count(), MAX_EXAMPLE_WORDS);
+        assert_eq!(ranked_words(&tool).matches("word ").count(), MAX_EXAMPLE_WORDS);
     }
 
     #[test]
-    fn stop_words_are_left_out_in_any_case() {
+    fn stop_words_are_removed_in_upper_and_lower_case() {
         let mut words = Words::default();
         words.add("What IS the weather?");
         assert_eq!(words.text, "weather ");

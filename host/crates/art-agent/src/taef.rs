@@ -1,4 +1,8 @@
-//! Enforces that a step calls its required tools (P52, P54, P55, P56). TAEF stands for tool-aware execution framework.
+//! Enforces that a step calls its required tools. TAEF stands for tool-aware execution framework.
+//!
+//! The calls in all replies of a step count (P52). A step whose required tools were all called has passed its validation (P55); a
+//! step without required tools skips it (P56). The model is reminded of missing tools if the step is strict, but not if it is
+//! advisory or no reminder is left (P54).
 
 use std::collections::BTreeSet;
 
@@ -20,8 +24,8 @@ pub(crate) struct ToolValidation {
     pub(crate) must_remind: bool,
 }
 
-/// Checks a reply. `called` contains all tools called for the item, including by this reply. A call that ended with an
-/// error counts; one that was refused before its tool ran does not (X19).
+/// Checks whether the required tools were called. `called` contains all tools that were called for the item so far. A call that
+/// ended with an error counts as well; a call that was refused before its tool ran does not (X19).
 pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_remind: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
         return ToolValidation {
@@ -65,9 +69,9 @@ mod tests {
         tools.iter().map(|tool| (*tool).to_owned()).collect()
     }
 
-    // A30 lets the type `reasoning` win over required tools. Here required tools win: a step that names a tool is not done without it.
+    // A30: a step that requires a tool is a tool step, even if its type is `reasoning`.
     #[test]
-    fn the_kind_of_a_step_follows_its_type_and_its_tools() {
+    fn a_step_is_a_tool_step_if_its_type_says_so_or_it_requires_a_tool() {
         let is_tool = |step_type, tools: &[&str]| {
             is_tool_step(&TodoItem {
                 step_type,
@@ -83,15 +87,21 @@ mod tests {
 
     #[test]
     fn the_status_is_passed_if_all_required_tools_were_called() {
-        let verdict = validate(&item_requiring(&["t"], None), &tool_set(&["t", "u"]), true);
-        assert_eq!((verdict.status, verdict.must_remind), (ValidationStatus::Passed, false));
+        let validation = validate(&item_requiring(&["t"], None), &tool_set(&["t", "u"]), true);
+        assert_eq!(
+            (validation.status, validation.must_remind),
+            (ValidationStatus::Passed, false)
+        );
     }
 
     #[test]
     fn the_status_is_failed_if_a_required_tool_is_missing() {
-        let verdict = validate(&item_requiring(&["t", "u"], None), &tool_set(&["u"]), true);
-        assert_eq!((verdict.status, verdict.must_remind), (ValidationStatus::Failed, true));
-        assert_eq!(verdict.missing, ["t"]);
+        let validation = validate(&item_requiring(&["t", "u"], None), &tool_set(&["u"]), true);
+        assert_eq!(
+            (validation.status, validation.must_remind),
+            (ValidationStatus::Failed, true)
+        );
+        assert_eq!(validation.missing, ["t"]);
     }
 
     #[test]
@@ -104,16 +114,19 @@ mod tests {
 
     #[test]
     fn in_advisory_mode_the_model_is_never_reminded() {
-        let verdict = validate(
+        let validation = validate(
             &item_requiring(&["t"], Some(ToolValidationMode::Advisory)),
             &tool_set(&[]),
             true,
         );
-        assert_eq!((verdict.status, verdict.must_remind), (ValidationStatus::Failed, false));
+        assert_eq!(
+            (validation.status, validation.must_remind),
+            (ValidationStatus::Failed, false)
+        );
     }
 
     #[test]
-    fn the_model_is_not_reminded_when_the_reminders_are_spent() {
+    fn the_model_is_not_reminded_if_no_reminder_is_left() {
         assert!(!validate(&item_requiring(&["t"], None), &tool_set(&[]), false).must_remind);
     }
 }

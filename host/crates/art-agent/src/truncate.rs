@@ -9,7 +9,7 @@ use art_core::tool::ToolResult;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Sizes in bytes to which single outputs are cut, tried one after the other until the total fits [`TOTAL_BYTES`].
+/// Sizes in bytes to which each output is cut, tried one after the other until the total size is at most [`TOTAL_BYTES`].
 const OUTPUT_BYTES: [usize; 5] = [256 << 10, 64 << 10, 16 << 10, 4 << 10, 512];
 
 /// Target size of a state or an observation as JSON, in bytes. A store accepts at most 16 MiB.
@@ -20,7 +20,7 @@ const CUT_MARKER: &str = "... [kept ";
 
 /// Returns the state of a thread, truncated.
 pub(crate) fn state(state: &PesAgentStateData) -> Cow<'_, PesAgentStateData> {
-    fit(state, |state, limit| {
+    cut_to_fit(state, |state, limit| {
         let earlier = state
             .earlier_questions
             .iter_mut()
@@ -30,20 +30,20 @@ pub(crate) fn state(state: &PesAgentStateData) -> Cow<'_, PesAgentStateData> {
         state
             .step_outputs
             .values_mut()
-            .for_each(|entry| cut_entry(entry, limit));
+            .for_each(|entry| cut_step_output(entry, limit));
     })
 }
 
 /// Returns the items of a plan as JSON, truncated.
 pub(crate) fn items(items: &Vec<TodoItem>) -> Value {
-    json!(fit(items, |items, limit| {
+    json!(cut_to_fit(items, |items, limit| {
         items.iter_mut().for_each(|item| cut_item(item, limit));
     }))
 }
 
-/// Returns the changes of a plan as JSON, truncated. They contain each changed item several times.
+/// Returns the changes of a plan as JSON, truncated. The changes contain each changed item several times.
 pub(crate) fn changes(changes: &TodoListChanges) -> Value {
-    json!(fit(changes, |shortened, limit| {
+    json!(cut_to_fit(changes, |shortened, limit| {
         let lists = [
             &mut shortened.added,
             &mut shortened.modified,
@@ -56,11 +56,12 @@ pub(crate) fn changes(changes: &TodoListChanges) -> Value {
 
 /// Returns the output of a step as JSON, truncated.
 pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
-    json!(fit(entry, cut_entry))
+    json!(cut_to_fit(entry, cut_step_output))
 }
 
-/// Returns `value` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON, or else to the last.
-fn fit<T: Clone + Serialize>(value: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
+/// Returns `value` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON, or else to
+/// the last.
+fn cut_to_fit<T: Clone + Serialize>(value: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
     let [first, others @ ..] = OUTPUT_BYTES;
     // Most values are so small that nothing in them has to be cut.
     let size = measure(value);
@@ -99,7 +100,7 @@ fn cut_change(change: &mut TodoItemChange, limit: usize) {
     items.into_iter().flatten().for_each(|item| cut_item(item, limit));
 }
 
-fn cut_entry(entry: &mut StepOutputEntry, limit: usize) {
+fn cut_step_output(entry: &mut StepOutputEntry, limit: usize) {
     entry.raw_result.iter_mut().for_each(|result| cut_value(result, limit));
     cut_results(&mut entry.tool_results, limit);
 }
@@ -142,28 +143,29 @@ mod tests {
     use super::*;
     use art_core::tool::ParsedToolCall;
 
-    fn item_with(outputs: usize, bytes: usize) -> TodoItem {
+    /// Returns an item with a number of calls, whose arguments and outputs each have a text of `bytes` bytes.
+    fn item_with_calls(count: usize, bytes: usize) -> TodoItem {
         let call = ParsedToolCall {
             call_id: "c".to_owned(),
             tool_name: "t".to_owned(),
             arguments: json!({"text": "x".repeat(bytes)}),
         };
         let mut item = crate::plan::tests::item("a", &[]);
-        item.tool_results = vec![ToolResult::success(&call, json!({"text": "x".repeat(bytes)})); outputs];
-        item.actual_tool_calls = vec![call; outputs];
+        item.tool_results = vec![ToolResult::success(&call, json!({"text": "x".repeat(bytes)})); count];
+        item.actual_tool_calls = vec![call; count];
         item.result = Some(json!("ok"));
         item
     }
 
     #[test]
     fn small_outputs_are_unchanged() {
-        let small = vec![item_with(4, 1_000)];
+        let small = vec![item_with_calls(4, 1_000)];
         assert_eq!(items(&small), json!(small));
     }
 
     #[test]
     fn a_large_output_is_cut_with_a_marker() {
-        let shortened = items(&vec![item_with(1, 300 << 10)]);
+        let shortened = items(&vec![item_with_calls(1, 300 << 10)]);
         let text = shortened[0]["toolResults"][0]["output"].as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
         assert!(is_cut(&json!(text)));
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn a_value_that_is_nested_too_deeply_is_kept_as_its_text() {
         for (levels, stays_json) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (120, false)] {
-            let mut item = item_with(1, 1);
+            let mut item = item_with_calls(1, 1);
             item.result = Some(nested(levels));
             item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});
             let shortened = &items(&vec![item])[0];
@@ -200,7 +202,7 @@ mod tests {
 
     #[test]
     fn many_large_changes_are_cut_to_the_target_size() {
-        let before: Vec<_> = (0..8).map(|_| item_with(4, 256 << 10)).collect();
+        let before: Vec<_> = (0..8).map(|_| item_with_calls(4, 256 << 10)).collect();
         let with_status = |items: Vec<TodoItem>, status| {
             let mut items = items;
             for (n, item) in items.iter_mut().enumerate() {
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn many_large_outputs_are_cut_to_the_target_size() {
         let large = PesAgentStateData {
-            todo_list: vec![item_with(24, 256 << 10)],
+            todo_list: vec![item_with_calls(24, 256 << 10)],
             ..PesAgentStateData::default()
         };
         assert!(text_len(state(&large).as_ref()) <= TOTAL_BYTES);

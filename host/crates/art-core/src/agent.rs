@@ -11,7 +11,7 @@ use crate::error::ArtError;
 use crate::prompt::{AgentPersona, SystemPromptOverride};
 use crate::provider::RuntimeProviderConfig;
 use crate::stream::LlmMetadata;
-use crate::usage::{TokenUsage, Usage};
+use crate::usage::{TokenUsage, ToolUsage};
 
 pub use execution::{ExecutionConfig, ExecutionOverrides};
 
@@ -68,7 +68,7 @@ pub struct ThreadConfig {
     pub provider_config: Option<RuntimeProviderConfig>,
     /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (X4). A list
     /// that is missing or cannot be read enables no tool.
-    #[serde(deserialize_with = "names_or_none")]
+    #[serde(deserialize_with = "names_or_empty")]
     pub enabled_tools: Vec<String>,
     /// Maximum number of earlier messages that the model is shown.
     pub history_limit: u32,
@@ -96,12 +96,12 @@ impl ThreadConfig {
 }
 
 /// Deserialises a list of names. Any other value becomes an empty list, so that it enables no tool.
-fn names_or_none<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
+fn names_or_empty<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
     let names = Value::deserialize(names)?;
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
 
-/// The state that an agent keeps for a thread, with a version for compare-and-set (C50).
+/// The state that an agent keeps for a thread. By its version, a writer notices that somebody else wrote it meanwhile (C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
     /// The state; its shape depends on the agent. The agent of this host uses [`crate::pes::PesAgentStateData`].
@@ -162,8 +162,8 @@ pub struct ExecutionMetadata {
     /// Token counts and times of all model calls, including those of failed items.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub llm_metadata: LlmMetadata,
-    /// Usage of all tool calls.
-    pub usage: Usage,
+    /// Resources that all tool calls used: fuel, memory, time and others.
+    pub usage: ToolUsage,
     /// The reason why the run has no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ArtError>,
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // X4: lists of tools that cannot be read.
+    // X4: without a readable list, a thread may use no tool.
     #[test]
     fn a_list_of_tools_that_is_missing_empty_or_unreadable_enables_none() {
         for config in [

@@ -1,10 +1,10 @@
 //! What a tool may touch outside of its sandbox: what its manifest requests, what its operator grants, and what one call gets.
 //!
-//! A right needs two parties. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the file
-//! beside the component ([`ToolPolicy`]). A component without a manifest gets whatever is granted. [`Authority`] joins both. For the
-//! arguments of a call, it returns the [`Grants`] of this call, or the [`Denial`]s that say which grants are missing. By default, a
-//! tool gets the time and random numbers, and everything else is denied. Nothing here does I/O: paths and addresses are only
-//! compared. The sandbox opens files, and only at or below the granted paths.
+//! A right needs two parties. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the
+//! file beside the component ([`ToolPolicy`]). A component without a manifest gets whatever is granted. [`Authority`] joins the
+//! two. For the arguments of a call, it returns the [`CallGrants`] of this call, or the [`Denial`]s that say which grants are
+//! missing. By default, a tool gets the time and random numbers, and everything else is denied. Nothing here does I/O: paths
+//! and addresses are only compared. The sandbox opens files, and only at or below the granted paths.
 
 mod addresses;
 mod authority;
@@ -22,15 +22,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use addresses::is_public;
-pub use authority::{Authority, Places};
+pub use authority::{Authority, BaseDirs};
 pub use denial::{Denial, MAX_DENIALS};
 pub use fs::{FsGrant, PathProblem, guest_path};
-pub use grants::{FsRight, Grants, HttpRight, LinkSet};
-pub use http::{HttpGrant, HttpScope, InvalidScope, SecretUse, Target, check_method};
-pub use learn::{Learned, Observed, Unused};
+pub use grants::{CallGrants, FsRight, HttpRight, LinkSet};
+pub use http::{HttpGrant, HttpScope, InvalidHttpAddress, RequestTarget, SecretHeader, check_method};
+pub use learn::{LearnedPolicy, ObservedCalls, Unused};
 pub use policy::{PolicyError, ToolPolicy};
 pub use request::{ArgumentRef, CapabilityRequest, HttpTarget};
-pub use uses::{Use, Uses};
+pub use uses::{GrantUse, GrantUses};
 
 /// A kind of authority that a tool can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Returns the name that denials and uses have for the action: `read` or `write`.
+    /// Returns the name of the action in denials and in records of uses: `read` or `write`.
     #[must_use]
     pub const fn action(self) -> &'static str {
         match self {

@@ -54,19 +54,19 @@ pub struct AttachedFile {
 const ATTACHMENTS: &str = "attachments";
 
 impl ConversationMessage {
-    /// Returns the files that came with a question, as its metadata lists them. Returns none for other messages, or if the metadata
-    /// cannot be read.
+    /// Returns the files that came with this question, as listed in its metadata. Returns none if this message is no question,
+    /// or if the list cannot be read.
     #[must_use]
     pub fn attachments(&self) -> Vec<AttachedFile> {
-        let named = self
+        let listed = self
             .metadata
             .get(ATTACHMENTS)
             .filter(|_| self.role == MessageRole::User);
-        let files = named.map(|files| serde_json::from_value(files.clone()).unwrap_or_default());
+        let files = listed.map(|files| serde_json::from_value(files.clone()).unwrap_or_default());
         files.unwrap_or_default()
     }
 
-    /// Lists the files that came with a question in its metadata.
+    /// Writes the list of the files that came with this question into its metadata.
     pub fn set_attachments(&mut self, files: &[AttachedFile]) {
         self.metadata.insert(ATTACHMENTS.to_owned(), json!(files));
     }
@@ -89,22 +89,22 @@ mod tests {
     }
 
     #[test]
-    fn a_question_names_its_files_and_an_answer_has_none() {
+    fn a_question_lists_its_files_and_an_answer_has_none() {
         let file = AttachedFile {
             name: "a.csv".to_owned(),
             media_type: "text/csv".to_owned(),
             bytes: 3,
             digest: Some("d".to_owned()),
         };
-        for (role, named) in [(MessageRole::User, vec![file.clone()]), (MessageRole::Ai, vec![])] {
+        for (role, expected) in [(MessageRole::User, vec![file.clone()]), (MessageRole::Ai, vec![])] {
             let mut message = message(role);
             message.set_attachments(std::slice::from_ref(&file));
-            assert_eq!(message.attachments(), named, "{role:?}");
+            assert_eq!(message.attachments(), expected, "{role:?}");
         }
     }
 
     #[test]
-    fn unreadable_metadata_names_no_file() {
+    fn a_list_of_files_that_cannot_be_read_is_empty() {
         let mut message = message(MessageRole::User);
         for wrong in [Value::Null, json!("a.csv"), json!([1])] {
             message.metadata.insert("attachments".to_owned(), wrong);

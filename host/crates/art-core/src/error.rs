@@ -90,9 +90,10 @@ pub struct ModelError {
     /// Delay that the provider asks for before a retry, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// Whether it is certain that the model has not read the request: no connection was made, or the provider refused it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unread: bool,
+    /// Whether it is certain that the model has not read the request, because no connection was made or the provider refused the
+    /// request. No tokens are counted for such a request.
+    #[serde(rename = "unread", default, skip_serializing_if = "std::ops::Not::not")]
+    pub request_not_read: bool,
 }
 
 /// A retry that is about to be made.
@@ -135,7 +136,7 @@ pub enum ErrorCode {
     UnknownError,
 }
 
-/// A failed run (C71).
+/// The error of a failed run (C71).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ArtError {
@@ -143,7 +144,7 @@ pub struct ArtError {
     pub code: ErrorCode,
     /// Message: what went wrong and what to do about it.
     pub message: String,
-    /// Phase of the run in which it failed.
+    /// Phase in which the run failed.
     pub phase: String,
 }
 

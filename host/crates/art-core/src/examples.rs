@@ -1,4 +1,5 @@
-//! The examples of a tool, with an index of their questions.
+//! The examples of a tool. The description of an example is a question for which the example is the right
+//! call. An index of these questions finds the examples that are most similar to the question of a person.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
@@ -19,8 +20,8 @@ pub struct Examples {
 impl Examples {
     /// Returns whether both are clones that share one list. This is cheaper than a comparison.
     #[must_use]
-    pub fn is_copy_of(&self, other: &Self) -> bool {
-        self.list.is_copy_of(&other.list)
+    pub fn is_clone_of(&self, other: &Self) -> bool {
+        self.list.is_clone_of(&other.list)
     }
 
     /// Returns the examples by the similarity of their questions to `query`, most similar first. Those that share no word with
@@ -28,13 +29,16 @@ impl Examples {
     pub fn by_similarity(&self, query: &str) -> impl Iterator<Item = &ToolExample> {
         let ranked = self.index().rank(query, self.list.len());
         let similar: Vec<usize> = ranked.into_iter().map(|(position, _)| position).collect();
-        let mut is_similar = vec![false; self.list.len()];
+        let mut has_shared_word = vec![false; self.list.len()];
         for position in &similar {
-            if let Some(flag) = is_similar.get_mut(*position) {
+            if let Some(flag) = has_shared_word.get_mut(*position) {
                 *flag = true;
             }
         }
-        let others = is_similar.into_iter().enumerate().filter(|(_, is_similar)| !is_similar);
+        let others = has_shared_word
+            .into_iter()
+            .enumerate()
+            .filter(|(_, is_shared)| !is_shared);
         let order = similar.into_iter().chain(others.map(|(position, _)| position));
         order.filter_map(|position| self.list.get(position))
     }

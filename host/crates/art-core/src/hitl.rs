@@ -46,10 +46,10 @@ pub struct FeedbackSchema {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
     /// Label of the button that approves.
-    #[serde(default = "approve")]
+    #[serde(default = "approve_label")]
     pub confirm_label: String,
     /// Label of the button that rejects.
-    #[serde(default = "reject")]
+    #[serde(default = "reject_label")]
     pub cancel_label: String,
     /// Whether the person may edit the arguments.
     #[serde(default)]
@@ -65,11 +65,11 @@ pub struct FeedbackSchema {
     pub sensitive: bool,
 }
 
-fn approve() -> String {
+fn approve_label() -> String {
     "Approve".to_owned()
 }
 
-fn reject() -> String {
+fn reject_label() -> String {
     "Reject".to_owned()
 }
 
@@ -137,8 +137,8 @@ impl FeedbackSchema {
             validation: None,
             default_value: None,
             placeholder: None,
-            confirm_label: approve(),
-            cancel_label: reject(),
+            confirm_label: approve_label(),
+            cancel_label: reject_label(),
             allow_modify_args: false,
             custom_schema: None,
             hint: None,

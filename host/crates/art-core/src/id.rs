@@ -1,4 +1,5 @@
-//! Creates identifiers. Only a model may choose one, that of its call; a tool never does (X1, X2).
+//! Creates identifiers. A model may choose the identifier of its tool call (X1). An identifier that a tool gives to its
+//! question to a person is only kept as metadata (X2).
 
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ pub fn random() -> String {
 
 /// Returns a UUID that sorts by creation time, for messages, observations and runs.
 #[must_use]
-pub fn ordered() -> String {
+pub fn time_ordered() -> String {
     Uuid::now_v7().to_string()
 }
 

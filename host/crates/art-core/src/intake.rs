@@ -1,4 +1,8 @@
 //! What a sandboxed call takes in from outside: the record from which the call can be run again with the same result.
+//!
+//! A guest asks the host for example for the time, for the content of a file, or for the response to a request. Each answer of
+//! the host crosses the border of the sandbox and is recorded as a crossing, in the order of the questions. In a replay, the
+//! guest gets the recorded answers instead of new ones. If it asks for something else, the replay diverges from the record.
 
 mod taken;
 
@@ -21,7 +25,8 @@ pub struct Intake {
     /// Seed of the random generator; `None` if the guest drew no random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without bodies share one entry.
+    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without bodies share one
+    /// crossing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<Crossing>,
     /// Whether the record outgrew [`MAX_BYTES`](Self::MAX_BYTES). It then has no crossings, and the call cannot be
@@ -38,8 +43,8 @@ pub struct Intake {
     pub secret: bool,
     /// What the operator gave to the call. `None` in records of earlier versions of the host, and if `secret` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub given: Option<Given>,
-    /// What files and addresses the guest was not allowed to use.
+    pub given: Option<GivenByOperator>,
+    /// The denials of files and addresses that the guest was not allowed to use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
 }
@@ -47,14 +52,14 @@ pub struct Intake {
 /// What the operator gave to a call, as far as the guest can notice it. A replay gives the same, whatever the operator grants now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Given {
+pub struct GivenByOperator {
     /// The limits; absent in JSON if they are the default.
     #[serde(default = "default_limits", skip_serializing_if = "are_default_limits")]
     pub limits: Limits,
-    /// The interfaces; absent in JSON if they are the default.
+    /// The linked interfaces; absent in JSON if they are the default.
     #[serde(default = "LinkSet::by_default", skip_serializing_if = "is_by_default")]
     pub links: LinkSet,
-    /// The variables.
+    /// The variables that the guest can read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
 }
@@ -106,7 +111,7 @@ impl Intake {
 
     /// Returns why the record is incomplete, or `None` if it is complete.
     #[must_use]
-    pub fn missing(&self) -> Option<DivergenceReason> {
+    pub fn why_incomplete(&self) -> Option<DivergenceReason> {
         let secret = self.secret.then_some(DivergenceReason::Secret);
         let truncated = self.truncated.then_some(DivergenceReason::Truncated);
         let unrecorded = self
@@ -132,10 +137,11 @@ impl Crossing {
     /// Maximum size of the JSON text of the field `count`, with its comma.
     pub const MAX_COUNT_BYTES: usize = 29;
 
-    /// Returns the maximum size of this crossing as compact JSON, with a comma after it and without the bodies of the answer.
+    /// Returns an upper bound of the size of this crossing as compact JSON, with a comma after it and without the bodies of the
+    /// answer.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
-        let value = match &self.answer {
+        let value_bytes = match &self.answer {
             Answer::WallClock(seconds, nanoseconds) => digit_count(*seconds) + digit_count(u64::from(*nanoseconds)) + 3,
             Answer::MonotonicClock(nanoseconds) => digit_count(*nanoseconds),
             Answer::Polled(ready) => {
@@ -151,13 +157,14 @@ impl Crossing {
             Answer::Stream(answer) => answer.max_encoded_bytes(),
             Answer::Response(answer) => answer.max_encoded_bytes(),
         };
-        let kind = self.answer.kind().name().len();
-        let count = if self.count == 1 { 0 } else { Self::MAX_COUNT_BYTES };
-        r#"{"kind":"","value":},"#.len() + kind + value + count
+        let kind_bytes = self.answer.kind().name().len();
+        let count_bytes = if self.count == 1 { 0 } else { Self::MAX_COUNT_BYTES };
+        r#"{"kind":"","value":},"#.len() + kind_bytes + value_bytes + count_bytes
     }
 }
 
-/// Returns the maximum size of bodies in base64. Each body has its own padding, for which the frame of the answer has room.
+/// Returns the maximum size of bodies in base64 that have `bytes` bytes together. Each body has its own padding, which the
+/// maximum sizes of the answers include.
 const fn max_base64_bytes(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
@@ -200,7 +207,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns the bytes and the texts of the answer that come from files and from the network.
+    /// Returns the bodies of the answer: the bytes and the texts that come from files and from the network.
     #[must_use]
     pub fn bodies(&self) -> Vec<&[u8]> {
         match self {
@@ -217,7 +224,7 @@ impl Answer {
         self.bodies().iter().map(|body| body.len()).sum()
     }
 
-    /// Returns what the guest asked.
+    /// Returns what the guest asked for.
     #[must_use]
     pub const fn kind(&self) -> CrossingKind {
         match self {
@@ -234,7 +241,7 @@ impl Answer {
     }
 }
 
-/// What a guest asked of the host.
+/// What a guest asked the host for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the answers of the same names are documented")]
 pub enum CrossingKind {
@@ -252,7 +259,7 @@ pub enum CrossingKind {
 }
 
 impl CrossingKind {
-    /// Returns the name that the record uses.
+    /// Returns the name of this kind in the record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -489,13 +496,13 @@ mod tests {
 
     #[test]
     fn a_record_is_compact_json() {
-        let single = |answer| Crossing { answer, count: 1 };
+        let answered_once = |answer| Crossing { answer, count: 1 };
         let intake = Intake {
             seed: Some(Seed([0xa5; 32])),
             crossings: vec![
-                single(Answer::WallClock(1, 2)),
-                single(Answer::Polled(vec![0, 2])),
-                single(Answer::Waited),
+                answered_once(Answer::WallClock(1, 2)),
+                answered_once(Answer::Polled(vec![0, 2])),
+                answered_once(Answer::Waited),
                 Crossing {
                     answer: Answer::Cancelled(false),
                     count: 100_000,
@@ -544,17 +551,17 @@ mod tests {
 
     #[test]
     fn the_default_limits_and_interfaces_are_an_empty_object() {
-        let given = Given {
+        let given = GivenByOperator {
             limits: Limits::EXECUTE,
             links: LinkSet::by_default(),
             env: Vec::new(),
         };
         assert_eq!(serde_json::to_value(&given).unwrap(), json!({}));
-        assert_eq!(serde_json::from_value::<Given>(json!({})).unwrap(), given);
+        assert_eq!(serde_json::from_value::<GivenByOperator>(json!({})).unwrap(), given);
     }
 
     #[test]
-    fn a_withheld_record_has_nothing_that_was_taken_in() {
+    fn a_record_that_is_withheld_keeps_nothing_that_was_taken_in() {
         let crossing = Crossing {
             answer: Answer::File(FileAnswer::Link("secret".to_owned())),
             count: 1,
@@ -565,7 +572,7 @@ mod tests {
         };
         intake.withhold();
         assert_eq!(serde_json::to_value(&intake).unwrap(), json!({"secret": true}));
-        assert_eq!(intake.missing(), Some(DivergenceReason::Secret));
+        assert_eq!(intake.why_incomplete(), Some(DivergenceReason::Secret));
     }
 
     #[test]
@@ -575,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_each_kind_is_that_of_the_record() {
+    fn the_name_of_each_kind_is_its_name_in_the_record() {
         let answers = [
             Answer::WallClock(0, 0),
             Answer::MonotonicClock(0),

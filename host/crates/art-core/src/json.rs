@@ -1,4 +1,6 @@
-//! Depth and size of untrusted JSON, and a text of JSON that does not depend on the order of its keys.
+//! Depth and size of untrusted JSON, and a text of a JSON value that does not depend on the order of its keys.
+//!
+//! Levels count the value itself: a scalar has one level. The depth counts only arrays and objects: a scalar has the depth 0.
 
 use std::io::{self, Write};
 
@@ -13,12 +15,12 @@ pub const MAX_DEPTH: usize = 64;
 /// Returns whether `value` nests deeper than `levels`. A scalar and an empty array or object have one level.
 #[must_use]
 pub fn is_deeper(value: &Value, levels: usize) -> bool {
-    let Some(below) = levels.checked_sub(1) else {
+    let Some(levels_below) = levels.checked_sub(1) else {
         return true;
     };
     match value {
-        Value::Array(values) => values.iter().any(|value| is_deeper(value, below)),
-        Value::Object(map) => map.values().any(|value| is_deeper(value, below)),
+        Value::Array(values) => values.iter().any(|value| is_deeper(value, levels_below)),
+        Value::Object(map) => map.values().any(|value| is_deeper(value, levels_below)),
         _ => false,
     }
 }
@@ -72,17 +74,20 @@ pub struct TextSize {
 /// # Errors
 /// Fails if the writer does, or if the type of the value cannot be written as JSON.
 pub fn write<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> serde_json::Result<usize> {
-    let mut nesting = Nesting::default();
-    value.serialize(&mut Serializer::with_formatter(writer, &mut nesting))?;
-    Ok(nesting.deepest)
+    let mut formatter = DepthFormatter::default();
+    value.serialize(&mut Serializer::with_formatter(writer, &mut formatter))?;
+    Ok(formatter.max_depth)
 }
 
 /// Returns the size of the compact JSON text of `value`, without building the text.
 #[must_use]
 pub fn measure<T: Serialize + ?Sized>(value: &T) -> TextSize {
-    let mut length = Length(0);
-    match write(&mut length, value) {
-        Ok(depth) => TextSize { bytes: length.0, depth },
+    let mut counter = ByteCounter(0);
+    match write(&mut counter, value) {
+        Ok(depth) => TextSize {
+            bytes: counter.0,
+            depth,
+        },
         // Only a type with a faulty `Serialize` gets here. The result exceeds every limit.
         Err(_) => TextSize {
             bytes: usize::MAX,
@@ -98,9 +103,9 @@ pub fn text_len<T: Serialize + ?Sized>(value: &T) -> usize {
 }
 
 /// Counts the bytes that are written to it.
-struct Length(usize);
+struct ByteCounter(usize);
 
-impl Write for Length {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
@@ -113,26 +118,26 @@ impl Write for Length {
 
 /// Writes compact JSON and notes how deep it is nested.
 #[derive(Default)]
-struct Nesting {
-    depth: usize,
-    deepest: usize,
+struct DepthFormatter {
+    current_depth: usize,
+    max_depth: usize,
 }
 
-impl Nesting {
+impl DepthFormatter {
     fn enter(&mut self) {
-        self.depth += 1;
-        self.deepest = self.deepest.max(self.depth);
+        self.current_depth += 1;
+        self.max_depth = self.max_depth.max(self.current_depth);
     }
 }
 
-impl Formatter for &mut Nesting {
+impl Formatter for &mut DepthFormatter {
     fn begin_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
         self.enter();
         writer.write_all(b"[")
     }
 
     fn end_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
+        self.current_depth -= 1;
         writer.write_all(b"]")
     }
 
@@ -142,7 +147,7 @@ impl Formatter for &mut Nesting {
     }
 
     fn end_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
+        self.current_depth -= 1;
         writer.write_all(b"}")
     }
 }

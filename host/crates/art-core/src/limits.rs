@@ -38,7 +38,7 @@ pub struct Limits {
 const MIB: u64 = 1 << 20;
 
 impl Limits {
-    /// Default limits of a call: 2 G fuel, 30 s, 64 MiB, 1 MiB of output.
+    /// Default limits of a call of `execute()`: 2 G fuel, 30 s, 64 MiB, 1 MiB of output.
     pub const EXECUTE: Self = Self {
         fuel: 2_000_000_000,
         timeout_ms: 30_000,
@@ -147,6 +147,17 @@ impl LimitOverrides {
         }
         .checked()
     }
+
+    /// Returns these overrides, and those of `below` for the limits that are absent here.
+    #[must_use]
+    pub fn or(self, below: Self) -> Self {
+        Self {
+            fuel: self.fuel.or(below.fuel),
+            timeout_ms: self.timeout_ms.or(below.timeout_ms),
+            memory_bytes: self.memory_bytes.or(below.memory_bytes),
+            output_bytes: self.output_bytes.or(below.output_bytes),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -176,24 +187,24 @@ mod tests {
         }
     }
 
-    /// A limit that can be set.
-    struct Settable {
+    /// A limit that can be overridden, with the functions that set it.
+    struct OverridableLimit {
         name: &'static str,
         maximum: u64,
-        overrides: fn(u64) -> LimitOverrides,
-        limits: fn(u64) -> Limits,
+        override_with: fn(u64) -> LimitOverrides,
+        limits_with: fn(u64) -> Limits,
     }
 
-    macro_rules! settable {
+    macro_rules! overridable {
         ($name:literal, $field:ident) => {
-            Settable {
+            OverridableLimit {
                 name: $name,
                 maximum: Limits::MAX.$field,
-                overrides: |requested| LimitOverrides {
+                override_with: |requested| LimitOverrides {
                     $field: Some(requested),
                     ..LimitOverrides::default()
                 },
-                limits: |value| Limits {
+                limits_with: |value| Limits {
                     $field: value,
                     ..Limits::EXECUTE
                 },
@@ -201,39 +212,39 @@ mod tests {
         };
     }
 
-    const SETTABLE: [Settable; 4] = [
-        settable!("fuel", fuel),
-        settable!("timeoutMs", timeout_ms),
-        settable!("memoryBytes", memory_bytes),
-        settable!("outputBytes", output_bytes),
+    const OVERRIDABLE: [OverridableLimit; 4] = [
+        overridable!("fuel", fuel),
+        overridable!("timeoutMs", timeout_ms),
+        overridable!("memoryBytes", memory_bytes),
+        overridable!("outputBytes", output_bytes),
     ];
 
     #[test]
     fn each_limit_can_be_lowered_to_zero_and_raised_to_its_maximum() {
-        for limit in SETTABLE {
+        for limit in OVERRIDABLE {
             for requested in [0, 1, limit.maximum] {
-                let applied = (limit.overrides)(requested).apply(Limits::EXECUTE);
-                assert_eq!(applied, Ok((limit.limits)(requested)), "{}", limit.name);
+                let applied = (limit.override_with)(requested).apply(Limits::EXECUTE);
+                assert_eq!(applied, Ok((limit.limits_with)(requested)), "{}", limit.name);
             }
         }
     }
 
     #[test]
     fn each_limit_is_refused_one_over_its_maximum() {
-        for limit in SETTABLE {
+        for limit in OVERRIDABLE {
             for requested in [limit.maximum + 1, u64::MAX] {
                 let refused = LimitTooHigh {
                     name: limit.name,
                     requested,
                     maximum: limit.maximum,
                 };
-                assert_eq!((limit.overrides)(requested).apply(Limits::EXECUTE), Err(refused));
+                assert_eq!((limit.override_with)(requested).apply(Limits::EXECUTE), Err(refused));
             }
         }
     }
 
     #[test]
-    fn one_limit_over_its_maximum_makes_all_overrides_fail() {
+    fn if_one_limit_exceeds_its_maximum_no_override_is_applied() {
         let overrides = LimitOverrides {
             fuel: Some(1),
             output_bytes: Some(u64::MAX),

@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonObject;
-use crate::capability::{Denial, Use};
+use crate::capability::{Denial, GrantUse};
 use crate::error::ToolErrorCode;
 use crate::intake::Intake;
 use crate::tool::Source;
-use crate::usage::Usage;
+use crate::usage::ToolUsage;
 
 /// The outcome of a call in the sandbox.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How the call ended.
     pub ending: Ending,
-    /// Usage, measured also if the call failed.
-    pub usage: Usage,
+    /// Resources that the call used, measured also if it failed.
+    pub usage: ToolUsage,
     /// Log of the call, cut to its limits.
     pub log: CallLog,
     /// What the call took in from outside.
@@ -24,7 +24,7 @@ pub struct Outcome {
     /// What the call was not allowed to do, whatever its ending.
     pub denials: Vec<Denial>,
     /// How the call used its grants.
-    pub uses: Vec<Use>,
+    pub uses: Vec<GrantUse>,
 }
 
 /// How a call ended.
@@ -82,8 +82,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Returns the code and the message of an ending that is an error, and `None` for a success, a suspension or a
-    /// continuation.
+    /// Returns the code and the message of an ending that is an error, and `None` for a success, a suspension or a request for a
+    /// subtask.
     #[must_use]
     pub fn error(&self) -> Option<(ToolErrorCode, String)> {
         use ToolErrorCode as Code;
@@ -131,7 +131,7 @@ impl Ending {
     }
 }
 
-/// How a call ended, or why it did not run.
+/// How a call ended, without the data of an [`Ending`]. Also says why a call was refused or not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnding {
@@ -454,15 +454,11 @@ mod tests {
 
     #[test]
     fn no_two_endings_share_a_name_or_a_code() {
-        let errors = endings_with_an_error();
+        let (errors, others) = (endings_with_an_error(), endings_without_an_error());
         let codes: std::collections::HashSet<_> =
             errors.iter().filter_map(Ending::error).map(|error| error.0).collect();
         assert_eq!(codes.len(), errors.len());
-        let all = errors
-            .iter()
-            .chain(&endings_without_an_error())
-            .map(Ending::name)
-            .collect::<std::collections::HashSet<_>>();
-        assert_eq!(all.len(), errors.len() + 3);
+        let names: std::collections::HashSet<_> = errors.iter().chain(&others).map(Ending::name).collect();
+        assert_eq!(names.len(), errors.len() + others.len());
     }
 }

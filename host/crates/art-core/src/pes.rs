@@ -51,7 +51,7 @@ pub enum ToolValidationMode {
     Advisory,
 }
 
-/// Whether a step called its required tools.
+/// Whether a step called its required tools: `Skipped` if it requires none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -96,7 +96,7 @@ pub struct TodoItem {
     /// Result of the step.
     #[serde(
         default,
-        deserialize_with = "crate::wire::present",
+        deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub result: Option<Value>,
@@ -159,7 +159,7 @@ pub struct StepOutputEntry {
     /// Result of the step.
     #[serde(
         default,
-        deserialize_with = "crate::wire::present",
+        deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub raw_result: Option<Value>,

@@ -14,16 +14,16 @@ const CACHE_WRITE_FACTOR: f64 = 1.25;
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Price {
     /// Price of input tokens.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "valid_price")]
     pub input: f64,
     /// Price of output tokens.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "valid_price")]
     pub output: f64,
     /// Price of input tokens that were read from the provider's cache; default: `input`.
-    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_price", skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
     /// Price of input tokens that were written to the provider's cache; default: 1.25 times `input`.
-    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_price", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
     /// Prices of calls with a long prompt, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,21 +37,21 @@ pub struct LongPrice {
     /// Number of tokens over which a prompt is long.
     pub over: u64,
     /// Price of input tokens.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "valid_price")]
     pub input: f64,
     /// Price of output tokens.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "valid_price")]
     pub output: f64,
     /// Price of input tokens that were read from the provider's cache; default: `input`.
-    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_price", skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
     /// Price of input tokens that were written to the provider's cache; default: 1.25 times `input`.
-    #[serde(default, deserialize_with = "some_amount", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_price", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
 }
 
 /// Deserialises a price. Refuses infinite and negative prices and NaN, since with these a cost limit would not work.
-fn amount<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+fn valid_price<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
     let price = f64::deserialize(source)?;
     if price.is_finite() && price >= 0.0 {
         return Ok(price);
@@ -59,8 +59,8 @@ fn amount<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
     Err(D::Error::custom("a price must be a number of US dollars, 0 or more"))
 }
 
-fn some_amount<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
-    amount(source).map(Some)
+fn some_price<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
+    valid_price(source).map(Some)
 }
 
 impl Price {

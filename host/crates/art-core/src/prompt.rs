@@ -1,4 +1,4 @@
-//! The prompt format of the host, whatever the model (C23, C24, C25, C26, C27, S003).
+//! The prompt format of the host. It is the same for all models; the protocol of each provider translates it (S003).
 
 mod fault;
 mod persona;
@@ -39,7 +39,8 @@ impl Role {
     }
 }
 
-/// A message of a prompt (C24). Deserialising a message checks the rules of C25 and C27; see [`Message::check`].
+/// A message of a prompt (C24). Deserialising a message also checks that its content and its identifiers fit its role (C25, C27);
+/// see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
@@ -56,8 +57,8 @@ pub struct Message {
     /// Identifier of the call that a result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// State that must be sent back to the provider together with an assistant message. This field is an addition to C24. Only the
-    /// protocol of that provider reads it.
+    /// State that must be sent back to the provider together with an assistant message. Only the protocol of that provider reads
+    /// it. It is the only key that C24 does not list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }
@@ -117,11 +118,12 @@ impl Message {
         self.content.as_str().unwrap_or_default()
     }
 
-    /// Deserialises a message without checking its rules.
-    fn read(message: &Value) -> serde_json::Result<Self> {
+    /// Deserialises a message without checking that its content and its identifiers fit its role.
+    fn deserialize_unchecked(message: &Value) -> serde_json::Result<Self> {
         Self::deserialize(message)
     }
 
+    /// Creates a message of any role with a text and nothing else.
     fn text(role: Role, text: impl Into<String>) -> Self {
         Self {
             role,
@@ -134,6 +136,8 @@ impl Message {
     }
 }
 
+// With `remote = "Self"`, Serde derives the inherent functions `Message::serialize` and `Message::deserialize` in place of the
+// two traits. The implementations below call these functions.
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)

@@ -30,13 +30,14 @@ pub struct ModelRequest {
     /// Step of the plan; absent outside of the execution phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepContext>,
-    /// Pictures and other files of the question. They are left out for a model without vision.
+    /// Pictures and other files of the question. A model without vision does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
     /// Format of the reply, if the provider supports the choice.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub reply_format: ReplyFormat,
-    /// JSON Schema of a reply in JSON, limited to what the strict modes of providers accept. Providers without such a mode ignore it.
+    /// JSON Schema of a reply in JSON, limited to what the strict modes of providers accept. Providers without a strict mode
+    /// ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_schema: Option<Shared<Value>>,
     /// Capabilities that the model must have.
@@ -126,7 +127,7 @@ pub enum ModelCapability {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Option<u64>", into = "Option<u64>")]
 pub enum ContextWindow {
-    /// Unlimited, and reading costs nothing, as with the embedded model.
+    /// Unlimited, and reading costs nothing, as with the lexical model, which is built into the program.
     #[default]
     Unbounded,
     /// The number of tokens.

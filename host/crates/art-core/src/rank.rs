@@ -45,7 +45,7 @@ impl Index {
         Self::build(documents, None)
     }
 
-    /// Returns the positions and scores of the nearest documents, as [`rank`] does.
+    /// Returns the positions and scores of the documents that share a word with `query`, as [`rank`] does.
     #[must_use]
     pub fn rank(&self, query: &str, limit: usize) -> Vec<(usize, f32)> {
         self.rank_by(&Query::new(query), limit)
@@ -62,7 +62,7 @@ impl Index {
             let mut length = 0;
             for_each_word(text.as_ref(), MAX_DOCUMENT_WORDS, |word| {
                 length += 1;
-                if query.is_some_and(|query| !query.may_have(word)) {
+                if query.is_some_and(|query| !query.may_contain(word)) {
                     return;
                 }
                 let word = lower_case(word, &mut buffer);
@@ -126,19 +126,19 @@ impl Index {
     }
 }
 
-/// Returns how much a word counts that occurs `count` times in a document of this length.
+/// Returns how much a word counts in a document of this length in which it occurs `count` times.
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
 fn saturation(count: u32, length: u32, mean_length: f32) -> f32 {
-    let length = K1 * (1.0 - B + B * (length as f32 / mean_length));
-    count as f32 * (K1 + 1.0) / (count as f32 + length)
+    let damping = K1 * (1.0 - B + B * (length as f32 / mean_length));
+    count as f32 * (K1 + 1.0) / (count as f32 + damping)
 }
 
 /// The words of a query.
 struct Query {
     /// The words in lower case, sorted, each once.
     words: BTreeSet<String>,
-    /// The [initials](initial_bit) of the words.
-    initials: u32,
+    /// The [bits](first_letter_bit) of the first letters of the words.
+    first_letters: u32,
 }
 
 impl Query {
@@ -148,34 +148,36 @@ impl Query {
             words.insert(lower_case(word, &mut String::new()).to_owned());
         });
         Self {
-            initials: words.iter().fold(0, |initials, word| initials | initial_bit(word)),
+            first_letters: words
+                .iter()
+                .fold(0, |first_letters, word| first_letters | first_letter_bit(word)),
             words,
         }
     }
 
-    /// Returns `false` for most words that are not in the query: ASCII words whose first letter begins no word of the query.
-    fn may_have(&self, word: &str) -> bool {
-        !word.is_ascii() || self.initials & initial_bit(word) != 0
+    /// Returns `false` if no word of the query begins like `word`, so that the query cannot contain it.
+    fn may_contain(&self, word: &str) -> bool {
+        !word.is_ascii() || self.first_letters & first_letter_bit(word) != 0
     }
 }
 
 /// Returns a bit for the first letter of a word, the same in upper and lower case if it is ASCII.
-fn initial_bit(word: &str) -> u32 {
+fn first_letter_bit(word: &str) -> u32 {
     word.bytes().next().map_or(0, |byte| 1 << (byte & 31))
 }
 
 /// Calls `use_word` with each of the first `limit` words of `text`.
 fn for_each_word<'a>(text: &'a str, limit: usize, mut use_word: impl FnMut(&'a str)) {
-    let (mut start, mut number) = (0, 0);
+    let (mut start, mut word_count) = (0, 0);
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
         if c.is_alphanumeric() {
             continue;
         }
         if start < at {
-            if number == limit {
+            if word_count == limit {
                 return;
             }
-            number += 1;
+            word_count += 1;
             use_word(text.get(start..at).unwrap_or_default());
         }
         start = at + c.len_utf8();
@@ -213,7 +215,7 @@ mod tests {
     ];
 
     #[test]
-    fn documents_that_share_words_come_best_first() {
+    fn documents_that_share_words_with_the_query_come_best_first() {
         assert_eq!(positions(&TOOLS, "storm weather", 4), [2, 1]);
     }
 

@@ -30,7 +30,7 @@ const MAX_NAME_BYTES: usize = 64;
 pub struct Secret {
     name: String,
     value: SecretString,
-    canary: bool,
+    is_canary: bool,
 }
 
 /// The error for a secret that cannot be used. Its text never contains the value.
@@ -38,44 +38,44 @@ pub struct Secret {
 pub enum InvalidSecret {
     /// The name is not valid.
     #[error("`{0}` is no name of a secret; expected a letter, then at most 63 letters, digits and `_`")]
-    Name(String),
+    InvalidName(String),
     /// The value is too short to be told from ordinary text.
     #[error("the value of `{0}` is shorter than {MIN_BYTES} characters")]
-    Short(String),
+    TooShort(String),
     /// The value is too long for a header.
     #[error("the value of `{0}` is longer than {MAX_BYTES} bytes")]
-    Long(String),
+    TooLong(String),
     /// The value cannot be sent in a header.
     #[error("the value of `{0}` has white space or a character that a header cannot have")]
-    Character(String),
+    ForbiddenCharacter(String),
     /// There are too many secrets.
     #[error("there are more than {MAX_SECRETS} secrets")]
-    Many,
+    TooMany,
 }
 
 impl Secret {
-    /// Creates a secret. White space around the value is not part of it. A canary is a decoy, which is never sent and whose only
-    /// purpose is to be noticed.
+    /// Creates a secret. White space around the value is not part of it. A canary is a decoy: it is never sent, and its only
+    /// purpose is to be noticed when a tool passes it on.
     ///
     /// # Errors
     /// Fails if the name or the value cannot be used.
-    pub fn new(name: &str, value: &SecretString, canary: bool) -> Result<Self, InvalidSecret> {
+    pub fn new(name: &str, value: &SecretString, is_canary: bool) -> Result<Self, InvalidSecret> {
         check_name(name)?;
         let value = value.expose_secret().trim();
         let (name, length) = (name.to_owned(), value.len());
         if length < MIN_BYTES {
-            return Err(InvalidSecret::Short(name));
+            return Err(InvalidSecret::TooShort(name));
         }
         if length > MAX_BYTES {
-            return Err(InvalidSecret::Long(name));
+            return Err(InvalidSecret::TooLong(name));
         }
         if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(InvalidSecret::Character(name));
+            return Err(InvalidSecret::ForbiddenCharacter(name));
         }
         Ok(Self {
             name,
             value: value.into(),
-            canary,
+            is_canary,
         })
     }
 
@@ -94,7 +94,7 @@ impl Secret {
     /// Returns whether the secret is a decoy.
     #[must_use]
     pub const fn is_canary(&self) -> bool {
-        self.canary
+        self.is_canary
     }
 }
 
@@ -116,7 +116,7 @@ pub fn check_name(name: &str) -> Result<(), InvalidSecret> {
     if is_name {
         return Ok(());
     }
-    Err(InvalidSecret::Name(crate::text::truncate(name, MAX_NAME_BYTES)))
+    Err(InvalidSecret::InvalidName(crate::text::truncate(name, MAX_NAME_BYTES)))
 }
 
 /// All secrets that the host knows, with the redactors that find them.
@@ -124,7 +124,7 @@ pub fn check_name(name: &str) -> Result<(), InvalidSecret> {
 pub struct Secrets {
     secrets: Vec<Secret>,
     redactor: Redactor,
-    canaries: Redactor,
+    canary_redactor: Redactor,
 }
 
 impl Secrets {
@@ -139,11 +139,11 @@ impl Secrets {
             secrets.push(secret);
         }
         if secrets.len() > MAX_SECRETS {
-            return Err(InvalidSecret::Many);
+            return Err(InvalidSecret::TooMany);
         }
         Ok(Self {
             redactor: Redactor::new(secrets.iter()),
-            canaries: Redactor::new(secrets.iter().filter(|secret| secret.is_canary())),
+            canary_redactor: Redactor::new(secrets.iter().filter(|secret| secret.is_canary())),
             secrets,
         })
     }
@@ -158,7 +158,9 @@ impl Secrets {
     /// Returns the secret named `name`, or `None` if there is none or it is a canary, which is never sent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Secret> {
-        self.secrets.iter().find(|secret| secret.name == name && !secret.canary)
+        self.secrets
+            .iter()
+            .find(|secret| secret.name == name && !secret.is_canary)
     }
 
     /// Returns the secrets.
@@ -175,8 +177,8 @@ impl Secrets {
 
     /// Returns the redactor of the canaries alone.
     #[must_use]
-    pub const fn canaries(&self) -> &Redactor {
-        &self.canaries
+    pub const fn canary_redactor(&self) -> &Redactor {
+        &self.canary_redactor
     }
 }
 
@@ -184,6 +186,7 @@ impl Secrets {
 mod tests {
     use super::*;
 
+    /// Creates a secret that is no canary.
     fn secret(name: &str, value: &str) -> Result<Secret, InvalidSecret> {
         Secret::new(name, &value.into(), false)
     }
@@ -231,8 +234,8 @@ mod tests {
 
     #[test]
     fn the_later_of_two_secrets_with_one_name_counts() {
-        let two = vec![secret("A", "value-one").unwrap(), secret("A", "value-two").unwrap()];
-        let secrets = Secrets::new(two).unwrap();
+        let same_name = vec![secret("A", "value-one").unwrap(), secret("A", "value-two").unwrap()];
+        let secrets = Secrets::new(same_name).unwrap();
         assert_eq!(secrets.get("A").unwrap().expose(), "value-two");
     }
 }

@@ -13,7 +13,7 @@ pub struct Shared<T>(Arc<T>);
 impl<T> Shared<T> {
     /// Returns whether both are clones that share one value. This is cheaper than a comparison.
     #[must_use]
-    pub fn is_copy_of(&self, other: &Self) -> bool {
+    pub fn is_clone_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
@@ -46,7 +46,7 @@ impl<T: Clone> DerefMut for Shared<T> {
 
 impl<T: PartialEq> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.is_copy_of(other) || self.0 == other.0
+        self.is_clone_of(other) || self.0 == other.0
     }
 }
 
@@ -74,13 +74,13 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_copy_shares_its_value_until_it_is_changed() {
+    fn a_clone_shares_its_value_until_it_is_changed() {
         let first = Shared::from(vec![1]);
-        let mut copy = first.clone();
-        assert!(std::ptr::eq(&*first, &*copy));
-        copy.push(2);
-        assert_eq!((&*first, &*copy), (&vec![1], &vec![1, 2]));
-        assert_ne!(first, copy);
+        let mut clone = first.clone();
+        assert!(std::ptr::eq(&*first, &*clone));
+        clone.push(2);
+        assert_eq!((&*first, &*clone), (&vec![1], &vec![1, 2]));
+        assert_ne!(first, clone);
     }
 
     #[test]

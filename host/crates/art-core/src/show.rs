@@ -10,9 +10,9 @@ use crate::text::truncate;
 /// Maximum number of rows of a table that are shown.
 const MAX_ROWS: usize = 50;
 /// Maximum length of one value, in characters.
-const MAX_VALUE: usize = 2_000;
+const MAX_VALUE_CHARS: usize = 2_000;
 /// Maximum length of a label or another text on one line, in characters.
-const MAX_LINE: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 
 /// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value is cut after 2,000 characters.
 ///
@@ -29,7 +29,7 @@ pub fn labelled(label: &str, result: &Value) -> String {
             let field = |(name, value): (&String, &Value)| format!("{} {}", name.replace('_', " "), value_text(value));
             format!("{label}: {}", join(object.iter().map(field)))
         }
-        Value::String(text) if text.contains('\n') => format!("{label}:\n\n{}", truncate(&text, MAX_VALUE)),
+        Value::String(text) if text.contains('\n') => format!("{label}:\n\n{}", truncate(&text, MAX_VALUE_CHARS)),
         value => format!("{label}: {}", value_text(&value)),
     }
 }
@@ -50,7 +50,7 @@ pub fn label(description: &str) -> String {
 /// Returns a text on one line, cut after 300 characters.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE)
+    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
 }
 
 /// Returns the part of a result that a question asks for. JSON in a text is parsed.
@@ -76,7 +76,7 @@ fn value_text(value: &Value) -> String {
         Value::Array(values) => join(values.iter().map(value_text)),
         value => value.to_string(),
     };
-    truncate(&text, MAX_VALUE)
+    truncate(&text, MAX_VALUE_CHARS)
 }
 
 fn join(texts: impl Iterator<Item = String>) -> String {
@@ -85,15 +85,15 @@ fn join(texts: impl Iterator<Item = String>) -> String {
 
 /// Returns a Markdown table with the columns of all shown rows, in the order in which the columns first appear.
 fn table(rows: &[&JsonObject]) -> String {
-    let shown = || rows.iter().take(MAX_ROWS);
+    let shown_rows = || rows.iter().take(MAX_ROWS);
     let mut seen = BTreeSet::new();
-    let names = shown().flat_map(|row| row.keys());
+    let names = shown_rows().flat_map(|row| row.keys());
     let columns: Vec<&String> = names.filter(|name| seen.insert(*name)).collect();
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let header = line(columns.iter().map(|name| cell(name)).collect());
     let mut lines = vec![header, line(vec!["---".to_owned(); columns.len()])];
-    for row in shown() {
+    for row in shown_rows() {
         let value = |name: &&String| {
             row.get(*name)
                 .map_or_else(String::new, |value| cell(&value_text(value)))

@@ -1,4 +1,4 @@
-//! Spans of traces.
+//! Spans: the run and its calls, as parts of a trace.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,11 +25,11 @@ impl SpanContext {
         Self::in_trace(id::trace_id())
     }
 
-    /// Creates a root span for the run `trace_id`. The trace gets the 32 digits of the identifier if that is a UUID,
-    /// else digits derived from it.
+    /// Creates a root span for a run. If `run_id` is a UUID, the identifier of the trace has its 32 digits, else digits that are
+    /// derived from it.
     #[must_use]
-    pub fn root_of(trace_id: &str) -> Self {
-        Self::in_trace(id::trace_id_of(trace_id))
+    pub fn root_of_run(run_id: &str) -> Self {
+        Self::in_trace(id::trace_id_of(run_id))
     }
 
     /// Creates a span within this one, in the same trace.
@@ -42,6 +42,7 @@ impl SpanContext {
         }
     }
 
+    /// Creates a root span of the trace `trace_id`.
     fn in_trace(trace_id: String) -> Self {
         Self {
             trace_id,
@@ -102,15 +103,18 @@ mod tests {
 
     #[test]
     fn the_trace_of_a_run_has_the_digits_of_its_identifier() {
-        let root = SpanContext::root_of("01980B3C-7f10-7abc-8def-0123456789ab");
+        let root = SpanContext::root_of_run("01980B3C-7f10-7abc-8def-0123456789ab");
         assert_eq!(root.trace_id, "01980b3c7f107abc8def0123456789ab");
         assert_eq!(root.parent_span_id, None);
     }
 
     #[test]
     fn two_roots_of_a_run_have_different_span_identifiers() {
-        let run = id::ordered();
-        assert_ne!(SpanContext::root_of(&run).span_id, SpanContext::root_of(&run).span_id);
+        let run = id::time_ordered();
+        assert_ne!(
+            SpanContext::root_of_run(&run).span_id,
+            SpanContext::root_of_run(&run).span_id
+        );
     }
 
     #[test]
@@ -131,9 +135,9 @@ mod tests {
     proptest! {
         #[test]
         fn the_trace_identifier_of_a_run_is_always_the_same(run in ".{0,60}") {
-            let trace = SpanContext::root_of(&run).trace_id;
+            let trace = SpanContext::root_of_run(&run).trace_id;
             prop_assert!(is_hex(&trace, 32));
-            prop_assert_eq!(SpanContext::root_of(&run).trace_id, trace);
+            prop_assert_eq!(SpanContext::root_of_run(&run).trace_id, trace);
         }
     }
 }

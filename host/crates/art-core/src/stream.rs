@@ -1,4 +1,4 @@
-//! Events that a model streams, and the reply they add up to.
+//! Events that a model streams, and the reply that they make up.
 
 mod envelope;
 
@@ -173,8 +173,9 @@ impl From<StopReason> for String {
 /// created it reads it; other protocols ignore it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
-    /// The protocol that created it.
-    pub wire: String,
+    /// Name of the protocol that created it.
+    #[serde(rename = "wire")]
+    pub protocol: String,
     /// The state, in the format of that protocol.
     pub content: Value,
 }
@@ -359,7 +360,7 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
-    // A86, C85: token counts of several providers.
+    // A86, C85: token counts that a provider does not report.
     #[test]
     fn the_total_of_a_call_counts_missing_numbers_as_zero() {
         let counts_of = |input_tokens, output_tokens| {
@@ -383,7 +384,7 @@ mod tests {
             code: ModelErrorCode::Timeout,
             message: "too slow".to_owned(),
             retry_after_ms: None,
-            unread: false,
+            request_not_read: false,
         };
         let mut reply = ModelReply::default();
         assert_eq!(reply.push(StreamEvent::Token("4".to_owned())), Ok(()));

@@ -25,7 +25,8 @@ pub struct SuspendedCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_digest: Option<String>,
     /// Digest of the arguments as JSON text. An approved call runs with exactly these, or with those that the person gave.
-    pub input: String,
+    #[serde(rename = "input")]
+    pub input_digest: String,
     /// Who asks.
     pub cause: SuspensionCause,
     /// The question and the form of the answer.
@@ -33,14 +34,14 @@ pub struct SuspendedCall {
     /// Information that the tool gives for the decision.
     #[serde(
         default,
-        deserialize_with = "crate::wire::present",
+        deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub details: Option<Value>,
     /// What happens on approval, as the tool describes it.
     #[serde(
         default,
-        deserialize_with = "crate::wire::present",
+        deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub preview: Option<Value>,
@@ -59,7 +60,7 @@ pub struct SuspendedCall {
     pub on_expiry: ExpiryAction,
 }
 
-/// Who asks for a decision.
+/// Who asks for the decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SuspensionCause {
@@ -121,7 +122,7 @@ impl SuspendedCall {
 
     /// Returns the context that a call gets when it runs again after the decision (C18). Its `feedback` is the answer.
     #[must_use]
-    pub fn context(&self, feedback: &Feedback) -> HitlContext {
+    pub fn hitl_context(&self, feedback: &Feedback) -> HitlContext {
         HitlContext {
             is_resuming: true,
             was_approved: Some(feedback.approved),

@@ -53,7 +53,7 @@ pub struct TaskStep {
 /// The outcome of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepOutcome {
-    /// It is completed.
+    /// The step is completed.
     Completed {
         /// The output of each of its calls, in the order of the plan, or its result. Output for display is replaced by
         /// `{"displayed": true}`.
@@ -61,14 +61,15 @@ pub enum StepOutcome {
         /// Sources of the results.
         sources: Vec<Source>,
     },
-    /// It failed, for this reason.
+    /// The step failed, for this reason.
     Failed(String),
-    /// It was not finished, for this reason.
+    /// The step was not finished, for this reason.
     Unfinished(String),
 }
 
 impl TaskStep {
-    /// Returns the last result of a completed step, which a reference to the step stands for. Returns `None` for any other step.
+    /// Returns the last result of a completed step: the value for which a reference to the step stands. Returns `None` for any
+    /// other step.
     #[must_use]
     pub fn result(&self) -> Option<&Value> {
         match &self.outcome {

@@ -1,4 +1,4 @@
-//! Cuts texts for prompts, logs and messages (P48), and makes them safe to print.
+//! Cuts texts for prompts, logs and messages, and makes them safe to print.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
-/// Returns `text`, or if it is longer than `max_chars` characters, its beginning and a note:
+/// Returns `text`, or if it is longer than `max_chars` characters, its beginning and a note of how much is missing (P48):
 /// `... [truncated 120 of 1120 characters]`.
 #[must_use]
 pub fn truncate(text: &str, max_chars: usize) -> String {

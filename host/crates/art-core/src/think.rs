@@ -12,14 +12,14 @@ pub enum ThinkPart<'a> {
     Thought(&'a str),
     /// The outermost block ended.
     BlockEnd,
-    /// A closing tag came before any opening tag: all text reported so far was thoughts.
-    Restart,
+    /// The first tag is a closing one: all text reported so far was thoughts.
+    CloseWithoutOpen,
     /// The reply ended inside a block, so the end of what was reported as thoughts is text of the reply after all.
     Unclosed {
-        /// That text: everything after the last closing tag inside the block, or the complete block if it has none.
+        /// That text: everything after the end of the last nested block, or the complete block if no nested block ended.
         content: &'a str,
         /// Whether `content` is the complete block.
-        is_whole: bool,
+        is_complete_block: bool,
     },
 }
 
@@ -27,7 +27,7 @@ pub enum ThinkPart<'a> {
 /// the reply was cut.
 ///
 /// A block begins only at the start of a line, so that an answer may mention the tags. Blocks nest. White space after a
-/// block is dropped. A closing tag at the start of a line is a [`ThinkPart::Restart`] if no other tag came before it,
+/// block is dropped. A closing tag at the start of a line is a [`ThinkPart::CloseWithoutOpen`] if no other tag came before it,
 /// because some providers omit the first opening tag. All other tags are text.
 #[derive(Clone, Debug)]
 pub struct ThinkTags {
@@ -37,8 +37,8 @@ pub struct ThinkTags {
     depth: usize,
     /// Content of the outermost open block so far.
     block: String,
-    /// Position in `block` after its last closing tag.
-    after_close: Option<usize>,
+    /// Position in `block` after the last nested block that ended.
+    after_nested: Option<usize>,
     /// Whether a block was opened, or thoughts without an opening tag were closed.
     has_tag: bool,
     /// Whether the current line is blank so far.
@@ -53,7 +53,7 @@ impl Default for ThinkTags {
             pending: String::new(),
             depth: 0,
             block: String::new(),
-            after_close: None,
+            after_nested: None,
             has_tag: false,
             at_line_start: true,
             drop_white_space: false,
@@ -82,14 +82,15 @@ impl ThinkTags {
         let pending = std::mem::take(&mut self.pending);
         self.report(&pending, on_part);
         if self.depth > 0 {
-            let content = self.block.get(self.after_close.unwrap_or_default()..);
+            let content = self.block.get(self.after_nested.unwrap_or_default()..);
             on_part(ThinkPart::Unclosed {
                 content: content.unwrap_or_default(),
-                is_whole: self.after_close.is_none(),
+                is_complete_block: self.after_nested.is_none(),
             });
         }
     }
 
+    /// Handles an opening or a closing tag.
     fn handle_tag(&mut self, tag: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         match (self.depth, tag) {
             (0, _) if !self.at_line_start => self.report(tag, on_part),
@@ -97,16 +98,16 @@ impl ThinkTags {
                 self.has_tag = true;
                 self.depth = 1;
             }
-            (0, _) if self.has_tag => self.report(tag, on_part),
-            (0, _) => {
+            (0, CLOSE) if self.has_tag => self.report(tag, on_part),
+            (0, CLOSE) => {
                 self.has_tag = true;
-                on_part(ThinkPart::Restart);
+                on_part(ThinkPart::CloseWithoutOpen);
             }
             (1, CLOSE) => self.end_block(on_part),
             (_, CLOSE) => {
                 self.depth -= 1;
                 self.report(tag, on_part);
-                self.after_close = Some(self.block.len());
+                self.after_nested = Some(self.block.len());
             }
             _ => {
                 self.depth += 1;
@@ -118,7 +119,7 @@ impl ThinkTags {
     fn end_block(&mut self, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         self.depth = 0;
         self.block.clear();
-        self.after_close = None;
+        self.after_nested = None;
         self.at_line_start = true;
         self.drop_white_space = true;
         on_part(ThinkPart::BlockEnd);
@@ -177,8 +178,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns the parts that are reported for `pieces`, with adjacent parts of one kind joined. Each begins with its kind: `t`
-    /// text, `T` thought, `|` the end of a block, `^` a restart, `?` the content of an unclosed block, `!` such content that is
-    /// the complete block.
+    /// text, `T` thought, `|` the end of a block, `^` a closing tag without an opening one, `?` the content of an unclosed block,
+    /// `!` such content that is the complete block.
     fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
         let mut parts: Vec<(char, String)> = Vec::new();
         let mut on_part = |part: ThinkPart<'_>| {
@@ -186,8 +187,11 @@ mod tests {
                 ThinkPart::Text(text) => ('t', text),
                 ThinkPart::Thought(text) => ('T', text),
                 ThinkPart::BlockEnd => ('|', ""),
-                ThinkPart::Restart => ('^', ""),
-                ThinkPart::Unclosed { content, is_whole } => (if is_whole { '!' } else { '?' }, content),
+                ThinkPart::CloseWithoutOpen => ('^', ""),
+                ThinkPart::Unclosed {
+                    content,
+                    is_complete_block,
+                } => (if is_complete_block { '!' } else { '?' }, content),
             };
             match parts.last_mut() {
                 Some((last, joined)) if *last == kind => joined.push_str(text),

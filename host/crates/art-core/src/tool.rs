@@ -1,4 +1,4 @@
-//! Tools as the model and the host see them (C2, C3, C4, C5, C7, C9).
+//! Tools as the model and the host see them: declarations, calls and results.
 
 use std::fmt;
 
@@ -43,15 +43,15 @@ impl ToolSchema {
     /// Returns whether both are clones of one declaration. Two equal declarations that were read separately are not: their keys may
     /// be in another order, which their text shows and a comparison does not.
     #[must_use]
-    pub fn is_copy_of(&self, other: &Self) -> bool {
+    pub fn is_clone_of(&self, other: &Self) -> bool {
         let is_same_output = match (&self.output_schema, &other.output_schema) {
-            (Some(output), Some(other)) => output.is_copy_of(other),
+            (Some(output), Some(other)) => output.is_clone_of(other),
             (None, None) => true,
             _ => false,
         };
         is_same_output
-            && self.input_schema.is_copy_of(&other.input_schema)
-            && self.examples.is_copy_of(&other.examples)
+            && self.input_schema.is_clone_of(&other.input_schema)
+            && self.examples.is_clone_of(&other.examples)
             && (&self.name, &self.description, self.execution_mode)
                 == (&other.name, &other.description, other.execution_mode)
             && (&self.blocking_config, &self.display_config) == (&other.blocking_config, &other.display_config)
@@ -70,7 +70,7 @@ pub struct ToolExample {
     /// Output, valid under the output schema.
     #[serde(
         default,
-        deserialize_with = "crate::wire::present",
+        deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub output: Option<Value>,
@@ -209,7 +209,7 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
-/// A tool call as a model requested it, untrusted until it is admitted (C4).
+/// A tool call as a model requested it (C4). It is untrusted until the host has checked it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParsedToolCall {
@@ -246,7 +246,7 @@ pub struct ToolResult {
     /// The output; present on success, possibly null. A failed call may have one as well, with more detail than `error`.
     #[serde(
         default,
-        deserialize_with = "crate::wire::present",
+        deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub output: Option<Value>,

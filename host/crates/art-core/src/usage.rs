@@ -1,18 +1,18 @@
-//! Usage of calls and runs.
+//! What calls and runs used: resources of tools, and tokens of models.
 
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Usage of one call, measured also if the call failed.
+/// Resources that one tool call used, or all tool calls of a run together. They are measured also if a call fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Usage {
+pub struct ToolUsage {
     /// Fuel: about one unit for each instruction, plus the price of calls into the host.
     pub fuel: u64,
     /// Largest total size of linear memories and tables at one time, in bytes. A tool may reserve some in advance.
     pub peak_memory_bytes: u64,
-    /// Duration, in microseconds.
+    /// Wall-clock time, in microseconds.
     pub wall_us: u64,
     /// Processor time, in microseconds. For the first time slice of about a quarter of a millisecond, wall-clock time is counted instead.
     pub cpu_us: u64,
@@ -35,7 +35,7 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-impl AddAssign for Usage {
+impl AddAssign for ToolUsage {
     /// Adds each count; the peak becomes the larger of the two.
     fn add_assign(&mut self, other: Self) {
         self.fuel = self.fuel.saturating_add(other.fuel);
@@ -104,8 +104,9 @@ impl AddAssign for TokenUsage {
 mod tests {
     use super::*;
 
-    const fn usage(n: u64) -> Usage {
-        Usage {
+    /// Returns usage in which every count is `n`.
+    const fn usage(n: u64) -> ToolUsage {
+        ToolUsage {
             fuel: n,
             peak_memory_bytes: n,
             wall_us: n,
@@ -118,6 +119,7 @@ mod tests {
         }
     }
 
+    /// Returns usage in which every count is `n`.
     const fn tokens(n: u64) -> TokenUsage {
         TokenUsage {
             prompt_tokens: n,
@@ -131,7 +133,7 @@ mod tests {
         for (first, second) in [(2, 3), (3, 2)] {
             let mut sum = usage(first);
             sum += usage(second);
-            let expected = Usage {
+            let expected = ToolUsage {
                 peak_memory_bytes: 3,
                 ..usage(5)
             };

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Deserialises the value of a key that is present. For an `Option`, Serde would read `null` as absent, but `null` is a valid
-/// output of a tool.
-pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+/// Deserialises a value, which may be `null`, as `Some`. By default, Serde reads `null` as `None`, as if the key were absent, but
+/// `null` is a valid output of a tool.
+pub(crate) fn keep_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 

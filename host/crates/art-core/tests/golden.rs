@@ -1,8 +1,8 @@
-//! Compares the contract types with documents written from the contract, sections 1.1 to 1.10.
+//! Compares the JSON of the contract types, which `host/CONTRACTS.md` describes under "Data", with golden documents.
 //!
-//! The documents in `golden/` have the keys of their types, in the order in which the keys are written. If some keys of a type exclude
-//! each other, it has several documents. The table of [`contracts`] says which keys may be absent and what absence means. Tests of what
-//! the table cannot express follow it.
+//! A document in `golden/` has all keys of its type, in the order in which they are written. If some keys of a type exclude each
+//! other, the type has several documents. The table of [`contracts`] says which keys are required, and which optional keys have a
+//! default. Below the table are tests of what it cannot express.
 #![expect(clippy::unwrap_used, reason = "a document that cannot be read fails its test")]
 
 use std::fmt::Debug;
@@ -46,7 +46,7 @@ impl Contract {
         Self { strict: true, ..self }
     }
 
-    /// Returns the document after a round trip.
+    /// Returns `document` after it was parsed and serialised, which must succeed.
     fn expect_round_trip(&self, document: &Value) -> String {
         let written = (self.round_trip_fn)(document);
         assert!(written.is_ok(), "{}: {written:?} for {document:#}", self.name);
@@ -60,7 +60,7 @@ impl Contract {
         document
     }
 
-    /// Returns the expected document after a round trip without `key`.
+    /// Returns what [`without`](Self::without) must become in a round trip: `key` stays absent or gets its default.
     fn expected_without(&self, key: &str) -> Value {
         let Some(default) = self.defaults.get(key) else {
             return self.without(key);
@@ -74,7 +74,7 @@ impl Contract {
     }
 }
 
-/// Creates the contract of the type `T`.
+/// Creates the contract of the type `T`. The first argument is the name and the text of its document.
 fn contract<T: Serialize + DeserializeOwned>(
     (name, text): (&'static str, &str),
     required: &'static [&'static str],
@@ -239,7 +239,7 @@ fn errors_and_costs() -> Vec<Contract> {
         contract::<ArtError>(golden!("art_error"), &["code", "message", "phase"], json!({})),
         contract::<ModelError>(golden!("model_error"), &["error", "message"], json!({})),
         contract::<TokenUsage>(golden!("token_usage"), &[], token_defaults),
-        contract::<Usage>(golden!("usage"), &[], usage_defaults),
+        contract::<ToolUsage>(golden!("usage"), &[], usage_defaults),
         contract::<LimitOverrides>(golden!("limit_overrides"), &[], json!({})).strict(),
     ]
 }

@@ -5,13 +5,13 @@ use art_core::task::{AnswerTask, StepOutcome, TaskStep};
 use itertools::Itertools;
 use serde_json::{Value, json};
 
-use crate::find::CANNOT;
+use crate::find::REFUSAL_START;
 
 /// Returns the answer for `task`, and the sentences of the plan about parts of the question that no tool can answer.
 pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
     let mut blocks: Vec<String> = task.steps.iter().map(format_step).collect();
     // The plan has a sentence for each part that no tool can answer.
-    let unanswered = task.plan.lines().filter(|line| line.starts_with(CANNOT));
+    let unanswered = task.plan.lines().filter(|line| line.starts_with(REFUSAL_START));
     let unanswered = unanswered.map(str::to_owned).collect_vec();
     blocks.extend(unanswered.clone());
     if blocks.is_empty() {

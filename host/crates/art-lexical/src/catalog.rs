@@ -7,66 +7,70 @@ use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::pattern::{Pattern, patterns};
-use crate::token::{Token, tokens};
+use crate::pattern::{Pattern, learn_patterns};
+use crate::token::{Token, tokenise};
 use crate::words::is_content_word;
 use crate::{CompileSchema, Validator};
 
-/// Maximum number of patterns that one question is aligned with.
-const MAX_ALIGNED: usize = 8_192;
+/// Maximum number of patterns. Each part of a question is aligned with all of them.
+const MAX_PATTERNS: usize = 8_192;
 
 /// Everything that the examples of a set of tools teach.
 #[derive(Debug)]
 pub(crate) struct Catalog {
     pub(crate) tools: Vec<Tool>,
-    compile: CompileSchema,
+    compile_schema: CompileSchema,
     pub(crate) patterns: Vec<Pattern>,
-    /// For each pattern, the words with content in its question.
+    /// For each pattern, the stems of the words with content in its question.
     content_words: Vec<String>,
 }
 
-/// A tool and the validator of its arguments, compiled when a question first fits; `None` if the schema was refused.
+/// A tool and the validator of its arguments, which is compiled when a question first fits the tool; `None` if the schema was
+/// refused.
 pub(crate) type Tool = (ToolSchema, OnceLock<Option<Box<dyn Validator>>>);
 
 impl Catalog {
     /// Creates the catalog from the examples of `tools`.
-    pub(crate) fn new(tools: &[ToolSchema], compile: CompileSchema) -> Self {
+    pub(crate) fn new(tools: &[ToolSchema], compile_schema: CompileSchema) -> Self {
         let numbered = tools.iter().enumerate();
-        let all = numbered.flat_map(|(tool, schema)| patterns(tool, schema));
-        let patterns = all.take(MAX_ALIGNED).collect_vec();
-        let content_words = patterns.iter().map(|pattern| content_stems(&pattern.ask)).collect();
+        let all = numbered.flat_map(|(tool_index, schema)| learn_patterns(tool_index, schema));
+        let patterns = all.take(MAX_PATTERNS).collect_vec();
+        let content_words = patterns
+            .iter()
+            .map(|pattern| content_stems(&pattern.question))
+            .collect();
         Self {
             tools: tools.iter().map(|tool| (tool.clone(), OnceLock::new())).collect(),
-            compile,
+            compile_schema,
             patterns,
             content_words,
         }
     }
 
-    /// Returns whether the schema of a tool allows `arguments`.
-    pub(crate) fn allows(&self, tool: usize, arguments: &Value) -> bool {
-        self.tools.get(tool).is_some_and(|(tool, validator)| {
-            let validator = validator.get_or_init(|| (self.compile)(&tool.input_schema));
+    /// Returns whether the schema of the tool at `tool_index` allows `arguments`.
+    pub(crate) fn allows(&self, tool_index: usize, arguments: &Value) -> bool {
+        self.tools.get(tool_index).is_some_and(|(tool, validator)| {
+            let validator = validator.get_or_init(|| (self.compile_schema)(&tool.input_schema));
             let validator = validator.as_ref();
             validator.is_some_and(|validator| validator.is_valid(arguments))
         })
     }
 
     /// Returns the questions of the nearest examples that share a word with `text`: nearest first, one for each tool, at most `limit`.
-    pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
+    pub(crate) fn nearest_questions(&self, text: &str, limit: usize) -> Vec<&str> {
         let ranked = rank(&self.content_words, &content_stems(text), self.patterns.len());
         let ranked = ranked.iter().filter_map(|(position, _)| self.patterns.get(*position));
-        let nearest = ranked.unique_by(|pattern| pattern.tool).take(limit);
-        nearest.map(|pattern| pattern.ask.as_str()).collect()
+        let nearest = ranked.unique_by(|pattern| pattern.tool_index).take(limit);
+        nearest.map(|pattern| pattern.question.as_str()).collect()
     }
 }
 
 /// Returns the stems of the words with content in a text, joined by blanks.
 fn content_stems(text: &str) -> String {
-    let tokens = tokens(text, &[]);
+    let tokens = tokenise(text, &[]);
     tokens
         .iter()
         .filter(|token| is_content_word(token))
-        .map(Token::word)
+        .map(Token::word_stem)
         .join(" ")
 }

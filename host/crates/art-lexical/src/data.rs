@@ -1,4 +1,4 @@
-//! Whole texts that a call can pass along: tables, JSON and prose, from the question or from an attachment.
+//! Whole texts, which a call can pass along unchanged: tables, JSON and prose, from the question or from an attachment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use art_core::task::TaskFile;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::token::{fold_text, stem};
-use crate::words::is_functional;
+use crate::token::{stem, text_stems};
+use crate::words::is_function_word;
 
 /// Maximum number of names that are read from one text.
 const MAX_NAMES: usize = 4_000;
 /// Maximum length of a name, in bytes.
-const MAX_NAME: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 /// Prefix of the text that stands for an attachment in an input.
-pub(crate) const ATTACHMENT: &str = "attachment:";
+pub(crate) const ATTACHMENT_PREFIX: &str = "attachment:";
 
-/// Names and other texts, each with the stems of its words as key.
-pub(crate) type Names = BTreeMap<String, String>;
+/// Names and other short texts, each with the stems of its words as key.
+pub(crate) type TextsByStems = BTreeMap<String, String>;
 
 /// The form of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Form {
+pub(crate) enum TextForm {
     /// Lines of fields, the first of which names the columns.
     Table,
     /// One JSON array or object.
@@ -31,32 +31,32 @@ pub(crate) enum Form {
     Prose,
 }
 
-/// The forms of texts that a parameter accepts.
-pub(crate) type Forms = BTreeSet<Form>;
+/// The forms of whole texts that a parameter accepts.
+pub(crate) type TextForms = BTreeSet<TextForm>;
 
 /// Returns whether a slot for texts of `forms` accepts a text of `form`. A slot for prose accepts every text.
-pub(crate) fn accepts(forms: &Forms, form: Form) -> bool {
-    forms.contains(&form) || forms.contains(&Form::Prose)
+pub(crate) fn accepts(forms: &TextForms, form: TextForm) -> bool {
+    forms.contains(&form) || forms.contains(&TextForm::Prose)
 }
 
-/// A text that a call can pass along.
+/// A whole text, which a call can pass along.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Data {
+pub(crate) struct WholeText {
     /// The name of an attachment, or the text itself.
-    pub(crate) name: String,
-    pub(crate) is_file: bool,
-    pub(crate) form: Form,
+    pub(crate) name_or_text: String,
+    pub(crate) is_attachment: bool,
+    pub(crate) form: TextForm,
     /// Names of columns or keys, and words that are part of only one of these names.
-    pub(crate) keys: Names,
+    pub(crate) keys: TextsByStems,
     /// Texts in the cells or under the keys, and words that are part of only one of these texts.
-    pub(crate) cells: Names,
+    pub(crate) cells: TextsByStems,
     /// Stems of words that name the data or its records, so that a question may have or lack them: the words in the name of the
     /// file, the first words of names of columns, and keys that have objects or lists.
-    pub(crate) context: BTreeSet<String>,
+    pub(crate) naming_stems: BTreeSet<String>,
 }
 
-impl Data {
-    /// Reads a text of the question, or the value of an example.
+impl WholeText {
+    /// Reads a text in the question, or a value in the input of an example.
     pub(crate) fn of_value(value: &Value) -> Self {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Self::new(&text, false, form_of(&text), &text)
@@ -66,32 +66,36 @@ impl Data {
     pub(crate) fn of_file(file: &TaskFile) -> Option<Self> {
         let form = match file.media_type.rsplit('/').next().unwrap_or_default() {
             _ if file.beginning.is_empty() && !file.media_type.starts_with("text/") => return None,
-            "csv" | "tab-separated-values" => Form::Table,
-            "json" => Form::Json,
+            "csv" | "tab-separated-values" => TextForm::Table,
+            "json" => TextForm::Json,
             _ => form_of(&file.beginning),
         };
         Some(Self::new(&file.name, true, form, &file.beginning))
     }
 
-    fn new(name: &str, is_file: bool, form: Form, text: &str) -> Self {
-        let mut data = Self::default();
-        (data.name, data.is_file, data.form) = (name.to_owned(), is_file, form);
+    /// Reads `text`, which is the content or the beginning of the whole text.
+    fn new(name_or_text: &str, is_attachment: bool, form: TextForm, text: &str) -> Self {
+        let mut whole_text = Self::default();
+        (whole_text.name_or_text, whole_text.is_attachment, whole_text.form) =
+            (name_or_text.to_owned(), is_attachment, form);
         match form {
-            Form::Json => data.read_json(&serde_json::from_str(text).unwrap_or_default()),
-            Form::Table => data.read_table(text),
-            Form::Prose => {}
+            TextForm::Json => whole_text.read_json(&serde_json::from_str(text).unwrap_or_default()),
+            TextForm::Table => whole_text.read_table(text),
+            TextForm::Prose => {}
         }
-        // The first word of `trip_date` or `order no` is what a row is about.
-        let records = data
+        // The first word of a name such as `trip_date` or `order no` says what a row is about.
+        let record_words = whole_text
             .keys
             .keys()
             .filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
-        let context_words = records.chain(word_stems(name).filter(|_| is_file));
-        data.context
-            .extend(context_words.filter(|word| !data.keys.contains_key(word)));
-        add_unique_words(&mut data.keys, 1);
-        add_unique_words(&mut data.cells, 0);
-        data
+        let naming_words = record_words.chain(word_stems(name_or_text).filter(|_| is_attachment));
+        whole_text
+            .naming_stems
+            .extend(naming_words.filter(|word| !whole_text.keys.contains_key(word)));
+        // The first word of a key is a naming word.
+        add_unique_words(&mut whole_text.keys, 1);
+        add_unique_words(&mut whole_text.cells, 0);
+        whole_text
     }
 
     fn read_table(&mut self, table: &str) {
@@ -112,7 +116,7 @@ impl Data {
                 let is_only = map.values().filter(|value| value.is_object()).count() == 1;
                 for (key, value) in map {
                     if value.is_array() || (is_only && value.is_object()) {
-                        self.context.extend(word_stems(key));
+                        self.naming_stems.extend(word_stems(key));
                     }
                     add(&mut self.keys, key);
                     self.read_json(value);
@@ -125,31 +129,32 @@ impl Data {
     }
 
     /// Returns the argument that passes the text to a tool, and the form of the text.
-    pub(crate) fn to_argument(&self) -> (Value, Form) {
-        let prefix = if self.is_file { ATTACHMENT } else { "" };
-        (Value::from(format!("{prefix}{}", self.name)), self.form)
+    pub(crate) fn to_argument(&self) -> (Value, TextForm) {
+        let prefix = if self.is_attachment { ATTACHMENT_PREFIX } else { "" };
+        (Value::from(format!("{prefix}{}", self.name_or_text)), self.form)
     }
 }
 
 /// Adds a text to `names`, with its stems as key.
-fn add(names: &mut Names, text: &str) {
-    if text.len() <= MAX_NAME && names.len() < MAX_NAMES {
-        names.insert(fold_text(text), text.to_owned());
+fn add(names: &mut TextsByStems, text: &str) {
+    if text.len() <= MAX_NAME_BYTES && names.len() < MAX_NAMES {
+        names.insert(text_stems(text), text.to_owned());
     }
 }
 
 /// Returns `texts`, each with its stems as key.
-pub(crate) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> Names {
-    let mut names = Names::new();
+pub(crate) fn texts_by_stems<'a>(texts: impl Iterator<Item = &'a str>) -> TextsByStems {
+    let mut names = TextsByStems::new();
     texts.for_each(|text| add(&mut names, text));
     names
 }
 
-/// Adds the words that are part of only one name. The first `skipped` words of a name are not added.
-fn add_unique_words(names: &mut Names, skipped: usize) {
+/// Adds to `names` each word that is part of only one name, as another key of this name. The first `skipped` words of a name are
+/// not added.
+fn add_unique_words(names: &mut TextsByStems, skipped: usize) {
     let mut owners: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (stems, name) in &*names {
-        for word in stems.split(' ').skip(skipped).filter(|word| !is_functional(word)) {
+        for word in stems.split(' ').skip(skipped).filter(|word| !is_function_word(word)) {
             let owner = owners.entry(word.to_owned()).or_insert_with(|| Some(name.clone()));
             *owner = owner.take().filter(|owner| owner == name);
         }
@@ -166,15 +171,15 @@ fn word_stems(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns the form of `text`. A table has at least two lines, each with the same number of fields, and more than one field.
-fn form_of(text: &str) -> Form {
+fn form_of(text: &str) -> TextForm {
     let text = text.trim();
     if text.starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok() {
-        return Form::Json;
+        return TextForm::Json;
     }
     let separator = separator(text.lines().next().unwrap_or_default());
     let counts = text.lines().map(|line| line.matches(separator).count()).collect_vec();
     let is_table = counts.len() > 1 && counts.iter().all_equal() && counts.first() > Some(&0);
-    if is_table { Form::Table } else { Form::Prose }
+    if is_table { TextForm::Table } else { TextForm::Prose }
 }
 
 /// Returns the separator that is most frequent in `line`.

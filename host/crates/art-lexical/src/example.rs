@@ -8,27 +8,27 @@ use art_core::tool::{ToolExample, ToolSchema};
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::class::{Class, Run};
-use crate::data::{Data, Form, Names, names};
-use crate::place::Place;
+use crate::class::{Class, ExampleValues};
+use crate::data::{TextForm, TextsByStems, WholeText, texts_by_stems};
+use crate::place::PathOrUrl;
 use crate::reading::Reading;
-use crate::token::{Kind, Token, fold_text, tokens};
+use crate::token::{Token, TokenKind, text_stems, tokenise};
 
 /// Maximum length of the question of an example, in characters.
-const MAX_ASK: usize = 400;
+const MAX_QUESTION_CHARS: usize = 400;
 /// Maximum number of values in one input.
 const MAX_LEAVES: usize = 32;
 
 /// An example of a tool.
 #[derive(Debug)]
 pub(crate) struct Example {
-    pub(crate) ask: String,
-    /// Its question, with the tables and the JSON of its input.
+    pub(crate) question: String,
+    /// Its question as the model reads it, with the tables and the JSON in its input as whole texts.
     pub(crate) reading: Reading,
     pub(crate) input: Value,
     pub(crate) leaves: Vec<Leaf>,
-    /// The names of the parameters that its input has.
-    pub(crate) shape: String,
+    /// The names of the parameters that its input has, one on each line.
+    pub(crate) parameter_names: String,
 }
 
 /// A value in an input that is not taken apart any further, usually a scalar.
@@ -44,31 +44,32 @@ pub(crate) struct Leaf {
 }
 
 /// The classes of parameters, by their names.
-pub(crate) type Classes = BTreeMap<String, Arc<Class>>;
+pub(crate) type ClassesByParameter = BTreeMap<String, Arc<Class>>;
 
 impl Example {
     /// Takes an example of `tool` apart. Returns `None` if it has no question or too many values.
     pub(crate) fn new(tool: &ToolSchema, example: &ToolExample) -> Option<Self> {
-        let text = prefix(example.description.as_deref()?, MAX_ASK);
+        let text = prefix(example.description.as_deref()?, MAX_QUESTION_CHARS);
         let (mut leaves, input) = (Vec::new(), example.input.clone());
         collect_leaves(&input, &tool.input_schema, "", &mut leaves);
-        let data = leaves.iter().map(|leaf| Data::of_value(&leaf.value));
+        let whole_texts = leaves.iter().map(|leaf| WholeText::of_value(&leaf.value));
         let reading = Reading {
-            tokens: tokens(text, &[]),
-            data: data.filter(|data| data.form != Form::Prose).collect(),
+            tokens: tokenise(text, &[]),
+            whole_texts: whole_texts.filter(|text| text.form != TextForm::Prose).collect(),
             ..Reading::default()
         };
-        let shape = leaves.iter().map(|leaf| &leaf.parameter).sorted().dedup().join("\n");
+        let parameter_names = leaves.iter().map(|leaf| &leaf.parameter).sorted().dedup().join("\n");
         let has_few_leaves = leaves.len() <= MAX_LEAVES;
         has_few_leaves.then_some(Self {
-            ask: text.to_owned(),
+            question: text.to_owned(),
             reading,
             input,
             leaves,
-            shape,
+            parameter_names,
         })
     }
 
+    /// Returns the values of the input, each with the reading of the question.
     fn leaves_with_reading(&self) -> impl Iterator<Item = (&Reading, &Leaf)> {
         self.leaves.iter().map(|leaf| (&self.reading, leaf))
     }
@@ -91,10 +92,10 @@ fn collect_leaves(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec
             }
         }
         _ => {
-            let general = |part| if str::parse::<usize>(part).is_ok() { "*" } else { part };
+            let generalise = |part| if str::parse::<usize>(part).is_ok() { "*" } else { part };
             leaves.push(Leaf {
                 pointer: pointer.to_owned(),
-                parameter: pointer.split('/').map(general).join("/"),
+                parameter: pointer.split('/').map(generalise).join("/"),
                 value: value.clone(),
                 is_choice: schema.get("enum").is_some(),
             });
@@ -110,48 +111,55 @@ fn non_null_variant(schema: &Value) -> &Value {
 }
 
 /// Returns the classes of the parameters in `examples`.
-pub(crate) fn learn_classes(examples: &[Example]) -> Classes {
+pub(crate) fn learn_classes(examples: &[Example]) -> ClassesByParameter {
     let leaves = examples.iter().flat_map(Example::leaves_with_reading);
     let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
     // Open parameters accept the words of each other, such as both units of a conversion or both time zones.
-    let mut open = classes.values_mut().filter_map(Class::as_open_run).collect_vec();
-    let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
-    open.iter_mut().for_each(|run| run.shown.clone_from(&all));
+    let mut open = classes.values_mut().filter_map(Class::as_open).collect_vec();
+    let all_shown: TextsByStems = open.iter().flat_map(|values| values.shown.clone()).collect();
+    open.iter_mut().for_each(|values| values.shown.clone_from(&all_shown));
     let classes = classes.into_iter();
     classes.map(|(name, class)| (name, Arc::new(class))).collect()
 }
 
 /// Returns the class of a parameter, learnt from all values that the examples give it.
 fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
-    let text = |(reading, leaf): &(_, &'a Leaf)| Some((*reading, leaf.value.as_str()?));
-    let texts: Vec<(&Reading, &str)> = values.iter().filter_map(text).collect();
-    let words = texts.iter().map(|(_, text)| *text);
-    let are_in = |of: fn(&Data) -> &Names| {
-        let texts_with_data = texts.iter().filter(|(reading, _)| !reading.data.is_empty());
-        let is_in = |text: &str, data: &[Data]| data.iter().any(|data| of(data).contains_key(&fold_text(text)));
-        let mut results = texts_with_data.map(|(reading, text)| is_in(text, &reading.data));
+    let text_of = |(reading, leaf): &(_, &'a Leaf)| Some((*reading, leaf.value.as_str()?));
+    let texts: Vec<(&Reading, &str)> = values.iter().filter_map(text_of).collect();
+    let bare_texts = texts.iter().map(|(_, text)| *text);
+    // Returns whether each text is among those that `known` returns for a whole text of its example.
+    let are_all_in = |known: fn(&WholeText) -> &TextsByStems| {
+        let texts_with_whole_texts = texts.iter().filter(|(reading, _)| !reading.whole_texts.is_empty());
+        let is_in = |text: &str, whole_texts: &[WholeText]| {
+            whole_texts.iter().any(|one| known(one).contains_key(&text_stems(text)))
+        };
+        let mut results = texts_with_whole_texts.map(|(reading, text)| is_in(text, &reading.whole_texts));
         results.next() == Some(true) && results.all(|is_in| is_in)
     };
     // Dates and arithmetic in words do not count as whole texts.
-    let has_operand = |text: &str| tokens(text, &[]).iter().any(Token::is_operand);
-    let is_line = |value: &Value| !value.to_string().contains("\\n") && Data::of_value(value).form == Form::Prose;
-    let is_run = |value: &Value| is_line(value) && value.as_str().is_some_and(has_operand);
-    let all = values.iter().map(|(_, leaf)| &leaf.value);
-    let whole_texts = all.clone().filter(|value| is_whole_text(value) && !is_run(value));
+    let has_number_or_date = |text: &str| tokenise(text, &[]).iter().any(Token::is_number_or_date);
+    let is_line =
+        |value: &Value| !value.to_string().contains("\\n") && WholeText::of_value(value).form == TextForm::Prose;
+    let is_date_or_arithmetic = |value: &Value| is_line(value) && value.as_str().is_some_and(has_number_or_date);
+    let all_values = values.iter().map(|(_, leaf)| &leaf.value);
+    let whole_texts = all_values
+        .clone()
+        .filter(|value| is_whole_text(value) && !is_date_or_arithmetic(value));
     match () {
-        () if values.iter().any(|(_, leaf)| leaf.is_choice) => Class::Choice(names(words)),
+        () if values.iter().any(|(_, leaf)| leaf.is_choice) => Class::Choice(texts_by_stems(bare_texts)),
         () if whole_texts.count() * 2 >= values.len() => {
-            Class::Text(all.map(|value| Data::of_value(value).form).collect())
+            Class::WholeText(all_values.map(|value| WholeText::of_value(value).form).collect())
         }
         () if texts.is_empty() => Class::Number,
-        () if are_in(|data| &data.keys) => Class::Key,
-        () if are_in(|data| &data.cells) => Class::Cell,
-        () if let Some(place) = Place::learn(words.clone()) => Class::Place(place),
+        () if are_all_in(|whole_text| &whole_text.keys) => Class::Key,
+        () if are_all_in(|whole_text| &whole_text.cells) => Class::Cell,
+        () if let Some(learnt) = PathOrUrl::learn(bare_texts.clone()) => Class::PathOrUrl(learnt),
         () => {
-            let is_quoted = |text: &str, token: &Token| token.kind == Kind::Quoted && token.text == text;
-            let occurs_quoted = |(of, text): &(&Reading, &str)| of.tokens.iter().any(|token| is_quoted(text, token));
-            Class::Run(Run::learn(words, texts.iter().any(occurs_quoted)))
+            let is_quoted = |text: &str, token: &Token| token.kind == TokenKind::Quoted && token.text == text;
+            let occurs_quoted =
+                |(reading, text): &(&Reading, &str)| reading.tokens.iter().any(|token| is_quoted(text, token));
+            Class::LikeExamples(ExampleValues::learn(bare_texts, texts.iter().any(occurs_quoted)))
         }
     }
 }
@@ -167,5 +175,5 @@ pub(crate) fn is_whole_text(value: &Value) -> bool {
         .map(|word| word.trim_end_matches(['.', ',', '!', '?', ':']));
     let letters = words.filter(|word| word.chars().all(char::is_alphabetic)).collect_vec();
     let is_prose = text.split_whitespace().nth(2).is_some() && letters.len() > 1 && letters.concat().len() > 2;
-    is_prose || text.trim_end().contains('\n') || Data::of_value(value).form != Form::Prose
+    is_prose || text.trim_end().contains('\n') || WholeText::of_value(value).form != TextForm::Prose
 }

@@ -1,8 +1,12 @@
-//! The embedded model: it learns from the tools' own examples and needs no network.
+//! The lexical model, which is built into the program: it learns from the tools' own examples and needs no network.
 //!
-//! Each example of a tool has a question in words beside its input. The values of the input that stand in the question
-//! become slots, the rest of the input is constant, and the question is a *pattern*. A part of a question is aligned with all
-//! patterns word by word, and the nearest one is taken when it accounts for everything that the part says.
+//! Each example of a tool has a question in words beside its input. The values of the input that stand in the question become
+//! *slots*: the question with slots is a *pattern*, and the input with slots is its *template*. The *class* of a slot says which
+//! words can fill it. A *whole text*, such as a table, is not a value among the words: the question quotes it or has it as an
+//! attachment, and a call passes it along unchanged.
+//!
+//! A question is split into parts, each of which asks for one call. A part is aligned with all patterns word by word, and the
+//! nearest one is taken if it accounts for everything that the part says. The values in the part then fill the template.
 //!
 //! The model reads [`Task`]s, never a prompt: every reply is a pure function of the task.
 
@@ -54,8 +58,8 @@ pub type CompileSchema = fn(&Value) -> Option<Box<dyn Validator>>;
 #[derive(Debug)]
 pub struct LexicalModel {
     config: RuntimeProviderConfig,
-    compile: CompileSchema,
-    /// The catalogs that were made last, each with its tools, the newest first.
+    compile_schema: CompileSchema,
+    /// The catalogs that were made last, each with the tools from which it was made, the newest first.
     catalogs: Mutex<Vec<(Vec<ToolSchema>, Arc<Catalog>)>>,
 }
 
@@ -65,11 +69,12 @@ impl LexicalModel {
     /// Name of the model.
     pub const MODEL: &'static str = "lexical";
 
-    /// Creates the model. The schemas that `compile` gets come from tools, so `compile` has to bound the cost of checking arguments.
+    /// Creates the model. The schemas that `compile_schema` gets come from tools, so it has to bound the cost of checking
+    /// arguments.
     #[must_use]
-    pub fn new(compile: CompileSchema) -> Self {
+    pub fn new(compile_schema: CompileSchema) -> Self {
         Self {
-            compile,
+            compile_schema,
             config: RuntimeProviderConfig::new(Self::PROVIDER, Self::MODEL),
             catalogs: Mutex::default(),
         }
@@ -81,7 +86,7 @@ impl LexicalModel {
         if let Some((_, catalog)) = catalogs.iter().find(|(known, _)| known == tools) {
             return Arc::clone(catalog);
         }
-        let catalog = Arc::new(Catalog::new(tools, self.compile));
+        let catalog = Arc::new(Catalog::new(tools, self.compile_schema));
         catalogs.insert(0, (tools.to_vec(), Arc::clone(&catalog)));
         catalogs.truncate(MAX_CATALOGS);
         catalog

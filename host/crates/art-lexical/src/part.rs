@@ -5,15 +5,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::earlier::Origin;
+use crate::earlier::EarlierValue;
 use crate::find::{Call, Finder};
-use crate::token::{Token, tokens};
+use crate::token::{Token, tokenise};
 
 /// Maximum number of parts of one question.
 pub(crate) const MAX_PARTS: usize = 12;
 
 /// Matches what is between two parts. Never `None`, because the pattern is fixed and valid.
-static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s+|,?(?: and)? then |,? and ").ok());
+static BETWEEN_PARTS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[.?!;]\s+|,?(?: and)? then |,? and ").ok());
 
 /// A part of a question, and the call that it asks for or the reason for a refusal.
 pub(crate) type Part = (String, Result<Call, String>);
@@ -23,17 +24,17 @@ pub(crate) type Part = (String, Result<Call, String>);
 /// parts after a split at a connective do.
 pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
-    let undivided = (text.to_owned(), finder.find(text));
+    let undivided = (text.to_owned(), finder.find_call(text));
     if is_call(&undivided) || max_parts < 2 {
         return vec![undivided];
     }
-    let places = split_places(text);
-    let end = places.iter().find(|(is_end, _)| *is_end);
-    let tried = end.map_or(places.as_slice(), std::slice::from_ref);
-    for (_, place) in tried {
-        let (first, rest) = (text.get(..place.start), text.get(place.end..).unwrap_or_default());
+    let splits = possible_splits(text);
+    let sentence_end = splits.iter().find(|(ends_sentence, _)| *ends_sentence);
+    let tried = sentence_end.map_or(splits.as_slice(), std::slice::from_ref);
+    for (_, between) in tried {
+        let (first, rest) = (text.get(..between.start), text.get(between.end..).unwrap_or_default());
         let mut found = split_question(finder, first.unwrap_or_default(), max_parts - 1);
-        if end.is_none() && !found.iter().all(is_call) {
+        if sentence_end.is_none() && !found.iter().all(is_call) {
             continue;
         }
         found.extend(split_question(
@@ -41,7 +42,7 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
             rest,
             max_parts.saturating_sub(found.len()),
         ));
-        if found.iter().all(is_call) || (end.is_some() && found.iter().any(is_call)) {
+        if found.iter().all(is_call) || (sentence_end.is_some() && found.iter().any(is_call)) {
             return found;
         }
     }
@@ -53,23 +54,27 @@ fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
         let step = call.step.clone();
-        next.earlier = call.output.clone().map(|path| Origin { step, path });
-        next.number += 1;
+        next.earlier_value = call.main_output.clone().map(|path| EarlierValue { step, path });
+        next.step_number += 1;
     }
     next
 }
 
-/// Returns the places where the text may be split, outside of quotes and data, and whether a sentence ends there. The mark that
-/// ends a sentence belongs to the sentence.
-fn split_places(text: &str) -> Vec<(bool, Range<usize>)> {
-    let tokens = tokens(text, &[]);
-    let contains = |token: &Token, place: usize| token.is_data() && token.start < place && place < token.end;
-    let all = BETWEEN.as_ref().into_iter().flat_map(|between| between.find_iter(text));
-    let allowed = all.filter(|place| !tokens.iter().any(|token| contains(token, place.start())));
+/// Returns where the text may be split, outside of whole texts: whether a sentence ends there, and the range of what is between
+/// the two parts. The mark that ends a sentence belongs to the sentence.
+fn possible_splits(text: &str) -> Vec<(bool, Range<usize>)> {
+    let tokens = tokenise(text, &[]);
+    let contains = |token: &Token, at: usize| token.may_be_whole_text() && token.start < at && at < token.end;
+    let all = BETWEEN_PARTS
+        .as_ref()
+        .into_iter()
+        .flat_map(|pattern| pattern.find_iter(text));
+    let allowed = all.filter(|between| !tokens.iter().any(|token| contains(token, between.start())));
     allowed
-        .map(|place| {
-            let is_end = place.as_str().starts_with(['.', '?', '!', ';']);
-            (is_end, place.start() + usize::from(is_end)..place.end())
+        .map(|between| {
+            let ends_sentence = between.as_str().starts_with(['.', '?', '!', ';']);
+            let mark_length = usize::from(ends_sentence);
+            (ends_sentence, between.start() + mark_length..between.end())
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! Patterns: the question of an example, with slots in place of the values of its input.
+//! Patterns: questions of examples, with slots in place of the values of their inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,11 +8,11 @@ use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::class::{Class, Run};
-use crate::data::{Forms, names};
-use crate::example::{Classes, Example, Leaf, is_whole_text, learn_classes};
-use crate::token::{Kind, fold_text};
-use crate::words::{is_article, is_content, is_question_word};
+use crate::class::{Class, ExampleValues};
+use crate::data::{TextForms, texts_by_stems};
+use crate::example::{ClassesByParameter, Example, Leaf, is_whole_text, learn_classes};
+use crate::token::{TokenKind, text_stems};
+use crate::words::{is_article, is_content_stem, is_question_word};
 
 /// First character of the name of each slot, so that no value of an input is mistaken for a slot.
 const SLOT: char = '\u{e000}';
@@ -21,58 +21,59 @@ const SLOT: char = '\u{e000}';
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     /// Position of its tool among the tools.
-    pub(crate) tool: usize,
+    pub(crate) tool_index: usize,
     /// The question as the example has it.
-    pub(crate) ask: String,
+    pub(crate) question: String,
     /// The words and slots of the question in their order, without articles. Slots for whole texts are not among them.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<PatternItem>,
     /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
-    pub(crate) texts: Vec<(String, Forms)>,
-    /// The input, with the names of slots in place of the values that questions give. Questions that ask for the same thing have
-    /// the same template.
+    pub(crate) text_slots: Vec<(String, TextForms)>,
+    /// The input of the example, with the names of slots in place of the values that its question says. Questions that ask for
+    /// the same thing have the same template.
     pub(crate) template: Value,
     /// The words of all questions with the same template.
-    pub(crate) asks: Arc<Asks>,
+    pub(crate) question_words: Arc<QuestionWords>,
 }
 
 /// The words of all questions with one template.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asks {
-    /// The stems of all words with content.
-    pub(crate) words: BTreeSet<String>,
-    /// The words with content of each question. A question is left out if it has no slot and no word but those such as `how many`.
-    pub(crate) word_sets: BTreeSet<BTreeSet<String>>,
+pub(crate) struct QuestionWords {
+    /// The stems of the words with content in all questions.
+    pub(crate) all: BTreeSet<String>,
+    /// The stems of the words with content in each question, except questions that have no slot and only question words, such as
+    /// `how many`.
+    pub(crate) of_each_question: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
-    leads: BTreeSet<(String, String)>,
+    before_slots: BTreeSet<(String, String)>,
 }
 
 /// A word of a pattern, or a slot for a value.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub(crate) struct PatternItem {
     /// The stem of the word, or the name of the slot, which stands for the value in the template: [`SLOT`] and the JSON pointer to
     /// the value in the input.
-    pub(crate) key: String,
+    pub(crate) stem_or_slot: String,
     /// Which words can fill the slot; `None` for a word.
     pub(crate) class: Option<Arc<Class>>,
 }
 
-impl Item {
-    fn new(key: &str, class: Option<Arc<Class>>) -> Self {
-        let key = key.to_owned();
-        Self { key, class }
+impl PatternItem {
+    fn new(stem_or_slot: &str, class: Option<Arc<Class>>) -> Self {
+        let stem_or_slot = stem_or_slot.to_owned();
+        Self { stem_or_slot, class }
     }
 
     /// Returns the stem of a word with content, or `None` for any other item.
-    pub(crate) fn content(&self) -> Option<&String> {
-        Some(&self.key).filter(|word| self.class.is_none() && is_content(word))
+    pub(crate) fn content_word(&self) -> Option<&String> {
+        Some(&self.stem_or_slot).filter(|word| self.class.is_none() && is_content_stem(word))
     }
 }
 
-impl Asks {
-    /// Returns whether `word` stands only before other slots than `slot`. For example, `from` never stands before the unit that is
-    /// converted to.
-    pub(crate) fn leads_elsewhere(&self, word: &str, slot: &str) -> bool {
-        let mut slots = self.leads.iter().filter(|(lead, _)| lead == word).peekable();
+impl QuestionWords {
+    /// Returns whether `word` stands before slots, but never before `slot`. For example, `from` never stands before the unit that
+    /// is converted to.
+    pub(crate) fn precedes_other_slots(&self, word: &str, slot: &str) -> bool {
+        let mut slots = self.before_slots.iter().filter(|(before, _)| before == word).peekable();
         slots.peek().is_some() && !slots.any(|(_, following)| following == slot)
     }
 }
@@ -103,56 +104,69 @@ pub(crate) fn replace_texts(template: &Value, value: &impl Fn(&str) -> Value) ->
 /// Maximum number of examples that are read of one tool.
 const MAX_EXAMPLES: usize = 1_024;
 
-/// Returns the patterns that the examples of a tool teach; `tool` is its position among the tools.
-pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
+/// Returns the patterns that the examples of the tool at `tool_index` teach.
+pub(crate) fn learn_patterns(tool_index: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let examples = schema.examples.iter().take(MAX_EXAMPLES);
     let examples = examples
         .filter_map(|example| Example::new(schema, example))
         .collect_vec();
     let classes = learn_classes(&examples);
-    let pattern = |example| learn(tool, example, &examples, &classes);
-    let mut patterns = examples.iter().filter_map(pattern).collect_vec();
-    share_words(&mut patterns);
+    let pattern_of = |example| learn_pattern(tool_index, example, &examples, &classes);
+    let mut patterns = examples.iter().filter_map(pattern_of).collect_vec();
+    share_question_words(&mut patterns);
     patterns
 }
 
 /// Gives each pattern the words of all questions with its template.
-fn share_words(patterns: &mut [Pattern]) {
-    let mut all: BTreeMap<String, Arc<Asks>> = BTreeMap::new();
+fn share_question_words(patterns: &mut [Pattern]) {
+    let mut words_by_template: BTreeMap<String, Arc<QuestionWords>> = BTreeMap::new();
     for pattern in &*patterns {
-        let words: BTreeSet<String> = pattern.items.iter().filter_map(Item::content).cloned().collect();
-        let asks = Arc::make_mut(all.entry(pattern.template.to_string()).or_default());
-        asks.words.extend(words.clone());
+        let words: BTreeSet<String> = pattern
+            .items
+            .iter()
+            .filter_map(PatternItem::content_word)
+            .cloned()
+            .collect();
+        let shared = Arc::make_mut(words_by_template.entry(pattern.template.to_string()).or_default());
+        shared.all.extend(words.clone());
         let pairs = pattern.items.iter().tuple_windows();
-        let leads = pairs.filter(|(word, next)| word.class.is_none() && next.class.is_some());
-        asks.leads
-            .extend(leads.map(|(word, next)| (word.key.clone(), next.key.clone())));
+        let before_slots = pairs.filter(|(word, next)| word.class.is_none() && next.class.is_some());
+        shared
+            .before_slots
+            .extend(before_slots.map(|(word, slot)| (word.stem_or_slot.clone(), slot.stem_or_slot.clone())));
         if words.iter().any(|word| !is_question_word(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
-            asks.word_sets.insert(words);
+            shared.of_each_question.insert(words);
         }
     }
     for pattern in patterns {
-        pattern.asks = all.get(&pattern.template.to_string()).cloned().unwrap_or_default();
+        let shared = words_by_template.get(&pattern.template.to_string());
+        pattern.question_words = shared.cloned().unwrap_or_default();
     }
 }
 
-/// Returns the pattern of one of `examples`. Values that its question says become slots, and other values stay as they are. Returns
-/// `None` if the input has a column, a cell or a whole text that can become no slot because the question does not say it.
-fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes) -> Option<Pattern> {
+/// Returns the pattern of `example`, which is one of `examples`. Values that its question says become slots, and other values
+/// stay as they are. Returns `None` if the input has a column, a cell or a whole text that can become no slot because the
+/// question does not say it.
+fn learn_pattern(
+    tool_index: usize,
+    example: &Example,
+    examples: &[Example],
+    classes: &ClassesByParameter,
+) -> Option<Pattern> {
     let mut template = example.input.clone();
-    let (mut slots, mut texts) = (Vec::new(), Vec::new());
+    let (mut slots, mut text_slots) = (Vec::new(), Vec::new());
     for leaf in example.leaves.iter().filter(|leaf| !leaf.value.is_null()) {
-        let (class, key) = (classes.get(&leaf.parameter)?, format!("{SLOT}{}", leaf.pointer));
+        let (class, slot) = (classes.get(&leaf.parameter)?, format!("{SLOT}{}", leaf.pointer));
         let mut candidates = candidate_classes(class, example, leaf, examples).into_iter();
         let found = candidates.find_map(|class| Some((find_value(example, leaf, &class, &slots)?, class)));
-        let key = match (found, class.as_ref()) {
-            (Some((place, class)), _) => {
-                slots.push((place, Item::new(&key, Some(class))));
-                key
+        let slot = match (found, class.as_ref()) {
+            (Some((range, class)), _) => {
+                slots.push((range, PatternItem::new(&slot, Some(class))));
+                slot
             }
-            (None, Class::Text(forms)) => {
-                texts.push((usize::MAX, (key.clone(), forms.clone())));
-                key
+            (None, Class::WholeText(forms)) => {
+                text_slots.push((usize::MAX, (slot.clone(), forms.clone())));
+                slot
             }
             // If the question says a value only once, it also stands for an equal value.
             (None, Class::Key | Class::Cell) => find_equal_slot(example, leaf, &template)?,
@@ -160,45 +174,51 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
             (None, _) if is_whole_text(&leaf.value) => return None,
             (None, _) => continue,
         };
-        *template.pointer_mut(&leaf.pointer)? = key.into();
+        *template.pointer_mut(&leaf.pointer)? = slot.into();
     }
     let mut items = Vec::new();
     for (at, token) in example.reading.tokens.iter().enumerate() {
-        match slots.iter().find(|(place, _)| place.contains(&at)) {
-            Some((place, slot)) if place.start == at => match slot.class.as_deref() {
-                Some(Class::Text(forms)) => texts.push((at, (slot.key.clone(), forms.clone()))),
+        match slots.iter().find(|(range, _)| range.contains(&at)) {
+            Some((range, slot)) if range.start == at => match slot.class.as_deref() {
+                Some(Class::WholeText(forms)) => text_slots.push((at, (slot.stem_or_slot.clone(), forms.clone()))),
                 _ => items.push(slot.clone()),
             },
-            None if token.kind != Kind::Mark && !is_article(&token.stem) => items.push(Item::new(&token.stem, None)),
+            None if token.kind != TokenKind::Mark && !is_article(&token.stem) => {
+                items.push(PatternItem::new(&token.stem, None))
+            }
             _ => {}
         }
     }
-    texts.sort_by_key(|(token, _)| *token);
+    text_slots.sort_by_key(|(at, _)| *at);
     Some(Pattern {
-        tool,
-        ask: example.ask.clone(),
+        tool_index,
+        question: example.question.clone(),
         items,
-        texts: texts.into_iter().map(|(_, text)| text).collect(),
+        text_slots: text_slots.into_iter().map(|(_, slot)| slot).collect(),
         template,
-        asks: Arc::default(),
+        question_words: Arc::default(),
     })
 }
 
 /// Returns the classes by which a value may be found in a question: a short text may stand among the words, as in "the letters in the word
 /// strawberry", a number may be a condition on a cell, and a choice may be that of another example with the same parameters.
 fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
+    // Without values, the slot accepts one word or a quoted text.
+    let open_slot = || Arc::new(Class::LikeExamples(ExampleValues::default()));
     match class.as_ref() {
-        Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::Run(Run::default()))],
+        Class::WholeText(_) => vec![Arc::clone(class), open_slot()],
         // The columns of a file that is only named by its path are unknown.
-        Class::Key if example.reading.data.is_empty() => vec![Arc::new(Class::Run(Run::default()))],
+        Class::Key if example.reading.whole_texts.is_empty() => vec![open_slot()],
         Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
         Class::Choice(_) => {
-            let alike = examples.iter().filter(|other| other.shape == example.shape);
+            let alike = examples
+                .iter()
+                .filter(|other| other.parameter_names == example.parameter_names);
             let leaves = alike
                 .flat_map(|other| &other.leaves)
                 .filter(|other| other.parameter == leaf.parameter);
             let shown = leaves.filter_map(|other| other.value.as_str());
-            vec![Arc::new(Class::Choice(names(shown)))]
+            vec![Arc::new(Class::Choice(texts_by_stems(shown)))]
         }
         _ => vec![Arc::clone(class)],
     }
@@ -206,30 +226,35 @@ fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, example
 
 /// Returns the name of the slot of an equal value of the example, or `None` if there is none.
 fn find_equal_slot(example: &Example, leaf: &Leaf, template: &Value) -> Option<String> {
-    let equal = example.leaves.iter().filter(|other| other.value == leaf.value);
-    let mut values = equal.filter_map(|other| template.pointer(&other.pointer)?.as_str());
-    values.find(|text| text.starts_with(SLOT)).map(str::to_owned)
+    let equal_leaves = example.leaves.iter().filter(|other| other.value == leaf.value);
+    let mut texts = equal_leaves.filter_map(|other| template.pointer(&other.pointer)?.as_str());
+    texts.find(|text| text.starts_with(SLOT)).map(str::to_owned)
 }
 
 /// Returns the range of the tokens that say a value of the input, outside of those in `slots`. Returns `None` if there are none.
-fn find_value(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, Item)]) -> Option<Range<usize>> {
+fn find_value(
+    example: &Example,
+    leaf: &Leaf,
+    class: &Class,
+    slots: &[(Range<usize>, PatternItem)],
+) -> Option<Range<usize>> {
     let tokens = &example.reading.tokens;
     (0..tokens.len()).find_map(|at| {
         let fillers = class.fillers(tokens.get(at..)?, &example.reading).into_iter();
         let same = fillers.filter(|one| is_same(&one.value, &leaf.value));
         let are_apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
-        let mut places = same.map(|one| at..at + one.length);
-        places.find(|place| slots.iter().all(|(taken, _)| are_apart(taken, place)))
+        let mut ranges = same.map(|one| at..at + one.length);
+        ranges.find(|range| slots.iter().all(|(taken, _)| are_apart(taken, range)))
     })
 }
 
 /// Returns whether words of a question say the value of an example: numbers are compared as numbers, texts by their stems without
 /// blanks, other values as JSON.
 fn is_same(said: &Value, value: &Value) -> bool {
-    let bare = |text: &str| fold_text(text).replace(' ', "");
+    let joined_stems = |text: &str| text_stems(text).replace(' ', "");
     match (said, value) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
-        (Value::String(a), Value::String(b)) => bare(a) == bare(b),
+        (Value::String(a), Value::String(b)) => joined_stems(a) == joined_stems(b),
         (Value::String(json), value) => serde_json::from_str::<Value>(json).is_ok_and(|json| json == *value),
         _ => false,
     }

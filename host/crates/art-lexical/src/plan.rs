@@ -8,25 +8,25 @@ use art_core::text::prefix;
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
-use crate::earlier::Origin;
-use crate::find::{Call, Finder, MAX_TEXTS};
+use crate::earlier::EarlierValue;
+use crate::find::{Call, Finder, MAX_TRIED_TEXTS};
 use crate::part::{MAX_PARTS, split_question};
 
 /// Maximum length of a question, in characters. The host refuses longer ones.
-const MAX_QUERY: usize = 8_000;
+const MAX_QUERY_CHARS: usize = 8_000;
 
-/// Returns the plan for `task`. Its steps are numbered after those of earlier questions.
+/// Returns the plan for `task`. The numbers of its steps follow those of the steps of earlier questions.
 pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
-    let query = prefix(&task.query, MAX_QUERY);
-    let number = |id: &str| id.rsplit('_').next()?.parse::<u32>().ok();
-    let highest = task.earlier.iter().filter_map(|step| number(&step.id)).max();
+    let query = prefix(&task.query, MAX_QUERY_CHARS);
+    let step_number = |id: &str| id.rsplit('_').next()?.parse::<u32>().ok();
+    let highest = task.earlier.iter().filter_map(|step| step_number(&step.id)).max();
     let last_completed = task.earlier.iter().rev().find(|step| step.result().is_some());
     let finder = Finder {
         catalog,
         files: &task.files,
-        number: u64::from(highest.unwrap_or(0)) + 1,
-        earlier: last_completed.and_then(Origin::of_step),
-        remaining: Rc::new(Cell::new(MAX_TEXTS)),
+        step_number: u64::from(highest.unwrap_or(0)) + 1,
+        earlier_value: last_completed.and_then(EarlierValue::of_step),
+        remaining_texts: Rc::new(Cell::new(MAX_TRIED_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
     for (text, call) in split_question(&finder, query, MAX_PARTS) {

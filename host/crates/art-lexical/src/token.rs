@@ -1,4 +1,4 @@
-//! Splits text into words, numbers, dates, quoted texts and data.
+//! Splits text into tokens: words, numbers, dates, quoted texts, blocks and so on.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A word, with all that is written together with it: `km/h`, `ada@example.org`.
     Word,
     /// A number without a sign.
@@ -40,10 +40,10 @@ pub(crate) enum Kind {
     Moment,
     /// A text in quotes.
     Quoted,
-    /// JSON, a fenced code block, or what follows a colon or the first line (see `reading::readings`).
-    Data,
-    /// The name of a file that comes with the question.
-    File,
+    /// JSON, a fenced code block, or a whole text after a colon or the first line (see `reading::readings`).
+    Block,
+    /// The name of an attachment.
+    Attachment,
     /// The path of a file, which begins with a directory or ends with a type: `~/notes`, `report.csv`.
     Path,
     /// The address of a page: `https://example.org`.
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     /// The text, without quotes and thousands separators.
     pub(crate) text: String,
     /// The form used for comparison: the stem of a word or a path, the stems of a quoted text, otherwise the text in lower case.
@@ -68,11 +68,11 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    pub(crate) fn new(kind: Kind, text: impl Into<String>, start: usize, end: usize) -> Self {
+    pub(crate) fn new(kind: TokenKind, text: impl Into<String>, start: usize, end: usize) -> Self {
         let text = text.into();
         let stem = match kind {
-            Kind::Word | Kind::Path => stem(&text),
-            Kind::Quoted => fold_text(&text),
+            TokenKind::Word | TokenKind::Path => stem(&text),
+            TokenKind::Quoted => text_stems(&text),
             _ => text.to_lowercase(),
         };
         Self {
@@ -85,18 +85,18 @@ impl Token {
     }
 
     /// Returns the stem of a word, or an empty text for other tokens.
-    pub(crate) fn word(&self) -> &str {
-        if self.kind == Kind::Word { &self.stem } else { "" }
+    pub(crate) fn word_stem(&self) -> &str {
+        if self.kind == TokenKind::Word { &self.stem } else { "" }
     }
 
     /// Returns whether the token is a number or a date.
-    pub(crate) const fn is_operand(&self) -> bool {
-        matches!(self.kind, Kind::Number | Kind::Moment)
+    pub(crate) const fn is_number_or_date(&self) -> bool {
+        matches!(self.kind, TokenKind::Number | TokenKind::Moment)
     }
 
-    /// Returns whether the token may be a whole text: a quoted text, data or a file.
-    pub(crate) const fn is_data(&self) -> bool {
-        matches!(self.kind, Kind::Quoted | Kind::Data | Kind::File)
+    /// Returns whether the token may be a whole text: a quoted text, a block or an attachment.
+    pub(crate) const fn may_be_whole_text(&self) -> bool {
+        matches!(self.kind, TokenKind::Quoted | TokenKind::Block | TokenKind::Attachment)
     }
 }
 
@@ -109,13 +109,13 @@ pub(crate) fn stem(word: &str) -> String {
     stems.trim().to_owned()
 }
 
-/// Returns the stems of a text's words, joined by blanks. Texts with equal results count as the same text.
-pub(crate) fn fold_text(text: &str) -> String {
+/// Returns the stems of the words in a text, joined by blanks. Texts with equal stems count as the same text.
+pub(crate) fn text_stems(text: &str) -> String {
     text.split_whitespace().map(stem).join(" ")
 }
 
 /// Returns the stems of `tokens`, joined by blanks.
-pub(crate) fn stems(tokens: &[Token]) -> String {
+pub(crate) fn token_stems(tokens: &[Token]) -> String {
     tokens.iter().map(|token| &token.stem).join(" ")
 }
 
@@ -125,11 +125,11 @@ pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &
     lengths.filter_map(|length| tokens.get(..length))
 }
 
-/// Splits `text` into tokens. A word or a path that is one of `files` is the name of a file.
-pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
+/// Splits `text` into tokens. A word or a path that is one of the names `attachments` is the name of an attachment.
+pub(crate) fn tokenise(text: &str, attachments: &[&str]) -> Vec<Token> {
     let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, MAX_JSON_ATTEMPTS);
     while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {
-        let Some(next) = json_token(text, &found, &mut attempts).or_else(|| captured_token(&found, files)) else {
+        let Some(next) = json_token(text, &found, &mut attempts).or_else(|| captured_token(&found, attachments)) else {
             break;
         };
         at = next.end;
@@ -138,37 +138,39 @@ pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
     tokens
 }
 
+/// Returns the JSON array or object that begins at the found token, if there is one.
 fn json_token(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token> {
     let start = found.name("symbol")?.start();
     let rest = text.get(start..).filter(|rest| rest.starts_with(['{', '[']))?;
     *attempts = attempts.checked_sub(1)?;
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     values.next()?.ok()?;
-    let written = rest.get(..values.byte_offset())?;
-    Some(Token::new(Kind::Data, written, start, start + written.len()))
+    let json = rest.get(..values.byte_offset())?;
+    Some(Token::new(TokenKind::Block, json, start, start + json.len()))
 }
 
-fn captured_token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
+/// Returns the found token. Its kind is that of the named group of the pattern that it matches.
+fn captured_token(found: &Captures<'_>, attachments: &[&str]) -> Option<Token> {
     let mut groups = TOKEN.as_ref()?.capture_names().flatten();
     let (name, group) = groups.find_map(|name| Some((name, found.name(name)?)))?;
     let text = group.as_str();
-    let is_file = files.iter().any(|name| name.eq_ignore_ascii_case(text));
-    let (kind, place) = match name {
-        "word" | "path" if is_file => (Kind::File, group),
-        "word" => (Kind::Word, group),
-        "path" => (Kind::Path, group),
-        "url" => (Kind::Url, group),
-        "moment" => (Kind::Moment, group),
-        "number" => (Kind::Number, group),
-        "mark" => (Kind::Mark, group),
-        "symbol" => (Kind::Symbol, group),
-        "fenced" => (Kind::Data, found.get(0)?),
-        _ => (Kind::Quoted, found.get(0)?),
+    let is_attachment = attachments.iter().any(|name| name.eq_ignore_ascii_case(text));
+    let (kind, matched) = match name {
+        "word" | "path" if is_attachment => (TokenKind::Attachment, group),
+        "word" => (TokenKind::Word, group),
+        "path" => (TokenKind::Path, group),
+        "url" => (TokenKind::Url, group),
+        "moment" => (TokenKind::Moment, group),
+        "number" => (TokenKind::Number, group),
+        "mark" => (TokenKind::Mark, group),
+        "symbol" => (TokenKind::Symbol, group),
+        "fenced" => (TokenKind::Block, found.get(0)?),
+        _ => (TokenKind::Quoted, found.get(0)?),
     };
     let text = match kind {
-        Kind::Number => text.replace(',', ""),
-        Kind::Data => text.trim_end_matches('\n').to_owned(),
+        TokenKind::Number => text.replace(',', ""),
+        TokenKind::Block => text.trim_end_matches('\n').to_owned(),
         _ => text.to_owned(),
     };
-    Some(Token::new(kind, text, place.start(), place.end()))
+    Some(Token::new(kind, text, matched.start(), matched.end()))
 }

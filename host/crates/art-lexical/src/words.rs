@@ -3,32 +3,33 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::token::{Kind, Token, beginnings, stems, tokens};
+use crate::token::{Token, TokenKind, beginnings, token_stems, tokenise};
 
 /// Words of English grammar and politeness, and phrases of conversation, that a question may have or lack, one on each line. None
 /// of them limits, negates or names anything. Words of other languages are known from the examples alone.
-static CONVERSATION: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("conversation.txt")));
+static CONVERSATION_PHRASES: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| stems_of_lines(include_str!("conversation.txt")));
 
 /// Nouns for a text as a whole, one on each line. A question may call an attachment by any of them.
-static DOCUMENTS: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("documents.txt")));
+static DOCUMENT_NOUNS: LazyLock<BTreeSet<String>> = LazyLock::new(|| stems_of_lines(include_str!("documents.txt")));
 
 /// Maximum number of words in a phrase of conversation.
-const MAX_CONVERSATION: usize = 7;
+const MAX_PHRASE_WORDS: usize = 7;
 
-/// Words that refer to the result of the part before.
-const REFERENCES: &str = "the result|the answer|that result|this result|result|that|it|this";
+/// Words that refer to an earlier result, separated by `|`.
+const REFERRING_WORDS: &str = "the result|the answer|that result|this result|result|that|it|this";
 
-/// Returns the stems of each line.
-fn phrases(lines: &str) -> BTreeSet<String> {
-    lines.lines().map(|line| stems(&tokens(line, &[]))).collect()
+/// Returns the stems of the words of each line.
+fn stems_of_lines(lines: &str) -> BTreeSet<String> {
+    lines.lines().map(|line| token_stems(&tokenise(line, &[]))).collect()
 }
 
 /// Returns whether a word with that stem has no content.
-pub(crate) fn is_functional(stem: &str) -> bool {
-    CONVERSATION.contains(stem)
+pub(crate) fn is_function_word(stem: &str) -> bool {
+    CONVERSATION_PHRASES.contains(stem)
 }
 
-/// Returns whether a word with that stem asks for something, together with other words.
+/// Returns whether a word with that stem is a question word, which asks for something only together with other words.
 pub(crate) fn is_question_word(stem: &str) -> bool {
     "how|mani|much|what|which|who|when|where"
         .split('|')
@@ -36,30 +37,31 @@ pub(crate) fn is_question_word(stem: &str) -> bool {
 }
 
 /// Returns whether a word with that stem has content. Nouns for a text and words that refer to a result have none.
-pub(crate) fn is_content(stem: &str) -> bool {
-    !is_functional(stem) && !DOCUMENTS.contains(stem) && !is_reference(stem)
+pub(crate) fn is_content_stem(stem: &str) -> bool {
+    !is_function_word(stem) && !DOCUMENT_NOUNS.contains(stem) && !is_reference(stem)
 }
 
 /// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or a noun for a text that is attached or is
 /// named right after it. Returns `None` if there is no such phrase or noun.
-pub(crate) fn phrase_length(tokens: &[Token], has_file: bool) -> Option<usize> {
+pub(crate) fn phrase_length(tokens: &[Token], has_attachment: bool) -> Option<usize> {
     let is_phrase = |words: &&[Token]| {
         let is_named = tokens
             .get(words.len())
-            .is_some_and(|next| matches!(next.kind, Kind::Path | Kind::Url));
-        let words = stems(words);
-        CONVERSATION.contains(&words) || ((has_file || is_named) && DOCUMENTS.contains(&words))
+            .is_some_and(|next| matches!(next.kind, TokenKind::Path | TokenKind::Url));
+        let words = token_stems(words);
+        CONVERSATION_PHRASES.contains(&words) || ((has_attachment || is_named) && DOCUMENT_NOUNS.contains(&words))
     };
-    Some(beginnings(tokens, MAX_CONVERSATION).find(is_phrase)?.len())
+    Some(beginnings(tokens, MAX_PHRASE_WORDS).find(is_phrase)?.len())
 }
 
+/// Returns whether `words` refer to an earlier result.
 fn is_reference(words: &str) -> bool {
-    REFERENCES.split('|').any(|one| one == words)
+    REFERRING_WORDS.split('|').any(|one| one == words)
 }
 
 /// Returns whether a token is a word with content.
 pub(crate) fn is_content_word(token: &Token) -> bool {
-    token.kind == Kind::Word && is_content(&token.stem)
+    token.kind == TokenKind::Word && is_content_stem(&token.stem)
 }
 
 /// Returns whether a word with that stem is an article, which no pattern has.
@@ -70,8 +72,8 @@ pub(crate) fn is_article(stem: &str) -> bool {
 /// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none. "This file"
 /// refers to the file instead.
 pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
-    let reference = beginnings(tokens, 2).find(|words| is_reference(&stems(words)))?;
-    let is_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);
+    let reference = beginnings(tokens, 2).find(|words| is_reference(&token_stems(words)))?;
+    let is_noun = |next: &Token| next.kind == TokenKind::Word && !is_function_word(&next.stem);
     let is_determiner = matches!(reference, [word] if word.stem == "this") && tokens.get(1).is_some_and(is_noun);
     (!is_determiner).then_some(reference.len())
 }

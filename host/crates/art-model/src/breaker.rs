@@ -8,7 +8,7 @@ use tokio::time::Instant;
 const FAILURES_TO_OPEN: u32 = 5;
 /// How long the circuit stays open.
 const OPEN_FOR: Duration = Duration::from_secs(60);
-/// Maximum number of concurrent calls while the circuit is half open.
+/// Maximum number of concurrent test calls while the circuit is half open.
 const MAX_PROBES: u32 = 3;
 /// Number of successful calls that close a half-open circuit.
 const SUCCESSES_TO_CLOSE: u32 = 2;
@@ -23,15 +23,15 @@ pub(crate) struct Breaker {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Calls are admitted. `failures` counts the consecutive ones.
+    /// Calls are admitted. `failures` counts the consecutive failures.
     Closed { failures: u32 },
     /// Calls are refused.
     Open { until: Instant },
-    /// A few test calls are admitted. `probes` counts those in progress.
+    /// A few test calls, the probes, are admitted. `probes` counts those in progress, `successes` those that succeeded.
     HalfOpen { probes: u32, successes: u32 },
 }
 
-/// Token of an admitted call. It is returned to [`Breaker::record`] with the outcome of the call.
+/// Proof that a call was admitted. It is returned to [`Breaker::record`] with the outcome of the call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     generation: u64,
@@ -55,8 +55,8 @@ impl Breaker {
         Self { state, generation: 0 }
     }
 
-    /// Admits a call. Fails with the remaining time for which calls are refused. It is zero while the maximum number of probes is
-    /// in flight.
+    /// Admits a call. Fails with the remaining time for which calls are refused. This time is zero while the maximum number of
+    /// test calls is in progress.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<Ticket, Duration> {
         self.check(now)?;
         if let State::Open { .. } = self.state {
@@ -122,11 +122,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Admits a call and records its outcome.
     fn call(breaker: &mut Breaker, outcome: CallOutcome, now: Instant) {
         let ticket = breaker.admit(now).unwrap();
         breaker.record(ticket, outcome, now);
     }
 
+    /// Returns a breaker whose circuit opened at `now`.
     fn open_breaker(now: Instant) -> Breaker {
         let mut breaker = Breaker::new();
         for _ in 0..FAILURES_TO_OPEN {
@@ -171,8 +173,9 @@ mod tests {
 
     #[test]
     fn a_half_open_circuit_admits_three_probes_at_a_time() {
-        let later = Instant::now() + OPEN_FOR;
-        let mut breaker = open_breaker(later - OPEN_FOR);
+        let opened = Instant::now();
+        let later = opened + OPEN_FOR;
+        let mut breaker = open_breaker(opened);
         let tickets: Vec<_> = (0..MAX_PROBES).map(|_| breaker.admit(later).unwrap()).collect();
         assert_eq!(breaker.admit(later).unwrap_err(), Duration::ZERO);
         breaker.record(tickets[0], CallOutcome::Unknown, later);
@@ -181,8 +184,9 @@ mod tests {
 
     #[test]
     fn two_successful_probes_close_the_circuit() {
-        let later = Instant::now() + OPEN_FOR;
-        let mut breaker = open_breaker(later - OPEN_FOR);
+        let opened = Instant::now();
+        let later = opened + OPEN_FOR;
+        let mut breaker = open_breaker(opened);
         call(&mut breaker, CallOutcome::Success, later);
         assert!(matches!(breaker.state, State::HalfOpen { .. }));
         call(&mut breaker, CallOutcome::Success, later);
@@ -191,22 +195,24 @@ mod tests {
 
     #[test]
     fn a_failed_probe_opens_the_circuit_again() {
-        let later = Instant::now() + OPEN_FOR;
-        let mut breaker = open_breaker(later - OPEN_FOR);
+        let opened = Instant::now();
+        let later = opened + OPEN_FOR;
+        let mut breaker = open_breaker(opened);
         call(&mut breaker, CallOutcome::Failure, later);
         assert_eq!(breaker.admit(later).unwrap_err(), OPEN_FOR);
     }
 
     #[test]
     fn a_call_from_before_the_opening_does_not_count_as_a_probe() {
-        let later = Instant::now() + OPEN_FOR;
+        let opened = Instant::now();
+        let later = opened + OPEN_FOR;
         let mut breaker = Breaker::new();
-        let old = breaker.admit(later - OPEN_FOR).unwrap();
+        let before_opening = breaker.admit(opened).unwrap();
         for _ in 0..FAILURES_TO_OPEN {
-            call(&mut breaker, CallOutcome::Failure, later - OPEN_FOR);
+            call(&mut breaker, CallOutcome::Failure, opened);
         }
         let probe = breaker.admit(later).unwrap();
-        breaker.record(old, CallOutcome::Failure, later);
+        breaker.record(before_opening, CallOutcome::Failure, later);
         assert!(matches!(breaker.state, State::HalfOpen { probes: 1, .. }));
         breaker.record(probe, CallOutcome::Success, later);
         assert!(matches!(
@@ -221,7 +227,9 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Admit,
+        /// Records the outcome of the admitted call at this position.
         Record(usize, CallOutcome),
+        /// Waits for this number of seconds.
         Wait(u64),
     }
 
@@ -233,7 +241,7 @@ mod tests {
         ];
         prop_oneof![
             3 => Just(Step::Admit),
-            3 => (0..8_usize, outcome).prop_map(|(which, outcome)| Step::Record(which, outcome)),
+            3 => (0..8_usize, outcome).prop_map(|(position, outcome)| Step::Record(position, outcome)),
             1 => (0..90_u64).prop_map(Step::Wait),
         ]
     }
@@ -252,12 +260,13 @@ mod tests {
                         Ok(ticket) => in_flight.push(ticket),
                         Err(wait) => prop_assert!(wait <= OPEN_FOR),
                     },
-                    Step::Record(which, outcome) if which < in_flight.len() => {
-                        breaker.record(in_flight.swap_remove(which), outcome, now);
+                    Step::Record(position, outcome) if position < in_flight.len() => {
+                        breaker.record(in_flight.swap_remove(position), outcome, now);
                     }
                     Step::Record(..) => {}
                     Step::Wait(seconds) => now += Duration::from_secs(seconds),
                 }
+                // Outcomes of calls from before the last change of the state are ignored.
                 let current = in_flight.iter().filter(|ticket| ticket.generation == breaker.generation).count();
                 match breaker.state {
                     State::HalfOpen { probes, successes } => {

@@ -13,8 +13,8 @@ pub(crate) struct ProviderDefaults {
     pub(crate) key_env: &'static [&'static str],
     /// Whether every request needs a key.
     pub(crate) needs_key: bool,
-    /// Path of a request that checks the key, for providers whose list of models needs no key.
-    pub(crate) key_path: Option<&'static str>,
+    /// Path of a request that fails if the key is wrong, for providers that list their models even without a key.
+    pub(crate) key_check_path: Option<&'static str>,
     /// Default model. `None` if the user must name one.
     pub(crate) default_model: Option<&'static str>,
     /// Minimum context window of its models, in tokens.
@@ -25,15 +25,15 @@ pub(crate) struct ProviderDefaults {
     pub(crate) local: bool,
 }
 
-/// Defaults of a provider with the most common protocol, without an address. The entries of the other providers set only what
-/// differs.
-const COMPATIBLE: ProviderDefaults = ProviderDefaults {
+/// Defaults of a provider that is compatible with the most common protocol, without an address. The entries of the other
+/// providers set only what differs.
+const COMPATIBLE_DEFAULTS: ProviderDefaults = ProviderDefaults {
     name: "compatible",
     api: Protocol::OpenaiChat,
     base_url: None,
     key_env: &[],
     needs_key: false,
-    key_path: None,
+    key_check_path: None,
     default_model: None,
     context_tokens: 32_768,
     vision: false,
@@ -41,7 +41,7 @@ const COMPATIBLE: ProviderDefaults = ProviderDefaults {
 };
 
 /// All built-in providers.
-pub(crate) const CATALOG: [ProviderDefaults; 8] = [
+pub(crate) const BUILT_IN_PROVIDERS: [ProviderDefaults; 8] = [
     ProviderDefaults {
         name: "openai",
         api: Protocol::OpenaiResponses,
@@ -51,7 +51,7 @@ pub(crate) const CATALOG: [ProviderDefaults; 8] = [
         default_model: Some("gpt-5.4-mini"),
         context_tokens: 128_000,
         vision: true,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
     ProviderDefaults {
         name: "anthropic",
@@ -62,7 +62,7 @@ pub(crate) const CATALOG: [ProviderDefaults; 8] = [
         default_model: Some("claude-haiku-5-5"),
         context_tokens: 200_000,
         vision: true,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
     ProviderDefaults {
         name: "gemini",
@@ -73,17 +73,17 @@ pub(crate) const CATALOG: [ProviderDefaults; 8] = [
         default_model: Some("gemini-3.8-flash"),
         context_tokens: 1_000_000,
         vision: true,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
     ProviderDefaults {
         name: "openrouter",
         base_url: Some("https://openrouter.ai/api/v1"),
         key_env: &["OPENROUTER_API_KEY"],
         needs_key: true,
-        key_path: Some("key"),
+        key_check_path: Some("key"),
         default_model: Some("openrouter/auto"),
         context_tokens: 128_000,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
     ProviderDefaults {
         name: "deepseek",
@@ -92,7 +92,7 @@ pub(crate) const CATALOG: [ProviderDefaults; 8] = [
         needs_key: true,
         default_model: Some("deepseek-v4-flash"),
         context_tokens: 128_000,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
     ProviderDefaults {
         name: "groq",
@@ -101,27 +101,27 @@ pub(crate) const CATALOG: [ProviderDefaults; 8] = [
         needs_key: true,
         default_model: Some("openai/gpt-oss-20b"),
         context_tokens: 128_000,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
     ProviderDefaults {
         name: "ollama",
         base_url: Some("http://localhost:11434/v1"),
-        // Ollama's default. It silently drops the start of longer prompts.
+        // The default of the Ollama server, which silently drops the start of longer prompts.
         context_tokens: 4096,
         local: true,
-        ..COMPATIBLE
+        ..COMPATIBLE_DEFAULTS
     },
-    COMPATIBLE,
+    COMPATIBLE_DEFAULTS,
 ];
 
 /// Returns the defaults of the provider `name`, if it is built in.
 pub(crate) fn built_in(name: &str) -> Option<&'static ProviderDefaults> {
-    CATALOG.iter().find(|provider| provider.name == name)
+    BUILT_IN_PROVIDERS.iter().find(|provider| provider.name == name)
 }
 
 /// Returns the defaults of a provider that is not built in.
 pub(crate) const fn compatible() -> &'static ProviderDefaults {
-    &COMPATIBLE
+    &COMPATIBLE_DEFAULTS
 }
 
 #[cfg(test)]
@@ -130,13 +130,17 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_lower_case() {
-        for (n, provider) in CATALOG.iter().enumerate() {
+        for (n, provider) in BUILT_IN_PROVIDERS.iter().enumerate() {
             assert!(
                 provider.name.chars().all(|c| c.is_ascii_lowercase()),
                 "{}",
                 provider.name
             );
-            assert!(CATALOG[n + 1..].iter().all(|other| other.name != provider.name));
+            assert!(
+                BUILT_IN_PROVIDERS[n + 1..]
+                    .iter()
+                    .all(|other| other.name != provider.name)
+            );
         }
     }
 
@@ -147,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_provider_that_needs_a_key_has_a_variable_for_it_and_an_https_address() {
-        for provider in CATALOG.iter().filter(|provider| provider.needs_key) {
+        for provider in BUILT_IN_PROVIDERS.iter().filter(|provider| provider.needs_key) {
             assert!(!provider.key_env.is_empty(), "{}", provider.name);
             assert!(provider.base_url.unwrap().starts_with("https://"), "{}", provider.name);
         }

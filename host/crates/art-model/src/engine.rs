@@ -18,7 +18,7 @@ use crate::breaker::Breaker;
 use crate::http::Transport;
 use crate::model::Model;
 use crate::price::PriceTable;
-use crate::provider::{Provider, ProviderKind, lookup, registry, resolve};
+use crate::provider::{Provider, ProviderKind, create_providers, lookup, resolve};
 use crate::queue::CallQueue;
 use crate::remote::RemoteModel;
 use crate::remote::probe::probe;
@@ -65,11 +65,11 @@ impl ReasoningEngine {
         environment: impl Fn(&str) -> Option<String>,
         models: &[Arc<dyn Model>],
     ) -> Result<Self, ModelError> {
-        let providers = registry(&settings, &environment, models)?;
+        let providers = create_providers(&settings, &environment, models)?;
         Ok(Self::from_parts(providers, settings.prices, settings.limits))
     }
 
-    /// Creates an engine with one model in this process, for embedding and for tests.
+    /// Creates an engine with one model in this process, for programs that embed the host and for tests.
     #[must_use]
     pub fn with_model(model: Arc<dyn Model>) -> Self {
         let provider = Provider::in_process(model);

@@ -1,4 +1,4 @@
-//! Error messages of one line, without secrets.
+//! Creates the errors of model calls, and removes secrets from texts: error messages are one line, without secrets.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelEr
         code,
         message: message.into(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     }
 }
 
@@ -37,7 +37,8 @@ pub(crate) fn format_duration(time: Duration) -> String {
     }
 }
 
-/// Redacts the secrets of one provider in texts, because providers echo keys in their errors.
+/// Replaces the secrets of one provider (its key and the values of its headers) in texts by [`REDACTED`], because providers echo
+/// keys in their errors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Redactor {
     secrets: Vec<SecretString>,
@@ -58,9 +59,9 @@ impl Redactor {
         let mut text = text.to_owned();
         for secret in self.secrets.iter().map(ExposeSecret::expose_secret) {
             text = text.replace(secret, REDACTED);
-            let overlap = overlap(&text, secret);
-            if overlap >= MIN_SECRET_BYTES {
-                text.truncate(text.len() - overlap);
+            let prefix_length = secret_prefix_length(&text, secret);
+            if prefix_length >= MIN_SECRET_BYTES {
+                text.truncate(text.len() - prefix_length);
                 text.push_str(REDACTED);
             }
         }
@@ -75,14 +76,17 @@ impl Redactor {
         for secret in &self.secrets {
             text = text.replace(secret.expose_secret(), REDACTED);
         }
-        let overlaps = self.secrets.iter().map(|secret| overlap(&text, secret.expose_secret()));
-        let longest = overlaps.max().unwrap_or_default();
+        let prefix_lengths = self
+            .secrets
+            .iter()
+            .map(|secret| secret_prefix_length(&text, secret.expose_secret()));
+        let longest = prefix_lengths.max().unwrap_or_default();
         *pending = text.split_off(text.len() - longest);
         text
     }
 
-    /// Returns `text` on one line, without the secrets, cut after [`MAX_CHARS`] characters.
-    pub(crate) fn clean(&self, text: &str) -> String {
+    /// Returns `text` on one line, without the secrets and control characters, cut after [`MAX_CHARS`] characters.
+    pub(crate) fn clean_line(&self, text: &str) -> String {
         let redacted = self.redact(text);
         let mut line = redacted.split_whitespace().collect::<Vec<_>>().join(" ");
         line.retain(|c| !c.is_control());
@@ -94,8 +98,8 @@ impl Redactor {
     }
 }
 
-/// Returns the length in bytes of the longest proper prefix of `secret` with which `text` ends.
-fn overlap(text: &str, secret: &str) -> usize {
+/// Returns the length in bytes of the longest beginning of `secret`, but not all of it, with which `text` ends.
+fn secret_prefix_length(text: &str, secret: &str) -> usize {
     let lengths = (1..secret.len()).rev();
     let mut matching = lengths.filter(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)));
     matching.next().unwrap_or_default()
@@ -112,19 +116,19 @@ mod tests {
     #[test]
     fn secrets_are_redacted_anywhere_in_a_text() {
         let redactor = redactor(&["sk-12345678", "sk-12345678-long"]);
-        let text = redactor.clean("bad key sk-12345678-long, really sk-12345678sk-12345678");
+        let text = redactor.clean_line("bad key sk-12345678-long, really sk-12345678sk-12345678");
         assert_eq!(text, "bad key [key], really [key][key]");
         assert!(!format!("{redactor:?}").contains("12345678"));
     }
 
     #[test]
     fn a_short_secret_is_not_redacted() {
-        assert_eq!(redactor(&["a"]).clean("a cat"), "a cat");
+        assert_eq!(redactor(&["a"]).clean_line("a cat"), "a cat");
     }
 
     #[test]
-    fn a_message_is_one_line_of_bounded_length() {
-        let text = redactor(&[]).clean(&format!("a\n\u{1b}[31m b {}", "x".repeat(1000)));
+    fn a_clean_line_is_one_line_of_bounded_length() {
+        let text = redactor(&[]).clean_line(&format!("a\n\u{1b}[31m b {}", "x".repeat(1000)));
         assert!(text.starts_with("a [31m b x") && text.chars().count() == MAX_CHARS + 1);
     }
 
@@ -134,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_crosses_the_length_limit_is_redacted() {
-        let text = redactor(&["sk-12345678"]).clean(&format!("{}sk-12345678", "x".repeat(MAX_CHARS - 3)));
+    fn a_secret_is_redacted_even_if_the_length_limit_would_cut_it() {
+        let text = redactor(&["sk-12345678"]).clean_line(&format!("{}sk-12345678", "x".repeat(MAX_CHARS - 3)));
         assert!(!text.contains("sk-"), "{text}");
     }
 

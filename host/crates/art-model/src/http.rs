@@ -12,7 +12,7 @@ use reqwest::{Client, Method, Url};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::fault::error;
-use crate::provider::{host, is_loopback};
+use crate::provider::{host_and_port, is_loopback};
 use crate::settings::{EngineLimits, duration_from_ms};
 
 /// Maximum size of the body of a response that does not stream, in bytes.
@@ -29,7 +29,7 @@ pub(crate) struct Transport {
     loopback: OnceLock<Client>,
 }
 
-/// A request.
+/// An HTTP request to a provider.
 #[derive(Debug)]
 pub(crate) struct HttpRequest {
     pub(crate) method: Method,
@@ -37,8 +37,8 @@ pub(crate) struct HttpRequest {
     pub(crate) headers: HeaderMap,
     /// JSON; empty if the request has no body.
     pub(crate) body: Vec<u8>,
-    /// Whether the waits for the headers and for each piece are limited only by the total time, because nothing arrives until the
-    /// model has finished its reply.
+    /// Whether only the total timeout applies, and neither the header timeout nor the idle timeout. Set for a reply that does not
+    /// stream, of which nothing arrives until the model has finished it.
     pub(crate) only_total_timeout: bool,
 }
 
@@ -48,9 +48,12 @@ pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     response: reqwest::Response,
+    /// Host of the provider, with the port if it is not the default one.
     host: String,
     limits: EngineLimits,
+    /// When the total timeout of the request is over.
     deadline: Instant,
+    /// Size of the body so far.
     bytes_read: usize,
 }
 
@@ -65,7 +68,7 @@ impl Transport {
 
     /// Sends `request` and waits for the headers of the response.
     pub(crate) async fn send(&self, request: HttpRequest) -> Result<HttpResponse, ModelError> {
-        let host = host(&request.url);
+        let host = host_and_port(&request.url);
         let client = self.client(is_loopback(&request.url))?;
         let builder = client
             .request(request.method, request.url)
@@ -94,6 +97,7 @@ impl Transport {
         })
     }
 
+    /// Returns the client for this machine if `loopback` is set, else the one for other machines.
     fn client(&self, loopback: bool) -> Result<&Client, ModelError> {
         let cell = if loopback { &self.loopback } else { &self.remote };
         if let Some(client) = cell.get() {
@@ -149,7 +153,7 @@ impl HttpResponse {
         let chunk = result.map_err(|cause| failure::connection_error(&self.host, &self.limits, &cause))?;
         self.bytes_read += chunk.as_ref().map_or(0, Bytes::len);
         if self.bytes_read > self.limits.max_reply_bytes {
-            return Err(failure::too_long(&self.host, self.limits.max_reply_bytes));
+            return Err(failure::reply_too_long(&self.host, self.limits.max_reply_bytes));
         }
         Ok(chunk)
     }
@@ -161,7 +165,7 @@ impl HttpResponse {
         while let Some(chunk) = self.next_chunk().await? {
             body.extend_from_slice(&chunk);
             if body.len() > MAX_BODY_BYTES {
-                return Err(failure::too_long(&self.host, MAX_BODY_BYTES));
+                return Err(failure::reply_too_long(&self.host, MAX_BODY_BYTES));
             }
         }
         Ok(body)
@@ -180,14 +184,15 @@ impl HttpResponse {
         body
     }
 
+    /// Returns the host of the provider, with the port if it is not the default one.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
-    /// Returns whether the headers declare this media type.
+    /// Returns whether the headers declare this media type, with any parameters.
     pub(crate) fn has_media_type(&self, media_type: &str) -> bool {
         let header = self.headers.get("content-type").and_then(|value| value.to_str().ok());
-        let essence = header.and_then(|value| value.split(';').next()).unwrap_or_default();
-        essence.trim().eq_ignore_ascii_case(media_type)
+        let declared = header.and_then(|value| value.split(';').next()).unwrap_or_default();
+        declared.trim().eq_ignore_ascii_case(media_type)
     }
 }

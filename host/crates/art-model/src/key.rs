@@ -1,4 +1,5 @@
-//! Finds the keys of providers. A key is stored as a secret and written only to one header.
+//! Finds the keys with which the providers are called, in environment variables and files. A key is kept as a secret, whose debug
+//! output is redacted, and is written only to one header of a request.
 
 use std::fmt;
 use std::io::Read;
@@ -33,7 +34,7 @@ impl fmt::Display for KeySource {
     }
 }
 
-/// A key and its source.
+/// The key of a provider, if it has one, and where it was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) source: KeySource,
@@ -41,6 +42,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// Returns the key of a provider that has none.
     pub(crate) const fn none() -> Self {
         Self {
             source: KeySource::None,
@@ -49,19 +51,19 @@ impl Key {
     }
 }
 
-/// Finds the key of provider `name`: in the variable that the settings name, then in the file that they name. The default
-/// variables are read only if the settings name neither, because their key may be meant for another address.
+/// Finds the key of the provider `name`: in the variable that the settings name, or else in the file that they name.
+/// `default_variables` are read only if the settings name neither, because their key may be meant for another address.
 ///
 /// # Errors
 /// Fails if the key is invalid, or if it is missing although the provider requires one or the settings name a source.
 pub(crate) fn find_key(
     name: &str,
-    defaults: &[&str],
+    default_variables: &[&str],
     required: bool,
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Key, ModelError> {
-    let variables = variables(defaults, settings);
+    let variables = candidate_variables(default_variables, settings);
     for variable in &variables {
         let value = environment(variable).unwrap_or_default();
         if !value.trim().is_empty() {
@@ -69,14 +71,14 @@ pub(crate) fn find_key(
         }
     }
     if let Some(path) = &settings.api_key_file {
-        return parse_key(&read_file(path)?, KeySource::File(path.clone()));
+        return parse_key(&read_key_file(path)?, KeySource::File(path.clone()));
     }
     if !required && settings.api_key_env.is_none() {
         return Ok(Key::none());
     }
     let variable = variables
         .first()
-        .filter(|variable| looks_like_a_variable(variable))
+        .filter(|variable| looks_like_a_variable_name(variable))
         .map_or_else(
             || "that `api_key_env` names".to_owned(),
             |variable| format!("`{variable}`"),
@@ -86,33 +88,38 @@ pub(crate) fn find_key(
     )))
 }
 
-/// Returns the variables that may hold the key.
-fn variables<'a>(defaults: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
+/// Returns the names of the environment variables that may hold the key.
+fn candidate_variables<'a>(default_variables: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
     match (&settings.api_key_env, &settings.api_key_file) {
         (Some(variable), _) => vec![variable],
         (None, Some(_)) => Vec::new(),
-        (None, None) => defaults.to_vec(),
+        (None, None) => default_variables.to_vec(),
     }
 }
 
 /// Returns whether a variable that [`find_key`] reads has a value, or the key file exists. The key may be invalid.
-pub(crate) fn is_set(
-    defaults: &[&str],
+pub(crate) fn is_present(
+    default_variables: &[&str],
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> bool {
     let has_value = |variable: &str| environment(variable).is_some_and(|value| !value.trim().is_empty());
     let file_exists = settings.api_key_file.as_ref().is_some_and(|file| file.exists());
-    file_exists || variables(defaults, settings).into_iter().any(has_value)
+    file_exists
+        || candidate_variables(default_variables, settings)
+            .into_iter()
+            .any(has_value)
 }
 
-/// Returns whether `name` looks like the name of a variable and may be shown. With lower-case letters it may be the key itself.
-fn looks_like_a_variable(name: &str) -> bool {
+/// Returns whether `name` looks like the name of a variable and may be shown. A `name` with other characters, such as lower-case
+/// letters, may be the key itself, written there by mistake.
+fn looks_like_a_variable_name(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// Creates the key from the text of its source. Fails if the text is empty or contains white space or control characters.
+/// Creates the key from the text of its source, without the white space around it. Fails if nothing remains, or if a character
+/// is not printable ASCII.
 fn parse_key(value: &str, source: KeySource) -> Result<Key, ModelError> {
     let value = value.trim();
     if value.is_empty() {
@@ -128,7 +135,7 @@ fn parse_key(value: &str, source: KeySource) -> Result<Key, ModelError> {
 }
 
 /// Reads a key file. On Unix, fails if users other than its owner have any access to it.
-fn read_file(path: &Path) -> Result<String, ModelError> {
+fn read_key_file(path: &Path) -> Result<String, ModelError> {
     let file = open_regular(path);
     let path = path.display();
     let unreadable = |cause: std::io::Error| not_configured(format!("cannot read the key file `{path}`: {cause}"));
@@ -181,10 +188,11 @@ mod tests {
 
     const SECRET: &str = "sk-very-secret-1";
 
+    /// Finds a key in these variables. Without settings, `MISSING` is read first, then `USUAL`.
     fn find_in_variables(settings: &ProviderSettings, required: bool) -> Result<Key, ModelError> {
         let environment = |name: &str| match name {
             "USUAL" => Some(format!(" {SECRET}\n")),
-            "SPLIT" => Some(format!("{SECRET} more")),
+            "TWO_WORDS" => Some(format!("{SECRET} more")),
             "BLANK" => Some("  ".to_owned()),
             _ => None,
         };
@@ -220,21 +228,23 @@ mod tests {
 
     #[test]
     fn an_invalid_key_is_refused_without_being_shown() {
-        let error = find_in_variables(&settings_with_variable("SPLIT"), true).unwrap_err();
-        insta::assert_snapshot!(error, @"environment variable `SPLIT` has a character that is not valid in a key; it must contain only the key, on one line");
+        let error = find_in_variables(&settings_with_variable("TWO_WORDS"), true).unwrap_err();
+        insta::assert_snapshot!(error, @"environment variable `TWO_WORDS` has a character that is not valid in a key; it must contain only the key, on one line");
     }
 
     #[test]
-    fn a_key_is_set_if_its_variable_has_a_value_or_its_file_exists() {
-        let environment = |name: &str| (name == "SPLIT").then(|| format!("{SECRET} more"));
-        let is_set = |settings: &ProviderSettings| is_set(&["USUAL"], settings, &environment);
-        assert!(is_set(&settings_with_variable("SPLIT")) && !is_set(&settings_with_variable("MISSING")));
-        assert!(!is_set(&ProviderSettings::default()));
+    fn a_key_is_present_if_its_variable_has_a_value_or_its_file_exists() {
+        let environment = |name: &str| (name == "TWO_WORDS").then(|| format!("{SECRET} more"));
+        let is_present = |settings: &ProviderSettings| is_present(&["USUAL"], settings, &environment);
+        assert!(is_present(&settings_with_variable("TWO_WORDS")) && !is_present(&settings_with_variable("MISSING")));
+        assert!(!is_present(&ProviderSettings::default()));
         let file = |path: PathBuf| ProviderSettings {
             api_key_file: Some(path),
             ..ProviderSettings::default()
         };
-        assert!(is_set(&file(std::env::temp_dir())) && !is_set(&file(std::env::temp_dir().join("no-such-key"))));
+        assert!(
+            is_present(&file(std::env::temp_dir())) && !is_present(&file(std::env::temp_dir().join("no-such-key")))
+        );
     }
 
     #[test]
@@ -285,10 +295,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_key_file_that_is_empty_too_long_or_not_text_is_refused() {
-        for content in [b"\n".as_slice(), &[b'k'; 9000], b"\xff\xfe"] {
+        const MAX_LENGTH: usize = 8192;
+        for content in [b"\n".as_slice(), &[b'k'; MAX_LENGTH + 1], b"\xff\xfe"] {
             assert!(find_in_file(content, 0o600).is_err());
         }
-        assert!(find_in_file(&[b'k'; 8192], 0o600).is_ok());
+        assert!(find_in_file(&[b'k'; MAX_LENGTH], 0o600).is_ok());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Models: the trait they implement, the engine that calls them by name, the protocols of the providers, and the evaluation
 //! of models.
 //!
-//! A model reads a prompt and streams a reply. It never runs a tool: a reply only requests tool calls. A model call is sent only to
-//! the provider that it names.
+//! A model reads a prompt and streams a reply. It never runs a tool: a reply only requests tool calls. A model call is sent
+//! only to the provider that it names.
 
 mod breaker;
 mod catalog;
@@ -28,4 +28,4 @@ pub use engine::{LocalServer, ModelInfo, Probe, ProviderInfo, ReasoningEngine};
 pub use model::{Model, collect, reply};
 pub use price::PriceTable;
 pub use protocol::{Protocol, replay};
-pub use settings::{EngineLimits, ModelAbilities, ModelSettings, ProviderSettings};
+pub use settings::{CapabilityOverrides, EngineLimits, ModelSettings, ProviderSettings};

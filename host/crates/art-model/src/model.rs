@@ -1,4 +1,5 @@
-//! The trait of all models (C70), and the collection of a stream into a reply.
+//! The trait of all models, which stream a reply, describe themselves and can be shut down (C70), and the collection of a
+//! stream into a reply.
 
 use std::fmt::Debug;
 
@@ -31,7 +32,8 @@ pub trait Model: Send + Sync + Debug {
         ContextWindow::Unbounded
     }
 
-    /// Returns whether the model plans and answers, but cannot carry out a step. Its plans contain their calls.
+    /// Returns whether the model plans and answers, but cannot carry out a step of a plan. Its plans already contain the tool
+    /// calls of each step.
     fn plans_only(&self) -> bool {
         false
     }
@@ -126,7 +128,7 @@ mod tests {
             code: ModelErrorCode::Timeout,
             message: "late".into(),
             retry_after_ms: None,
-            unread: false,
+            request_not_read: false,
         };
         assert_eq!(
             collect_reply(vec![StreamEvent::Error(cause.clone())]).unwrap_err(),

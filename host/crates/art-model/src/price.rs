@@ -7,18 +7,18 @@ use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::LlmMetadata;
 use serde::Deserialize;
 
-use crate::protocol::usage::cache_writes;
+use crate::protocol::usage::cache_write_tokens;
 
 const BUILT_IN: &str = include_str!("../prices.toml");
 
-/// Returns the cost of a call in US dollars, or `None` if its token counts are unknown.
+/// Returns the cost of a model call in US dollars, or `None` if its token counts are unknown.
 pub(crate) fn cost(price: &Price, metadata: &LlmMetadata) -> Option<f64> {
-    price.cost(metadata, cache_writes(metadata).unwrap_or_default())
+    price.cost(metadata, cache_write_tokens(metadata).unwrap_or_default())
 }
 
-/// Prices by `PROVIDER:MODEL`. A name matches the model and its versions (`-2025-08-07`, `-20250807`, `@001`, `-latest`). A name
-/// that ends with `*` matches every model with that prefix. The longest match is used. Prices of the settings override built-in
-/// ones. The cost of a model without a price is unknown.
+/// Prices by a pattern of model names. The pattern `PROVIDER:MODEL` matches the model and its versions (`-2025-08-07`,
+/// `-20250807`, `@001`, `-latest`). A pattern that ends with `*` matches every model with that prefix. The longest matching
+/// pattern is used. Prices of the settings override built-in ones. The cost of a model without a price is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct PriceTable(pub BTreeMap<String, Price>);
@@ -31,27 +31,29 @@ impl PriceTable {
         Self(toml::from_str(BUILT_IN).unwrap_or_default())
     }
 
-    /// Returns the price of `config` in this table, or `None` if no name matches.
+    /// Returns the price of the model `config` in this table, or `None` if no pattern matches.
     #[must_use]
     pub fn find(&self, config: &RuntimeProviderConfig) -> Option<Price> {
         let name = config.to_string();
-        let matching = self.0.iter().filter(|(key, _)| matches(key, &name));
-        matching.max_by_key(|(key, _)| key.len()).map(|(_, price)| *price)
+        let matching = self.0.iter().filter(|(pattern, _)| matches(pattern, &name));
+        matching
+            .max_by_key(|(pattern, _)| pattern.len())
+            .map(|(_, price)| *price)
     }
 }
 
-fn matches(key: &str, name: &str) -> bool {
-    if let Some(prefix) = key.strip_suffix('*') {
+fn matches(pattern: &str, name: &str) -> bool {
+    if let Some(prefix) = pattern.strip_suffix('*') {
         return name.starts_with(prefix);
     }
-    name.strip_prefix(key).is_some_and(is_version)
+    name.strip_prefix(pattern).is_some_and(is_version)
 }
 
-/// Returns whether `rest` is empty, `-latest`, or begins like a date: with `-` or `@` and at least three digits. Fewer digits are
-/// a model generation, such as `-5`.
-fn is_version(rest: &str) -> bool {
+/// Returns whether `suffix` is empty or names a version: it is `-latest`, or begins with `-` or `@` and at least three digits,
+/// like a date. Fewer digits name another generation of the model, such as `-5`.
+fn is_version(suffix: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
-    rest.is_empty() || rest == "-latest" || rest.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)
+    suffix.is_empty() || suffix == "-latest" || suffix.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)
 }
 
 #[cfg(test)]
@@ -59,6 +61,7 @@ mod tests {
     use super::*;
     use art_core::price::LongPrice;
 
+    /// Returns a price with `input`, an output price of 1 and a price of cached tokens of 0.5.
     fn price(input: f64) -> Price {
         Price {
             input,
@@ -69,9 +72,12 @@ mod tests {
         }
     }
 
-    fn find_input_price(keys: &[&str], model: &str) -> Option<f64> {
-        let rows = keys.iter().zip(1_u32..);
-        let table = PriceTable(rows.map(|(key, n)| ((*key).to_owned(), price(n.into()))).collect());
+    /// Returns the number, from 1, of the pattern whose price is used for a model of the provider `p`.
+    fn number_of_used_pattern(patterns: &[&str], model: &str) -> Option<f64> {
+        let rows = patterns.iter().zip(1_u32..);
+        // The input price of each pattern is its number.
+        let table = rows.map(|(pattern, number)| ((*pattern).to_owned(), price(number.into())));
+        let table = PriceTable(table.collect());
         let config = RuntimeProviderConfig::new("p", model);
         table.find(&config).map(|price| price.input)
     }
@@ -108,24 +114,27 @@ mod tests {
             "big-4@001",
             "big-4-latest",
         ] {
-            assert_eq!(find_input_price(&["p:big-4"], model), Some(1.0), "{model}");
+            assert_eq!(number_of_used_pattern(&["p:big-4"], model), Some(1.0), "{model}");
         }
         for model in ["big-4-mini", "big-4-5", "big-4.1", "big", "big-40"] {
-            assert_eq!(find_input_price(&["p:big-4"], model), None, "{model}");
+            assert_eq!(number_of_used_pattern(&["p:big-4"], model), None, "{model}");
         }
     }
 
     #[test]
     fn the_longest_matching_name_is_used() {
         assert_eq!(
-            find_input_price(&["p:*", "p:big-*", "p:big-mini"], "big-mini"),
+            number_of_used_pattern(&["p:*", "p:big-*", "p:big-mini"], "big-mini"),
             Some(3.0)
         );
         assert_eq!(
-            find_input_price(&["p:*", "p:big-*", "p:big-mini"], "big-max"),
+            number_of_used_pattern(&["p:*", "p:big-*", "p:big-mini"], "big-max"),
             Some(2.0)
         );
-        assert_eq!(find_input_price(&["p:*", "p:big-*", "p:big-mini"], "small"), Some(1.0));
+        assert_eq!(
+            number_of_used_pattern(&["p:*", "p:big-*", "p:big-mini"], "small"),
+            Some(1.0)
+        );
     }
 
     #[test]
@@ -137,7 +146,8 @@ mod tests {
             ..LlmMetadata::default()
         };
         let cost = cost(&price(2.0), &metadata).unwrap();
-        assert!((cost - (1.2 + 0.2 + 0.5)).abs() < 1e-9, "{cost}");
+        let (uncached_input, cached_input, output) = (1.2, 0.2, 0.5);
+        assert!((cost - (uncached_input + cached_input + output)).abs() < 1e-9, "{cost}");
     }
 
     #[test]
@@ -153,15 +163,19 @@ mod tests {
             cache_write: Some(10.0),
             ..price(2.0)
         };
-        for (price, expected) in [(price(2.0), 0.8 + 0.2 + 0.5), (with_write_price, 0.8 + 0.2 + 2.0)] {
+        let (uncached_input, cached_input) = (0.8, 0.2);
+        for (price, cache_writes) in [(price(2.0), 0.5), (with_write_price, 2.0)] {
             let cost = cost(&price, &metadata).unwrap();
-            assert!((cost - expected).abs() < 1e-9, "{cost}");
+            assert!(
+                (cost - (uncached_input + cached_input + cache_writes)).abs() < 1e-9,
+                "{cost}"
+            );
         }
     }
 
     #[test]
     fn a_price_must_be_a_number_of_at_least_zero() {
-        let read = |field: &str, value: &str| {
+        let price_with = |field: &str, value: &str| {
             let mut fields = BTreeMap::from([("input", "1.0"), ("output", "1.0")]);
             fields.insert(field, value);
             let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
@@ -169,16 +183,19 @@ mod tests {
         };
         for field in ["input", "output", "cached_input", "cache_write"] {
             for value in ["-0.1", "nan", "inf", "-inf"] {
-                let error = read(field, value).unwrap_err();
+                let error = price_with(field, value).unwrap_err();
                 assert_eq!(error.message(), "a price must be a number of US dollars, 0 or more");
             }
-            assert!(read(field, "0").is_ok() && read(field, "2.5").is_ok(), "{field}");
+            assert!(
+                price_with(field, "0").is_ok() && price_with(field, "2.5").is_ok(),
+                "{field}"
+            );
         }
-        assert!(read("long", "{ over = 1, input = nan, output = 1.0 }").is_err());
+        assert!(price_with("long", "{ over = 1, input = nan, output = 1.0 }").is_err());
     }
 
     #[test]
-    fn the_long_price_applies_to_the_whole_call() {
+    fn the_price_for_long_prompts_applies_to_the_whole_call() {
         let long = LongPrice {
             over: 100_000,
             input: 10.0,

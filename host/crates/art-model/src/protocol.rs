@@ -1,8 +1,13 @@
-//! The protocols of the providers: encoding of requests and decoding of replies (M29).
+//! The protocols of the providers: encoding of requests and decoding of replies. Whatever the protocol, a reply becomes the same
+//! kinds of events, and an invalid reply becomes an error event, never a panic (M29).
 //!
-//! A [`Codec`] does no I/O. It encodes a call as a [`ProtocolRequest`]. A [`Decoder`] decodes a streamed reply event by event,
-//! and [`Codec::decode_body`] decodes a reply that does not stream. Invalid replies become error events, never panics. Memory is
-//! bounded by the number of received bytes.
+//! A [`Codec`] knows one protocol and does no I/O. It encodes a call as a [`ProtocolRequest`]. For a streamed reply,
+//! [`ReplyReader`] splits the bytes into server-sent events, and the [`Decoder`] of the protocol converts each of these into
+//! events of the reply. [`Codec::decode_body`] decodes a reply that does not stream. Memory is bounded by the number of
+//! received bytes.
+//!
+//! A conversation consists of turns, which `turns.rs` creates from the prompt. Some providers give a reply a state, such as
+//! signed thoughts, and expect it to be sent back with this turn in later requests.
 
 mod anthropic;
 mod calls;
@@ -31,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use self::calls_as_text::calls_as_text;
-pub(crate) use self::reader::Reader;
+pub(crate) use self::reader::ReplyReader;
 use crate::sse::SseEvent;
 
 /// A protocol. Its serialised name is the value of the configuration key `api`.
@@ -51,14 +56,14 @@ pub enum Protocol {
 /// Returns the codec of `protocol` in the variant of `provider`, or in the standard variant for an unknown provider.
 pub(crate) fn codec(protocol: Protocol, provider: &str) -> Arc<dyn Codec> {
     match protocol {
-        Protocol::OpenaiChat => Arc::new(chat::Chat(chat::Profile::for_provider(provider))),
+        Protocol::OpenaiChat => Arc::new(chat::Chat(chat::Variant::for_provider(provider))),
         Protocol::OpenaiResponses => Arc::new(responses::Responses),
         Protocol::Anthropic => Arc::new(anthropic::Anthropic),
         Protocol::Gemini => Arc::new(gemini::Gemini),
     }
 }
 
-/// Decodes a recorded reply of `provider`, in `chunks` of any size. Returns the events that a call would yield, without times
+/// Decodes a recorded stream of `provider`, in `chunks` of any size. Returns the events that a call would yield, without times
 /// and without costs from price tables; the last one is `End` or `Error`.
 ///
 /// ```
@@ -72,7 +77,7 @@ pub(crate) fn codec(protocol: Protocol, provider: &str) -> Arc<dyn Codec> {
 /// ```
 #[must_use]
 pub fn replay<'a>(protocol: Protocol, provider: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<StreamEvent> {
-    let mut reader = Reader::new(&*codec(protocol, provider));
+    let mut reader = ReplyReader::new(&*codec(protocol, provider));
     let mut out = Vec::new();
     for chunk in chunks {
         reader.push(chunk, &mut out);
@@ -81,7 +86,7 @@ pub fn replay<'a>(protocol: Protocol, provider: &str, chunks: impl IntoIterator<
     out
 }
 
-/// A call to encode.
+/// A model call to encode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProtocolCall<'a> {
     /// Name of the model at the provider.
@@ -90,7 +95,7 @@ pub(crate) struct ProtocolCall<'a> {
     pub(crate) request: &'a ModelRequest,
     /// Whether the reply should stream.
     pub(crate) stream: bool,
-    /// Whether the model can read pictures. Otherwise `request.media` is omitted.
+    /// Whether the model can read pictures. If it cannot, all files in `request.media` are omitted.
     pub(crate) vision: bool,
     /// Maximum number of tokens of the reply, if the request does not set it.
     pub(crate) max_tokens: Option<u64>,
@@ -116,11 +121,11 @@ pub(crate) enum KeyHeader {
 
 /// Encodes requests and decodes replies of one protocol.
 pub(crate) trait Codec: Send + Sync + Debug {
-    /// Encodes `call`.
+    /// Encodes `call` as a request of this protocol.
     ///
     /// # Errors
     /// Fails with [`art_core::error::ModelErrorCode::Unknown`] if the input schema of a tool is not a JSON object.
-    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError>;
+    fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError>;
 
     /// Creates a decoder for one streamed reply.
     fn decoder(&self) -> Box<dyn Decoder>;
@@ -140,13 +145,13 @@ pub(crate) trait Codec: Send + Sync + Debug {
     /// Returns the path of the list of models. Requesting the list uses no tokens.
     fn models_path(&self) -> &'static str;
 
-    /// Returns the names in a list of models; none if `body` is not such a list.
+    /// Returns the names of the models in the list `body`; none if `body` is not such a list.
     fn models(&self, body: &Value) -> Vec<String>;
 }
 
-/// Decodes one streamed reply. Nothing follows `End` or `Error`.
+/// Decodes the server-sent events of one streamed reply. Nothing follows `End` or `Error`.
 pub(crate) trait Decoder: Send + Debug {
-    /// Decodes one event and adds the result to `out`.
+    /// Decodes one server-sent event and adds the events of the reply to `out`.
     fn decode_event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>);
 
     /// Ends the stream, unless it has ended. Adds the remaining events up to `End` if the reply is complete, and an `Error` with
@@ -154,14 +159,14 @@ pub(crate) trait Decoder: Send + Debug {
     fn finish(&mut self, out: &mut Vec<StreamEvent>);
 }
 
-/// Name of the schema of a reply, for providers that require one.
+/// Name of the JSON schema of a reply, for providers that require a name.
 const REPLY_SCHEMA_NAME: &str = "reply";
 
 /// User turn that is inserted before a conversation that begins with a turn of the model, because some providers require a user
 /// turn first.
 const OPENING_TURN: &str = "Begin.";
 
-/// Returns the names in a list of models of any provider, without the prefix `models/` of Gemini.
+/// Returns the names of the models in the list `body` of any provider, without the prefix `models/` of Gemini.
 fn model_names(body: &Value) -> Vec<String> {
     let list_paths = ["/data", "/models", ""];
     let list = list_paths.iter().find_map(|path| body.pointer(path)?.as_array());
@@ -184,7 +189,7 @@ fn input_schema(tool: &ToolSchema) -> Result<Value, ModelError> {
                 tool.name
             ),
             retry_after_ms: None,
-            unread: false,
+            request_not_read: false,
         });
     };
     schema.shift_remove("$schema");

@@ -11,16 +11,16 @@ use art_core::provider::{ModelCapability, RuntimeProviderConfig};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 
-use crate::catalog::{CATALOG, ProviderDefaults, built_in};
+use crate::catalog::{BUILT_IN_PROVIDERS, ProviderDefaults, built_in};
 use crate::fault::{Redactor, error, not_configured};
 use crate::key::Key;
 use crate::model::Model;
 use crate::protocol::{Codec, Protocol};
 use crate::settings::{ModelSettings, ProviderSettings};
 
-pub(crate) use connect::{host, is_loopback};
+pub(crate) use connect::{host_and_port, is_loopback};
 
-use abilities::Abilities;
+use abilities::ModelCapabilities;
 
 /// Default maximum number of concurrent calls of a provider (C69).
 const MAX_PARALLEL: usize = 5;
@@ -35,8 +35,8 @@ pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) default_model: Option<String>,
     pub(crate) max_parallel: usize,
-    /// Whether it is a model server on this machine. Only one model of all such servers is in use at a time (M25). `false` for a
-    /// model in this process.
+    /// Whether the provider is a model server on this machine. Only one model of all such servers is in use at a time (M25).
+    /// `false` for a model in this process.
     pub(crate) local: bool,
     pub(crate) kind: ProviderKind,
 }
@@ -47,33 +47,38 @@ pub(crate) enum ProviderKind {
     /// A model in this process.
     InProcess(Arc<dyn Model>),
     /// A provider that is called over HTTP.
-    Remote(Arc<Remote>),
+    Remote(Arc<RemoteProvider>),
 }
 
-/// A provider that is called over HTTP.
+/// A provider that is called over HTTP, on this machine or on another.
 #[derive(Debug)]
-pub(crate) struct Remote {
+pub(crate) struct RemoteProvider {
     pub(crate) name: String,
     pub(crate) api: Protocol,
     pub(crate) base_url: Url,
+    /// Headers of the settings, which every request has.
     pub(crate) headers: HeaderMap,
     pub(crate) key: Key,
     /// Whether a key was found, usable or not.
-    pub(crate) key_set: bool,
-    /// The error in its settings, if it cannot be called.
+    pub(crate) key_is_present: bool,
+    /// Why the provider cannot be called: the error in its settings.
     pub(crate) problem: Option<ModelError>,
-    pub(crate) abilities: Abilities,
+    pub(crate) capabilities: ModelCapabilities,
+    /// Context window of the models, in tokens.
     pub(crate) context_tokens: u64,
+    /// Maximum number of tokens of a reply, if the request does not set it.
     pub(crate) max_output_tokens: Option<u64>,
+    /// Whether replies stream.
     pub(crate) stream: bool,
+    /// Encodes requests and decodes replies in the protocol `api`.
     pub(crate) codec: Arc<dyn Codec>,
     /// Redacts the key and the headers of the settings.
     pub(crate) redactor: Redactor,
 }
 
-impl Remote {
-    /// Returns the built-in defaults of the provider if its address is the built-in one. A name alone proves nothing: settings may
-    /// give any name to a server at another address.
+impl RemoteProvider {
+    /// Returns the built-in defaults of the provider if its address is the built-in one. A name alone proves nothing: settings
+    /// may give the name of a built-in provider to a server at another address.
     pub(crate) fn defaults_at_own_address(&self) -> Option<&'static ProviderDefaults> {
         let defaults = built_in(&self.name)?;
         let address = Url::parse(defaults.base_url?).ok()?;
@@ -94,7 +99,7 @@ impl Provider {
         }
     }
 
-    fn remote(defaults: &ProviderDefaults, remote: Remote, settings: &ProviderSettings) -> Self {
+    fn remote(defaults: &ProviderDefaults, remote: RemoteProvider, settings: &ProviderSettings) -> Self {
         let default_model = settings.default_model.clone();
         let local = settings.local.unwrap_or(defaults.local);
         let max_parallel = if local { MAX_PARALLEL_LOCAL } else { MAX_PARALLEL };
@@ -107,25 +112,26 @@ impl Provider {
         }
     }
 
-    /// Returns how to call the provider over HTTP, or `None` for a model in this process.
-    pub(crate) fn as_remote(&self) -> Option<&Arc<Remote>> {
+    /// Returns the provider if it is called over HTTP, or `None` for a model in this process.
+    pub(crate) fn as_remote(&self) -> Option<&Arc<RemoteProvider>> {
         match &self.kind {
             ProviderKind::InProcess(_) => None,
             ProviderKind::Remote(remote) => Some(remote),
         }
     }
 
-    /// Returns the capabilities of the model `model_id` (C43).
+    /// Returns the capabilities of the model `model_id`. A model is not called if it lacks one that the request needs (C43).
     pub(crate) fn capabilities(&self, model_id: &str) -> Vec<ModelCapability> {
         match &self.kind {
             ProviderKind::InProcess(model) => model.capabilities().to_vec(),
-            ProviderKind::Remote(remote) => remote.abilities.for_model(model_id),
+            ProviderKind::Remote(remote) => remote.capabilities.for_model(model_id),
         }
     }
 }
 
-/// Returns all providers: the `models` in this process, the built-in providers with an address, and those of the settings.
-pub(crate) fn registry(
+/// Creates all providers: one for each of the `models` in this process, the built-in ones with an address, and those of the
+/// settings.
+pub(crate) fn create_providers(
     settings: &ModelSettings,
     environment: &dyn Fn(&str) -> Option<String>,
     models: &[Arc<dyn Model>],
@@ -141,7 +147,7 @@ pub(crate) fn registry(
         providers.insert(name.clone(), provider);
     }
     let default_settings = ProviderSettings::default();
-    let built_in_names = CATALOG
+    let built_in_names = BUILT_IN_PROVIDERS
         .iter()
         .filter(|defaults| defaults.base_url.is_some())
         .map(|defaults| defaults.name);
@@ -152,8 +158,8 @@ pub(crate) fn registry(
     Ok(providers)
 }
 
-/// Resolves `PROVIDER` or `PROVIDER:MODEL`. Without a model, the default model of the provider is used (C68). A model name may
-/// contain `:` and `/`.
+/// Returns the provider and model that `text` names, as `PROVIDER` or `PROVIDER:MODEL`. Without a model, the default model of the
+/// provider is used (C68). A model name may contain `:` and `/`.
 pub(crate) fn resolve(providers: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
     let (name, model) = match text.trim().split_once(':') {
         Some((name, model)) => (name.trim(), Some(model.trim()).filter(|model| !model.is_empty())),
@@ -170,7 +176,7 @@ pub(crate) fn resolve(providers: &BTreeMap<String, Provider>, text: &str) -> Res
     {
         let message = format!(
             "provider `{name}` has no model `{}`; use `{}`",
-            Redactor::default().clean(model),
+            Redactor::default().clean_line(model),
             in_process.config()
         );
         return Err(error(ModelErrorCode::ModelNotFound, message));
@@ -185,7 +191,7 @@ fn check_model_name(model: &str) -> Result<(), ModelError> {
     }
     let message = format!(
         "`{}` is not a valid model name: it has white space, characters that are not ASCII, or more than 256 characters",
-        Redactor::default().clean(model)
+        Redactor::default().clean_line(model)
     );
     Err(error(ModelErrorCode::ModelNotFound, message))
 }
@@ -198,7 +204,7 @@ pub(crate) fn lookup<'a>(providers: &'a BTreeMap<String, Provider>, name: &str) 
                 "provider `{name}` has no address; set `base_url` in `[providers.{name}]`"
             ));
         }
-        let name = Redactor::default().clean(name);
+        let name = Redactor::default().clean_line(name);
         let names: Vec<_> = providers.keys().map(|name| format!("`{name}`")).collect();
         let message = format!(
             "model provider `{name}` is not known; use {}, or define it with `api` and `base_url` in `[providers.{name}]`",

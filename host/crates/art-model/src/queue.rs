@@ -1,4 +1,8 @@
-//! Limits concurrent calls for each provider, and allows one local model at a time (C69, C73).
+//! Limits the concurrent calls of each provider (C69), and allows one local model at a time.
+//!
+//! A provider has a number of slots. A call that finds no free slot waits for one, unless too many calls wait already. A call
+//! of a local model, which runs on a server on this machine, first claims the model. While there are claims, calls of any other
+//! local model are refused. A refused call fails with its reason (C73).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,12 +22,12 @@ use crate::settings::{EngineLimits, duration_from_ms};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QueueRefusal {
     #[error("local model `{requested}` cannot be used while `{active}` is in use; wait until it has answered")]
-    LocalProviderConflict { requested: String, active: String },
+    OtherLocalModelInUse { requested: String, active: String },
     #[error(
         "no free slot at provider `{provider}` within {}; send fewer calls at a time, or raise its `max_parallel`",
         format_duration(*.waited)
     )]
-    ApiQueueTimeout { provider: String, waited: Duration },
+    QueueTimeout { provider: String, waited: Duration },
     #[error("{waiting} calls already wait for provider `{provider}`; try again later")]
     QueueFull { provider: String, waiting: usize },
     #[error("the host is shutting down and accepts no more model calls")]
@@ -40,40 +44,46 @@ impl From<QueueRefusal> for ModelError {
     }
 }
 
-/// Admits the calls of each provider in order, up to its maximum number of concurrent calls.
+/// The queue of all model calls. It admits the calls of each provider in order, up to the maximum number of concurrent calls of
+/// the provider.
 #[derive(Debug)]
 pub(crate) struct CallQueue {
-    providers: BTreeMap<String, Slots>,
-    local: Arc<Mutex<Option<LocalModel>>>,
-    timeout: Duration,
-    /// The timeout at local providers, which may be slow and usually answer one call at a time.
-    local_timeout: Duration,
+    /// The slots of each provider, by its name.
+    slots: BTreeMap<String, Slots>,
+    local_in_use: Arc<Mutex<Option<LocalModel>>>,
+    /// Maximum time that a call waits for a slot.
+    max_wait: Duration,
+    /// Maximum time that a call waits for a slot at a local provider, which may be slow and usually answers one call at a time.
+    max_local_wait: Duration,
+    /// Maximum number of calls that wait for a slot at one provider.
     max_waiting: usize,
 }
 
-/// The slots of one provider. The semaphore is fair, and dropped calls leave the queue.
+/// The slots of one provider.
 #[derive(Debug)]
 struct Slots {
+    /// Has one permit for each free slot. It is fair, and dropped calls leave its queue.
     free: Arc<Semaphore>,
+    /// Number of calls that wait for a slot.
     waiting: AtomicUsize,
 }
 
 /// The local model in use.
 #[derive(Debug)]
 struct LocalModel {
-    config: RuntimeProviderConfig,
-    /// Number of calls that use it or wait for it.
+    name: RuntimeProviderConfig,
+    /// Number of calls that use the model or wait for a slot to use it.
     claims: usize,
 }
 
-/// A slot at a provider. Dropping it frees it for the next call.
+/// A slot at a provider, for one call. Dropping it frees the slot for the next call.
 #[derive(Debug)]
 pub(crate) struct Slot {
     _claim: Option<LocalClaim>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// The claim of a call on the local model. Dropping it releases the model.
+/// The claim of one call on the local model in use. Dropping the last claim releases the model.
 #[derive(Debug)]
 struct LocalClaim(Arc<Mutex<Option<LocalModel>>>);
 
@@ -85,85 +95,86 @@ impl CallQueue {
         };
         let slots = providers.iter().map(|(name, provider)| (name.clone(), slots(provider)));
         Self {
-            providers: slots.collect(),
-            local: Arc::default(),
-            timeout: duration_from_ms(limits.queue_timeout_ms),
-            local_timeout: duration_from_ms(limits.queue_timeout_ms.max(limits.total_timeout_ms)),
+            slots: slots.collect(),
+            local_in_use: Arc::default(),
+            max_wait: duration_from_ms(limits.queue_timeout_ms),
+            max_local_wait: duration_from_ms(limits.queue_timeout_ms.max(limits.total_timeout_ms)),
             max_waiting: limits.max_queue,
         }
     }
 
-    /// Waits for a slot at `provider` for a call of the model `config`.
+    /// Waits for a slot at `provider` for a call of `model`.
     pub(crate) async fn acquire(
         &self,
         provider: &Provider,
-        config: &RuntimeProviderConfig,
+        model: &RuntimeProviderConfig,
     ) -> Result<Slot, QueueRefusal> {
         // Claim the model first, so that no other local model is admitted while this call waits for its slot.
-        let claim = self.claim_local(provider, config)?;
-        let permit = self.wait(provider).await?;
+        let claim = self.claim_if_local(provider, model)?;
+        let permit = self.wait_for_slot(provider).await?;
         Ok(Slot {
             _claim: claim,
             _permit: permit,
         })
     }
 
-    /// Refuses new and waiting calls. Calls that have a slot keep it.
+    /// Refuses new calls and those that wait. Calls that have a slot keep it.
     pub(crate) fn close(&self) {
-        for slots in self.providers.values() {
+        for slots in self.slots.values() {
             slots.free.close();
         }
     }
 
-    async fn wait(&self, provider: &Provider) -> Result<OwnedSemaphorePermit, QueueRefusal> {
+    async fn wait_for_slot(&self, provider: &Provider) -> Result<OwnedSemaphorePermit, QueueRefusal> {
         let name = &provider.name;
-        let slots = self.providers.get(name).ok_or(QueueRefusal::ShutDown)?;
+        let slots = self.slots.get(name).ok_or(QueueRefusal::ShutDown)?;
         if let Ok(permit) = Arc::clone(&slots.free).try_acquire_owned() {
             return Ok(permit);
         }
-        let waiting = Waiting::join(&slots.waiting, self.max_waiting).map_err(|waiting| QueueRefusal::QueueFull {
-            provider: name.clone(),
-            waiting,
-        })?;
+        let waiting =
+            WaitingCall::count(&slots.waiting, self.max_waiting).map_err(|waiting| QueueRefusal::QueueFull {
+                provider: name.clone(),
+                waiting,
+            })?;
         let max_wait = if provider.local {
-            self.local_timeout
+            self.max_local_wait
         } else {
-            self.timeout
+            self.max_wait
         };
         let permit = timeout(max_wait, Arc::clone(&slots.free).acquire_owned()).await;
         drop(waiting);
         match permit {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_closed)) => Err(QueueRefusal::ShutDown),
-            Err(_elapsed) => Err(QueueRefusal::ApiQueueTimeout {
+            Err(_elapsed) => Err(QueueRefusal::QueueTimeout {
                 provider: name.clone(),
                 waited: max_wait,
             }),
         }
     }
 
-    /// Claims the local model `config`. Returns `None` if `provider` is not local. Fails if another local model is in use.
-    fn claim_local(
+    /// Claims `model` if `provider` is local, and else returns `None`. Fails if another local model is in use.
+    fn claim_if_local(
         &self,
         provider: &Provider,
-        config: &RuntimeProviderConfig,
+        model: &RuntimeProviderConfig,
     ) -> Result<Option<LocalClaim>, QueueRefusal> {
         if !provider.local {
             return Ok(None);
         }
-        let mut in_use = lock(&self.local);
+        let mut in_use = lock(&self.local_in_use);
         let local = in_use.get_or_insert_with(|| LocalModel {
-            config: config.clone(),
+            name: model.clone(),
             claims: 0,
         });
-        if local.config != *config {
-            return Err(QueueRefusal::LocalProviderConflict {
-                requested: config.to_string(),
-                active: local.config.to_string(),
+        if local.name != *model {
+            return Err(QueueRefusal::OtherLocalModelInUse {
+                requested: model.to_string(),
+                active: local.name.to_string(),
             });
         }
         local.claims = local.claims.saturating_add(1);
-        Ok(Some(LocalClaim(Arc::clone(&self.local))))
+        Ok(Some(LocalClaim(Arc::clone(&self.local_in_use))))
     }
 }
 
@@ -177,27 +188,27 @@ impl Drop for LocalClaim {
     }
 }
 
-/// Counts a waiting call until it is dropped.
-struct Waiting<'a>(&'a AtomicUsize);
+/// A call that is counted among the waiting calls until this is dropped.
+struct WaitingCall<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingCall<'a> {
     /// Counts one more waiting call. Fails with the number of waiting calls if it is `max` already.
-    fn join(count: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
+    fn count(count: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
         let add_one = |waiting: usize| (waiting < max).then_some(waiting + 1);
         count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add_one)?;
         Ok(Self(count))
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// Locks the local model. Its value is valid even if the lock is poisoned, because each change is a single step.
-fn lock(local: &Mutex<Option<LocalModel>>) -> MutexGuard<'_, Option<LocalModel>> {
-    local.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the local model in use. The value is valid even if the lock is poisoned, because each change is a single step.
+fn lock(local_in_use: &Mutex<Option<LocalModel>>) -> MutexGuard<'_, Option<LocalModel>> {
+    local_in_use.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ use futures_util::stream::{self, BoxStream};
 use crate::fault::error;
 use crate::http::{HttpRequest, HttpResponse, Transport};
 use crate::model::Model;
-use crate::protocol::Reader;
-use crate::provider::Remote;
+use crate::protocol::ReplyReader;
+use crate::provider::RemoteProvider;
 use meter::Meter;
 use redact::ReplyRedactor;
 
@@ -28,14 +28,14 @@ pub(crate) struct RemoteModel {
     config: RuntimeProviderConfig,
     /// Capabilities when the model was created.
     capabilities: Vec<ModelCapability>,
-    remote: Arc<Remote>,
+    remote: Arc<RemoteProvider>,
     transport: Arc<Transport>,
 }
 
 impl RemoteModel {
-    pub(crate) fn new(config: RuntimeProviderConfig, remote: Arc<Remote>, transport: Arc<Transport>) -> Self {
+    pub(crate) fn new(config: RuntimeProviderConfig, remote: Arc<RemoteProvider>, transport: Arc<Transport>) -> Self {
         Self {
-            capabilities: remote.abilities.for_model(&config.model_id),
+            capabilities: remote.capabilities.for_model(&config.model_id),
             config,
             remote,
             transport,
@@ -72,30 +72,34 @@ impl Model for RemoteModel {
     }
 }
 
-/// A request and its reply in progress.
+/// A request and its reply, while events of the reply are yielded.
 struct Exchange {
-    remote: Arc<Remote>,
+    remote: Arc<RemoteProvider>,
     model_id: String,
     transport: Arc<Transport>,
     stage: Stage,
-    /// Events that are decoded but not yielded yet.
+    /// Events that are decoded and redacted, but not yielded yet.
     ready: VecDeque<StreamEvent>,
     meter: Meter,
     redactor: ReplyRedactor,
-    /// Whether the request offers tools as function calls, not as text.
+    /// Whether the request offers tools as function calls, not only in the text of the prompt.
     has_tools: bool,
 }
 
+/// What an exchange does next.
 enum Stage {
-    Sending(Box<HttpRequest>),
-    Reading(Box<ReplyStream>),
+    /// Sends the request.
+    Send(Box<HttpRequest>),
+    /// Reads the next piece of the reply.
+    Read(Box<ReplyStream>),
+    /// Nothing: all events are in `ready`.
     Done,
 }
 
-/// A response in progress and the reader that decodes it.
+/// A response that streams, and the reader that decodes it.
 struct ReplyStream {
     response: HttpResponse,
-    reader: Reader,
+    reader: ReplyReader,
 }
 
 impl Exchange {
@@ -112,9 +116,9 @@ impl Exchange {
         };
         match request::prepare(&exchange.remote, &exchange.model_id, request) {
             Ok(prepared) => {
-                exchange.meter.set_input(prepared.characters);
+                exchange.meter.set_input_characters(prepared.characters);
                 exchange.has_tools = prepared.has_tools;
-                exchange.stage = Stage::Sending(Box::new(prepared.http_request));
+                exchange.stage = Stage::Send(Box::new(prepared.http_request));
             }
             Err(error) => exchange.fail(&error),
         }
@@ -128,8 +132,8 @@ impl Exchange {
                 return Some(event);
             }
             let result = match std::mem::replace(&mut self.stage, Stage::Done) {
-                Stage::Sending(request) => self.send(*request).await,
-                Stage::Reading(stream) => self.read(stream).await,
+                Stage::Send(request) => self.send(*request).await,
+                Stage::Read(stream) => self.read(stream).await,
                 Stage::Done => return None,
             };
             if let Err(error) = result {
@@ -142,34 +146,35 @@ impl Exchange {
     async fn send(&mut self, request: HttpRequest) -> Result<(), ModelError> {
         let mut response = self.transport.send(request).await?;
         if !(200..300).contains(&response.status) {
-            let refusal = request::read_refusal(&self.remote, &mut response).await;
-            return Err(self.refusal_error(refusal));
+            let error_reply = request::read_error_reply(&self.remote, &mut response).await;
+            return Err(self.error_from_reply(error_reply));
         }
         if response.has_media_type("text/html") {
-            return Err(request::web_page(&response));
+            return Err(request::web_page_error(&response));
         }
         if self.remote.stream && !response.has_media_type("application/json") {
-            self.stage = Stage::Reading(Box::new(ReplyStream {
+            self.stage = Stage::Read(Box::new(ReplyStream {
                 response,
-                reader: Reader::new(&*self.remote.codec),
+                reader: ReplyReader::new(&*self.remote.codec),
             }));
             return Ok(());
         }
         let body = response.read_body().await?;
-        let body = serde_json::from_slice(&body).map_err(|cause| not_json(response.host(), &cause))?;
+        let body = serde_json::from_slice(&body).map_err(|cause| not_json_error(response.host(), &cause))?;
         self.queue_events(self.remote.codec.decode_body(&body));
         Ok(())
     }
 
-    /// Returns the error of a refused request. Records whether the provider refuses function calls for the model.
-    fn refusal_error(&self, refusal: request::RefusedRequest) -> ModelError {
-        if !(self.has_tools && refusal.refuses_tools) {
-            return refusal.error;
+    /// Returns the error of an error reply. If the provider refused the tools of the request, the error has the code
+    /// [`ModelErrorCode::ToolsNotSupported`], and it is recorded that the model does not support them.
+    fn error_from_reply(&self, reply: request::ErrorReply) -> ModelError {
+        if !(self.has_tools && reply.refuses_tools) {
+            return reply.error;
         }
-        self.remote.abilities.record_tools_refused(&self.model_id);
+        self.remote.capabilities.record_tools_refused(&self.model_id);
         ModelError {
             code: ModelErrorCode::ToolsNotSupported,
-            ..refusal.error
+            ..reply.error
         }
     }
 
@@ -181,13 +186,13 @@ impl Exchange {
             None => stream.reader.finish(&mut events),
         }
         if !stream.reader.has_ended() {
-            self.stage = Stage::Reading(stream);
+            self.stage = Stage::Read(stream);
         }
         self.queue_events(events);
         Ok(())
     }
 
-    /// Queues events up to the one that ends the stream.
+    /// Puts events into `ready`, up to the one that ends the stream.
     fn queue_events(&mut self, events: Vec<StreamEvent>) {
         for event in events {
             match event {
@@ -212,25 +217,25 @@ impl Exchange {
         }
     }
 
-    /// Counts an event, redacts the key in it, and queues it.
+    /// Measures an event, redacts the key in it, and puts it into `ready`.
     fn queue(&mut self, event: StreamEvent) {
         let event = self.meter.measure(event);
         self.ready.extend(self.redactor.redact_event(event));
     }
 
-    /// Queues the error that ends the stream, unless the stream has ended.
+    /// Puts the error that ends the stream into `ready`, unless the stream has ended.
     fn fail(&mut self, error: &ModelError) {
         self.stage = Stage::Done;
         let ended = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);
         if !self.ready.back().is_some_and(ended) {
             self.ready.extend(self.redactor.flush());
-            let error = request::explain(&self.remote, &self.model_id, error);
+            let error = request::explain_error(&self.remote, &self.model_id, error);
             self.ready.push_back(StreamEvent::Error(error));
         }
     }
 }
 
-fn not_json(host: &str, cause: &serde_json::Error) -> ModelError {
+fn not_json_error(host: &str, cause: &serde_json::Error) -> ModelError {
     let message = format!("the reply of `{host}` is not JSON: {cause}; check `base_url` and `api`, or try again");
     error(ModelErrorCode::InvalidResponse, message)
 }

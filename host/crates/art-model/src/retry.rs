@@ -1,4 +1,7 @@
-//! Decides whether and after which delay a failed call is retried (R1, R2, C88).
+//! Decides whether a failed attempt of a call is retried, and after which delay.
+//!
+//! Only rate limits, network errors and timeouts are retried, by default at most 3 times (C88). The delay doubles with each
+//! retry up to a maximum, and varies at random (R1), unless the provider requests a delay (R2).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +10,7 @@ use reqwest::header::HeaderMap;
 
 use crate::settings::EngineLimits;
 
-/// Maximum delay that is read from a header. It is far longer than any call waits.
+/// Maximum delay that is read from a header; a longer one is shortened to it. It is far longer than any call waits.
 const MAX_REQUESTED_DELAY: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Whether a failed attempt is retried.
@@ -15,7 +18,7 @@ const MAX_REQUESTED_DELAY: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 pub(crate) enum RetryDecision {
     /// Retry after this delay.
     Retry(Duration),
-    /// Fail the call with the error of the attempt.
+    /// Do not retry: the call fails with the error of the attempt.
     Fail,
 }
 
@@ -24,13 +27,14 @@ pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, ra
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return RetryDecision::Fail;
     }
-    // A requested delay over the maximum is ignored, and the usual backoff applies (M01).
+    // A requested delay over the maximum is ignored, and the usual delay applies (M01).
     let requested = error.retry_after_ms.filter(|delay| *delay <= limits.max_retry_after_ms);
-    let wait = requested.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
-    RetryDecision::Retry(wait)
+    let delay = requested.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
+    RetryDecision::Retry(delay)
 }
 
-/// Returns an exponential backoff up to `retry_cap_ms`, then varied by up to 20 %, so that hosts do not retry at the same time.
+/// Returns the usual delay: it doubles with each retry up to `retry_cap_ms`, and is then varied by up to 20 %, so that many
+/// programs do not retry at the same time.
 fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
     let doubled_ms = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
     let capped = Duration::from_millis(doubled_ms.min(limits.retry_cap_ms));
@@ -65,9 +69,9 @@ fn delay_until(text: &str, now: SystemTime) -> Option<Duration> {
     at_least_a_millisecond(delay.min(MAX_REQUESTED_DELAY))
 }
 
-/// Returns `wait` if it is at least a millisecond. Shorter delays would cause a retry storm.
-fn at_least_a_millisecond(wait: Duration) -> Option<Duration> {
-    (wait.as_millis() > 0).then_some(wait)
+/// Returns `delay` if it is at least a millisecond. Shorter delays would cause a flood of retries.
+fn at_least_a_millisecond(delay: Duration) -> Option<Duration> {
+    (delay.as_millis() > 0).then_some(delay)
 }
 
 #[cfg(test)]
@@ -82,11 +86,11 @@ mod tests {
             code,
             message: String::new(),
             retry_after_ms,
-            unread: false,
+            request_not_read: false,
         }
     }
 
-    fn retry(ms: u64) -> RetryDecision {
+    fn retry_after_ms(ms: u64) -> RetryDecision {
         RetryDecision::Retry(Duration::from_millis(ms))
     }
 
@@ -105,16 +109,16 @@ mod tests {
 
     #[test]
     fn the_delay_doubles_up_to_ten_seconds() {
-        let waits: Vec<_> = (0..6).map(|retries| decision_after(retries, 0.5)).collect();
-        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(retry);
-        assert_eq!(waits, expected);
+        let decisions: Vec<_> = (0..6).map(|retries| decision_after(retries, 0.5)).collect();
+        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(retry_after_ms);
+        assert_eq!(decisions, expected);
     }
 
     #[test]
-    fn jitter_is_at_most_20_percent() {
+    fn a_delay_varies_by_at_most_20_percent() {
         assert_eq!(
             [decision_after(0, 0.0), decision_after(0, 1.0)],
-            [retry(800), retry(1200)]
+            [retry_after_ms(800), retry_after_ms(1200)]
         );
     }
 
@@ -135,7 +139,7 @@ mod tests {
         use ModelErrorCode as Code;
         let decide = |code| decide(&EngineLimits::default(), &error_with_code(code, None), 0, 0.5);
         for code in [Code::RateLimited, Code::NetworkError, Code::Timeout] {
-            assert_eq!(decide(code), retry(1000), "{code:?}");
+            assert_eq!(decide(code), retry_after_ms(1000), "{code:?}");
         }
         let others = [
             Code::ProviderNotConfigured,
@@ -153,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_at_most_as_many_retries_as_configured() {
+    fn a_call_is_retried_at_most_as_often_as_configured() {
         let error = error_with_code(ModelErrorCode::Timeout, None);
         let limits = EngineLimits::default();
         assert!(matches!(decide(&limits, &error, 2, 0.5), RetryDecision::Retry(_)));
@@ -166,23 +170,24 @@ mod tests {
     }
 
     #[test]
-    fn a_requested_delay_of_up_to_a_minute_is_used() {
+    fn a_requested_delay_is_used_if_it_is_at_most_a_minute() {
         let limits = EngineLimits::default();
         let decide = |ms| decide(&limits, &error_with_code(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
-        assert_eq!(decide(60_000), retry(60_000));
-        assert_eq!(decide(60_001), retry(1000));
+        assert_eq!(decide(60_000), retry_after_ms(60_000));
+        assert_eq!(decide(60_001), retry_after_ms(1000), "the usual delay");
     }
 
+    /// Returns the delay that a header requests, at 08:49:37 UTC on 6 November 1994.
     fn delay_in_header(name: &'static str, value: &str) -> Option<Duration> {
         let mut headers = HeaderMap::new();
         headers.insert(name, value.parse().unwrap());
-        // 1994-11-06 08:49:37 UTC.
-        requested_delay(&headers, UNIX_EPOCH + Duration::from_secs(784_111_777))
+        let now = UNIX_EPOCH + Duration::from_secs(784_111_777);
+        requested_delay(&headers, now)
     }
 
     #[test]
     fn retry_after_is_read_as_seconds_decimals_and_dates() {
-        let seconds = |text| delay_in_header("retry-after", text).map(|wait| wait.as_secs_f64());
+        let seconds = |text| delay_in_header("retry-after", text).map(|delay| delay.as_secs_f64());
         assert_eq!(seconds("7"), Some(7.0));
         assert_eq!(seconds(" 1.5 "), Some(1.5));
         assert_eq!(seconds("Sun, 06 Nov 1994 08:49:47 GMT"), Some(10.0));
@@ -194,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_or_past_time_is_ignored() {
+    fn an_invalid_delay_or_a_date_in_the_past_is_ignored() {
         for text in [
             "0",
             "-1",
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn valid_milliseconds_take_precedence_over_seconds() {
+    fn a_valid_delay_in_milliseconds_takes_precedence_over_one_in_seconds() {
         let mut headers = HeaderMap::new();
         headers.insert("retry-after", "3".parse().unwrap());
         headers.insert("retry-after-ms", "20".parse().unwrap());
@@ -246,8 +251,8 @@ mod tests {
 
         #[test]
         fn a_backoff_is_within_its_bounds(retries in 0..100_u32, random in 0.0..1.0) {
-            let wait = backoff(&EngineLimits::default(), retries, random);
-            prop_assert!(wait >= Duration::from_millis(800) && wait <= Duration::from_secs(12));
+            let delay = backoff(&EngineLimits::default(), retries, random);
+            prop_assert!(delay >= Duration::from_millis(800) && delay <= Duration::from_secs(12));
         }
     }
 }

@@ -44,12 +44,12 @@ pub struct ProviderSettings {
     /// Whether the models support function calls; default `true`. Otherwise the prompt describes the tools in full.
     pub tools: Option<bool>,
     /// Capabilities of single models, which override those of the provider.
-    pub models: BTreeMap<String, ModelAbilities>,
+    pub models: BTreeMap<String, CapabilityOverrides>,
     /// Whether replies stream; default `true`.
     pub stream: Option<bool>,
     /// Maximum number of concurrent calls; default 5, and 1 for a local provider. Further calls wait in a queue.
     pub max_parallel: Option<usize>,
-    /// Whether it is a model server on this machine. Only one model of all such servers is in use at a time.
+    /// Whether the provider is a model server on this machine. Only one model of all such servers is in use at a time.
     pub local: Option<bool>,
     /// Headers of every request; not for keys.
     pub headers: BTreeMap<String, String>,
@@ -58,10 +58,10 @@ pub struct ProviderSettings {
 /// Capabilities of one model. Unset fields have the values of the provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-pub struct ModelAbilities {
-    /// Whether it supports function calls.
+pub struct CapabilityOverrides {
+    /// Whether the model supports function calls.
     pub tools: Option<bool>,
-    /// Whether it can read pictures.
+    /// Whether the model can read pictures.
     pub vision: Option<bool>,
 }
 
@@ -105,7 +105,7 @@ pub struct EngineLimits {
     pub total_timeout_ms: u64,
     /// Maximum size of a streamed reply: 16 MiB. A reply that does not stream may have at most 2 MiB.
     pub max_reply_bytes: usize,
-    /// Maximum size that is read of an error reply: 64 KiB.
+    /// Maximum number of bytes that are read of an error reply: 64 KiB.
     pub max_error_bytes: usize,
     /// Maximum number of retries of a call: 3.
     pub max_retries: u32,
@@ -113,7 +113,7 @@ pub struct EngineLimits {
     pub retry_base_ms: u64,
     /// Maximum delay before a retry, before it is varied by up to 20 %: 10 s.
     pub retry_cap_ms: u64,
-    /// Maximum delay that a provider may request: 60 s. A longer one is ignored, and the usual delay applies.
+    /// Maximum delay before a retry that a provider may request: 60 s. A longer one is ignored, and the usual delay applies.
     pub max_retry_after_ms: u64,
     /// Maximum time that a call waits for a slot at its provider: 30 s. At a local provider, at least `total_timeout_ms`.
     pub queue_timeout_ms: u64,

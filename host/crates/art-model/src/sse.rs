@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-/// One event.
+/// One server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SseEvent {
     /// The `data` lines, joined with line feeds.
@@ -14,28 +14,29 @@ pub(crate) struct SseEvent {
     pub(crate) is_incomplete: bool,
 }
 
-/// The error for an event or a line that is longer than the limit.
+/// The error for a stream with an event or a line that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooLong {
+pub(crate) struct EventTooLong {
     /// The limit, in bytes.
     pub(crate) max_bytes: usize,
 }
 
-/// Decodes events. Lines may end with LF, CRLF or CR; bytes that are not UTF-8 become U+FFFD.
+/// Splits a stream into server-sent events. Lines may end with LF, CRLF or CR; bytes that are not UTF-8 become U+FFFD.
 #[derive(Debug)]
 pub(crate) struct SseDecoder {
     max_bytes: usize,
-    /// The incomplete line so far.
+    /// The last line so far, whose end has not arrived.
     line: Vec<u8>,
+    /// The event so far, whose final blank line has not arrived.
     event: SseEvent,
     /// Whether the event has a `data` line, which may be empty.
     has_data: bool,
     /// Whether the last byte was a CR, so that a following LF belongs to it.
     after_cr: bool,
-    /// Whether no line was read yet. The first line may begin with a byte order mark.
+    /// Whether no complete line was read yet. The first line may begin with a byte order mark.
     is_first_line: bool,
-    /// Whether an event or a line was too long.
-    failed: bool,
+    /// Whether an event or a line was too long. Nothing is decoded after it.
+    is_too_long: bool,
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -60,7 +61,7 @@ impl SseDecoder {
             has_data: false,
             after_cr: false,
             is_first_line: true,
-            failed: false,
+            is_too_long: false,
         }
     }
 
@@ -68,7 +69,7 @@ impl SseDecoder {
     ///
     /// # Errors
     /// Fails if an event or a line is too long. Earlier events are in `out`; all later calls fail too.
-    pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), EventTooLong> {
         self.check_limit(0)?;
         let mut rest = bytes;
         while let Some((&byte, following)) = rest.split_first() {
@@ -95,29 +96,29 @@ impl SseDecoder {
     ///
     /// # Errors
     /// Same as [`Self::push`].
-    pub(crate) fn finish(&mut self, out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+    pub(crate) fn finish(&mut self, out: &mut Vec<SseEvent>) -> Result<(), EventTooLong> {
         self.check_limit(0)?;
         if !self.line.is_empty() {
             self.end_line(&[], out);
         }
         self.event.is_incomplete = true;
-        self.dispatch(out);
+        self.end_event(out);
         Ok(())
     }
 
-    /// Checks that `additional` bytes of a line are within the limit.
-    fn check_limit(&mut self, additional: usize) -> Result<(), TooLong> {
+    /// Checks that the incomplete line and event are within the limit if `additional` bytes of the line are added.
+    fn check_limit(&mut self, additional: usize) -> Result<(), EventTooLong> {
         let pending = self.line.len() + self.event.data.len();
-        self.failed |= pending.saturating_add(additional) > self.max_bytes;
-        if self.failed {
-            return Err(TooLong {
+        self.is_too_long |= pending.saturating_add(additional) > self.max_bytes;
+        if self.is_too_long {
+            return Err(EventTooLong {
                 max_bytes: self.max_bytes,
             });
         }
         Ok(())
     }
 
-    /// Parses the incomplete line, completed by `tail`.
+    /// Parses the incomplete line, of which `tail` is the end.
     fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
         if self.line.is_empty() {
             self.parse_line(tail, out);
@@ -138,7 +139,7 @@ impl SseDecoder {
         };
         self.is_first_line = false;
         if line.is_empty() {
-            self.dispatch(out);
+            self.end_event(out);
             return;
         }
         let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
@@ -148,8 +149,8 @@ impl SseDecoder {
         self.parse_field(field, value);
     }
 
-    /// Parses a field. Only `data` is used: the name of a comment is empty, `id` and `retry` are only for reconnecting, and what
-    /// `event` says is in the data too.
+    /// Parses a field. Only `data` is used: a comment is a field with an empty name, `id` and `retry` are only for
+    /// reconnecting, and the type of the event in `event` is also in its data.
     fn parse_field(&mut self, field: &[u8], value: &[u8]) {
         if field != b"data" {
             return;
@@ -162,7 +163,7 @@ impl SseDecoder {
     }
 
     /// Adds the event to `out`, unless it has no data, and starts the next one.
-    fn dispatch(&mut self, out: &mut Vec<SseEvent>) {
+    fn end_event(&mut self, out: &mut Vec<SseEvent>) {
         let event = std::mem::take(&mut self.event);
         if std::mem::take(&mut self.has_data) {
             out.push(event);

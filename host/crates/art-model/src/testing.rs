@@ -18,23 +18,26 @@ use crate::model::Model;
 use crate::protocol::Protocol;
 use crate::settings::{EngineLimits, ModelSettings, ProviderSettings};
 
-/// A key that must not occur in any output.
-pub(crate) const KEY: &str = "sk-testing-0123456789abcdef";
+/// The API key of the provider `p`. It must not occur in any output.
+pub(crate) const API_KEY: &str = "sk-testing-0123456789abcdef";
 
-/// An action of the server after it has read the request.
+/// An action of the server on a connection whose request it has read.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum ServerAction {
+    /// Sends these bytes.
     Send(Vec<u8>),
     /// Sends a byte repeatedly until the connection is closed.
     Drip(u8),
-    /// Waits before the next step.
+    /// Waits before the next action.
     Pause(std::time::Duration),
     /// Keeps the connection open without sending anything.
     Hang,
+    /// Resets the connection.
     Reset,
 }
 
-/// A server on this machine. The n-th connection follows the n-th list of steps; later connections follow the last list.
+/// A server on this machine. On the n-th connection it carries out the n-th list of actions of its script, and on later
+/// connections the last list. It closes a connection after the last action.
 pub(crate) struct Server {
     pub(crate) port: u16,
     requests: Arc<Mutex<Vec<String>>>,
@@ -42,7 +45,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn start(script: Vec<Vec<Step>>) -> Self {
+    /// Starts a server with this script.
+    pub(crate) async fn start(script: Vec<Vec<ServerAction>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::<Mutex<Vec<String>>>::default();
@@ -51,12 +55,12 @@ impl Server {
             let mut connections = Vec::new();
             for number in 0.. {
                 let (mut stream, _) = listener.accept().await.unwrap();
-                let steps = script[number.min(script.len() - 1)].clone();
+                let actions = script[number.min(script.len() - 1)].clone();
                 let recorded = Arc::clone(&recorded);
                 connections.push(tokio::spawn(async move {
                     let request = read_request(&mut stream).await;
                     recorded.lock().unwrap().push(request);
-                    serve(stream, steps).await;
+                    carry_out(stream, actions).await;
                 }));
             }
         });
@@ -65,13 +69,14 @@ impl Server {
 
     /// Starts a server that sends `reply` to every request.
     pub(crate) async fn replying(reply: Vec<u8>) -> Self {
-        Self::start(vec![vec![Step::Send(reply)]]).await
+        Self::start(vec![vec![ServerAction::Send(reply)]]).await
     }
 
     pub(crate) fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
+    /// Returns the requests that the server has read, each with its head and its body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -83,9 +88,10 @@ impl Drop for Server {
     }
 }
 
+/// Reads a request up to the end of its body, or until the connection is closed.
 async fn read_request(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
-    let mut piece = [0_u8; 4096];
+    let mut buffer = [0_u8; 4096];
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
@@ -96,32 +102,32 @@ async fn read_request(stream: &mut TcpStream) -> String {
                 return text;
             }
         }
-        match stream.read(&mut piece).await {
+        match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => return text,
-            Ok(length) => bytes.extend_from_slice(&piece[..length]),
+            Ok(length) => bytes.extend_from_slice(&buffer[..length]),
         }
     }
 }
 
-async fn serve(mut stream: TcpStream, steps: Vec<Step>) {
-    for step in steps {
-        match step {
-            Step::Send(bytes) => drop(stream.write_all(&bytes).await),
-            Step::Drip(byte) => {
+async fn carry_out(mut stream: TcpStream, actions: Vec<ServerAction>) {
+    for action in actions {
+        match action {
+            ServerAction::Send(bytes) => drop(stream.write_all(&bytes).await),
+            ServerAction::Drip(byte) => {
                 while stream.write_all(&[byte]).await.is_ok() {
                     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
                 }
             }
-            Step::Pause(time) => tokio::time::sleep(time).await,
-            Step::Hang => std::future::pending().await,
-            Step::Reset => return stream.set_zero_linger().unwrap(),
+            ServerAction::Pause(time) => tokio::time::sleep(time).await,
+            ServerAction::Hang => std::future::pending().await,
+            ServerAction::Reset => return stream.set_zero_linger().unwrap(),
         }
     }
     drop(stream.shutdown().await);
 }
 
 /// Returns an HTTP reply with a body.
-pub(crate) fn http(status: u16, headers: &str, body: &str) -> Vec<u8> {
+pub(crate) fn http_reply(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
         .into_bytes()
@@ -133,7 +139,7 @@ pub(crate) fn stream_head() -> Vec<u8> {
 }
 
 /// Returns an event of a chat stream with a piece of text.
-pub(crate) fn piece(text: &str) -> String {
+pub(crate) fn text_event(text: &str) -> String {
     let text = serde_json::Value::from(text);
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n")
 }
@@ -143,11 +149,11 @@ pub(crate) const CHAT_END: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
 /// Returns a reply that streams `text` in one piece.
-pub(crate) fn chat(text: &str) -> Vec<u8> {
-    [stream_head(), piece(text).into_bytes(), CHAT_END.into()].concat()
+pub(crate) fn chat_reply(text: &str) -> Vec<u8> {
+    [stream_head(), text_event(text).into_bytes(), CHAT_END.into()].concat()
 }
 
-/// Returns settings with `limits` and one provider `p` at `base_url`, whose key [`environment`] has.
+/// Returns settings with `limits` and one provider `p` at `base_url`, whose key is in the variable `P_KEY` of [`environment`].
 pub(crate) fn settings(base_url: String, limits: EngineLimits) -> ModelSettings {
     let provider = ProviderSettings {
         api: Some(Protocol::OpenaiChat),
@@ -163,8 +169,9 @@ pub(crate) fn settings(base_url: String, limits: EngineLimits) -> ModelSettings 
     }
 }
 
+/// Returns the value of an environment variable. Only `P_KEY` is set, to [`API_KEY`].
 pub(crate) fn environment(name: &str) -> Option<String> {
-    (name == "P_KEY").then(|| KEY.to_owned())
+    (name == "P_KEY").then(|| API_KEY.to_owned())
 }
 
 /// Returns a request with one user message.
@@ -173,26 +180,31 @@ pub(crate) fn request() -> ModelRequest {
     ModelRequest::new(prompt, Phase::Synthesis)
 }
 
+/// Returns the event of a stream that adds `text` to the reply.
 pub(crate) fn token(text: &str) -> StreamEvent {
     StreamEvent::Token(text.to_owned())
 }
 
+/// Returns the event of a stream that ends a reply with an error.
 pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
     StreamEvent::Error(ModelError {
         code,
         message: "it failed".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     })
 }
 
-/// A model that answers its calls with the given streams in order, and then with empty replies.
+/// A model whose calls get the given streams of events, one stream for each call in order. Later calls get empty replies.
 #[derive(Debug)]
 pub(crate) struct ScriptedModel {
     config: RuntimeProviderConfig,
     streams: Mutex<VecDeque<Vec<StreamEvent>>>,
+    /// Whether a stream stays open after its last event.
     endless: bool,
+    /// Number of calls so far.
     pub(crate) calls: AtomicUsize,
+    /// Number of times the model was shut down.
     pub(crate) shutdowns: AtomicUsize,
 }
 
@@ -215,7 +227,7 @@ impl ScriptedModel {
         }
     }
 
-    /// Creates a model whose streams do not end.
+    /// Creates a model whose streams stay open after their last event.
     pub(crate) fn endless(streams: Vec<Vec<StreamEvent>>) -> Self {
         Self {
             endless: true,
@@ -235,8 +247,8 @@ impl Model for ScriptedModel {
 
     fn stream(&self, _: ModelRequest) -> BoxStream<'static, StreamEvent> {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        let next = self.streams.lock().unwrap().pop_front();
-        let events = stream::iter(next.unwrap_or_else(|| vec![StreamEvent::End]));
+        let scripted = self.streams.lock().unwrap().pop_front();
+        let events = stream::iter(scripted.unwrap_or_else(|| vec![StreamEvent::End]));
         if self.endless {
             return events.chain(stream::pending()).boxed();
         }

@@ -1,8 +1,9 @@
-//! Measures what the host adds to a run. The model replies without delay: it plans three calls, the host makes them, and
-//! the model answers.
+//! Measures how much processor time the host adds to the tool calls of a run. The model replies without delay: it plans three
+//! calls, the host makes them, and the model answers.
 //!
 //! The baseline is the same three calls made by the tool system alone, in the same process. Times are processor times of all
-//! threads. The fastest of many rounds counts, since other work disturbs it least. Run it with `cargo bench -p art-runtime`.
+//! threads. The fastest of many rounds counts, since other work of the machine disturbs it least. Run the benchmark with
+//! `cargo bench -p art-runtime`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -28,7 +29,9 @@ use serde_json::{Value, json};
 
 const ROUNDS: usize = 40;
 const RUNS_PER_ROUND: u32 = 25;
+/// Number of tool calls of a run.
 const CALLS: u32 = 3;
+const ANSWER: &str = "The answer.";
 
 /// A model that replies at once.
 #[derive(Debug)]
@@ -49,13 +52,13 @@ impl Model for InstantModel {
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         let text = match request.phase {
             Phase::Planning => self.plan.clone(),
-            Phase::Execution | Phase::Synthesis => "The answer.".to_owned(),
+            Phase::Execution | Phase::Synthesis => ANSWER.to_owned(),
         };
         stream::iter([StreamEvent::Token(text), StreamEvent::End]).boxed()
     }
 }
 
-/// Returns a plan with three steps, each with a call.
+/// Returns a plan with [`CALLS`] steps, each with one call.
 fn plan() -> Value {
     let step = |number: u32| {
         json!({
@@ -67,6 +70,7 @@ fn plan() -> Value {
     json!({"title": "T", "intent": "I", "plan": "P", "todoList": steps})
 }
 
+/// Returns the arguments of the call with this number.
 fn arguments(number: u32) -> Value {
     json!({"expression": format!("{number} + 1")})
 }
@@ -101,23 +105,23 @@ fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap()
 }
 
-/// Returns the mean processor time of a piece of work in the fastest round, in microseconds. A round has `count` pieces.
-async fn measure_fastest<F: Future>(count: u32, mut work: impl FnMut() -> F) -> f64 {
+/// Returns the mean processor time of `work` in the fastest round, in microseconds. Each round repeats the work.
+async fn measure_fastest<F: Future>(repetitions_per_round: u32, mut work: impl FnMut() -> F) -> f64 {
     let mut fastest = f64::INFINITY;
     for _ in 0..ROUNDS {
         let start = processor_time();
-        for _ in 0..count {
+        for _ in 0..repetitions_per_round {
             work().await;
         }
         let micros = (processor_time() - start).as_secs_f64() * 1e6;
-        fastest = fastest.min(micros / f64::from(count));
+        fastest = fastest.min(micros / f64::from(repetitions_per_round));
     }
     fastest
 }
 
 async fn ask(runtime: &Runtime) -> Answer {
     let answer = runtime.ask("Add.").await.unwrap();
-    assert_eq!((answer.text(), answer.calls.len()), ("The answer.", 3));
+    assert_eq!((answer.text(), answer.calls.len()), (ANSWER, 3));
     answer
 }
 
@@ -145,25 +149,25 @@ async fn main() {
         enabled_tools: EnabledTools::named(["calculator"]),
         ..CallScope::default()
     };
-    let calls = measure_fastest(RUNS_PER_ROUND, || make_calls(&in_memory, &scope)).await;
-    let run = measure_fastest(RUNS_PER_ROUND, || ask(&in_memory)).await;
+    let micros_of_calls = measure_fastest(RUNS_PER_ROUND, || make_calls(&in_memory, &scope)).await;
+    let micros_of_run = measure_fastest(RUNS_PER_ROUND, || ask(&in_memory)).await;
     println!("\nprocessor time of a run with {CALLS} planned calls");
-    print_row("the calls alone", calls, calls);
-    print_row("the run in memory", run, calls);
-    print_row("the host's share", run - calls, calls);
+    print_row("the calls alone", micros_of_calls, micros_of_calls);
+    print_row("the run in memory", micros_of_run, micros_of_calls);
+    print_row("the host's share", micros_of_run - micros_of_calls, micros_of_calls);
 
     let folder = tempfile::tempdir().unwrap();
     let database = Arc::new(SqliteStore::open(folder.path().join("art.db")).unwrap());
-    let stored = runtime(plugins.path(), Arc::clone(&database) as Arc<dyn Store>).await;
-    let before = database.stats().commits;
+    let with_database = runtime(plugins.path(), Arc::clone(&database) as Arc<dyn Store>).await;
+    let commits_before = database.stats().commits;
     for _ in 0..RUNS_PER_ROUND {
-        ask(&stored).await;
+        ask(&with_database).await;
     }
-    let commits = (database.stats().commits - before) as f64 / f64::from(RUNS_PER_ROUND);
-    let run = measure_fastest(1, || ask(&stored)).await;
-    print_row("the run with SQLite", run, calls);
+    let commits_per_run = (database.stats().commits - commits_before) as f64 / f64::from(RUNS_PER_ROUND);
+    let micros_of_stored_run = measure_fastest(1, || ask(&with_database)).await;
+    print_row("the run with SQLite", micros_of_stored_run, micros_of_calls);
     println!(
-        "  {commits:.1} commits for the run, {:.1} for each call",
-        commits / f64::from(CALLS)
+        "  {commits_per_run:.1} commits for the run, {:.1} for each call",
+        commits_per_run / f64::from(CALLS)
     );
 }

@@ -25,13 +25,14 @@ use futures_util::stream::{self, BoxStream};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+/// Number of measured runs.
 const RUNS: usize = 1_000;
-/// Runs before the measurement, so that the allocator and the database have already reserved their memory.
+/// Number of runs before the measurement, so that the allocator and the database have already reserved their memory.
 const WARM_UP: usize = 200;
-/// Maximum memory of the host for a run that waits, in bytes.
-const MAX_BYTES: u64 = 1 << 10;
-/// Maximum time in which the host resumes a suspended run.
-const MAX_TIME: Duration = Duration::from_millis(10);
+/// Limit on the memory of the host for a run that waits, in bytes.
+const MAX_BYTES_PER_RUN: u64 = 1 << 10;
+/// Limit on the time in which the host resumes a suspended run.
+const MAX_RESUME_TIME: Duration = Duration::from_millis(10);
 
 /// A model that replies at once.
 #[derive(Debug)]
@@ -71,6 +72,7 @@ fn asking_tool() -> DirectTool {
         blocking_config: None,
         display_config: None,
     };
+    // The context is `None` until a person has decided.
     DirectTool::new(schema, async |call| match call.context.hitl_context {
         Some(_) => success(&json!("done")),
         None => Ending::Suspended(Suspension {
@@ -82,8 +84,8 @@ fn asking_tool() -> DirectTool {
     })
 }
 
-/// Suspends runs, and returns their identifiers with those of their suspensions.
-async fn suspend(runtime: &Runtime, count: usize) -> Vec<(String, String)> {
+/// Begins runs that then wait for a decision. Returns the identifier of each run with that of its suspension.
+async fn begin_suspended_runs(runtime: &Runtime, count: usize) -> Vec<(String, String)> {
     let mut suspended = Vec::with_capacity(count);
     for _ in 0..count {
         let answer = runtime.ask("Go.").await.unwrap();
@@ -103,6 +105,7 @@ fn resident_kib() -> u64 {
 /// Returns the processor time that the process has used, in the steps of 10 ms in which the kernel counts it.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name of the process comes first, in parentheses, and may contain spaces. Later fields are `utime` and `stime`.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     let ticks = fields
         .split(' ')
@@ -112,8 +115,8 @@ fn processor_time() -> Duration {
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// Returns a measured value as a share of its limit.
-fn share(measured: f64, limit: f64) -> String {
+/// Returns a measured value as a percentage of its limit.
+fn percentage(measured: f64, limit: f64) -> String {
     format!("{:.0} %", 100.0 * measured / limit)
 }
 
@@ -124,19 +127,20 @@ async fn main() {
     let model = Arc::new(InstantModel(RuntimeProviderConfig::new("bench", "instant")));
     let builder = Runtime::builder().plugins(home.path()).own_model(model).store(store);
     let runtime = builder.tool(asking_tool()).build().await.unwrap();
-    drop(suspend(&runtime, WARM_UP).await);
-    let before = resident_kib();
-    let suspended = suspend(&runtime, RUNS).await;
-    let growth_kib = resident_kib().saturating_sub(before);
+    drop(begin_suspended_runs(&runtime, WARM_UP).await);
+    let kib_before = resident_kib();
+    let suspended = begin_suspended_runs(&runtime, RUNS).await;
+    let growth_kib = resident_kib().saturating_sub(kib_before);
     let bytes_per_run = growth_kib * 1024 / RUNS as u64;
     println!(
-        "{RUNS} suspended runs: {bytes_per_run} bytes of memory each, {} of the limit of {MAX_BYTES} bytes",
-        share(bytes_per_run as f64, MAX_BYTES as f64)
+        "{RUNS} suspended runs: {bytes_per_run} bytes of memory each, {} of the limit of {MAX_BYTES_PER_RUN} bytes",
+        percentage(bytes_per_run as f64, MAX_BYTES_PER_RUN as f64)
     );
     let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
     let time_before = processor_time();
     for (run, suspension) in &suspended {
-        runtime.decide(suspension, Feedback::new(true, 0)).await.unwrap();
+        let approval = Feedback::new(true, 0);
+        runtime.decide(suspension, approval).await.unwrap();
         let start = Instant::now();
         let answer = runtime
             .resume(run, CancellationToken::new(), &mut Unwatched)
@@ -147,14 +151,14 @@ async fn main() {
     }
     let time_per_run = (processor_time() - time_before) / RUNS as u32;
     println!(
-        "deciding on a suspended run and resuming it until it answers: {time_per_run:?} of processor time, {} of the limit of {MAX_TIME:?}",
-        share(time_per_run.as_secs_f64(), MAX_TIME.as_secs_f64())
+        "deciding on a suspended run and resuming it until it answers: {time_per_run:?} of processor time, {} of the limit of {MAX_RESUME_TIME:?}",
+        percentage(time_per_run.as_secs_f64(), MAX_RESUME_TIME.as_secs_f64())
     );
     times.sort_unstable();
     let (median, percentile_99) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
     println!(
-        "wall-clock time of resuming, including disk access: {median:?} median, {percentile_99:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
-        share(median.as_secs_f64(), MAX_TIME.as_secs_f64()),
-        share(percentile_99.as_secs_f64(), MAX_TIME.as_secs_f64())
+        "wall-clock time of resuming, including disk access: {median:?} median, {percentile_99:?} at the 99th percentile, {} and {} of the limit of {MAX_RESUME_TIME:?}",
+        percentage(median.as_secs_f64(), MAX_RESUME_TIME.as_secs_f64()),
+        percentage(percentile_99.as_secs_f64(), MAX_RESUME_TIME.as_secs_f64())
     );
 }

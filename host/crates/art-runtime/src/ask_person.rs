@@ -9,7 +9,7 @@ use art_tools::direct::{failure, success};
 use art_tools::{DirectCall, DirectTool};
 use serde_json::{Value, json};
 
-/// Returns the tool. A call of it is suspended like any call that waits for a person, and its output is the answer.
+/// Returns the tool [`REQUEST_USER_INPUT`]. A call is suspended until the person has answered, and its output is the answer.
 pub(crate) fn request_user_input() -> DirectTool {
     let form = FeedbackSchema {
         input_type: InputType::Text,
@@ -46,10 +46,12 @@ pub(crate) fn request_user_input() -> DirectTool {
         }),
         display_config: None,
     };
-    DirectTool::new(schema, |call| std::future::ready(answer(&call))).repeatable()
+    DirectTool::new(schema, |call| std::future::ready(ask_or_answer(&call))).repeatable()
 }
 
-fn answer(call: &DirectCall) -> Ending {
+/// Asks the question of the call, by suspending the call. After the decision of the person, the same call is made again and
+/// ends with the answer.
+fn ask_or_answer(call: &DirectCall) -> Ending {
     let Some(decision) = &call.context.hitl_context else {
         let prompt = call.arguments.get("prompt").and_then(Value::as_str).unwrap_or_default();
         return Ending::Suspended(Suspension {

@@ -28,7 +28,8 @@ type CompileCallback<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 pub struct RuntimeBuilder<'a> {
     config: Option<Config>,
     overrides: Overrides,
-    model: Option<Arc<dyn Model>>,
+    /// A model that the program implements itself. `overrides` has the name of a model of the configuration.
+    own_model: Option<Arc<dyn Model>>,
     model_is_chosen: bool,
     saving: StateSaving,
     store: Option<Arc<dyn Store>>,
@@ -73,11 +74,11 @@ impl<'a> RuntimeBuilder<'a> {
 
     /// Sets a model that the program implements itself. No other model is used then.
     pub fn own_model(mut self, model: Arc<dyn Model>) -> Self {
-        self.model = Some(model);
+        self.own_model = Some(model);
         self
     }
 
-    /// Sets the embedded model, so that no model of the configuration has to be set up. This is for a program that only calls
+    /// Uses the embedded model, so that no model has to be set up. This is for a program that asks no questions and only calls
     /// tools: see [`Runtime::call_tool`].
     pub fn without_model(self) -> Self {
         self.own_model(Arc::new(embedded_model()))
@@ -132,7 +133,7 @@ impl<'a> RuntimeBuilder<'a> {
             Some(config) => config,
             None => load_config(self.overrides)?,
         };
-        let (engine, model) = engine_and_model(&config, self.model)?;
+        let (engine, model) = engine_and_model(&config, self.own_model)?;
         let store = match self.store {
             Some(store) => store,
             None => open_store(&config)?,
@@ -171,14 +172,14 @@ fn load_config(overrides: Overrides) -> Result<Config, RuntimeError> {
     Ok(config)
 }
 
-/// Returns the reasoning engine and its model: `custom`, or else the model of the configuration.
+/// Returns the reasoning engine and the model in use: `own_model`, or else the model of the configuration.
 fn engine_and_model(
     config: &Config,
-    custom: Option<Arc<dyn Model>>,
+    own_model: Option<Arc<dyn Model>>,
 ) -> Result<(ReasoningEngine, RuntimeProviderConfig), RuntimeError> {
-    if let Some(model) = custom {
-        let name = model.config().clone();
-        return Ok((ReasoningEngine::with_model(model), name));
+    if let Some(model) = own_model {
+        let model_config = model.config().clone();
+        return Ok((ReasoningEngine::with_model(model), model_config));
     }
     let engine = open_engine(config)?;
     let model = resolve_model(&engine, &config.model.value)?;
@@ -205,7 +206,7 @@ mod tests {
     use crate::config::DEFAULT_MODEL;
     use crate::drive::Question;
 
-    fn tool(name: &str) -> DirectTool {
+    fn tool_named(name: &str) -> DirectTool {
         DirectTool::typed(name, "Answers.", async |_: BTreeMap<String, Value>| Ok::<_, String>(42))
     }
 
@@ -248,13 +249,13 @@ mod tests {
 
     #[test]
     fn a_tool_of_the_program_is_registered_by_build() {
-        let runtime = build(Runtime::builder().tool(tool("answer"))).unwrap();
+        let runtime = build(Runtime::builder().tool(tool_named("answer"))).unwrap();
         assert_eq!(runtime.toolbox.names(), ["answer"]);
     }
 
     #[test]
     fn two_tools_of_the_program_with_one_name_are_an_error() {
-        let twice = Runtime::builder().tool(tool("answer")).tool(tool("answer"));
+        let twice = Runtime::builder().tool(tool_named("answer")).tool(tool_named("answer"));
         let error = build(twice).unwrap_err();
         assert!(matches!(error, RuntimeError::Tool(_)), "{error}");
     }

@@ -45,7 +45,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// Registers the tools in `program_tools`, then the tool that asks the person if the configuration enables it, then those of
     /// the plugins folder. A bad file in the folder is not an error; it is listed in `refused`, and so is a component whose tool
-    /// has the name of an earlier tool. `on_compiled` receives the progress of compiling.
+    /// has a name that is already registered. `on_compiled` receives the progress of compiling.
     ///
     /// # Errors
     /// Fails if a tool in `program_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
@@ -142,8 +142,8 @@ impl Toolbox {
             arguments,
         };
         let scope = CallScope {
-            thread_id: id::ordered(),
-            trace_id: id::ordered(),
+            thread_id: id::time_ordered(),
+            trace_id: id::time_ordered(),
             enabled_tools: EnabledTools::named([name.to_owned()]),
             ..CallScope::default()
         };
@@ -226,15 +226,15 @@ pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     }
 }
 
-/// Returns the path, or `None` if it is empty; see [`Config::default`].
+/// Returns the path, or `None` if it is empty. An empty path in the configuration means that there is none.
 fn non_empty(path: &Path) -> Option<&Path> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// Opens the store for reading, even while another process uses it. If it does not exist yet, an empty one is returned.
+/// Opens the store for reading, even while another process uses it. If there is no database yet, returns an empty store.
 ///
 /// # Errors
-/// Fails if it cannot be opened.
+/// Fails if the database cannot be opened.
 pub fn open_store_read_only(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     match SqliteStore::open_read_only(&config.database.value) {
         Ok(store) => Ok(Arc::new(store)),
@@ -275,7 +275,8 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
             Ok(_) => registered.push(plugin),
             Err(error) => {
                 let reason = in_one_line(&error);
-                // Do not remember a duplicate as refused: it depends on the other files of the folder.
+                // Later starts do not load a component whose refusal is stored. A duplicate is refused only because of another
+                // file of the folder, which may be gone by then.
                 if !matches!(error, RegisterError::Duplicate { .. }) {
                     plugin.refuse(&reason);
                 }

@@ -1,4 +1,4 @@
-//! The configuration. Flags take precedence over the environment, then `art.toml`, then defaults.
+//! The configuration. A value comes from a flag, else from the environment, else from `art.toml`, else it is the default.
 
 mod directories;
 mod file;
@@ -161,7 +161,7 @@ pub struct Config {
     /// compiled as well.
     #[serde(skip)]
     pub compile_time: Option<Duration>,
-    /// Limits on tool calls: how many at a time, and what each may use.
+    /// Limits on tool calls: how many run at a time, and what each may use.
     pub tools: Setting<ToolSettings>,
     /// Limits of a run.
     pub execution: Setting<ExecutionConfig>,
@@ -215,9 +215,9 @@ pub enum ConfigError {
         /// The flag.
         flag: &'static str,
     },
-    /// A value that should name an environment variable does not. It is not shown, because it may be the key itself.
+    /// A value is not the name of an environment variable. It is not shown, because it may be the key itself.
     #[error("`{setting}` takes the name of an environment variable (letters, digits and `_`), not the key itself")]
-    NoVariable {
+    NotAVariableName {
         /// The setting.
         setting: &'static str,
     },
@@ -231,7 +231,7 @@ pub enum ConfigError {
     },
     /// `system_prompt` has neither a text nor a tag, or both.
     #[error("`system_prompt` takes either `content` or `tag`, the name of a `[system_prompts.TAG]`")]
-    NoSystemPrompt,
+    InvalidSystemPrompt,
     /// `system_prompt` names a template that does not exist.
     #[error("`system_prompt` has the tag `{tag}`, and there is no `[system_prompts.{tag}]`")]
     UnknownTag {
@@ -264,11 +264,11 @@ pub enum ConfigError {
     #[error(
         "`[tools.{name}]` does not name a tool: a name consists of lower-case letters, digits, `_` and `-`, and starts with a letter"
     )]
-    NoToolName {
+    NotAToolName {
         /// The name.
         name: String,
     },
-    /// The default limit of tools exceeds the maximum that they may request.
+    /// The default of a limit, for tools that request none, exceeds the maximum that a tool may request.
     #[error(
         "`tools.{setting}` is `{value}`, more than `tools.max_{setting}`, which is `{ceiling}`; raise that one or lower this one"
     )]
@@ -302,37 +302,37 @@ pub fn environment() -> BTreeMap<&'static str, OsString> {
 }
 
 impl Default for Config {
-    /// Returns a configuration with the embedded model, without a plugins folder, and with everything in memory.
+    /// Returns a configuration with the embedded model and without a plugins folder, with which everything is kept in memory.
     fn default() -> Self {
-        let no_path = || from_file(None, PathBuf::new());
+        let no_path = || default_setting(PathBuf::new());
         Self {
             file: None,
             file_path: PathBuf::new(),
             notes: Vec::new(),
             plugins: no_path(),
             user_plugins: PathBuf::new(),
-            model: from_file(None, DEFAULT_MODEL.to_owned()),
-            base_url: from_file(None, None),
-            api_key_env: from_file(None, None),
+            model: default_setting(DEFAULT_MODEL.to_owned()),
+            base_url: default_setting(None),
+            api_key_env: default_setting(None),
             models: ModelSettings::default(),
-            system_prompt: from_file(None, None),
-            system_prompts: from_file(None, SystemPromptsRegistry::default()),
-            persona: from_file(None, AgentPersona::default()),
-            tell_date: from_file(None, true),
-            approval: from_file(None, ApprovalPolicy::default()),
+            system_prompt: default_setting(None),
+            system_prompts: default_setting(SystemPromptsRegistry::default()),
+            persona: default_setting(AgentPersona::default()),
+            tell_date: default_setting(true),
+            approval: default_setting(ApprovalPolicy::default()),
             standing_approvals: PathBuf::new(),
             ask_for_grants: false,
-            ask_person: from_file(None, false),
-            params: from_file(None, JsonObject::new()),
-            prompts: from_file(None, BTreeMap::new()),
+            ask_person: default_setting(false),
+            params: default_setting(JsonObject::new()),
+            prompts: default_setting(BTreeMap::new()),
             database: no_path(),
             cache: no_path(),
-            workers: from_file(None, None),
-            pooling: from_file(None, true),
+            workers: default_setting(None),
+            pooling: default_setting(true),
             compiler: None,
             compile_time: SandboxConfig::default().compile_time,
-            tools: from_file(None, ToolSettings::default()),
-            execution: from_file(None, ExecutionConfig::default()),
+            tools: default_setting(ToolSettings::default()),
+            execution: default_setting(ExecutionConfig::default()),
         }
     }
 }
@@ -361,7 +361,7 @@ impl Config {
         let overrides = &mut overrides.without_blanks();
         let directories = directories(overrides, environment)?;
         let path = directories.config.join("art.toml");
-        let file = file::read_file(&path)?;
+        let file = file::read_config_file(&path)?;
         let existing_path = file.is_some().then(|| path.clone());
         let file = file.unwrap_or_default();
         // A relative path is relative to the file.
@@ -374,12 +374,11 @@ impl Config {
             prices: file.prices,
             limits: file.models,
         };
-        let note = models::remove_ambiguous(overrides, &model, &file_settings);
+        let note = models::remove_ambiguous_overrides(overrides, &model, &file_settings);
         let models = models::merge_settings(overrides, &model.value, file_settings, &directories.config)?;
         let templates = file.system_prompts.map(build_registry).transpose()?;
         let system_prompt = file.system_prompt.map(SystemPromptOverride::from);
         check_system_prompt(system_prompt.as_ref(), templates.as_ref())?;
-        let from_state = |name: &str| path_setting(directories.state.join(name), &directories);
         Ok(Self {
             file: existing_path,
             file_path: path,
@@ -392,27 +391,27 @@ impl Config {
             base_url: override_only("base_url", overrides, overrides.base_url.clone()),
             api_key_env: override_only("api_key_env", overrides, overrides.api_key_env.clone()),
             models,
-            system_prompt: from_file(system_prompt.map(Some), None),
-            system_prompts: from_file(templates, SystemPromptsRegistry::default()),
-            persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
-            tell_date: from_file(file.tell_date, true),
-            approval: from_file(file.approval, ApprovalPolicy::default()),
+            system_prompt: file_or_default(system_prompt.map(Some), None),
+            system_prompts: file_or_default(templates, SystemPromptsRegistry::default()),
+            persona: file_or_default(file.persona.map(AgentPersona::from), AgentPersona::default()),
+            tell_date: file_or_default(file.tell_date, true),
+            approval: file_or_default(file.approval, ApprovalPolicy::default()),
             standing_approvals: directories.config.join("approvals"),
             ask_for_grants: false,
-            ask_person: from_file(file.ask_person, false),
-            params: from_file(file.params, JsonObject::new()),
-            prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
-            database: from_state("art.db"),
+            ask_person: file_or_default(file.ask_person, false),
+            params: file_or_default(file.params, JsonObject::new()),
+            prompts: file_or_default(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
+            database: path_setting(directories.state.join("art.db"), &directories),
             cache: path_setting(directories.cache.join("code"), &directories),
-            workers: from_file(file.sandbox.workers.map(check_workers).transpose()?.map(Some), None),
-            pooling: from_file(file.sandbox.pooling, true),
+            workers: file_or_default(file.sandbox.workers.map(check_workers).transpose()?.map(Some), None),
+            pooling: file_or_default(file.sandbox.pooling, true),
             compiler: None,
             compile_time: SandboxConfig::default().compile_time,
-            tools: from_file(
+            tools: file_or_default(
                 file.tools.map(ToolSettings::check).transpose()?,
                 ToolSettings::default(),
             ),
-            execution: from_file(
+            execution: file_or_default(
                 file.execution
                     .map(|execution| execution.apply(ExecutionConfig::default())),
                 ExecutionConfig::default(),
@@ -436,12 +435,15 @@ pub fn check_system_prompt(
         (Some(tag), None) if templates.is_some_and(|templates| templates.specs.contains_key(tag)) => Ok(()),
         (Some(tag), None) => Err(ConfigError::UnknownTag { tag: tag.clone() }),
         (None, Some(_)) => Ok(()),
-        _ => Err(ConfigError::NoSystemPrompt),
+        _ => Err(ConfigError::InvalidSystemPrompt),
     }
 }
 
-/// Builds the registry of templates. Fails with [`ConfigError::TwoDefaultPrompts`] if two are marked as the default.
-fn build_registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPromptsRegistry, ConfigError> {
+/// Builds the registry of templates for system prompts. Fails with [`ConfigError::TwoDefaultPrompts`] if two are marked as the
+/// default.
+fn build_registry(
+    templates: BTreeMap<String, file::SystemPromptTemplate>,
+) -> Result<SystemPromptsRegistry, ConfigError> {
     let mut defaults = templates
         .iter()
         .filter(|(_, template)| template.default)
@@ -460,10 +462,10 @@ fn build_registry(templates: BTreeMap<String, file::Template>) -> Result<SystemP
     })
 }
 
-/// Returns `prompts`. Fails if a key is not the name of a prompt fragment.
+/// Returns `prompts` unchanged. Fails if a key is not the name of a prompt fragment.
 fn check_prompt_names(prompts: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
-    let none = BTreeMap::new();
-    let fragments = PromptManager::new(&none).names();
+    let no_replacements = BTreeMap::new();
+    let fragments = PromptManager::new(&no_replacements).names();
     match prompts.keys().find(|name| !fragments.contains(&name.as_str())) {
         Some(name) => Err(ConfigError::UnknownPrompt {
             name: name.clone(),
@@ -486,15 +488,16 @@ fn override_only(name: &'static str, overrides: &Overrides, value: Option<String
     merge(name, overrides, value.map(Some), None, || None)
 }
 
-/// Returns the first value that is set, with its origin: `value` from the overrides, then that of the file, then the default.
+/// Returns the setting `name`: the value from the overrides if it is set, else that of the file, else the default. The origin
+/// of an override is the environment if `overrides` says so, else a flag.
 fn merge<T>(
     name: &'static str,
     overrides: &Overrides,
-    value: Option<T>,
-    file: Option<T>,
+    override_value: Option<T>,
+    file_value: Option<T>,
     default: impl FnOnce() -> T,
 ) -> Setting<T> {
-    match (value, file) {
+    match (override_value, file_value) {
         (Some(value), _) if overrides.from_environment.contains(&name) => Setting {
             value,
             origin: Origin::Environment,
@@ -507,24 +510,26 @@ fn merge<T>(
             value,
             origin: Origin::File,
         },
-        (None, None) => Setting {
-            value: default(),
-            origin: Origin::Default,
-        },
+        (None, None) => default_setting(default()),
     }
 }
 
 /// Returns the value of the file if it is set, and the default otherwise.
-fn from_file<T>(file: Option<T>, default: T) -> Setting<T> {
-    match file {
+fn file_or_default<T>(file_value: Option<T>, default: T) -> Setting<T> {
+    match file_value {
         Some(value) => Setting {
             value,
             origin: Origin::File,
         },
-        None => Setting {
-            value: default,
-            origin: Origin::Default,
-        },
+        None => default_setting(default),
+    }
+}
+
+/// Returns a setting that has its default value.
+const fn default_setting<T>(value: T) -> Setting<T> {
+    Setting {
+        value,
+        origin: Origin::Default,
     }
 }
 

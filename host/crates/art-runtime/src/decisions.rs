@@ -1,8 +1,12 @@
-//! Decisions of people about calls that wait for them (P67, P73, Q4).
+//! Decisions of people about tool calls that wait for them.
 //!
-//! A decision takes effect in two steps. First it is stored, which succeeds once for each suspension. Then the run takes the
-//! decision: the driver of the run, or whoever resumes the run later, commits the event and marks the decision as settled in one
-//! transaction. So no decision is lost, and none takes effect twice.
+//! A call that waits is suspended. Its suspension contains the question, and is bound to one thread and its owner (P67). What a
+//! thread waits for can be looked up at any time (P73). A question may have a time limit (Q4). After it the question has expired:
+//! it counts as rejected, or as approved if the operator wants so.
+//!
+//! A decision takes effect in two steps. First it is stored, which succeeds once for each suspension. Then the run applies it:
+//! the driver of the run, or whoever resumes the run later, commits the event of the decision and marks the decision as settled
+//! in one transaction. So no decision is lost, and none takes effect twice.
 
 use std::sync::Arc;
 
@@ -73,7 +77,7 @@ impl SuspensionOf {
     }
 }
 
-/// The call for whose decision a conversation waits (P73).
+/// The call about which a conversation waits for a decision (P73).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedState {
@@ -88,10 +92,10 @@ pub struct SuspendedState {
 }
 
 impl Runtime {
-    /// Returns one page of the calls of this owner that wait for a decision, or whose runs have not taken the decision yet, oldest
-    /// first. A page has at most [`MAX_PAGE`] calls with at most [`MAX_PAGE_BYTES`] together, or a single call that is larger. The
-    /// page begins after the suspension `after`, which is the last one of the previous page. After the last page, the result is
-    /// empty.
+    /// Returns one page of the calls of this owner that wait for a decision, or whose runs have not applied the decision yet,
+    /// oldest first. A page has at most [`MAX_PAGE`] calls with at most [`MAX_PAGE_BYTES`] together, or a single call that is
+    /// larger. The page begins after the suspension `after`, which is the last one of the previous page. After the last page,
+    /// the result is empty.
     ///
     /// # Errors
     /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension `after`, or if the store cannot be read.
@@ -111,7 +115,7 @@ impl Runtime {
         Ok(self.store.list_suspensions(filter).await?)
     }
 
-    /// Returns the oldest call for whose decision a conversation waits, or `None` if it waits for no decision (P73, A40).
+    /// Returns the oldest call about which a conversation waits for a decision, or `None` if it waits for none (P73, A40).
     ///
     /// # Errors
     /// Fails if the person has no such conversation, or the store cannot be read.
@@ -121,8 +125,8 @@ impl Runtime {
         owner: Owner,
     ) -> Result<Option<SuspendedState>, RuntimeError> {
         self.find_thread(thread_id, &owner).await?;
-        let waiting = find_waiting(self.store.as_ref(), thread_id).await?;
-        Ok(waiting.map(|record| SuspendedState {
+        let oldest = find_oldest_pending(self.store.as_ref(), thread_id).await?;
+        Ok(oldest.map(|record| SuspendedState {
             suspension_id: record.call.suspension_id,
             item_id: record.item_id,
             tool_name: record.call.call.tool_name,
@@ -130,9 +134,9 @@ impl Runtime {
         }))
     }
 
-    /// Stores the decision about a call that waits. The run takes the decision when it is resumed: see [`resume`](Self::resume). Of
-    /// several callers exactly one succeeds. The run also makes the grants that a person approves, so that none is made for a
-    /// decision that did not count, and none is lost if this process is killed.
+    /// Stores the decision about a call that waits. The run applies the decision when it is resumed: see
+    /// [`resume`](Self::resume). Of several callers exactly one succeeds. Grants that the decision approves are not made here
+    /// but by the run, so that none is made for a decision that did not count, and none is lost if this process is killed.
     ///
     /// # Errors
     /// Fails with [`StoreError::NoSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
@@ -160,8 +164,8 @@ impl Runtime {
         Ok(decided)
     }
 
-    /// Decides about a waiting call of a conversation, and resumes its run (P67). If the run still waits for another decision, the
-    /// answer says so.
+    /// Decides about a waiting call of a conversation, and resumes the run of the call (P67). If that run still waits for
+    /// another decision, the answer says so.
     ///
     /// # Errors
     /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). A suspension of another conversation fails like an unknown
@@ -184,15 +188,16 @@ impl Runtime {
         self.resume(RunOf { trace_id, owner }, cancel, watcher).await
     }
 
-    /// Fails if the decision approves grants that cannot be made. It is not stored then, so the person can still decide otherwise.
+    /// Fails if the decision approves grants that cannot be made. The decision is not stored then, so the person can still
+    /// decide otherwise.
     fn check_grantable(&self, record: &SuspensionRecord, feedback: &Feedback) -> Result<(), RuntimeError> {
         let (SuspensionCause::Grant { denials }, Some(reloader), true) =
             (&record.call.cause, self.toolbox.reloader(), feedback.approved)
         else {
             return Ok(());
         };
-        let new = reloader.with_granted(&record.call.call.tool_name, denials);
-        new.map(drop).map_err(|error| RuntimeError::Decision {
+        let proposed = reloader.propose_grants(&record.call.call.tool_name, denials);
+        proposed.map(drop).map_err(|error| RuntimeError::Decision {
             suspension_id: record.call.suspension_id.clone(),
             problem: in_one_line(&error),
         })
@@ -202,22 +207,22 @@ impl Runtime {
     /// question, or if it approves a call whose tool was removed or replaced.
     fn check_feedback(&self, record: &SuspensionRecord, feedback: Feedback) -> Result<Feedback, RuntimeError> {
         let call = &record.call;
-        let refused = |problem: String| RuntimeError::Decision {
+        let refusal = |problem: String| RuntimeError::Decision {
             suspension_id: call.suspension_id.clone(),
             problem,
         };
         let (registry, name) = (self.tools.registry(), call.call.tool_name.as_str());
         let schema = registry.schema(name);
-        let is_same = schema.is_some() && registry.digest(name).as_deref() == call.tool_digest.as_deref();
-        if feedback.approved && call.runs_on_approval && !is_same {
+        let is_same_tool = schema.is_some() && registry.digest(name).as_deref() == call.tool_digest.as_deref();
+        if feedback.approved && call.runs_on_approval && !is_same_tool {
             let problem = format!(
                 "the tool `{}` was removed or replaced by another version since it was asked; reject it, or cancel the run",
                 call.call.tool_name
             );
-            return Err(refused(problem));
+            return Err(refusal(problem));
         }
         let checked = self.tools.check_feedback(call, feedback);
-        checked.map_err(|errors| refused(errors.to_string()))
+        checked.map_err(|errors| refusal(errors.to_string()))
     }
 }
 
@@ -226,7 +231,9 @@ fn no_suspension(id: &str) -> RuntimeError {
     StoreError::NoSuspension { suspension_id }.into()
 }
 
-async fn find_waiting(store: &dyn Store, thread_id: &str) -> Result<Option<SuspensionRecord>, StoreError> {
+/// Returns the oldest suspension of a thread that is pending: nobody has decided about it, or the run has not applied the
+/// decision.
+async fn find_oldest_pending(store: &dyn Store, thread_id: &str) -> Result<Option<SuspensionRecord>, StoreError> {
     let filter = SuspensionFilter {
         thread_id: Some(thread_id.to_owned()),
         pending: true,
@@ -241,7 +248,7 @@ async fn find_waiting(store: &dyn Store, thread_id: &str) -> Result<Option<Suspe
 /// # Errors
 /// Fails with [`RuntimeError::ThreadWaits`] if the conversation waits. Also fails if the store cannot be read.
 pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Result<(), RuntimeError> {
-    let Some(record) = find_waiting(runtime.store.as_ref(), thread_id).await? else {
+    let Some(record) = find_oldest_pending(runtime.store.as_ref(), thread_id).await? else {
         return Ok(());
     };
     Err(RuntimeError::ThreadWaits {
@@ -252,8 +259,8 @@ pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Res
     })
 }
 
-/// Returns the decisions that a run can take now, with the identifiers of the suspensions: those that people made, and the default
-/// decisions of expired questions, which this function stores first.
+/// Returns the decisions that a run can apply now, with the identifiers of the suspensions: those that people made, and the
+/// default decisions of expired questions, which this function stores first.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
@@ -269,7 +276,7 @@ pub(crate) async fn load_ready_decisions(
     let mut decided = Vec::new();
     for mut record in store.list_suspensions(filter).await? {
         if record.status == SuspensionStatus::Open && record.call.has_expired(now()) {
-            record = expire(store, record).await?;
+            record = store_default_decision(store, record).await?;
         }
         decided.extend(record.decision.map(|decision| (record.call.suspension_id, decision)));
     }
@@ -277,7 +284,7 @@ pub(crate) async fn load_ready_decisions(
 }
 
 /// Stores the default decision of an expired question. If a person has decided in the meantime, returns the person's decision.
-async fn expire(store: &dyn Store, record: SuspensionRecord) -> Result<SuspensionRecord, StoreError> {
+async fn store_default_decision(store: &dyn Store, record: SuspensionRecord) -> Result<SuspensionRecord, StoreError> {
     let approved = record.call.on_expiry == ExpiryAction::Approve;
     let decision = Decision {
         feedback: Feedback::new(approved, now()),
@@ -294,7 +301,7 @@ async fn expire(store: &dyn Store, record: SuspensionRecord) -> Result<Suspensio
     }
 }
 
-/// Returns the event by which a run takes a decision.
+/// Returns the event by which a run applies a decision.
 pub(crate) fn decided_event(suspension_id: &str, decision: &Decision) -> RunEvent {
     RunEvent::CallDecided {
         at: now(),
@@ -303,14 +310,15 @@ pub(crate) fn decided_event(suspension_id: &str, decision: &Decision) -> RunEven
     }
 }
 
-/// Returns the decision in the form that the tool of an approved call receives, or `None` if the host asked and not the tool (C18).
+/// Returns the decision in the form that the tool of an approved call receives (C18), or `None` if it was not the tool that
+/// asked but the host.
 pub(crate) fn hitl_context(approval: &Approval) -> Option<HitlContext> {
     let asked = &approval.suspension;
-    (asked.cause == SuspensionCause::Tool).then(|| asked.context(&approval.decision.feedback))
+    (asked.cause == SuspensionCause::Tool).then(|| asked.hitl_context(&approval.decision.feedback))
 }
 
-/// Makes the grants that a person approved for a call, unless they exist already. An approval by expiry grants nothing. If the
-/// grants cannot be made, the call is denied like any other that lacks a grant.
+/// Makes the grants that a person approved for a call, unless they exist already. A question that expired grants nothing, even
+/// if it counts as approved. If the grants cannot be made, the call is denied like any other that lacks a grant.
 pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) {
     let Approval { suspension, decision } = approval;
     let is_by_person = matches!(decision.by, DecidedBy::Person { .. });
@@ -331,15 +339,16 @@ pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) {
 /// Returns the suspensions of a run with these identifiers, in the form in which the store adds them.
 pub(crate) fn new_suspensions(run: &Run, ids: &[String]) -> Vec<NewSuspension> {
     let open = run.suspensions().into_iter();
-    let new = open.filter(|open| ids.contains(&open.suspension.suspension_id));
-    new.map(|open| NewSuspension {
-        item_id: open.item_id.to_owned(),
-        call: open.suspension.clone(),
-    })
-    .collect()
+    let with_ids = open.filter(|open| ids.contains(&open.suspension.suspension_id));
+    with_ids
+        .map(|open| NewSuspension {
+            item_id: open.item_id.to_owned(),
+            call: open.suspension.clone(),
+        })
+        .collect()
 }
 
-/// Returns the suspensions for whose decisions a run waits.
+/// Returns the suspensions about which a run waits for a decision.
 pub(crate) fn open_suspensions(run: &Run) -> Vec<SuspensionRecord> {
     let open = run.suspensions().into_iter().map(|open| SuspensionRecord {
         trace_id: run.trace_id().to_owned(),

@@ -1,4 +1,9 @@
-//! The driver: carries out the calls of a run, and commits each intent and each outcome before it acts on it.
+//! The driver, which carries out a run. A [`Run`] decides which models and tools to call next, but does nothing by itself: it
+//! takes in events, and returns their effects, which are stored.
+//!
+//! The driver announces each call with an event, commits the event to the journal, and only then makes the call. The end of a
+//! call is committed as an event as well, before anything else is done with it. So a host that continues the run after a crash
+//! knows which calls were made. Events are first applied to the run and added to the log, and then committed together.
 
 mod answer;
 mod attached;
@@ -71,9 +76,10 @@ impl Runtime {
         driver.drive_to_end().await
     }
 
-    /// Resumes a run that an earlier host left unfinished, or that waits for a decision and can take one now. Calls that had ended
-    /// are not repeated. A tool call that was in progress is made again if its tool is declared repeatable; otherwise it ends with
-    /// `UNKNOWN_OUTCOME`. A model call that was in progress is made again and counted twice, the first time by its estimate.
+    /// Resumes a run that an earlier host left unfinished, or that waits for a decision which has been made. Calls that had
+    /// ended are not repeated. A tool call that was in progress is made again if its tool is declared repeatable; otherwise it
+    /// ends with `UNKNOWN_OUTCOME`. A model call that was in progress is made again, and its tokens count twice, the first time
+    /// by an estimate.
     ///
     /// # Errors
     /// Fails if there is no such run for the person, the run has ended, its model is not set up, another process works on it, or
@@ -86,7 +92,7 @@ impl Runtime {
     ) -> Result<Answer, RuntimeError> {
         let TakenOver { run, log, lease, calls } = recover::take_over(self, &run.into()).await?;
         let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
-        driver.calls = calls;
+        driver.costs = calls;
         driver.drive_to_end().await
     }
 }
@@ -98,25 +104,27 @@ struct Driver<'a> {
     run: Run,
     log: RunLog,
     lease: ThreadLease,
+    /// The calls in progress.
     work: Work<'a>,
-    calls: Vec<CallCost>,
+    /// The costs of the tool calls that have ended.
+    costs: Vec<CallCost>,
     /// Ends of calls that are reported to the watcher once they are committed.
-    ended: Vec<Ended>,
+    unreported_ends: Vec<UnreportedEnd>,
     /// The report of a direct call, once its end is committed.
-    called: Option<Box<ToolReport>>,
-    /// The error, if the start of the run could not be added to the log. The run ends with it after the watcher was notified of the
-    /// start.
+    direct_call_report: Option<Box<ToolReport>>,
+    /// The error, if the start of the run could not be added to the log. The run ends with this error once the watcher was
+    /// notified of the start.
     start_error: Option<RuntimeError>,
 }
 
-/// The end of a call.
-enum Ended {
+/// The end of a call, for the watcher.
+enum UnreportedEnd {
     Model(Box<RunEvent>),
     Tool(Box<ToolReport>),
 }
 
-impl Ended {
-    /// Returns the report of a tool call.
+impl UnreportedEnd {
+    /// Returns the report of a tool call, or `None` for a model call.
     fn into_tool_report(self) -> Option<ToolReport> {
         match self {
             Self::Tool(report) => Some(*report),
@@ -127,7 +135,7 @@ impl Ended {
 
 /// The calls to start, once the events that announce them are committed.
 #[derive(Default)]
-struct Announced {
+struct AnnouncedCalls {
     models: Vec<ModelCall>,
     tools: Vec<AnnouncedCall>,
 }
@@ -150,9 +158,9 @@ impl<'a> Driver<'a> {
             run,
             log,
             lease,
-            calls: Vec::new(),
-            ended: Vec::new(),
-            called: None,
+            costs: Vec::new(),
+            unreported_ends: Vec::new(),
+            direct_call_report: None,
             start_error: None,
         }
     }
@@ -204,38 +212,38 @@ impl<'a> Driver<'a> {
     }
 
     /// Carries out the run and returns its report. Each event is first applied to the run, which refuses an event that does not
-    /// fit. Then it is committed with its effects, and only then acted upon and shown.
+    /// fit. Then the event is committed with its effects, and only then acted upon and shown to the watcher.
     async fn drive(&mut self) -> Result<RunReport, RuntimeError> {
         self.notifier.run_started();
         if let Some(error) = self.start_error.take() {
             return Err(error);
         }
         loop {
-            let announced = self.announce().await?;
+            let announced = self.announce_calls().await?;
             if let Some(report) = self.run.finished().cloned() {
                 return self.finish(report).await;
             }
             self.commit().await?;
             self.start_calls(announced);
-            self.notifier.update(&self.run.view(), &self.calls);
+            self.notifier.update(&self.run.view(), &self.costs);
             if let Some(report) = self.run.waiting_report() {
-                if self.take_decisions().await? {
+                if self.apply_ready_decisions().await? {
                     continue;
                 }
                 self.notifier.run_ended(None, &report.response.response.content);
                 return Ok(report);
             }
-            match self.next_event().await? {
-                Some(event) => self.handle(event)?,
+            match self.wait_for_call_end().await? {
+                Some(event) => self.apply_call_end(event)?,
                 None => self.end_cancelled_run().await?,
             }
-            self.handle_other_ends()?;
+            self.apply_other_call_ends()?;
         }
     }
 
-    /// Applies the decisions that the run can take now. Returns whether there are any. The run is stored as suspended before the
-    /// decisions are looked up. So whoever decides after that finds a suspended run and can resume it.
-    async fn take_decisions(&mut self) -> Result<bool, RuntimeError> {
+    /// Applies the decisions about suspended calls that were made meanwhile. Returns whether there are any. The run is stored
+    /// as suspended before the decisions are looked up. So whoever decides after that finds a suspended run and can resume it.
+    async fn apply_ready_decisions(&mut self) -> Result<bool, RuntimeError> {
         let trace_id = self.run.trace_id();
         let ready = decisions::load_ready_decisions(self.runtime.store.as_ref(), trace_id).await;
         // The run is safely suspended, so if the decisions cannot be read, it can still be resumed later.
@@ -253,9 +261,9 @@ impl<'a> Driver<'a> {
 
     /// Applies the events that announce the calls to make next, the questions about calls that must wait for a person, and the ends
     /// of calls that cannot be made. Returns the announced calls.
-    async fn announce(&mut self) -> Result<Announced, RuntimeError> {
-        let mut announced = Announced::default();
-        self.check_plan().await?;
+    async fn announce_calls(&mut self) -> Result<AnnouncedCalls, RuntimeError> {
+        let mut announced = AnnouncedCalls::default();
+        self.ask_about_planned_calls().await?;
         loop {
             let asked = self.run.ask_models(now(), request_digest);
             self.log.add_all(&asked.events, asked.effects)?;
@@ -279,7 +287,7 @@ impl<'a> Driver<'a> {
                         let at = now();
                         self.apply(&RunEvent::CallSuspended { at, action, suspension })?;
                     }
-                    Err(report) => self.end_call(EndedCall {
+                    Err(report) => self.apply_tool_end(EndedCall {
                         action,
                         item_id,
                         report: *report,
@@ -289,11 +297,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Applies the questions about the calls of the plan whose arguments are known, if they are asked before the first step of the
-    /// plan starts.
-    async fn check_plan(&mut self) -> Result<(), RuntimeError> {
-        let known = self.run.calls_to_check();
-        if known.is_empty() {
+    /// Applies the questions to a person about the calls of the plan whose arguments are known, if the configuration says that
+    /// they are asked together, before the first step of the plan starts.
+    async fn ask_about_planned_calls(&mut self) -> Result<(), RuntimeError> {
+        let calls = self.run.calls_to_check();
+        if calls.is_empty() {
             return Ok(());
         }
         let mut questions = Vec::new();
@@ -302,7 +310,7 @@ impl<'a> Driver<'a> {
             index,
             call,
             files,
-        } in known
+        } in calls
         {
             let question = self.work.question_about_call(&item_id, call, &files).await;
             questions.extend(question.map(|suspension| PlannedQuestion {
@@ -314,7 +322,7 @@ impl<'a> Driver<'a> {
         self.apply(&RunEvent::PlanChecked { at: now(), questions })
     }
 
-    fn start_calls(&mut self, announced: Announced) {
+    fn start_calls(&mut self, announced: AnnouncedCalls) {
         for call in announced.models {
             let model = &self.run.started_with().model;
             self.work.start_model_call(call, model, &mut self.notifier);
@@ -324,12 +332,12 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Waits for the end of a call, and passes pieces of replies and the progress of tools to the watcher in the meantime. Returns
+    /// Waits until a call ends, and passes pieces of replies and the progress of tools to the watcher in the meantime. Returns
     /// `None` if the run was cancelled.
     ///
     /// # Errors
     /// Fails if another host has taken the run over, or if no call is in progress.
-    async fn next_event(&mut self) -> Result<Option<WorkEvent>, RuntimeError> {
+    async fn wait_for_call_end(&mut self) -> Result<Option<WorkEvent>, RuntimeError> {
         loop {
             let next = tokio::select! {
                 biased;
@@ -339,7 +347,7 @@ impl<'a> Driver<'a> {
             };
             match next {
                 Some(WorkEvent::Piece { call, event }) => self.notifier.stream(&call, &event),
-                Some(WorkEvent::ToolProgress(progress)) => self.notifier.call_progressed(&progress),
+                Some(WorkEvent::ToolProgress(progress)) => self.notifier.tool_progressed(&progress),
                 Some(ended) => return Ok(Some(ended)),
                 None => return Err(RuntimeError::internal("the run is stuck")),
             }
@@ -347,40 +355,40 @@ impl<'a> Driver<'a> {
     }
 
     /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
-    fn handle_other_ends(&mut self) -> Result<(), RuntimeError> {
-        // After a cancellation, `end_cancelled_run` reads the ends, because it puts calls that ended on their own first.
+    fn apply_other_call_ends(&mut self) -> Result<(), RuntimeError> {
+        // After a cancellation, `end_cancelled_run` applies the ends, because it puts calls that ended on their own first.
         while !self.cancel.is_cancelled()
             && self.run.finished().is_none()
             && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
         {
-            self.end_call(ended)?;
+            self.apply_tool_end(ended)?;
         }
         Ok(())
     }
 
     /// Applies the end of a call.
-    fn handle(&mut self, event: WorkEvent) -> Result<(), RuntimeError> {
+    fn apply_call_end(&mut self, event: WorkEvent) -> Result<(), RuntimeError> {
         match event {
             WorkEvent::ModelEnded(event) => {
                 self.apply(&event)?;
-                self.ended.push(Ended::Model(event));
+                self.unreported_ends.push(UnreportedEnd::Model(event));
                 Ok(())
             }
-            WorkEvent::ToolEnded(call) => self.end_call(*call),
+            WorkEvent::ToolEnded(call) => self.apply_tool_end(*call),
             WorkEvent::Piece { .. } | WorkEvent::ToolProgress(_) => Ok(()),
         }
     }
 
-    /// Applies the end of a tool call, and keeps its files, its log and its cost.
-    fn end_call(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
+    /// Applies the end of a tool call. Adds the call's files, its log and its cost to the log of the run.
+    fn apply_tool_end(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
         let action = call.action;
-        let end = Box::new(self.log_call(call));
+        let end = Box::new(self.record_call(call));
         self.apply(&RunEvent::ToolEnded { at: now(), action, end })
     }
 
     /// Adds the files, the log and the cost of a tool call to the log of the run. Returns the end of the call, with the digests of
-    /// the files and the log.
-    fn log_call(&mut self, call: EndedCall) -> CallEnd {
+    /// the files and of the call's log.
+    fn record_call(&mut self, call: EndedCall) -> CallEnd {
         let EndedCall {
             item_id, mut report, ..
         } = call;
@@ -389,8 +397,8 @@ impl<'a> Driver<'a> {
         }
         let metadata = &mut report.result.metadata;
         if !report.log.is_empty() {
-            let log = serde_json::to_vec(&report.log).unwrap_or_default();
-            metadata.log_digest = self.log.add_blob(log);
+            let tool_log = serde_json::to_vec(&report.log).unwrap_or_default();
+            metadata.log_digest = self.log.add_blob(tool_log);
         }
         for (info, file) in metadata.attachments.iter_mut().zip(report.attachments.iter()) {
             info.digest = self.log.add_blob(file.data.clone());
@@ -403,7 +411,7 @@ impl<'a> Driver<'a> {
             tool_digest: report.digest.clone(),
         };
         self.log.add_cost(&cost);
-        self.calls.push(cost);
+        self.costs.push(cost);
         let end = CallEnd {
             result: report.result.clone(),
             ending: report.ending,
@@ -413,38 +421,39 @@ impl<'a> Driver<'a> {
             uses: report.uses.clone(),
             suspension: report.suspension.clone(),
         };
-        self.ended.push(Ended::Tool(Box::new(report)));
+        self.unreported_ends.push(UnreportedEnd::Tool(Box::new(report)));
         end
     }
 
     /// Commits what was applied, and then tells the watcher which calls ended.
     async fn commit(&mut self) -> Result<(), RuntimeError> {
         self.log.commit(&self.run).await?;
-        for ended in self.ended.drain(..) {
+        for ended in self.unreported_ends.drain(..) {
             match ended {
-                Ended::Model(event) => self.notifier.model_ended(&event),
-                Ended::Tool(report) => {
-                    self.notifier.call_ended(&report);
-                    self.called = self.run.started_with().call.is_some().then_some(report);
+                UnreportedEnd::Model(event) => self.notifier.model_ended(&event),
+                UnreportedEnd::Tool(report) => {
+                    self.notifier.tool_ended(&report);
+                    self.direct_call_report = self.run.started_with().call.is_some().then_some(report);
                 }
             }
         }
         Ok(())
     }
 
+    /// Applies an event to the run, and adds it with its effects to the log, which the next commit stores.
     fn apply(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
         let effects = self.run.apply(event).map_err(RuntimeError::internal)?;
         self.log.add(event, effects)
     }
 
-    /// Ends a cancelled run. First applies the results of tools that have ended, because they are part of the run. These
-    /// results may finish the run before the cancellation does.
+    /// Ends a cancelled run. First stops its calls, and applies the ends of tool calls, because their results are part of the
+    /// run. They may finish the run before the cancellation does.
     async fn end_cancelled_run(&mut self) -> Result<(), RuntimeError> {
-        let interrupted = self.work.model_calls();
-        for call in self.work.drain(&mut self.notifier).await {
-            self.end_call_of_ending_run(call)?;
+        let interrupted = self.work.interrupted_model_calls();
+        for call in self.work.stop_calls(&mut self.notifier).await {
+            self.apply_late_tool_end(call)?;
         }
-        self.end_unknown_calls("it did not stop when the run was cancelled")?;
+        self.end_unrepeatable_calls("it did not stop when the run was cancelled")?;
         if self.run.finished().is_none() {
             let at = now();
             self.apply(&RunEvent::CancelRequested { at, interrupted })?;
@@ -452,13 +461,13 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Applies the end of a tool call, or, if the run has ended meanwhile, records only its observation.
-    fn end_call_of_ending_run(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
+    /// Applies the end of a tool call. If the run has ended meanwhile, only adds an observation of the call.
+    fn apply_late_tool_end(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
         if self.run.finished().is_none() {
-            return self.end_call(call);
+            return self.apply_tool_end(call);
         }
         let item_id = call.item_id.clone();
-        let end = self.log_call(call);
+        let end = self.record_call(call);
         self.log
             .add_observation(self.run.observation_of_late_call(&item_id, &end));
         Ok(())
@@ -466,11 +475,11 @@ impl<'a> Driver<'a> {
 
     /// Commits the end of the run and notifies the watcher.
     async fn finish(&mut self, report: RunReport) -> Result<RunReport, RuntimeError> {
-        for call in self.work.drain(&mut self.notifier).await {
-            self.end_call_of_ending_run(call)?;
+        for call in self.work.stop_calls(&mut self.notifier).await {
+            self.apply_late_tool_end(call)?;
         }
         self.commit().await?;
-        self.notifier.update(&self.run.view(), &self.calls);
+        self.notifier.update(&self.run.view(), &self.costs);
         let response = &report.response;
         let failed = response.metadata.status == RunStatus::Error;
         let error = response.metadata.error.as_ref().filter(|_| failed);
@@ -481,10 +490,10 @@ impl<'a> Driver<'a> {
     /// Ends the run after an error of the runtime, unless the store fails as well or the run belongs to another host now. Notifies
     /// the watcher in any case.
     async fn end_with_error(&mut self, error: &RuntimeError) {
-        let drained = self.work.drain(&mut self.notifier).await;
+        let ended_calls = self.work.stop_calls(&mut self.notifier).await;
         let message = in_one_line(error);
         if !error.is_lost_lease()
-            && let Err(error) = self.end_failed_run(&message, drained).await
+            && let Err(error) = self.end_failed_run(&message, ended_calls).await
         {
             tracing::warn!(run = self.run.trace_id(), %error, "a run that failed could not be ended");
         }
@@ -492,19 +501,20 @@ impl<'a> Driver<'a> {
             .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
     }
 
-    /// Ends the run from its committed state, because the run in memory may be ahead of it. Ends of calls that were not committed
-    /// yet are committed now. Does nothing if no event is committed.
-    async fn end_failed_run(&mut self, reason: &str, drained: Vec<EndedCall>) -> Result<(), RuntimeError> {
+    /// Rebuilds the run from its committed events, because the run in memory may contain events that were not committed, and
+    /// ends it. The ends of calls that were not committed yet, and those of `ended_calls`, are committed now. Does nothing if
+    /// no event is committed.
+    async fn end_failed_run(&mut self, reason: &str, ended_calls: Vec<EndedCall>) -> Result<(), RuntimeError> {
         let events = self.log.reload().await?;
         if events.is_empty() {
             return Ok(());
         }
         self.run = Run::replay(&events).map_err(RuntimeError::internal)?;
         let mut reports: BTreeMap<String, ToolReport> = BTreeMap::new();
-        let known = std::mem::take(&mut self.ended)
+        let uncommitted = std::mem::take(&mut self.unreported_ends)
             .into_iter()
-            .filter_map(Ended::into_tool_report);
-        for report in known.chain(drained.into_iter().map(|call| call.report)) {
+            .filter_map(UnreportedEnd::into_tool_report);
+        for report in uncommitted.chain(ended_calls.into_iter().map(|call| call.report)) {
             reports.insert(report.result.call_id.clone(), report);
         }
         for ToolCall {
@@ -512,14 +522,14 @@ impl<'a> Driver<'a> {
         } in self.run.calls_in_progress()
         {
             if let (Some(report), None) = (reports.remove(&call.call_id), self.run.finished()) {
-                self.end_call(EndedCall {
+                self.apply_tool_end(EndedCall {
                     action,
                     item_id,
                     report,
                 })?;
             }
         }
-        self.end_unknown_calls("the host failed while it ran")?;
+        self.end_unrepeatable_calls("the host failed while the tool ran")?;
         if self.run.finished().is_none() {
             let (at, reason) = (now(), reason.to_owned());
             self.apply(&RunEvent::HostFailed { at, reason })?;
@@ -527,11 +537,11 @@ impl<'a> Driver<'a> {
         self.commit().await
     }
 
-    /// Ends the calls in progress of tools that may not be called again.
-    fn end_unknown_calls(&mut self, why: &str) -> Result<(), RuntimeError> {
+    /// Ends, with an unknown outcome, the calls in progress whose tools are not repeatable.
+    fn end_unrepeatable_calls(&mut self, why: &str) -> Result<(), RuntimeError> {
         let registry = self.runtime.tools.registry();
-        let ended = recover::end_unknown_calls(&mut self.run, &mut self.log, registry, why)?;
-        self.calls.extend(ended);
+        let ended_calls = recover::end_unrepeatable_calls(&mut self.run, &mut self.log, registry, why)?;
+        self.costs.extend(ended_calls);
         Ok(())
     }
 
@@ -543,19 +553,20 @@ impl<'a> Driver<'a> {
             trace_id: self.run.trace_id().to_owned(),
             model: self.run.started_with().model.clone(),
             report,
-            calls: self.calls,
-            called: self.called,
+            calls: self.costs,
+            called: self.direct_call_report,
             watcher_panics: self.notifier.panics(),
         };
         (answer, self.lease)
     }
 }
 
-/// Returns the digest of the JSON text of a request.
+/// Returns the digest of the JSON text of a request to a model.
 pub(crate) fn request_digest(request: &ModelRequest) -> String {
     serde_json::to_vec(request).map_or_else(|_| String::new(), |json| digest(&json))
 }
 
+/// Returns how the store begins a run. The run of a direct call has no model.
 fn new_run(start: &RunStart) -> NewRun {
     NewRun {
         trace_id: start.props.trace_id.clone().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! A dry run, which calls a model but no tools.
+//! A dry run of a question: it calls a model but no tools, and returns the tool calls that the model proposes.
 
 use art_agent::{CallEnd, ModelCall, Run, RunEvent, RunStage, RunStart, sample_output};
 use art_core::agent::{AgentProps, ThreadConfig};
@@ -38,14 +38,16 @@ pub async fn proposed_calls(
         ..run_start_for_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
     };
     let start = merge_settings(config, ThreadConfig::default(), CallSettings::default(), start);
+    // Nothing is stored, so these events need no time, and the requests to models no digest.
+    let at = 0;
     let started = RunEvent::Started {
-        at: 0,
+        at,
         start: Box::new(start),
     };
     let (mut run, _) = Run::start(&started).map_err(|error| error.to_string())?;
     let mut proposed = Vec::new();
     while !matches!(run.stage(), RunStage::Synthesis | RunStage::Finished) {
-        let model_calls = run.ask_models(0, |_| String::new()).calls;
+        let model_calls = run.ask_models(at, |_| String::new()).calls;
         let calls = run.ready_calls();
         if model_calls.is_empty() && calls.is_empty() {
             break;
@@ -62,7 +64,7 @@ pub async fn proposed_calls(
         }
         for call in calls {
             let (action, end) = (call.action, sample_end(&call.call, tools));
-            for event in [call.called_event(0), RunEvent::ToolEnded { at: 0, action, end }] {
+            for event in [call.called_event(at), RunEvent::ToolEnded { at, action, end }] {
                 run.apply(&event).map_err(|error| error.to_string())?;
             }
             proposed.push(call.call);

@@ -50,7 +50,7 @@ pub enum RuntimeError {
         "the question has {chars} characters, and {most} are the most; attach the text as a file and ask about that"
     )]
     QuestionTooLong {
-        /// Its length in characters.
+        /// Length of the question in characters.
         chars: usize,
         /// The maximum length in characters.
         most: usize,
@@ -75,9 +75,9 @@ pub enum RuntimeError {
         art_store::limits::MAX_NAME_BYTES
     )]
     Identifier {
-        /// What it identifies: `user` or `session`.
+        /// What the identifier identifies: `user` or `session`.
         what: &'static str,
-        /// Its length in bytes.
+        /// Length of the identifier in bytes.
         bytes: usize,
     },
     /// A request is invalid.
@@ -104,12 +104,13 @@ pub enum RuntimeError {
         /// The identifier.
         id: String,
     },
-    /// The run has ended, or waits for a decision that only an earlier version of the host could take, so it cannot be resumed.
+    /// The run cannot be resumed: it has ended, or it waits for a decision in a way that only an earlier version of the host
+    /// supported.
     #[error("{}", cannot_resume_message(id, *status))]
     RunHasEnded {
         /// The run.
         id: String,
-        /// How it ended.
+        /// How the run ended; [`RunState::Suspended`] if it waits for a decision.
         status: RunState,
     },
     /// The conversation has a run that waits for a decision.
@@ -120,9 +121,9 @@ pub enum RuntimeError {
     ThreadWaits {
         /// The conversation.
         thread_id: String,
-        /// Its run that waits.
+        /// The run that waits.
         trace_id: String,
-        /// The suspension for whose decision the run waits.
+        /// The suspension about which the run waits for a decision.
         suspension_id: String,
         /// Name of the tool.
         tool: String,
@@ -149,7 +150,7 @@ pub enum RuntimeError {
     Internal(String),
 }
 
-/// Returns the message why a run that was not interrupted cannot be resumed, and what to do.
+/// Returns the message that says why a run which was not interrupted cannot be resumed, and what to do instead.
 fn cannot_resume_message(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(

@@ -1,4 +1,4 @@
-//! A recorded run as one file, from which a host with another home can replay the run.
+//! A recorded run as one file, the export of the run, from which a host with another home can replay it.
 //!
 //! The file has one JSON object in each line, and the only key of an object says what the line is:
 //!
@@ -53,8 +53,8 @@ enum Line {
 }
 
 impl Recording {
-    /// Adds the components that the calls ran, whose files are read again. Returns the digests of the components that are not among
-    /// `plugins` or cannot be read.
+    /// Adds the components that the calls ran. Their files in `folder` are read again. Returns the digests of the missing
+    /// components: those that are not among `plugins`, and those that cannot be read.
     ///
     /// # Errors
     /// Fails if the journal cannot be understood.
@@ -95,7 +95,7 @@ impl Recording {
     /// # Errors
     /// Fails if it exceeds a limit of files.
     pub fn to_file(&self) -> Result<Vec<u8>, RuntimeError> {
-        let mut limits = Limits::default();
+        let mut counts = PartCounts::default();
         let mut file = Vec::new();
         let header = Line::Header {
             format: FORMAT.to_owned(),
@@ -104,7 +104,7 @@ impl Recording {
         write_line(&mut file, &header)?;
         write_line(&mut file, &Line::Run(Box::new(self.run.clone())))?;
         for entry in &self.entries {
-            limits.add_entry(entry)?;
+            counts.add_entry(entry)?;
             write_line(&mut file, &Line::Entry(entry.clone()))?;
         }
         for (digest, bytes) in &self.blobs {
@@ -112,7 +112,7 @@ impl Recording {
             write_line(&mut file, &Line::Blob { digest, data })?;
         }
         for Component { name, wasm } in &self.components {
-            limits.add_component()?;
+            counts.add_component()?;
             let line = Line::Component {
                 name: name.clone(),
                 digest: component_digest(wasm),
@@ -158,14 +158,15 @@ fn verify_lines(bytes: &[u8]) -> Result<&[u8], RuntimeError> {
     if !bytes.starts_with(br#"{"header":"#) {
         return Err(damaged("it is no recorded run; `art runs export` writes one"));
     }
-    let cut = || damaged("its end is missing");
-    let without_end = bytes.strip_suffix(b"\n").ok_or_else(cut)?;
-    let start = without_end.iter().rposition(|byte| *byte == b'\n').ok_or_else(cut)? + 1;
-    let (lines, last) = bytes.split_at_checked(start).ok_or_else(cut)?;
+    let no_end = || damaged("its end is missing");
+    let without_last_break = bytes.strip_suffix(b"\n").ok_or_else(no_end)?;
+    let last_break = without_last_break.iter().rposition(|byte| *byte == b'\n');
+    let start_of_last = last_break.ok_or_else(no_end)? + 1;
+    let (lines, last) = bytes.split_at_checked(start_of_last).ok_or_else(no_end)?;
     match parse_line(last) {
         Ok(Line::End { digest: expected }) if digest(lines) == expected => Ok(lines),
         Ok(Line::End { .. }) => Err(damaged("it was changed after it was written")),
-        _ => Err(cut()),
+        _ => Err(no_end()),
     }
 }
 
@@ -214,7 +215,7 @@ struct Parts {
     entries: Vec<JournalEntry>,
     blobs: BTreeMap<String, Vec<u8>>,
     components: Vec<Component>,
-    limits: Limits,
+    counts: PartCounts,
 }
 
 impl Parts {
@@ -222,7 +223,7 @@ impl Parts {
         match line {
             Line::Run(run) if self.run.is_none() => self.run = Some(*run),
             Line::Entry(entry) => {
-                self.limits.add_entry(&entry)?;
+                self.counts.add_entry(&entry)?;
                 self.entries.push(entry);
             }
             Line::Blob { digest: expected, data } => {
@@ -233,7 +234,7 @@ impl Parts {
                 self.blobs.insert(expected, bytes);
             }
             Line::Component { name, digest, data } => {
-                self.limits.add_component()?;
+                self.counts.add_component()?;
                 let wasm = decode_base64(&data)?;
                 if component_digest(&wasm) != digest {
                     return Err(damaged("a component in it does not have its digest"));
@@ -259,15 +260,15 @@ impl Parts {
     }
 }
 
-/// Counts the parts of a file whose number or size is limited.
+/// Counts the parts of a file whose number or size is limited, and fails when a limit is exceeded.
 #[derive(Default)]
-struct Limits {
+struct PartCounts {
     entries: u64,
     journal_bytes: usize,
     components: usize,
 }
 
-impl Limits {
+impl PartCounts {
     fn add_entry(&mut self, entry: &JournalEntry) -> Result<(), RuntimeError> {
         self.entries += 1;
         self.journal_bytes = self.journal_bytes.saturating_add(entry.payload.len());
@@ -300,7 +301,7 @@ mod tests {
     use super::*;
     use crate::testing::store_with_run;
 
-    /// Returns a recording of a run that has only started, with a file and a component.
+    /// Returns a recording of a run that has only started, with the file `file` and the component `wasm`.
     fn recording() -> Recording {
         let props = AgentProps {
             query: "q".to_owned(),
@@ -329,8 +330,15 @@ mod tests {
         recording
     }
 
-    fn file() -> Vec<u8> {
+    fn recorded_file() -> Vec<u8> {
         recording().to_file().unwrap()
+    }
+
+    /// Returns the lines of [`recorded_file`] before the last one, which has their digest.
+    fn lines_without_end() -> String {
+        let file = String::from_utf8(recorded_file()).unwrap();
+        let start_of_end = file.trim_end().rfind('\n').unwrap() + 1;
+        file[..start_of_end].to_owned()
     }
 
     /// Returns a file of these lines with the right digest at its end.
@@ -339,6 +347,7 @@ mod tests {
         format!("{lines}{{\"end\":{{\"digest\":\"{digest}\"}}}}\n").into_bytes()
     }
 
+    /// Returns the message with which a file is refused.
     fn refusal(file: &[u8]) -> String {
         Recording::from_file(file).unwrap_err().to_string()
     }
@@ -362,16 +371,13 @@ mod tests {
 
     #[test]
     fn a_file_without_its_last_line_is_refused() {
-        let file = String::from_utf8(file()).unwrap();
-        let end = file.trim_end().rfind('\n').unwrap() + 1;
-        assert!(refusal(&file.as_bytes()[..end]).contains("its end is missing"));
+        assert!(refusal(lines_without_end().as_bytes()).contains("its end is missing"));
     }
 
     #[test]
     fn a_file_whose_journal_was_changed_is_refused_even_if_its_digest_is_right() {
-        let file = String::from_utf8(file()).unwrap();
-        let end = file.trim_end().rfind('\n').unwrap() + 1;
-        let changed = file_with_end(&file[..end].replace(r#"\"query\":\"q\""#, r#"\"query\":\"p\""#));
+        let changed = lines_without_end().replace(r#"\"query\":\"q\""#, r#"\"query\":\"p\""#);
+        let changed = file_with_end(&changed);
         let error = Recording::from_file(changed.as_slice()).unwrap_err();
         assert!(
             matches!(error, RuntimeError::Store(art_store::StoreError::BrokenChain { .. })),
@@ -381,10 +387,9 @@ mod tests {
 
     #[test]
     fn a_file_or_component_that_does_not_have_its_digest_is_refused() {
-        let file = String::from_utf8(file()).unwrap();
-        let end = file.trim_end().rfind('\n').unwrap() + 1;
         for (content, what) in [(b"file", "a file"), (b"wasm", "a component")] {
-            let changed = file_with_end(&file[..end].replace(&STANDARD.encode(content), "AAAA"));
+            let changed = lines_without_end().replace(&STANDARD.encode(content), "AAAA");
+            let changed = file_with_end(&changed);
             assert!(refusal(&changed).contains(what), "{what}");
         }
     }
@@ -402,7 +407,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_file_with_any_changed_byte_is_refused(position in any::<prop::sample::Index>(), flip in 1_u8..) {
-            let mut file = file();
+            let mut file = recorded_file();
             let index = position.index(file.len());
             file[index] ^= flip;
             prop_assert!(Recording::from_file(file.as_slice()).is_err());
@@ -410,7 +415,7 @@ mod tests {
 
         #[test]
         fn a_truncated_file_is_refused(position in any::<prop::sample::Index>()) {
-            let file = file();
+            let file = recorded_file();
             prop_assert!(Recording::from_file(&file[..position.index(file.len())]).is_err());
         }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use art_core::capability::{Places, PolicyError, ToolPolicy};
+use art_core::capability::{BaseDirs, PolicyError, ToolPolicy};
 use art_files::{open_entry, read_text};
 use art_sandbox::{LoadError, Plugin};
 use cap_std::ambient_authority;
@@ -19,8 +19,8 @@ use crate::error::in_one_line;
 use crate::plugins::{LoadedFolder, RefusedFile};
 use crate::secrets::{Quarantine, Quarantined};
 
-pub use approved::Approved;
-pub use protected::{Protected, ProtectedPath};
+pub use approved::ApprovedComponent;
+pub use protected::{ProtectedPath, ProtectedPaths};
 
 /// Maximum size of a file of grants, in bytes.
 const MAX_BYTES: u64 = 64 << 10;
@@ -28,11 +28,12 @@ const MAX_BYTES: u64 = 64 << 10;
 /// The grants of the tools in a plugins folder.
 #[derive(Clone, Debug)]
 pub struct GrantFiles {
+    /// The plugins folder.
     folder: PathBuf,
     /// Folder with records of the approved components; an empty path means that no records are kept.
-    approved: PathBuf,
-    places: Places,
-    protected: Protected,
+    approved_folder: PathBuf,
+    base_dirs: BaseDirs,
+    protected: ProtectedPaths,
     quarantine: Quarantine,
 }
 
@@ -80,7 +81,7 @@ pub enum GrantError {
         #[source]
         source: Box<toml::de::Error>,
     },
-    /// The component sent, returned or logged a canary.
+    /// The component sent, returned or logged a canary, which is a secret that is stored only as a decoy.
     #[error(
         "it is in quarantine: the secret `{canary}`, a decoy, was in what it sent, returned or logged (hint: remove its line from \
          `{path}` to use it again)"
@@ -94,7 +95,8 @@ pub enum GrantError {
     /// A grant is invalid for every tool.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// The earlier grants were made for another component, so that adding a grant would approve all of them.
+    /// The earlier grants were made for another component. Adding a grant would approve all earlier ones for this component
+    /// too.
     #[error(
         "`{tool}` is another component than the one for which its grants were made (hint: `art grant approve {tool}` shows the \
          difference)"
@@ -106,7 +108,7 @@ pub enum GrantError {
     /// A path may not be granted to any tool.
     #[error(transparent)]
     Protected(#[from] ProtectedPath),
-    /// The component can never use a grant, or requests more than it is granted.
+    /// The component has a grant that it can never use, or requests more than it is granted.
     #[error(transparent)]
     Component(#[from] LoadError),
 }
@@ -120,13 +122,13 @@ impl GrantFiles {
             .filter(|home| home.is_absolute());
         Self {
             folder: config.plugins.value.clone(),
-            approved: match config.database.value.parent() {
+            approved_folder: match config.database.value.parent() {
                 Some(state) if !state.as_os_str().is_empty() => state.join("approved"),
                 _ => PathBuf::new(),
             },
-            protected: Protected::new(config, home.as_deref()),
+            protected: ProtectedPaths::new(config, home.as_deref()),
             quarantine: Quarantine::new(config),
-            places: Places {
+            base_dirs: BaseDirs {
                 home,
                 current: std::env::current_dir().unwrap_or_default(),
             },
@@ -141,14 +143,14 @@ impl GrantFiles {
 
     /// Returns the directories to which relative paths of calls refer.
     #[must_use]
-    pub const fn places(&self) -> &Places {
-        &self.places
+    pub const fn base_dirs(&self) -> &BaseDirs {
+        &self.base_dirs
     }
 
     /// Reads the grants of a component. Returns an empty policy if there is no file.
     ///
     /// # Errors
-    /// Fails if the file cannot be used. Then nothing is granted, and the component should not be offered.
+    /// Fails if the file cannot be used. Then nothing is granted, and the component should not be offered to models.
     pub fn read(&self, name: &str) -> Result<ToolPolicy, GrantError> {
         let path = self.path(name);
         let Some(text) = self.read_file(name)? else {
@@ -162,6 +164,7 @@ impl GrantFiles {
         Ok(policy)
     }
 
+    /// Reads the text of the grants of a component. Returns `None` if there is no file.
     fn read_file(&self, name: &str) -> Result<Option<String>, GrantError> {
         let path = self.path(name);
         let read_error = |source| GrantError::Read {
@@ -196,8 +199,9 @@ impl GrantFiles {
         Ok(())
     }
 
-    /// Locks the grants of this folder against other writers, in this process or another, until the returned value is dropped. A writer
-    /// takes the lock before it reads the grants that it changes, so that no grant that is made at the same time is lost.
+    /// Locks the grants of this folder against other writers, in this process or another, until the returned value is dropped.
+    /// A writer takes the lock before it reads the grants that it changes, so that it does not lose a grant that another writer
+    /// makes meanwhile.
     ///
     /// # Errors
     /// Fails with [`GrantError::Write`] if the folder cannot be opened, or if another writer keeps the lock for five seconds.
@@ -238,11 +242,11 @@ impl GrantFiles {
     /// Applies the grants of a component to it.
     ///
     /// # Errors
-    /// Fails if its grants cannot be used. Then it should not be offered.
+    /// Fails if the component is in quarantine or its grants cannot be used. Then it should not be offered to models.
     pub fn apply(&self, plugin: Plugin) -> Result<Plugin, GrantError> {
         self.check_quarantine(&plugin.digest())?;
         let policy = self.read(plugin.name())?;
-        Ok(plugin.with_policy(policy, self.places.clone())?)
+        Ok(plugin.with_policy(policy, self.base_dirs.clone())?)
     }
 
     /// Refuses a component that is in quarantine.
@@ -296,8 +300,8 @@ fn replace_file(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Returns a path as it is named on this machine: absolute, with every link in it followed. If the last part does not exist, it
-/// stays as it is.
+/// Returns a path as it is named on this machine: absolute, with every link in it followed. If nothing exists at the path, only
+/// the links in its directory are followed.
 ///
 /// # Errors
 /// Fails if the directory of the path does not exist.

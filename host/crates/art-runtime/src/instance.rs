@@ -31,7 +31,9 @@ pub use subscribers::Subscription;
 #[derive(Debug)]
 pub struct ArtInstance {
     runtime: Arc<Runtime>,
+    /// The store of the runtime.
     publishing_store: Arc<PublishingStore>,
+    /// Counts the runs in progress, and refuses further ones once the instance is closed.
     gate: Gate,
     saving: StateSaving,
     /// Held while settings of a thread are read and written again.
@@ -68,7 +70,7 @@ impl ArtInstance {
         Ok(answer.report.response)
     }
 
-    /// Same as [`Runtime::ask_watched`], until the instance is closed.
+    /// Same as [`Runtime::ask_watched`]. The run counts as in progress for [`close`](Self::close).
     ///
     /// # Errors
     /// Same as [`Runtime::ask_watched`]. Also fails after [`close`](Self::close).
@@ -82,7 +84,7 @@ impl ArtInstance {
         self.gate.begin_run()?.carry_out(&cancel, run).await
     }
 
-    /// Same as [`Runtime::resume`], until the instance is closed.
+    /// Same as [`Runtime::resume`]. The run counts as in progress for [`close`](Self::close).
     ///
     /// # Errors
     /// Same as [`Runtime::resume`]. Also fails after [`close`](Self::close).
@@ -96,22 +98,22 @@ impl ArtInstance {
         self.gate.begin_run()?.carry_out(&cancel, run).await
     }
 
-    /// Returns the manager of threads without an owner, with their settings and states. [`StateManager::of_user`] returns that of
-    /// a person.
+    /// Returns the manager of threads without an owner, with their settings and states. [`StateManager::of_user`] makes it the
+    /// manager of a person's threads.
     #[must_use]
     pub fn state_manager(&self) -> StateManager {
         StateManager::new(Arc::clone(&self.runtime), self.saving, Arc::clone(&self.settings_lock))
     }
 
-    /// Returns the manager of the messages of threads without an owner. [`ConversationManager::of_user`] returns that of a
-    /// person.
+    /// Returns the manager of the messages of threads without an owner. [`ConversationManager::of_user`] makes it the manager
+    /// of a person's messages.
     #[must_use]
     pub fn conversation_manager(&self) -> ConversationManager {
         ConversationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.publishing_store))
     }
 
-    /// Returns the manager of the observations of threads without an owner. [`ObservationManager::of_user`] returns that of a
-    /// person.
+    /// Returns the manager of the observations of threads without an owner. [`ObservationManager::of_user`] makes it the
+    /// manager of the observations of a person's threads.
     #[must_use]
     pub fn observation_manager(&self) -> ObservationManager {
         ObservationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.publishing_store))
@@ -124,8 +126,9 @@ impl ArtInstance {
         &self.runtime
     }
 
-    /// Closes the instance (B27): refuses further questions, waits for runs in progress, cancels them after `patience`, and shuts
-    /// the models down. Returns how many runs did not end in time. Such a run can be resumed once its lease has expired.
+    /// Closes the instance (B27): refuses further questions, waits for runs in progress, cancels those that have not ended
+    /// after `patience`, and shuts the models down. Returns how many runs did not end although they were cancelled. Such a run
+    /// can be resumed once its lease has expired.
     pub async fn close(&self, patience: Duration) -> usize {
         let unfinished = self.gate.close(patience).await;
         self.runtime.engine.shutdown().await;

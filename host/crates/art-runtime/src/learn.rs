@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use art_agent::RunEvent;
-use art_core::capability::Observed;
+use art_core::capability::ObservedCalls;
 use art_core::suspension::SuspensionCause;
 use art_store::{RunFilter, Store};
 
@@ -14,15 +14,15 @@ use crate::recording::Recording;
 #[derive(Clone, Debug, Default)]
 pub struct ObservedRuns {
     /// Uses and denials of the tool's calls.
-    pub observed: Observed,
+    pub observed: ObservedCalls,
     /// Number of runs that were read.
     pub runs: usize,
     /// Number of runs that could not be read.
     pub unreadable: usize,
 }
 
-/// Reads what the calls of `tool` used and were denied in the runs that `filter` selects. Leaves out a call that is known to have run a
-/// component with another digest than `digest`.
+/// Reads what the calls of `tool` used and were denied in the runs that `filter` selects. `digest` is that of its component:
+/// calls that ran another version of the component are left out.
 ///
 /// # Errors
 /// Fails if the store cannot be read.
@@ -46,24 +46,27 @@ pub async fn observe_runs(
     Ok(found)
 }
 
-fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut Observed) -> Result<(), RuntimeError> {
-    let mut digests = HashMap::new();
+fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut ObservedCalls) -> Result<(), RuntimeError> {
+    let mut digests_by_call = HashMap::new();
     for event in recording.events() {
         match event? {
             RunEvent::ToolCalled {
                 call_id, tool_digest, ..
-            } => drop(digests.insert(call_id, tool_digest)),
+            } => drop(digests_by_call.insert(call_id, tool_digest)),
             RunEvent::CallSuspended { suspension, .. } if suspension.call.tool_name == tool => {
                 if let SuspensionCause::Grant { denials } = &suspension.cause
-                    && suspension.tool_digest.as_deref().is_none_or(|called| called == digest)
+                    && suspension
+                        .tool_digest
+                        .as_deref()
+                        .is_none_or(|of_call| of_call == digest)
                 {
                     observed.add_denials(denials);
                 }
             }
             RunEvent::ToolEnded { end, .. } if end.result.tool_name == tool => {
-                // A call that was denied before it was made has no digest.
-                let called = digests.get(&end.result.call_id).and_then(Option::as_deref);
-                if called.is_none_or(|called| called == digest) {
+                // A call that was denied before the tool ran has no digest.
+                let of_call = digests_by_call.get(&end.result.call_id).and_then(Option::as_deref);
+                if of_call.is_none_or(|of_call| of_call == digest) {
                     observed.add(&end.uses, &end.result.metadata.denials);
                 }
             }

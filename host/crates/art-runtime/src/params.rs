@@ -1,4 +1,8 @@
-//! The parameters of a kept plan: their schemas, and the values that a caller gives.
+//! The parameters of a kept plan, which is a plan that is stored to be carried out again: their schemas, and the values that a
+//! caller gives.
+//!
+//! The schema of a parameter has to be *admitted* before it is used, as the schemas of tools are: it is refused if it is invalid
+//! or exceeds a limit, and otherwise its references are resolved and it is compiled.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +17,7 @@ use serde_json::Value;
 /// Maximum length of a value in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// Reads a kept plan, and admits the schemas of its parameters like those of tools.
+/// Reads a kept plan, and admits the schemas of its parameters.
 ///
 /// # Errors
 /// Fails with everything that is wrong with the form of the plan or with its parameters.
@@ -24,7 +28,7 @@ pub fn read_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
     Ok(plan)
 }
 
-/// Parameters whose schemas are admitted, by name.
+/// The admitted schemas of the parameters, by the names of the parameters.
 #[derive(Debug)]
 pub struct Params(BTreeMap<String, CompiledSchema>);
 
@@ -46,7 +50,7 @@ impl Params {
         if problems.is_empty() { Ok(params) } else { Err(problems) }
     }
 
-    /// Returns the schemas, in which references are resolved.
+    /// Returns the schemas with their references resolved.
     #[must_use]
     pub fn schemas(&self) -> BTreeMap<String, Value> {
         let schemas = self.0.iter();
@@ -55,7 +59,7 @@ impl Params {
             .collect()
     }
 
-    /// Reads values as a person writes them: as text if the schema allows it, or else as JSON.
+    /// Reads values as a person writes them: as text if the schema allows the text, or else as JSON.
     ///
     /// # Errors
     /// Fails with every name that is unknown or given twice, and every value that its schema does not allow.
@@ -147,7 +151,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn params(schemas: Value) -> Result<Params, Vec<String>> {
+    /// Admits the schemas of the parameters of a plan.
+    fn admit(schemas: Value) -> Result<Params, Vec<String>> {
         Params::admit(&KeptPlan {
             params: serde_json::from_value(schemas).unwrap(),
             ..KeptPlan::default()
@@ -158,10 +163,10 @@ mod tests {
         let schemas = json!({
             "rate": {"type": "number", "minimum": 0},
             "name": {"type": "string"},
-            "either": {"type": ["string", "null"]},
+            "text_or_null": {"type": ["string", "null"]},
             "days": {"type": "array", "items": {"type": "integer"}, "default": [1]},
         });
-        params(schemas).unwrap()
+        admit(schemas).unwrap()
     }
 
     fn read_invoice(texts: &[(&str, &str)]) -> Result<JsonObject, Vec<String>> {
@@ -171,10 +176,16 @@ mod tests {
 
     #[test]
     fn a_text_is_read_as_json_only_if_the_schema_forbids_text() {
-        let values = read_invoice(&[("rate", "17.5"), ("name", "12"), ("either", "null"), ("days", "[2, 3]")]).unwrap();
+        let values = read_invoice(&[
+            ("rate", "17.5"),
+            ("name", "12"),
+            ("text_or_null", "null"),
+            ("days", "[2, 3]"),
+        ])
+        .unwrap();
         assert_eq!(
             Value::Object(values),
-            json!({"rate": 17.5, "name": "12", "either": "null", "days": [2, 3]})
+            json!({"rate": 17.5, "name": "12", "text_or_null": "null", "days": [2, 3]})
         );
     }
 
@@ -191,16 +202,16 @@ mod tests {
         the parameter `rate` is given twice
         `"high"` is not a value of the parameter `rate`: it must be number
         `["x"]` is not a value of the parameter `days`: /0 must be integer
-        the plan has no parameter `nam`; it has `days`, `either`, `name`, `rate`
+        the plan has no parameter `nam`; it has `days`, `name`, `rate`, `text_or_null`
         "#);
     }
 
     #[test]
-    fn a_parameter_without_a_value_takes_its_default() {
+    fn a_parameter_without_a_value_takes_its_default_or_is_missing() {
         let params = invoice_params();
         let values = params.with_defaults(&JsonObject::new()).unwrap();
         assert_eq!(Value::Object(values.clone()), json!({"days": [1]}));
-        assert_eq!(params.missing(&values), ["either", "name", "rate"]);
+        assert_eq!(params.missing(&values), ["name", "rate", "text_or_null"]);
     }
 
     #[test]
@@ -213,7 +224,7 @@ mod tests {
     #[test]
     fn schemas_of_parameters_are_admitted_like_those_of_tools() {
         let schema = json!({"$ref": "https://example.org/schema"});
-        let problems = params(json!({"a": schema, "b": {"type": "integer", "default": "x"}})).unwrap_err();
+        let problems = admit(json!({"a": schema, "b": {"type": "integer", "default": "x"}})).unwrap_err();
         assert!(
             problems[0].starts_with("the schema of the parameter `a` is refused: "),
             "{problems:?}"
@@ -224,7 +235,7 @@ mod tests {
         );
         let with_reference = json!({"$defs": {"n": {"type": "integer"}}, "$ref": "#/$defs/n"});
         assert_eq!(
-            params(json!({"a": with_reference})).unwrap().schemas()["a"]["type"],
+            admit(json!({"a": with_reference})).unwrap().schemas()["a"]["type"],
             "integer"
         );
     }

@@ -1,4 +1,6 @@
-//! Makes plans, checks them, and compares them with the current tools, without running anything.
+//! Makes plans, checks them, and compares them with the current tools, without calling a tool.
+//!
+//! A plan belongs to a run, so a run is started for it. This run is *detached*: it is not stored, and none of its steps starts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +19,7 @@ use serde_json::Value;
 
 use crate::drive::Question;
 use crate::drive::clock::now;
-use crate::drive::prepare::{ThreadContext, run_start_in};
+use crate::drive::prepare::{ThreadForRun, run_start_in};
 use crate::dry_run::reply_event;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
@@ -63,7 +65,7 @@ pub struct ChangedTool {
 
 impl Runtime {
     /// Asks the model for a plan and checks the plan. The question counts as the next one of the thread that it names, or else as
-    /// the first one of a new thread. Calls no tool, and stores nothing, since a plan is not a run. `question.plan` is not used.
+    /// the first one of a new thread. Calls no tool, and stores nothing. `question.plan` is not used.
     ///
     /// # Errors
     /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable plan,
@@ -71,7 +73,7 @@ impl Runtime {
     pub async fn plan(&self, question: Question) -> Result<Planned, RuntimeError> {
         question.check()?;
         let question = Question { plan: None, ..question };
-        let mut run = start_run(self.detached_start(question).await?)?;
+        let mut run = start_detached(self.detached_run_start(question).await?)?;
         while run.stage() == RunStage::Planning {
             let Some(call) = run.ask_models(now(), |_| String::new()).calls.pop() else {
                 break;
@@ -81,7 +83,7 @@ impl Runtime {
         }
         let answer = run.finished().map(answer_from_report).transpose()?;
         let mut plan = run.kept_plan();
-        plan.tools = self.stamps(&plan);
+        plan.tools = self.current_stamps(&plan);
         let check = self.check(&plan, &run);
         let may_run = check.faults.is_empty() && !plan.steps.is_empty();
         let review = PlanReview {
@@ -89,7 +91,7 @@ impl Runtime {
             changed_tools: Vec::new(),
             estimate: may_run.then(|| run.estimate().clone()),
         };
-        let metadata = end(run)?.response.metadata;
+        let metadata = end_before_first_step(run)?.response.metadata;
         Ok(Planned {
             plan,
             answer,
@@ -105,25 +107,25 @@ impl Runtime {
     /// # Errors
     /// Fails if the question has no plan, if its thread does not exist, or if the store cannot be read.
     pub async fn review_plan(&self, mut question: Question) -> Result<PlanReview, RuntimeError> {
-        let plan = question.plan.take();
-        let plan = plan.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
-        let bound = plan.plan.with_values(&plan.values);
-        let size_error = plan.plan.size_error(&plan.values);
-        let to_run = PlanToRun {
-            plan: bound.clone(),
+        let to_run = question.plan.take();
+        let to_run = to_run.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
+        let plan = to_run.plan.with_values(&to_run.values);
+        let size_error = to_run.plan.size_error(&to_run.values);
+        let without_values = PlanToRun {
+            plan: plan.clone(),
             ..PlanToRun::default()
         };
-        let start = self.detached_start(question).await?;
-        let run = start_run(RunStart {
-            plan: Some(Box::new(to_run)),
+        let start = self.detached_run_start(question).await?;
+        let run = start_detached(RunStart {
+            plan: Some(Box::new(without_values)),
             ..start
         })?;
         let mut review = PlanReview {
-            check: self.check(&bound, &run),
-            changed_tools: find_changed_tools(&bound.tools, &self.stamps(&bound)),
+            check: self.check(&plan, &run),
+            changed_tools: find_changed_tools(&plan.tools, &self.current_stamps(&plan)),
             estimate: None,
         };
-        let too_long = Question::check_text(&bound.question)
+        let too_long = Question::check_text(&plan.question)
             .err()
             .map(|error| error.to_string());
         let faults = size_error
@@ -131,17 +133,17 @@ impl Runtime {
             .chain(too_long)
             .map(|text| PlanFault { step: None, text });
         review.check.faults.extend(faults);
-        if review.check.faults.is_empty() && bound.params.is_empty() {
+        if review.check.faults.is_empty() && plan.params.is_empty() {
             add_estimate(&mut review, &run);
         }
         Ok(review)
     }
 
     /// Returns the start of a run that is not stored: in the thread that the question names, or else in a new one.
-    async fn detached_start(&self, question: Question) -> Result<RunStart, RuntimeError> {
+    async fn detached_run_start(&self, question: Question) -> Result<RunStart, RuntimeError> {
         let thread = match &question.thread_id {
-            Some(id) => ThreadContext::find(self, id, question.user_id.as_deref()).await?,
-            None => ThreadContext::new("plan".to_owned()),
+            Some(id) => ThreadForRun::find(self, id, question.user_id.as_deref()).await?,
+            None => ThreadForRun::new("plan".to_owned()),
         };
         run_start_in(self, question, thread).await
     }
@@ -175,7 +177,7 @@ impl Runtime {
         }));
     }
 
-    /// Adds a fault for each right that a call with known arguments needs and does not have, unless the run will ask for it.
+    /// Adds a fault for each grant that a call with known arguments needs and does not have, unless the run will ask for it.
     fn check_grants(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
         let Some(arguments) = constant_arguments(&call.arguments) else {
             return;
@@ -192,8 +194,9 @@ impl Runtime {
         }));
     }
 
-    /// Returns the stamps of the tools that the plan names, as far as they exist.
-    fn stamps(&self, plan: &KeptPlan) -> BTreeMap<String, ToolStamp> {
+    /// Returns the stamps of the tools that the plan names, as far as they exist. A stamp has the digests that identify the
+    /// version of a tool.
+    fn current_stamps(&self, plan: &KeptPlan) -> BTreeMap<String, ToolStamp> {
         let registry = self.tools.registry();
         let stamps = plan.tool_names().into_iter().filter_map(|name| {
             let schema = registry.schema(name)?;
@@ -208,7 +211,7 @@ impl Runtime {
     }
 }
 
-fn start_run(start: RunStart) -> Result<Run, RuntimeError> {
+fn start_detached(start: RunStart) -> Result<Run, RuntimeError> {
     let started = RunEvent::Started {
         at: now(),
         start: Box::new(start),
@@ -246,8 +249,8 @@ fn schema_digest(schema: &Value) -> String {
     digest(sorted_text(schema).as_bytes())
 }
 
-/// Ends a run whose plan is not carried out, and returns its report.
-fn end(mut run: Run) -> Result<RunReport, RuntimeError> {
+/// Ends a detached run, unless it has ended already, and returns its report.
+fn end_before_first_step(mut run: Run) -> Result<RunReport, RuntimeError> {
     if run.finished().is_none() {
         let event = RunEvent::CancelRequested {
             at: now(),
@@ -272,7 +275,7 @@ fn answer_from_report(report: &RunReport) -> Result<String, RuntimeError> {
     })
 }
 
-/// Returns the tools that differ. A tool that does not exist any more is left out.
+/// Returns the tools whose stamps differ. A tool that does not exist any more is left out.
 fn find_changed_tools(planned: &BTreeMap<String, ToolStamp>, today: &BTreeMap<String, ToolStamp>) -> Vec<ChangedTool> {
     let pairs = planned
         .iter()
@@ -362,10 +365,13 @@ mod tests {
     async fn making_a_plan_calls_no_tool_and_stores_nothing() {
         let runtime = runtime().await;
         let planned = runtime.plan("How many people live in Paris?".into()).await.unwrap();
-        let calls = (planned.metadata.llm_calls, planned.metadata.tool_calls);
-        assert_eq!((planned.plan.steps.len(), calls), (1, (1, 0)));
+        assert_eq!(planned.plan.steps.len(), 1);
+        assert_eq!((planned.metadata.llm_calls, planned.metadata.tool_calls), (1, 0));
         assert_eq!(planned.review.check.faults, []);
-        assert_eq!(planned.plan.tools["population"].component, None);
+        assert_eq!(
+            planned.plan.tools["population"].component, None,
+            "the tool is a function of the program"
+        );
         assert!(is_store_empty(&runtime).await);
     }
 
@@ -385,13 +391,13 @@ mod tests {
     #[tokio::test]
     async fn a_plan_without_valid_values_starts_no_run() {
         let runtime = runtime().await;
-        for (values, part) in [
+        for (values, problem) in [
             (json!({}), "needs a value for `city`"),
             (json!({"city": 1}), "`1` is not a value of the parameter `city`"),
             (json!({"city": "Rome", "town": 1}), "no parameter `town`"),
         ] {
             let error = runtime.ask(question(&values)).await.unwrap_err();
-            assert!(error.to_string().contains(part), "{error}");
+            assert!(error.to_string().contains(problem), "{error}");
         }
         assert!(is_store_empty(&runtime).await);
     }
@@ -406,11 +412,12 @@ mod tests {
         let schema = serde_json::from_value(schema).unwrap();
         let tool = DirectTool::new(schema, |_call| async { success(&json!(2)) });
         let runtime = Runtime::builder().tool(tool).build().await.unwrap();
-        for (code, faults, at_run_time) in [
-            (json!("DE"), 0, 0),
-            (json!({"$concat": ["D", "E"]}), 0, 0),
-            (json!("Germany"), 1, 0),
-            (json!({"$param": "city"}), 0, 1),
+        let (valid, invalid, known_when_it_runs) = ((0, 0), (1, 0), (0, 1));
+        for (code, faults_and_checks_at_run_time) in [
+            (json!("DE"), valid),
+            (json!({"$concat": ["D", "E"]}), valid),
+            (json!("Germany"), invalid),
+            (json!({"$param": "city"}), known_when_it_runs),
         ] {
             let mut plan = plan();
             plan.params = BTreeMap::from([("city".to_owned(), json!({"type": "string"}))]);
@@ -425,7 +432,7 @@ mod tests {
             let check = runtime.review_plan(question).await.unwrap().check;
             assert_eq!(
                 (check.faults.len(), check.at_run_time.len()),
-                (faults, at_run_time),
+                faults_and_checks_at_run_time,
                 "{check:?}"
             );
         }
@@ -439,11 +446,12 @@ mod tests {
             output: output.map(str::to_owned),
         };
         let tools = |stamp| BTreeMap::from([("t".to_owned(), stamp)]);
+        let planned = || stamp("a", "i", Some("o"));
         let describe_change = |today| {
-            let changed = find_changed_tools(&tools(stamp("a", "i", Some("o"))), &tools(today));
+            let changed = find_changed_tools(&tools(planned()), &tools(today));
             changed.iter().map(ToString::to_string).collect::<String>()
         };
-        assert_eq!(describe_change(stamp("a", "i", Some("o"))), "");
+        assert_eq!(describe_change(planned()), "");
         let begin = "the tool `t` has changed since the plan was made:";
         let end = "(it was `a`, it is `b`)";
         for (today, what) in [

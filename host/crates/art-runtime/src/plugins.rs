@@ -1,6 +1,10 @@
 //! Loads the components of a folder in parallel. A bad file does not keep the others from loading. Components that have to be
 //! compiled come last, because that takes much longer. Small files come first, so that a large one cannot use up the time or memory
 //! of the others.
+//!
+//! The *catalogue* of a folder has what an earlier start learned from its files. A file with the same *stamp* (size, times,
+//! inode) as then is *listed*: it is loaded from the catalogue, without being read. The other files are read. Of these, only a
+//! component whose schema is neither in its file nor in the cache of the sandbox is compiled.
 
 use std::fmt;
 use std::io::Read;
@@ -39,7 +43,7 @@ pub struct RefusedFile {
     pub reason: String,
 }
 
-/// Writes one line, whatever the name of the file.
+/// Writes one line, whatever characters the name of the file has.
 impl fmt::Display for RefusedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = format!("{}: {}", self.file, self.reason).replace(['\n', '\r', '\t'], " ");
@@ -71,7 +75,7 @@ pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 /// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have not
 /// changed since an earlier start are not read again and do not count.
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
-/// The minimum share of a component is the time for compiling divided by this number.
+/// The minimum share of one component in the time for compiling is the whole time divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
 /// Time after which a component that is still being compiled is reported by name.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
@@ -92,9 +96,9 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     refused.extend(limit_bytes(&mut unlisted, MAX_FOLDER_BYTES));
     let mut results = load_in_parallel(&listed, |file| load_listed(sandbox, &dir, file, &catalog));
     let mut to_compile = Vec::new();
-    let load_cached =
+    let load_from_cache =
         |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
-    for (file, loaded) in load_in_parallel(&unlisted, |file| load_file(&dir, file, load_cached)) {
+    for (file, loaded) in load_in_parallel(&unlisted, |file| load_file(&dir, file, load_from_cache)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
             None => to_compile.push(file),
@@ -105,7 +109,8 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     let is_new = |(file, result): &(ComponentFile, Result<Plugin, String>)| {
         result.is_ok() && file.stamp.is_some() && file.listed(&catalog).is_none()
     };
-    if results.iter().any(is_new) || listed.len() < catalog.len() {
+    let has_surplus_entry = listed.len() < catalog.len();
+    if results.iter().any(is_new) || has_surplus_entry {
         store_catalog(sandbox, folder, &results);
     }
     Ok(sort_results(results, refused))
@@ -185,12 +190,12 @@ pub(crate) fn component_digest(wasm: &[u8]) -> String {
     art_store::digest(wasm).trim_start_matches("blake3:").to_owned()
 }
 
-/// A component file of the folder. Smaller files sort first.
+/// A component file of the folder. A smaller file sorts before a larger one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ComponentFile {
     bytes: u64,
     name: String,
-    /// Identifies the version of the file; `None` if it changed too recently.
+    /// Identifies the version of the file; `None` if the file changed so recently that its times may not show the next change.
     stamp: Option<FileStamp>,
 }
 
@@ -211,25 +216,25 @@ type Results<T> = Vec<(ComponentFile, Result<T, String>)>;
 
 /// Divides the processor time for compiling at a start among the components, so that a slow one cannot use up the time of the
 /// others.
-struct Shares {
-    /// Minimum share of a component.
+struct TimeShares {
+    /// Minimum share of one component.
     min: Duration,
     remaining: Mutex<Remaining>,
 }
 
-/// The time that no component has taken yet.
+/// The time that no component has taken yet, and for how many components it has to last.
 struct Remaining {
     time: Duration,
-    /// Number of components whose compilation has not started.
-    waiting: u32,
+    /// Number of components that have not taken their share.
+    components: u32,
 }
 
-impl Shares {
-    /// Creates the shares for this number of components, which together have `time` on every processor.
+impl TimeShares {
+    /// Creates the shares of this number of components. Together, they have `time` on every processor.
     fn new(time: Duration, components: usize) -> Self {
         let remaining = Remaining {
             time: time * u32::try_from(parallelism()).unwrap_or(1),
-            waiting: u32::try_from(components).unwrap_or(u32::MAX),
+            components: u32::try_from(components).unwrap_or(u32::MAX),
         };
         Self {
             min: time / MIN_SHARE_DIVISOR,
@@ -240,10 +245,10 @@ impl Shares {
     /// Takes the share of the next component.
     fn take(&self) -> Duration {
         let mut remaining = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = (remaining.time / remaining.waiting.max(1))
+        let share = (remaining.time / remaining.components.max(1))
             .max(self.min)
             .min(remaining.time);
-        remaining.waiting = remaining.waiting.saturating_sub(1);
+        remaining.components = remaining.components.saturating_sub(1);
         remaining.time -= share;
         share
     }
@@ -272,9 +277,9 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
     };
     on_compiled(progress(0));
     let done = Mutex::new(0);
-    let shares = sandbox.compile_time().map(|time| Shares::new(time, files.len()));
+    let shares = sandbox.compile_time().map(|time| TimeShares::new(time, files.len()));
     load_in_parallel(files, |file| {
-        let (share, started) = (shares.as_ref().map(Shares::take), Instant::now());
+        let (share, started) = (shares.as_ref().map(TimeShares::take), Instant::now());
         let loaded = report_if_slow(&file.name, on_compiled, || {
             load_file(dir, file, |name, wasm, source| {
                 sandbox.compile_and_load(name, wasm, source, share)
@@ -307,7 +312,7 @@ fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce(
     })
 }
 
-/// Returns the result of `load` for each file, in any order. A panic of `load` is an error.
+/// Returns the result of `load` for each file, in any order. If `load` panics, its file is refused.
 fn load_in_parallel<T: Send>(
     files: &[ComponentFile],
     load: impl Fn(&ComponentFile) -> Result<T, String> + Sync,
@@ -330,7 +335,8 @@ fn load_in_parallel<T: Send>(
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sorts the components by file name, so that of two tools with the same name always the same one is used.
+/// Separates the loaded components and the refused files, each sorted by file name. With a fixed order, always the same one of
+/// two tools with the same name is used.
 fn sort_results(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
@@ -380,7 +386,8 @@ fn component_files(dir: &Dir, folder: &Path) -> std::io::Result<(Vec<ComponentFi
     Ok((files, refused))
 }
 
-/// Removes the files that exceed `max_bytes` together with all smaller ones, and returns them as refused.
+/// Removes the largest files, so that the others have at most `max_bytes` together, and returns the removed files as refused.
+/// `files` are sorted by size.
 fn limit_bytes(files: &mut Vec<ComponentFile>, max_bytes: u64) -> Vec<RefusedFile> {
     let mut total = 0_u64;
     let first_unread = files.iter().position(|file| {
@@ -399,6 +406,7 @@ fn limit_bytes(files: &mut Vec<ComponentFile>, max_bytes: u64) -> Vec<RefusedFil
     refused.collect()
 }
 
+/// Reads a file, and returns the result of `load` for its name, its bytes, and a function that reads it again.
 fn load_file<T>(
     dir: &Arc<Dir>,
     file: &ComponentFile,
@@ -409,7 +417,7 @@ fn load_file<T>(
     load(file.stem(), &wasm, &component_source(dir, &file.name)).map_err(|error| in_one_line(&error))
 }
 
-/// Returns a function that reads the file again, for a call that compiles it.
+/// Returns a function that reads the file again, for a call of its tool that has to compile it.
 fn component_source(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     let (dir, file) = (Arc::clone(dir), file.to_owned());
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
@@ -470,39 +478,41 @@ mod tests {
             std::fs::write(folder.path().join(name), vec![0; bytes]).unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let split_names = |max_bytes| {
+        let kept_and_refused = |max_bytes| {
             let (mut files, _) = component_files(&dir, folder.path()).unwrap();
             let refused = limit_bytes(&mut files, max_bytes);
-            let files: Vec<_> = files.into_iter().map(|file| file.name).collect();
+            let kept: Vec<_> = files.into_iter().map(|file| file.name).collect();
             let refused: Vec<_> = refused.into_iter().map(|refused| refused.file).collect();
-            (files.join(" "), refused.join(" "))
+            (kept.join(" "), refused.join(" "))
         };
         assert_eq!(
-            split_names(900),
+            kept_and_refused(900),
             ("c.wasm b.wasm d.wasm".to_owned(), "a.wasm".to_owned())
         );
         assert_eq!(
-            split_names(899),
+            kept_and_refused(899),
             ("c.wasm b.wasm".to_owned(), "d.wasm a.wasm".to_owned())
         );
     }
 
     #[test]
-    fn a_share_is_an_equal_part_of_the_time_or_else_the_minimum() {
-        let share = |components| Shares::new(Duration::from_secs(60), components).take();
+    fn a_share_is_an_equal_part_of_the_time_but_at_least_the_minimum() {
+        let time = Duration::from_secs(60);
+        let first_share_of = |components| TimeShares::new(time, components).take();
         let processors = u32::try_from(parallelism()).unwrap();
-        assert_eq!(share(6), Duration::from_secs(10) * processors);
-        assert_eq!(share(10_000), Duration::from_secs(5));
-        assert_eq!(share(1), Duration::from_secs(60) * processors);
-        assert_eq!(Shares::new(Duration::ZERO, 1).take(), Duration::ZERO);
+        assert_eq!(first_share_of(1), time * processors);
+        assert_eq!(first_share_of(6), time * processors / 6);
+        assert_eq!(first_share_of(10_000), time / MIN_SHARE_DIVISOR);
+        assert_eq!(TimeShares::new(Duration::ZERO, 1).take(), Duration::ZERO);
     }
 
     #[test]
     fn unused_time_of_a_component_is_given_to_the_others() {
-        let shares = Shares::new(Duration::from_secs(60), 2);
-        let first = shares.take();
-        shares.give_back(first);
-        assert_eq!(shares.take(), first * 2);
+        let shares = TimeShares::new(Duration::from_secs(60), 2);
+        let half = shares.take();
+        shares.give_back(half);
+        let whole_time = half * 2;
+        assert_eq!(shares.take(), whole_time);
     }
 
     #[test]

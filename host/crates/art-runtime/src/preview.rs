@@ -70,7 +70,7 @@ pub enum PreviewedVerdict {
         /// Why.
         reason: String,
     },
-    /// The call would not get as far as the rules, for example because its tool was removed.
+    /// The call would be invalid before the rules are asked, for example because its tool was removed.
     Invalid {
         /// Why.
         reason: String,
@@ -113,11 +113,11 @@ impl Runtime {
         let mut run = Run::restore(first).map_err(|error| damaged(&error))?;
         let mut calls = RunCalls::default();
         for event in rest {
-            if let Some((call, outcome)) = attempted_call(&run, event) {
+            if let Some((call, fate)) = recorded_call(&run, event) {
                 let id = call.call.call_id.clone();
-                if !calls.note(&id, outcome) {
-                    calls.add(&id, self.judge(policy, &run, call).await);
-                    calls.note(&id, outcome);
+                if !calls.add_fate(&id, fate) {
+                    calls.add(&id, self.preview_call(policy, &run, call).await);
+                    calls.add_fate(&id, fate);
                 }
             }
             run.apply_recorded(event).map_err(|error| damaged(&error))?;
@@ -125,8 +125,8 @@ impl Runtime {
         Ok(calls.list)
     }
 
-    /// Returns what the rules decide about a call. The call is checked as if it was made now, but its tool counts as enabled.
-    async fn judge(&self, policy: &ApprovalPolicy, run: &Run, call: ToolCall) -> PreviewedCall {
+    /// Returns a call with what the rules decide about it. It is checked as if it was made now, but its tool counts as enabled.
+    async fn preview_call(&self, policy: &ApprovalPolicy, run: &Run, call: ToolCall) -> PreviewedCall {
         let ToolCall {
             item_id,
             mut call,
@@ -186,15 +186,18 @@ impl Runtime {
     }
 }
 
-/// What happened to a call.
+/// What happened to a call, as one event records it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum RecordedFate {
+    /// The tool was called.
     Ran,
+    /// A person was asked.
     Asked,
+    /// The call was refused.
     Refused,
 }
 
-/// The calls of a run, each once.
+/// The calls of a run, each once, though several events may be about the same call.
 #[derive(Default)]
 struct RunCalls {
     list: Vec<PreviewedCall>,
@@ -203,14 +206,14 @@ struct RunCalls {
 }
 
 impl RunCalls {
-    /// Notes what happened to a call. Returns whether the call is listed.
-    fn note(&mut self, id: &str, outcome: Outcome) -> bool {
+    /// Adds what happened to a listed call. Returns whether the call is listed.
+    fn add_fate(&mut self, id: &str, fate: RecordedFate) -> bool {
         let position = self.positions.get(id).copied();
         let Some(call) = position.and_then(|position| self.list.get_mut(position)) else {
             return false;
         };
-        call.ran |= outcome == Outcome::Ran;
-        call.was_asked |= outcome == Outcome::Asked;
+        call.ran |= fate == RecordedFate::Ran;
+        call.was_asked |= fate == RecordedFate::Asked;
         true
     }
 
@@ -220,19 +223,19 @@ impl RunCalls {
     }
 }
 
-/// Returns the call that an event records as made, suspended or refused, or `None` for another event. `run` is the run before the
-/// event.
-fn attempted_call(run: &Run, event: &RunEvent) -> Option<(ToolCall, Outcome)> {
+/// Returns the call that an event records as made, suspended or refused, or `None` for another event. `run` is the run as it was
+/// before the event.
+fn recorded_call(run: &Run, event: &RunEvent) -> Option<(ToolCall, RecordedFate)> {
     match event {
-        RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, Outcome::Ran)),
+        RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, RecordedFate::Ran)),
         RunEvent::CallSuspended { action, suspension, .. } => {
-            Some((run.open_call(*action, &suspension.call.call_id)?, Outcome::Asked))
+            Some((run.open_call(*action, &suspension.call.call_id)?, RecordedFate::Asked))
         }
         RunEvent::ToolEnded { action, end, .. } => {
             let result = &end.result;
             let is_refused = result.metadata.not_run && result.code == Some(ToolErrorCode::PermissionDenied);
             let call = run.open_call(*action, &result.call_id).filter(|_| is_refused)?;
-            Some((call, Outcome::Refused))
+            Some((call, RecordedFate::Refused))
         }
         _ => None,
     }

@@ -16,7 +16,8 @@ pub struct Recording {
     pub run: RunRecord,
     /// The journal, verified.
     pub entries: Vec<JournalEntry>,
-    /// The large values of its events, and the files and logs that the run names, by digest, as far as they are kept.
+    /// The large values of the events, and the files and logs that the events name, as far as the store still has them, by
+    /// digest.
     pub blobs: BTreeMap<String, Vec<u8>>,
     /// The components that its calls ran, if the recording comes from a file.
     pub components: Vec<Component>,
@@ -43,10 +44,10 @@ impl Recording {
         let mut run = store.get_run(trace_id).await?.ok_or_else(no_run)?;
         let journal = store.read_journal(trace_id).await?.into_iter();
         // The run may have continued since its record was read.
-        let known = journal.take_while(|entry| entry.sequence <= run.last_sequence);
-        let entries: Vec<_> = known.collect();
+        let until_then = journal.take_while(|entry| entry.sequence <= run.last_sequence);
+        let entries: Vec<_> = until_then.collect();
         if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
-            // Databases before format 5 have no digests.
+            // The run of a database before format 5 has no digest of its last entry, with which the entries could be compared.
             run.head.clone_from(&last.digest);
         }
         verify_journal(&run, &entries)?;
@@ -60,14 +61,17 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Reads the large values of the events, and then the files and logs that the events name. A blob that is not kept any more is
-    /// left out.
+    /// Reads the large values of the events, and then the files and logs that the events name. A blob that the store does not
+    /// have any more is left out.
     async fn read_blobs(&mut self, store: &dyn Store) -> Result<(), RuntimeError> {
-        let values = self.entries.iter().flat_map(|entry| journal::digests(&entry.payload));
+        let values = self
+            .entries
+            .iter()
+            .flat_map(|entry| journal::value_digests(&entry.payload));
         let values: Vec<String> = values.collect();
         self.add_blobs(store, values).await?;
         let mut files = Vec::new();
-        self.fold(|run, event| files.extend(named_blobs(run, event)))?;
+        self.rebuild_run(|run, event| files.extend(named_blobs(run, event)))?;
         self.add_blobs(store, files).await
     }
 
@@ -90,25 +94,26 @@ impl Recording {
         self.entries.iter().map(|entry| self.parse(entry))
     }
 
-    /// Rebuilds the run from the journal. Calls `before` with each event but the first, and with the run before that event.
+    /// Rebuilds the run from the journal. Before each event but the first, calls `before_event` with the run as it is then, and
+    /// with the event.
     ///
     /// # Errors
     /// Fails if the journal is not a valid journal of a run.
-    pub(crate) fn fold(&self, mut before: impl FnMut(&Run, &RunEvent)) -> Result<Run, RuntimeError> {
+    pub(crate) fn rebuild_run(&self, mut before_event: impl FnMut(&Run, &RunEvent)) -> Result<Run, RuntimeError> {
         let mut events = self.events();
         let first = events.next().transpose()?;
         let first = first.ok_or_else(|| self.damaged(1, "the journal is empty"))?;
         let mut run = Run::restore(&first).map_err(|error| self.damaged(1, error))?;
         for (number, event) in (2..).zip(events) {
             let event = event?;
-            before(&run, &event);
+            before_event(&run, &event);
             run.apply_recorded(&event)
                 .map_err(|error| self.damaged(number, error))?;
         }
         Ok(run)
     }
 
-    /// Creates the error for an event that does not fit.
+    /// Creates the error for an event that does not fit the events before it.
     pub(crate) fn damaged(&self, number: u64, error: impl std::fmt::Display) -> RuntimeError {
         let id = &self.run.trace_id;
         RuntimeError::Damaged(format!("event {number} of run `{id}` does not fit: {error}"))
@@ -128,7 +133,7 @@ impl Recording {
     }
 
     fn parse(&self, entry: &JournalEntry) -> Result<RunEvent, RuntimeError> {
-        let unreadable = |reason: String| journal::unreadable(&self.run, entry.sequence, reason);
+        let unreadable = |reason: String| journal::unreadable_event(&self.run, entry.sequence, reason);
         let payload = journal::restore_values(&entry.payload, &self.blobs).map_err(unreadable)?;
         serde_json::from_str(&payload).map_err(|error| unreadable(error.to_string()))
     }
@@ -149,7 +154,7 @@ impl Recording {
 }
 
 /// Returns the digests of what an event names: the files that a call takes, or the files and logs that calls produced. `run` is the
-/// run before the event.
+/// run as it was before the event.
 fn named_blobs(run: &Run, event: &RunEvent) -> Vec<String> {
     match event {
         RunEvent::ToolCalled { action, call_id, .. } => {

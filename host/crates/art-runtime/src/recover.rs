@@ -1,4 +1,8 @@
-//! Resumes, cancels or ends runs that an earlier host left unfinished (P86, B33).
+//! Resumes, cancels or ends runs that an earlier host left unfinished. What such a run had done is not done again (B33); the
+//! calls that were in progress are made again, or end with an unknown outcome (P86).
+//!
+//! A run is *rebuilt* from the events of its journal. Then more events are applied to it and added to its log, which writes them
+//! to the journal. Only the host that has the *lease* of the run's thread may do this.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +13,7 @@ use art_core::agent::RunStatus;
 use art_core::error::ToolErrorCode;
 use art_core::outcome::CallEnding;
 use art_core::tool::ToolResult;
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_sandbox::Sandbox;
 use art_store::{Commit, FailPoint, Lease, Owner, RunEnd, RunFilter, RunRecord, RunState, Store, StoreError};
 use art_tools::ToolRegistry;
@@ -25,16 +29,15 @@ use crate::error::RuntimeError;
 use crate::journal::read_events;
 use crate::runtime::Runtime;
 
-/// Maximum time to wait until a host releases the thread of a run that it has suspended.
+/// Maximum time to wait until a host that has suspended a run releases the lease of the run's thread.
 const MAX_RELEASE_WAIT: Duration = Duration::from_secs(2);
-/// Interval at which a waiting host checks whether the thread is released.
+/// Interval at which a waiting host checks whether the lease is released.
 const RELEASE_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The reason for the end of a run whose host stopped.
 const HOST_STOPPED: &str = "the host stopped before the run was finished";
 
-/// The reason for the end of a run that a host with an earlier version of the journal began. Its journal does not record enough to
-/// resume the run.
+/// The reason for the end of a run that an older host began. The journals of that version do not record enough to resume a run.
 const OLDER_VERSION: &str = "an earlier version of the host began the run, so it cannot go on; ask again";
 
 impl Runtime {
@@ -54,10 +57,11 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Cancels a run that waits for a decision or was interrupted. Calls that had ended keep their results.
+    /// Cancels a run that waits for a decision or was interrupted. `run` is its identifier, if need be with the person who owns
+    /// its conversation. Calls that had ended keep their results.
     ///
     /// # Errors
-    /// Fails if there is no such run for the person, it has ended, another process works on it, or the store fails.
+    /// Fails if there is no such run for the person, the run has ended, another process works on it, or the store fails.
     pub async fn cancel(&self, run: impl Into<RunOf>) -> Result<(), RuntimeError> {
         let RunOf { trace_id, owner } = run.into();
         let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
@@ -70,8 +74,8 @@ impl Runtime {
     }
 }
 
-/// Takes the lease of a run's thread. If the run is suspended, waits for a moment until the host that suspended it has released the
-/// lease.
+/// Acquires the lease of a run's thread. If the run is suspended, waits for a moment until the host that suspended the run has
+/// released the lease.
 async fn acquire_lease(runtime: &Runtime, run: &RunRecord) -> Result<ThreadLease, StoreError> {
     let start = Instant::now();
     loop {
@@ -92,16 +96,13 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
         id: trace_id.to_owned(),
     })?;
     check_unfinished(&record)?;
-    let Replayed { mut run, mut log, .. } = replay(&runtime.store, &record, lease).await?;
-    if record.status == RunState::Suspended && run.finished().is_some() {
-        // Earlier versions of the host ended a run instead of letting it wait for a decision.
-        return Err(has_ended_error(&record));
-    }
-    end_unknown_calls(
+    let RebuiltRun { mut run, mut log, .. } = rebuild(&runtime.store, &record, lease).await?;
+    check_not_ended_by_suspension(&record, &run)?;
+    end_unrepeatable_calls(
         &mut run,
         &mut log,
         runtime.tools.registry(),
-        "the run was cancelled while it ran",
+        "the run was cancelled while the tool ran",
     )?;
     if run.finished().is_none() {
         let cancelled = RunEvent::CancelRequested {
@@ -113,22 +114,23 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     log.commit(&run).await
 }
 
-/// An unfinished run that this host resumes.
+/// An unfinished run that this host goes on with.
 pub(crate) struct TakenOver {
     pub(crate) run: Run,
     /// The log, which continues after the last event.
     pub(crate) log: RunLog,
     /// The lease of its thread.
     pub(crate) lease: ThreadLease,
-    /// The tool calls that ended before.
+    /// The tool calls that have ended.
     pub(crate) calls: Vec<CallCost>,
 }
 
-/// Takes over an unfinished run.
+/// Takes over an unfinished run: acquires the lease of its thread, and rebuilds the run. The returned log contains events that
+/// are not yet committed.
 ///
 /// # Errors
-/// Fails if there is no such run, it has ended, another process works on it, its model is not set up, a newer host began it, or the
-/// store cannot be read.
+/// Fails if there is no such run for the person, the run has ended, another process works on it, its model is not set up, a newer
+/// host began it, or the store cannot be read.
 pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOver, RuntimeError> {
     let RunOf { trace_id, owner } = run;
     let store = &runtime.store;
@@ -136,27 +138,26 @@ pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOve
     let found = store.find_run(trace_id, owner).await?.ok_or_else(no_run)?;
     check_unfinished(&found)?;
     let lease = acquire_lease(runtime, &found).await?;
+    // Tests of crashes stop the process here.
     FailPoint::TakenOver.reach();
-    resume(runtime, trace_id, lease).await
+    resume_under_lease(runtime, trace_id, lease).await
 }
 
-async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result<TakenOver, RuntimeError> {
+async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result<TakenOver, RuntimeError> {
     // Read again: the host that had the lease may have ended the run.
     let record = runtime.store.get_run(trace_id).await?;
     let record = record.ok_or_else(|| RuntimeError::NoRun {
         id: trace_id.to_owned(),
     })?;
     check_unfinished(&record)?;
-    let Replayed {
+    let RebuiltRun {
         mut run,
         mut log,
         mut calls,
-    } = replay(&runtime.store, &record, lease.lease()).await?;
-    if record.status == RunState::Suspended && run.finished().is_some() {
-        // Earlier versions of the host ended a run instead of letting it wait for a decision.
-        return Err(has_ended_error(&record));
-    }
+    } = rebuild(&runtime.store, &record, lease.lease()).await?;
+    check_not_ended_by_suspension(&record, &run)?;
     check_resumable(runtime, &run)?;
+    // This also stores the default decisions of questions that have expired.
     let decided = decisions::load_ready_decisions(runtime.store.as_ref(), trace_id).await?;
     if run.waits_for_decision() && decided.is_empty() {
         return Ok(TakenOver { run, log, lease, calls });
@@ -166,13 +167,14 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
         apply(&mut run, &mut log, &RunEvent::HostFailed { at, reason })?;
     }
     let registry = runtime.tools.registry();
-    calls.extend(end_unknown_calls(
+    calls.extend(end_unrepeatable_calls(
         &mut run,
         &mut log,
         registry,
-        "the host stopped while it ran",
+        "the host stopped while the tool ran",
     )?);
     if run.finished().is_none() {
+        // From here on, calls use fuel by the rules of this host.
         let resumed = RunEvent::Resumed {
             at: now(),
             fuel_basis: Sandbox::fuel_basis().to_owned(),
@@ -187,8 +189,8 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
     Ok(TakenOver { run, log, lease, calls })
 }
 
-/// Fails if this host cannot resume a run, because its model is not set up or a newer host began it. Nothing is written before this
-/// check.
+/// Fails if this host cannot resume a run, because the model of the run is not set up or a newer host began the run. No event is
+/// applied before this check.
 fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
     let start = run.started_with();
     if start.version > RunStart::VERSION {
@@ -199,7 +201,7 @@ fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
             RunStart::VERSION
         )));
     }
-    // A run that makes a given call asks no model.
+    // A run that was started with a tool call in place of a question asks no model.
     if start.call.is_some() {
         return Ok(());
     }
@@ -209,9 +211,9 @@ fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
     }
 }
 
-/// Ends the unfinished runs of a thread, because another question is asked in it; suspended runs stay. `lease` is that of the
-/// thread, so no host works on the runs. Calls that had ended keep their results. A run whose journal cannot be used is ended
-/// without another event.
+/// Ends the unfinished runs of a thread, because another question is asked in the thread. Suspended runs stay as they are.
+/// `lease` is that of the thread, so no host works on these runs. Calls that had ended keep their results. A run whose journal
+/// cannot be used is ended without another event.
 ///
 /// # Errors
 /// Fails if the store fails.
@@ -235,12 +237,12 @@ pub(crate) async fn end_unfinished_runs(runtime: &Runtime, thread_id: &str, leas
 }
 
 async fn end_unfinished_run(runtime: &Runtime, record: &RunRecord, lease: &Lease) -> Result<(), RuntimeError> {
-    let Replayed { mut run, mut log, .. } = replay(&runtime.store, record, lease).await?;
-    end_unknown_calls(
+    let RebuiltRun { mut run, mut log, .. } = rebuild(&runtime.store, record, lease).await?;
+    end_unrepeatable_calls(
         &mut run,
         &mut log,
         runtime.tools.registry(),
-        "the host stopped while it ran",
+        "the host stopped while the tool ran",
     )?;
     if run.finished().is_none() {
         let (at, reason) = (now(), HOST_STOPPED.to_owned());
@@ -253,7 +255,7 @@ async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease)
     let commit = Commit {
         trace_id: record.trace_id.clone(),
         lease: lease.clone(),
-        after: record.last_sequence,
+        expected_last_sequence: record.last_sequence,
         end: Some(RunEnd {
             status: RunStatus::Error,
             summary: json!({"error": HOST_STOPPED}),
@@ -264,12 +266,12 @@ async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease)
     Ok(())
 }
 
-/// Ends the calls in progress of tools that may not be called again, since it is not known whether these calls took effect. `why`
-/// says in the error what happened. Returns the ended calls.
+/// Ends the calls in progress whose tools are not repeatable, with an error: it is not known whether these calls took effect, so
+/// they may not be made again. `why` says in this error what happened. Returns the ended calls.
 ///
 /// # Errors
 /// Fails if an event does not fit the run, which only a bug of the host can cause.
-pub(crate) fn end_unknown_calls(
+pub(crate) fn end_unrepeatable_calls(
     run: &mut Run,
     log: &mut RunLog,
     registry: &ToolRegistry,
@@ -277,14 +279,14 @@ pub(crate) fn end_unknown_calls(
 ) -> Result<Vec<CallCost>, RuntimeError> {
     let mut ended = Vec::new();
     for call in run.calls_in_progress() {
-        // The end of another call may have ended the run.
+        // The end of an earlier call in this loop may have ended the run.
         if run.finished().is_none() && !registry.is_repeatable(&call.call.tool_name) {
             apply(run, log, &unknown_outcome_event(&call, why))?;
             ended.push(CallCost {
                 item_id: call.item_id,
                 tool: call.call.tool_name,
                 ending: CallEnding::UnknownOutcome,
-                usage: Usage::default(),
+                usage: ToolUsage::default(),
                 tool_digest: None,
             });
         }
@@ -293,13 +295,15 @@ pub(crate) fn end_unknown_calls(
 }
 
 /// A run that is rebuilt from its journal.
-struct Replayed {
+struct RebuiltRun {
     run: Run,
+    /// The log, which continues after the last event of the journal.
     log: RunLog,
+    /// The tool calls that have ended.
     calls: Vec<CallCost>,
 }
 
-async fn replay(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<Replayed, RuntimeError> {
+async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<RebuiltRun, RuntimeError> {
     let events = read_events(store.as_ref(), &record.trace_id).await?;
     let damaged = |error| {
         RuntimeError::Damaged(format!(
@@ -310,10 +314,11 @@ async fn replay(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Re
     let run = Run::replay(&events).map_err(damaged)?;
     let log = RunLog::resume(Arc::clone(store), lease.clone(), record, &run).await?;
     let calls = ended_calls(&events);
-    Ok(Replayed { run, log, calls })
+    Ok(RebuiltRun { run, log, calls })
 }
 
-/// Returns the tool calls of a journal that were made and ended, in the order in which they ended.
+/// Returns the tool calls of a journal that were made and have ended, in the order in which they ended. A call that was refused
+/// before it was made is left out.
 fn ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
     let mut made = BTreeMap::new();
     let mut ended = Vec::new();
@@ -353,6 +358,15 @@ fn check_unfinished(record: &RunRecord) -> Result<(), RuntimeError> {
     Ok(())
 }
 
+/// Fails if the suspension of a run was its end, as in the journals of earlier versions of the host. The record of such a run
+/// says that it is suspended, but it cannot go on.
+fn check_not_ended_by_suspension(record: &RunRecord, run: &Run) -> Result<(), RuntimeError> {
+    if record.status == RunState::Suspended && run.finished().is_some() {
+        return Err(has_ended_error(record));
+    }
+    Ok(())
+}
+
 fn has_ended_error(record: &RunRecord) -> RuntimeError {
     RuntimeError::RunHasEnded {
         id: record.trace_id.clone(),
@@ -360,7 +374,7 @@ fn has_ended_error(record: &RunRecord) -> RuntimeError {
     }
 }
 
-/// Returns the end of a call of which it is not known whether it took effect.
+/// Returns the event that ends a call with an unknown outcome. `why` says why the outcome is unknown.
 fn unknown_outcome_event(call: &ToolCall, why: &str) -> RunEvent {
     let message = format!(
         "it is not known whether `{}` took effect: {why}; find out before you call it again",

@@ -1,8 +1,9 @@
 //! Replaces tools while the host runs, when files of the plugins folder change.
 //!
-//! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version cannot
-//! be loaded, the earlier one stays. A version whose schema, imports, requests or limits differ from those of the earlier version
-//! is offered, but not called until the operator approves it.
+//! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version
+//! cannot be loaded, the earlier one stays. If the contract of a new version (its schema, imports, requests and limits) differs
+//! from that of the earlier version, its grants are *withheld*: its tool is offered, but every call is denied until the operator
+//! approves it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,14 +18,14 @@ use art_tools::{ToolExecutor, ToolRegistry};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::error::in_one_line;
-use crate::grants::{Approved, GrantError, GrantFiles};
+use crate::grants::{ApprovedComponent, GrantError, GrantFiles};
 use crate::plugins::{LoadedFile, load_one};
 
 /// Time for which a file has to stay the same before it is loaded.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
 /// The sizes and modification times of a component file and its file of grants; `None` for a file that does not exist.
-type Stamp = [Option<(u64, SystemTime)>; 2];
+type FileStamps = [Option<(u64, SystemTime)>; 2];
 
 /// The result of loading a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,19 +33,19 @@ type Stamp = [Option<(u64, SystemTime)>; 2];
 pub enum Reload {
     /// Its tool is offered, or is offered in its new version.
     Loaded,
-    /// Its tool differs from the earlier version, so it is not called until the operator approves it.
+    /// Its contract differs from that of the earlier version, so its tool is not called until the operator approves it.
     NeedsApproval,
     /// Its tool is no longer offered, because the file is gone.
     Removed,
-    /// The file cannot be used, for this reason. An earlier version stays.
+    /// The file cannot be used, for this reason. The earlier version stays, if there is one.
     Refused(String),
     /// Nothing has changed.
     Unchanged,
 }
 
-/// Grants that are checked but not written yet.
+/// Grants of a component that are checked but not written yet.
 #[derive(Debug)]
-pub(crate) struct NewGrants {
+pub(crate) struct ProposedGrants {
     plugin: Arc<Plugin>,
     policy: ToolPolicy,
 }
@@ -78,24 +79,24 @@ impl Reloader {
 
     /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling takes.
     pub fn reload(&self, name: &str) -> Reload {
-        let before = self.current_plugin(name);
+        let earlier = self.current_plugin(name);
         let plugin = match load_one(&self.sandbox, &self.folder, name) {
             LoadedFile::Missing => return self.remove(name),
             LoadedFile::Refused(reason) => return Reload::Refused(reason),
             LoadedFile::Loaded(plugin) => plugin,
         };
-        match self.apply_grants(*plugin, before.as_deref()) {
-            Ok(plugin) => self.replace(plugin, before.as_deref()),
+        match self.apply_grants(*plugin, earlier.as_deref()) {
+            Ok(plugin) => self.replace(plugin, earlier.as_deref()),
             Err(reason) => Reload::Refused(reason),
         }
     }
 
-    /// Returns the grants of a tool, extended by the smallest grants that allow what it was denied, or `None` if the tool is not a
-    /// component.
+    /// Returns the grants of a tool, extended by the smallest grants that allow what the tool was denied, and writes nothing.
+    /// Returns `None` if the tool is not a component.
     ///
     /// # Errors
-    /// Fails if something may not be granted, or if the earlier grants were made for another component.
-    pub(crate) fn with_granted(&self, tool: &str, denials: &[Denial]) -> Result<Option<NewGrants>, GrantError> {
+    /// Fails if something may not be granted, or if the present grants were made for another version of the component.
+    pub(crate) fn propose_grants(&self, tool: &str, denials: &[Denial]) -> Result<Option<ProposedGrants>, GrantError> {
         let Some(plugin) = self.find_component_of_tool(tool) else {
             return Ok(None);
         };
@@ -108,24 +109,24 @@ impl Reloader {
         }
         policy.component = plugin.digest();
         self.grants.check(&policy)?;
-        Ok(Some(NewGrants { plugin, policy }))
+        Ok(Some(ProposedGrants { plugin, policy }))
     }
 
-    /// Grants a tool the smallest rights that allow what it was denied, and loads its grants. Writes nothing if the tool has these
-    /// rights already.
+    /// Adds the smallest grants that allow what a tool was denied, and loads the tool with them. Writes nothing if the tool has
+    /// these grants already.
     ///
     /// # Errors
-    /// Fails if something may not be granted, if the earlier grants were made for another component, or if the files cannot be written.
+    /// Same as [`propose_grants`](Self::propose_grants). Also fails if the files cannot be written.
     pub(crate) fn grant(&self, tool: &str, denials: &[Denial]) -> Result<(), GrantError> {
         let lock = self.grants.lock()?;
-        let Some(NewGrants { plugin, policy }) = self.with_granted(tool, denials)? else {
+        let Some(ProposedGrants { plugin, policy }) = self.propose_grants(tool, denials)? else {
             return Ok(());
         };
         if self.grants.read(plugin.name())? != policy {
             self.grants.write(&lock, plugin.name(), &policy)?;
             self.grants.store_approved(&plugin)?;
         }
-        // Loading may take as long as compiling does.
+        // The lock is not held while the component is loaded, which may take as long as compiling.
         drop(lock);
         self.reload(plugin.name());
         Ok(())
@@ -136,37 +137,38 @@ impl Reloader {
         plugins.iter().find(|plugin| plugin.schema().name == tool).cloned()
     }
 
-    /// Gives a version of a component its grants. Withholds them until the operator approves the version if its contract differs
-    /// from that of the earlier version, or if the grants of the earlier version were withheld.
-    fn apply_grants(&self, plugin: Plugin, before: Option<&Plugin>) -> Result<Plugin, String> {
+    /// Gives a version of a component its grants. If its contract differs from that of the earlier version, or if the grants of
+    /// the earlier version are withheld, its grants are withheld until the operator approves it.
+    fn apply_grants(&self, plugin: Plugin, earlier: Option<&Plugin>) -> Result<Plugin, String> {
         let policy = self.grants.check_quarantine(&plugin.digest());
         let policy = policy.and_then(|()| self.grants.read(plugin.name()));
         let policy = policy.map_err(|error| in_one_line(&error))?;
+        // The file of grants names the version that the operator has approved.
         let is_approved = policy.component == plugin.digest();
-        let has_other_contract =
-            before.is_some_and(|before| !Approved::of(before).has_same_contract(&Approved::of(&plugin)));
-        let was_withheld = before.is_some_and(|before| before.authority().withheld().is_some());
-        let places = self.grants.places().clone();
+        let has_other_contract = earlier
+            .is_some_and(|earlier| !ApprovedComponent::of(earlier).has_same_contract(&ApprovedComponent::of(&plugin)));
+        let was_withheld = earlier.is_some_and(|earlier| earlier.authority().denial_of_every_call().is_some());
+        let base_dirs = self.grants.base_dirs().clone();
         let plugin = if (has_other_contract || was_withheld) && !is_approved {
-            plugin.withheld(policy, places)
+            plugin.withheld(policy, base_dirs)
         } else {
-            plugin.with_policy(policy, places)
+            plugin.with_policy(policy, base_dirs)
         };
         plugin.map_err(|error| in_one_line(&error))
     }
 
-    fn replace(&self, plugin: Plugin, before: Option<&Plugin>) -> Reload {
-        if before.is_some_and(|before| is_same(before, &plugin)) {
+    fn replace(&self, plugin: Plugin, earlier: Option<&Plugin>) -> Reload {
+        if earlier.is_some_and(|earlier| is_unchanged(earlier, &plugin)) {
             return Reload::Unchanged;
         }
-        let needs_approval = plugin.authority().withheld().is_some();
+        let needs_approval = plugin.authority().denial_of_every_call().is_some();
         let plugin = Arc::new(plugin);
-        let renamed_from = before.filter(|before| before.schema().name != plugin.schema().name);
+        let renamed_from = earlier.filter(|earlier| earlier.schema().name != plugin.schema().name);
         if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
             return Reload::Refused(in_one_line(&error));
         }
-        if let Some(before) = renamed_from {
-            self.registry.unregister(&before.schema().name);
+        if let Some(earlier) = renamed_from {
+            self.registry.unregister(&earlier.schema().name);
         }
         let mut plugins = self.plugins.write().unwrap_or_else(PoisonError::into_inner);
         plugins.retain(|other| other.name() != plugin.name());
@@ -180,10 +182,10 @@ impl Reloader {
     }
 
     fn remove(&self, name: &str) -> Reload {
-        let Some(before) = self.current_plugin(name) else {
+        let Some(earlier) = self.current_plugin(name) else {
             return Reload::Unchanged;
         };
-        self.registry.unregister(&before.schema().name);
+        self.registry.unregister(&earlier.schema().name);
         let mut plugins = self.plugins.write().unwrap_or_else(PoisonError::into_inner);
         plugins.retain(|other| other.name() != name);
         Reload::Removed
@@ -204,7 +206,7 @@ impl Reloader {
     }
 
     /// Returns the sizes and times of the files of a component. They change whenever a file is written or replaced.
-    fn stamp(&self, name: &str) -> Stamp {
+    fn stamps(&self, name: &str) -> FileStamps {
         ["wasm", "toml"].map(|ending| {
             let found = self.folder.join(format!("{name}.{ending}")).symlink_metadata().ok()?;
             Some((found.len(), found.modified().ok()?))
@@ -212,11 +214,12 @@ impl Reloader {
     }
 }
 
-/// Returns whether two versions are the same component with the same authority.
-fn is_same(before: &Plugin, now: &Plugin) -> bool {
-    before.digest() == now.digest()
-        && before.authority().policy() == now.authority().policy()
-        && before.authority().withheld() == now.authority().withheld()
+/// Returns whether a component has the same bytes as the earlier version and the same grants, and these are withheld or not as
+/// before.
+fn is_unchanged(earlier: &Plugin, now: &Plugin) -> bool {
+    earlier.digest() == now.digest()
+        && earlier.authority().policy() == now.authority().policy()
+        && earlier.authority().denial_of_every_call() == now.authority().denial_of_every_call()
 }
 
 /// Returns the name of the component to which a file of the folder belongs, or `None` if the file is neither a component nor its
@@ -258,7 +261,7 @@ impl FolderWatch {
 
 impl Drop for FolderWatch {
     fn drop(&mut self) {
-        // This closes the channel, which ends the thread.
+        // Dropping the watcher closes the channel, which ends the thread.
         self.watcher = None;
         if let Some(Err(_panic)) = self.thread.take().map(JoinHandle::join) {
             tracing::error!("the watch of the plugins folder panicked");
@@ -266,14 +269,14 @@ impl Drop for FolderWatch {
     }
 }
 
-/// Reloads components that change, until the channel closes. A component is reloaded once its files have been the same for
-/// [`QUIET_TIME`].
+/// Reloads components whose files change, until the channel closes. A changed component waits until its files have been the same
+/// for [`QUIET_TIME`].
 fn reload_changes(
     reloader: &Reloader,
     events: &Receiver<notify::Result<notify::Event>>,
     on_reload: &impl Fn(&str, &Reload),
 ) {
-    let mut waiting: BTreeMap<String, (Instant, Stamp)> = BTreeMap::new();
+    let mut waiting: BTreeMap<String, (Instant, FileStamps)> = BTreeMap::new();
     loop {
         let event = match waiting.is_empty() {
             true => events.recv().map_err(|_ended| RecvTimeoutError::Disconnected),
@@ -282,8 +285,8 @@ fn reload_changes(
         match event {
             Ok(event) => {
                 for name in changed_components(reloader, event) {
-                    let stamp = reloader.stamp(&name);
-                    waiting.insert(name, (Instant::now(), stamp));
+                    let stamps = reloader.stamps(&name);
+                    waiting.insert(name, (Instant::now(), stamps));
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -291,10 +294,10 @@ fn reload_changes(
         }
         let now = Instant::now();
         let mut quiet = Vec::new();
-        for (name, (since, stamp)) in &mut waiting {
-            let found = reloader.stamp(name);
-            if found != *stamp {
-                (*since, *stamp) = (now, found);
+        for (name, (since, stamps)) in &mut waiting {
+            let found = reloader.stamps(name);
+            if found != *stamps {
+                (*since, *stamps) = (now, found);
             } else if now.duration_since(*since) >= QUIET_TIME {
                 quiet.push(name.clone());
             }

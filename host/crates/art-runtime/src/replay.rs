@@ -1,5 +1,9 @@
 //! Runs a recorded run again, offline. The replies of models and the data that each call took in come from the journal. Components
 //! really run, and everything that they return is compared with the journal.
+//!
+//! The journal *announces* a call before its tool runs (`ToolCalled`), and has another event for its end (`ToolEnded`). Where a
+//! call is announced, the replay runs it again and compares its end. A call that cannot be run again is *taken*: its recorded
+//! result is used without a check.
 
 mod compare;
 
@@ -37,9 +41,9 @@ pub struct Replay {
     pub ended: bool,
     /// Number of tool calls that were run again.
     pub calls_run: u64,
-    /// Number of these calls whose fuel was compared, because the recording host had the same engine and fuel prices.
+    /// Number of these calls whose use of fuel was compared, because the recording host had the same engine and fuel prices.
     pub fuel_compared: u64,
-    /// The tool calls that were not run again, whose results were taken as recorded.
+    /// The tool calls that were not run again. Their recorded results were used.
     pub taken: Vec<TakenCall>,
     /// Number of requests to models whose digests the journal has.
     pub requests: u64,
@@ -82,12 +86,12 @@ pub enum TakenReason {
     NoComponent,
     /// The call was refused before its tool ran.
     Refused,
-    /// The end of the call depended on time, a cancellation or the state of the host, or the call trapped and its fuel is only
-    /// approximate.
+    /// The end of the call depended on time, on a cancellation or on the state of the host. Or the call ended with a trap, so
+    /// that its use of fuel is only approximate.
     NotRepeatable,
     /// The call had not ended.
     Unfinished,
-    /// The journal does not have what the call took in, because an earlier version wrote it.
+    /// The journal does not have what the call took in, because an earlier version of the host wrote it.
     NoRecord,
     /// What the call took in exceeds the limits of records.
     TookTooMuch,
@@ -177,7 +181,7 @@ impl Runtime {
 }
 
 impl Recording {
-    /// Runs the run again. A call whose component is not in `plugins` is taken as recorded.
+    /// Runs the run again. For a call whose component is not in `plugins`, the recorded result is used.
     ///
     /// # Errors
     /// Fails if the journal cannot be understood.
@@ -205,17 +209,18 @@ struct Replayer<'a> {
     recording: &'a Recording,
     /// A tool system for each component that the run called, by the digest of the component.
     tools: BTreeMap<String, ToolSystem>,
-    /// The number of the event that ends a call, by the number of the event that announces it.
-    ends: BTreeMap<u64, u64>,
-    /// The numbers of events that end announced calls.
-    announced_ends: BTreeSet<u64>,
-    /// Engine and fuel prices of the recording host.
+    /// The number of the event that ends a call, by the number of the event that announces the call.
+    end_by_announcement: BTreeMap<u64, u64>,
+    /// The numbers of the events that end announced calls.
+    ends_of_announced: BTreeSet<u64>,
+    /// Identifies the engine and the fuel prices of the recording host.
     fuel_basis: String,
     replay: Replay,
 }
 
 /// A call that the journal announces.
 struct AnnouncedCall<'a> {
+    /// Number of the event that announces it.
     event: u64,
     call: ToolCall,
     tool_digest: Option<&'a str>,
@@ -230,12 +235,12 @@ impl<'a> Replayer<'a> {
         for plugin in plugins.iter().filter(|plugin| called.contains(&plugin.digest())) {
             tools.insert(plugin.digest(), Toolbox::with_plugin(plugin)?.system());
         }
-        let ends = find_call_ends(recording)?;
+        let end_by_announcement = find_call_ends(recording)?;
         Ok(Self {
             recording,
             tools,
-            announced_ends: ends.values().copied().collect(),
-            ends,
+            ends_of_announced: end_by_announcement.values().copied().collect(),
+            end_by_announcement,
             fuel_basis: String::new(),
             replay: Replay {
                 trace_id: recording.run.trace_id.clone(),
@@ -245,7 +250,7 @@ impl<'a> Replayer<'a> {
         })
     }
 
-    /// Compares an event with what the replay gives. `run` is the run before the event.
+    /// Compares an event with what the replay gives. `run` is the run as it was before the event.
     async fn compare(&mut self, number: u64, run: &Run, event: &RunEvent) -> Result<(), RuntimeError> {
         match event {
             RunEvent::ModelAsked { action, request, .. } if !request.is_empty() => {
@@ -268,7 +273,7 @@ impl<'a> Replayer<'a> {
                     self.replay_announced(run, call).await?;
                 }
             }
-            RunEvent::ToolEnded { action, end, .. } if !self.announced_ends.contains(&number) => {
+            RunEvent::ToolEnded { action, end, .. } if !self.ends_of_announced.contains(&number) => {
                 self.note_taken_result(number, run, *action, &end.result, TakenReason::Refused);
             }
             RunEvent::ToolsReturned { action, results, .. } => {
@@ -289,8 +294,9 @@ impl<'a> Replayer<'a> {
         self.replay.requests_changed += u64::from(current.as_deref() != Some(recorded));
     }
 
+    /// Runs an announced call again and compares its end, or notes why its recorded result is taken.
     async fn replay_announced(&mut self, run: &Run, call: AnnouncedCall<'_>) -> Result<(), RuntimeError> {
-        let Some(end_number) = self.ends.get(&call.event).copied() else {
+        let Some(end_number) = self.end_by_announcement.get(&call.event).copied() else {
             self.note_taken_call(&call, TakenReason::Unfinished);
             return Ok(());
         };
@@ -308,7 +314,8 @@ impl<'a> Replayer<'a> {
         Ok(())
     }
 
-    /// Runs a call again, whose end is the event `end_number`. Returns the first difference, or the reason why the call cannot be run.
+    /// Runs a call again that ended with the event `end_number`. Returns the first difference, or the reason why the call cannot
+    /// be run again.
     async fn replay_call(
         &self,
         run: &Run,
@@ -319,7 +326,7 @@ impl<'a> Replayer<'a> {
         if !is_repeatable(recorded.ending) {
             return Err(TakenReason::NotRepeatable);
         }
-        match recorded.intake.missing() {
+        match recorded.intake.why_incomplete() {
             Some(reason) => return Err(reason.into()),
             None if self.fuel_basis.is_empty() => return Err(TakenReason::NoRecord),
             None => {}
@@ -345,7 +352,8 @@ impl<'a> Replayer<'a> {
         Ok(found.map(|found| difference_of(end_number, found)))
     }
 
-    /// Inserts the files of a call into its arguments, and admits the call. The inner error is the refusal.
+    /// Inserts the files of a call into its arguments, and admits the call: checks it against the schema of its tool. The inner
+    /// error is the text of a refusal.
     async fn admit(
         &self,
         run: &Run,
@@ -402,7 +410,7 @@ impl<'a> Replayer<'a> {
         });
     }
 
-    /// Compares the end of the run with the store's record of it.
+    /// Compares status and answer of the replayed run with those that the store has for the run.
     fn compare_end(&mut self, run: &Run) {
         let record = &self.recording.run;
         let (status, answer) = match run.finished() {
@@ -436,28 +444,28 @@ impl<'a> Replayer<'a> {
     }
 }
 
-/// Returns the number of the event that ends each call, by the number of the event that announces it. A call that is made again
-/// after its host stopped is announced again, and only its last announcement has an end.
+/// Returns the number of the event that ends each call, by the number of the event that announces the call. A call that is made
+/// again after its host stopped is announced again, and only its last announcement has an end.
 fn find_call_ends(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeError> {
-    let (mut open, mut ends) = (BTreeMap::new(), BTreeMap::new());
+    let (mut announced, mut ends) = (BTreeMap::new(), BTreeMap::new());
     for (number, event) in (1..).zip(recording.events()) {
         match event? {
             RunEvent::ToolCalled { call_id, .. } => {
-                open.insert(call_id, number);
+                announced.insert(call_id, number);
             }
             RunEvent::ToolEnded { end, .. } => {
-                let called = open.remove(&end.result.call_id);
-                ends.extend(called.map(|called| (called, number)));
+                let announcement = announced.remove(&end.result.call_id);
+                ends.extend(announcement.map(|announcement| (announcement, number)));
             }
-            RunEvent::Resumed { .. } => open.clear(),
+            RunEvent::Resumed { .. } => announced.clear(),
             _ => {}
         }
     }
     Ok(ends)
 }
 
-/// Returns whether a call with this ending has the same ending when it is run again. Time, cancellations and load are not recorded,
-/// and the fuel of a trap is only approximate.
+/// Returns whether a call with this ending has the same ending when it is run again. Time, cancellations and the load of the host
+/// are not recorded, and after a trap the use of fuel is only approximate.
 const fn is_repeatable(ending: CallEnding) -> bool {
     use CallEnding as E;
     match ending {

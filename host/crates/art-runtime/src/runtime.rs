@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::drive::Question;
 use crate::drive::lease::Leases;
 use crate::error::RuntimeError;
-use crate::journal::Declarations;
+use crate::journal::DeclarationCache;
 
 /// Answers questions with its tools, its store and its models. Built by [`Runtime::builder`]; asked by [`Runtime::ask`].
 #[derive(Debug)]
@@ -32,8 +32,8 @@ pub struct Runtime {
     pub model_is_chosen: bool,
     /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
-    /// Cache of the declarations of tools that the logs of runs contain.
-    pub(crate) declarations: Arc<Declarations>,
+    /// Cache of the declarations of tools as the journals of runs contain them.
+    pub(crate) declarations: Arc<DeclarationCache>,
     /// The leases of the threads whose runs this runtime works on.
     pub(crate) leases: Leases,
 }
@@ -42,8 +42,8 @@ impl Runtime {
     /// Returns the description of the model in use.
     ///
     /// # Errors
-    /// Fails if the engine does not know the model, which [`build`](crate::RuntimeBuilder::build) and
-    /// [`use_model`](Self::use_model) rule out.
+    /// Fails if the engine does not know the model. [`build`](crate::RuntimeBuilder::build) and [`use_model`](Self::use_model)
+    /// check this before.
     pub fn model_info(&self) -> Result<ModelInfo, RuntimeError> {
         Ok(self.engine.describe(&self.model)?)
     }
@@ -66,15 +66,16 @@ impl Runtime {
         self.choose_model(question.settings.model.as_deref(), thread_id, &config)
     }
 
-    /// Same as [`model_for`](Self::model_for), for the model that the question names and a thread that is already loaded.
+    /// Same as [`model_for`](Self::model_for), for a question that names the model `named`, if any, and asks in a thread that is
+    /// already loaded.
     pub(crate) fn choose_model(
         &self,
         named: Option<&str>,
         thread_id: &str,
         thread: &ThreadConfig,
     ) -> Result<ModelInfo, RuntimeError> {
-        let of_thread = thread.provider_config.as_ref().filter(|_| !self.model_is_chosen);
-        let model = match (named, of_thread) {
+        let thread_model = thread.provider_config.as_ref().filter(|_| !self.model_is_chosen);
+        let model = match (named, thread_model) {
             (Some(name), _) => resolve_model(&self.engine, name)?,
             (None, Some(model)) => {
                 let name = model.to_string();

@@ -1,6 +1,10 @@
-//! The secrets that the host adds to requests of tools: a private file, whose values may be in the keyring of the desktop, and variables
-//! of the environment.
+//! The secrets that the host adds to requests of tools. They come from a private file, in which a secret has its value or refers
+//! to the keyring of the desktop, and from variables of the environment.
+//!
+//! A *canary* is a decoy: a secret that no tool is given. If it is seen in what a tool sends or returns, the tool has read what
+//! it should not, and its component is put into quarantine.
 
+// The real keyring is in `service.rs`. Without the feature, `keyring.rs` stands for a keyring that cannot be opened.
 #[cfg_attr(feature = "keyring", path = "secrets/service.rs")]
 mod keyring;
 mod quarantine;
@@ -25,19 +29,21 @@ use keyring::Keyring;
 
 pub use quarantine::{Quarantine, Quarantined};
 
-/// Beginning of the names of variables with secrets. Such a variable is used instead of the stored secret of the same name.
+/// Beginning of the names of variables with secrets; the rest is the name of the secret. Such a variable is used instead of the
+/// stored secret of the same name.
 pub const VARIABLE_PREFIX: &str = "ART_SECRET_";
 /// Maximum size of the file, in bytes. The maximum number of secrets with values of the maximum length fits.
 const MAX_FILE_BYTES: u64 = 512 << 10;
-/// Time after which calls that use no secret look whether the file has changed, to redact what was stored meanwhile.
+/// Minimum time between two looks at the file for calls that use no secret. Secrets are redacted from the texts of these calls
+/// too, so they need the new ones, but not at once.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Name of the file in its directory.
-const FILE: &str = "secrets.toml";
+const FILE_NAME: &str = "secrets.toml";
 
 /// The secrets cannot be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// There is no directory of the configuration.
+    /// The configuration has no directory in which secrets could be stored.
     #[error("there is no place for secrets (hint: pass `--home DIR`)")]
     NoPlace,
     /// The file or its directory cannot be read or written.
@@ -89,7 +95,7 @@ pub enum Place {
     Keyring,
 }
 
-/// One secret in the file. It has a value, or the value is in the keyring.
+/// One secret in the file. Either it has a value, or its value is in the keyring.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -124,7 +130,7 @@ pub struct Listed {
 /// The private file with secrets.
 #[derive(Clone, Debug)]
 pub struct SecretFile {
-    /// The directory of the file, or an empty path if nothing is stored.
+    /// The directory of the file. It is an empty path if the configuration has no path; then no secret can be stored.
     directory: PathBuf,
 }
 
@@ -144,7 +150,7 @@ impl SecretFile {
     /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.directory.join(FILE)
+        self.directory.join(FILE_NAME)
     }
 
     /// Returns the secrets without their values; none if there is no file.
@@ -169,7 +175,7 @@ impl SecretFile {
         for (name, entry) in self.entries()? {
             let value = match entry.value {
                 Some(value) => Ok(value),
-                None => Keyring::open().and_then(|keyring| keyring.get(&self.keyring_user(&name))),
+                None => Keyring::open().and_then(|keyring| keyring.get(&self.keyring_entry_name(&name))),
             };
             match value {
                 Ok(value) => secrets.push(Secret::new(&name, &value, entry.canary)?),
@@ -205,10 +211,10 @@ impl SecretFile {
     pub fn set(&self, secret: &Secret, place: Place) -> Result<(), SecretError> {
         let name = secret.name();
         if place == Place::Keyring {
-            // Nothing is put into the keyring if the file cannot take the name. The directory is not locked while the keyring is used,
-            // because a keyring that is not open asks the person first.
+            // Nothing is put into the keyring if the file has no room for the name. The directory is not locked while the keyring
+            // is used, because a locked keyring first asks the person to unlock it.
             self.check_room(name)?;
-            Keyring::open()?.set(&self.keyring_user(name), secret.expose())?;
+            Keyring::open()?.set(&self.keyring_entry_name(name), secret.expose())?;
         }
         let entry = Entry {
             value: (place == Place::File).then(|| secret.expose().into()),
@@ -218,7 +224,7 @@ impl SecretFile {
         let earlier = self.update(|entries| {
             let earlier = entries.insert(name.to_owned(), entry);
             if entries.len() > MAX_SECRETS {
-                return Err(InvalidSecret::Many.into());
+                return Err(InvalidSecret::TooMany.into());
             }
             Ok(earlier)
         })?;
@@ -243,17 +249,17 @@ impl SecretFile {
         Ok(removed.is_some())
     }
 
-    /// Checks that the file can take a secret of this name.
+    /// Checks that the file has room for a secret of this name.
     fn check_room(&self, name: &str) -> Result<(), SecretError> {
         let _lock = self.lock()?;
         let entries = self.entries()?;
         if entries.len() >= MAX_SECRETS && !entries.contains_key(name) {
-            return Err(InvalidSecret::Many.into());
+            return Err(InvalidSecret::TooMany.into());
         }
         Ok(())
     }
 
-    /// Changes the file, unless `change` fails. No secret that another process stores at the same time is lost.
+    /// Changes the file, unless `change` fails. A lock protects secrets that another process stores at the same time.
     fn update<T>(&self, change: impl FnOnce(&mut Entries) -> Result<T, SecretError>) -> Result<T, SecretError> {
         let _lock = self.lock()?;
         let mut entries = self.entries()?;
@@ -264,12 +270,12 @@ impl SecretFile {
 
     /// Removes a value from the keyring.
     fn remove_from_keyring(&self, name: &str) -> Result<(), SecretError> {
-        Keyring::open()?.remove(&self.keyring_user(name))
+        Keyring::open()?.remove(&self.keyring_entry_name(name))
     }
 
-    /// Returns the name under which the keyring stores a secret. It contains the canonical path of the directory, so that each home
-    /// has names of its own.
-    fn keyring_user(&self, name: &str) -> String {
+    /// Returns the name of the entry of the keyring for a secret. It contains the canonical path of the directory, so that two
+    /// homes can have secrets of the same name.
+    fn keyring_entry_name(&self, name: &str) -> String {
         let directory = std::fs::canonicalize(&self.directory);
         let directory = directory.unwrap_or_else(|_missing| self.directory.clone());
         directory.join(name).display().to_string()
@@ -342,7 +348,7 @@ fn check_private(path: &Path, metadata: &Metadata, mode: &'static str) -> Result
     })
 }
 
-/// The secrets of the file, which is read again when it changes, and of the environment.
+/// The secrets of the file and of the environment. The file is read again when it changes.
 #[derive(Debug)]
 pub struct SecretStore {
     file: SecretFile,
@@ -355,8 +361,8 @@ pub struct SecretStore {
 #[derive(Debug, Default)]
 struct LastRead {
     stamp: Option<Stamp>,
-    /// When the file was last looked at.
-    checked: Option<Instant>,
+    /// When the stamp of the file was last compared.
+    last_checked: Option<Instant>,
     secrets: Arc<Secrets>,
 }
 
@@ -391,20 +397,20 @@ impl SecretStore {
         secrets.extend(self.environment.iter().cloned());
         Ok(LastRead {
             stamp,
-            checked: Some(Instant::now()),
+            last_checked: Some(Instant::now()),
             secrets: Arc::new(Secrets::new(secrets)?),
         })
     }
 }
 
 impl SecretSource for SecretStore {
-    /// Reads the file again if it has changed. Checks this for each call that uses secrets, and for other calls at most once a
-    /// second. If the file cannot be used any more, the secrets that were read last stay.
+    /// Returns the secrets, and reads the file again if it has changed. Checks this for each call that uses secrets, and for
+    /// other calls at most once a second. If the file cannot be used any more, the secrets that were read last stay.
     fn secrets(&self, are_used: bool) -> Arc<Secrets> {
         let mut last_read = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = are_used
             || last_read
-                .checked
+                .last_checked
                 .is_none_or(|checked| checked.elapsed() > CHECK_INTERVAL);
         if is_due && self.stamp() != last_read.stamp {
             match self.read_now() {
@@ -413,7 +419,7 @@ impl SecretSource for SecretStore {
             }
         }
         if is_due {
-            last_read.checked = Some(Instant::now());
+            last_read.last_checked = Some(Instant::now());
         }
         Arc::clone(&last_read.secrets)
     }
@@ -446,6 +452,10 @@ fn read_environment(environment: impl Iterator<Item = (OsString, OsString)>) -> 
 mod tests {
     use super::*;
 
+    /// For [`SecretStore::secrets`]: the call uses secrets, so a change of the file is seen at once.
+    const ARE_USED: bool = true;
+
+    /// Returns the configuration of a home, with the directory of its secrets and its database.
     fn config(home: &Path) -> Config {
         let mut config = Config {
             file_path: home.join("art.toml"),
@@ -508,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_with_two_values_or_none_is_refused() {
+    fn a_file_with_a_secret_that_has_two_values_or_none_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         file.set(&secret("KEY", "value-one"), Place::File).unwrap();
@@ -525,12 +535,12 @@ mod tests {
         file.set(&secret("KEY", "value-one"), Place::File).unwrap();
         let path = file.path();
         let directory = path.parent().unwrap();
-        for (path, open, private) in [(path.as_path(), 0o640, 0o600), (directory, 0o755, 0o700)] {
-            std::fs::set_permissions(path, Permissions::from_mode(open)).unwrap();
+        for (path, open_mode, private_mode) in [(path.as_path(), 0o640, 0o600), (directory, 0o755, 0o700)] {
+            std::fs::set_permissions(path, Permissions::from_mode(open_mode)).unwrap();
             let error = file.read().unwrap_err().to_string();
             assert!(error.contains("other users") && error.contains("chmod"), "{error}");
             file.set(&secret("KEY", "value-two"), Place::File).unwrap_err();
-            std::fs::set_permissions(path, Permissions::from_mode(private)).unwrap();
+            std::fs::set_permissions(path, Permissions::from_mode(private_mode)).unwrap();
         }
         file.read().unwrap();
     }
@@ -558,21 +568,22 @@ mod tests {
             ("KEY", "no-secret"),
         ];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
-        let secrets = SecretStore::open(&config, variables.into_iter()).unwrap().secrets(true);
+        let store = SecretStore::open(&config, variables.into_iter()).unwrap();
+        let secrets = store.secrets(ARE_USED);
         assert_eq!(names(secrets.all()), ["KEY"]);
         assert_eq!(secrets.get("KEY").unwrap().expose(), "from-the-variable");
     }
 
     #[test]
-    fn a_secret_that_is_set_later_is_found() {
+    fn a_secret_that_is_set_after_the_store_was_opened_is_found() {
         let home = tempfile::tempdir().unwrap();
         let config = config(home.path());
         let store = SecretStore::open(&config, std::iter::empty()).unwrap();
-        assert!(store.secrets(true).get("KEY").is_none());
+        assert!(store.secrets(ARE_USED).get("KEY").is_none());
         SecretFile::new(&config)
             .set(&secret("KEY", "value-one"), Place::File)
             .unwrap();
-        assert!(store.secrets(true).get("KEY").is_some());
+        assert!(store.secrets(ARE_USED).get("KEY").is_some());
     }
 
     #[test]

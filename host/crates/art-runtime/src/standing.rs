@@ -1,4 +1,5 @@
-//! The standing approvals of persons: a folder with one file for each approval.
+//! The standing approvals of persons: a folder with one file for each approval. A standing approval is made once, in advance, and
+//! holds for all calls that match it, so that the person is not asked about them again.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -17,7 +18,7 @@ use crate::config::Config;
 
 /// Maximum number of standing approvals in a folder.
 const MAX_APPROVALS: usize = 1_000;
-/// Maximum size of a file, in bytes. The file contains the approval as indented JSON.
+/// Maximum size of a file, in bytes. The file contains the approval as indented JSON, which is longer than its compact JSON.
 const MAX_FILE_BYTES: u64 = 4 * MAX_STANDING_BYTES as u64;
 /// Number of hexadecimal digits in an identifier.
 const ID_DIGITS: usize = 12;
@@ -125,8 +126,8 @@ impl StandingApprovals {
         }
     }
 
-    /// Returns the identifier of this person's approval for a call that waits because of a rule. Returns `None` if there is none,
-    /// or if the call waits for another reason. Such an approval was added after a person was asked about the call.
+    /// Returns the identifier of this person's approval that covers a call which waits for a decision because of a rule. Returns
+    /// `None` if there is none, or if the call waits for another reason. Such an approval was added after the call began to wait.
     #[must_use]
     pub fn find_for(&self, suspended: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
         let (digest, call) = (suspended.tool_digest.as_deref(), &suspended.call);
@@ -136,12 +137,13 @@ impl StandingApprovals {
         }
     }
 
-    /// Returns the identifier of this person's approval that covers a call, or `None` if there is none.
+    /// Returns the identifier of this person's approval that covers a new call, or `None` if there is none.
     pub(crate) fn find(&self, call: &AdmittedCall, user_id: Option<&str>) -> Option<String> {
         self.find_matching(user_id, &call.schema().name, call.tool_digest(), &call.call().arguments)
     }
 
-    /// Returns the identifier of an approval that matches. A folder that cannot be read has none.
+    /// Returns the identifier of the first approval that matches a call. `digest` is that of the tool's component. A folder that
+    /// cannot be read counts as empty.
     fn find_matching(
         &self,
         user_id: Option<&str>,

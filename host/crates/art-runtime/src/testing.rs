@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::journal::read_journal;
 
-/// Creates a store with the run `r` of the thread `t`. `add` changes the commit that begins the run.
-pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore {
+/// Creates a store with the run `r` of the thread `t`. `change` may add to the commit that begins the run.
+pub(crate) async fn store_with_run(change: impl FnOnce(&mut Commit)) -> MemoryStore {
     let store = MemoryStore::new();
     let thread = NewThread {
         id: "t".to_owned(),
@@ -29,7 +29,7 @@ pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore
         }],
         ..Commit::default()
     };
-    add(&mut commit);
+    change(&mut commit);
     store.commit(commit).await.unwrap();
     store
 }
@@ -38,7 +38,7 @@ pub(crate) fn json_text<T: Serialize>(value: &T) -> JsonText {
     JsonText::of("a value", "of a test", value).unwrap()
 }
 
-/// Returns the journal of a run with the large values in their places.
+/// Returns the journal of a run with the large values of its events inserted again.
 pub(crate) async fn stored_journal(store: &dyn Store, trace_id: &str) -> Vec<JournalEntry> {
     let run = store.get_run(trace_id).await.unwrap().unwrap();
     read_journal(store, &run).await.unwrap()

@@ -3,6 +3,10 @@
 //! Loading compiled code executes it, so a file is used only if its tag, a keyed digest at its end, proves that this host wrote it
 //! for this component and this engine. The key is in the same private directory. A file is replaced as a whole and never
 //! modified, so code can be mapped and executed in place.
+//!
+//! The name of a file has the digest of the component, the hash of the engine, and an extension for the kind of the content. A
+//! *refusal* is the reason why a component is never loaded by this build of the host, and a *postponement* the reason why it is
+//! not loaded for a day.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
@@ -26,7 +30,7 @@ const MAX_FILE_BYTES: u64 = 512 << 20;
 const MAX_CACHE_BYTES: u64 = 1 << 30;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A private directory with compiled code, and with what else the host stores of components.
+/// A private directory with compiled code, and with what else the host stores about components.
 #[derive(Debug)]
 pub(crate) struct CodeCache {
     directory: PathBuf,
@@ -35,12 +39,12 @@ pub(crate) struct CodeCache {
     host_build: Vec<u8>,
     max_bytes: u64,
     /// Identifies the configuration of the engines, which is the same for all engines of a sandbox.
-    engine: OnceLock<u64>,
+    engine_hash: OnceLock<u64>,
 }
 
-/// The content of a file in the cache.
+/// The kind of the content of a file in the cache.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum ContentKind {
     /// Compiled code.
     Code,
     /// The reason why the component is refused permanently.
@@ -53,7 +57,7 @@ enum Kind {
     Catalog,
 }
 
-impl Kind {
+impl ContentKind {
     const fn extension(self) -> &'static str {
         match self {
             Self::Code => "cwasm",
@@ -79,57 +83,57 @@ impl CodeCache {
             key,
             host_build: host_build(),
             max_bytes: MAX_CACHE_BYTES,
-            engine: OnceLock::new(),
+            engine_hash: OnceLock::new(),
         })
     }
 
-    /// Returns the authenticated file with the compiled code of a component, if there is one. The code is followed by
-    /// its tag.
+    /// Returns the authenticated file with the compiled code of a component, if there is one. In the file, the code is followed
+    /// by its tag.
     pub(crate) fn code(&self, engine: &Engine, digest: &blake3::Hash) -> Option<File> {
-        let (file, _) = self.open_authenticated(Kind::Code, engine, digest)?;
+        let (file, _) = self.open_authenticated(ContentKind::Code, engine, digest)?;
         record_use(&file);
         Some(file)
     }
 
     /// Returns whether there is a file with compiled code, without authenticating it.
     pub(crate) fn has_code(&self, engine: &Engine, digest: &blake3::Hash) -> bool {
-        self.path(Kind::Code, engine, digest).is_file()
+        self.path(ContentKind::Code, engine, digest).is_file()
     }
 
     /// Returns the reason why this host refused the component permanently, if it did.
     pub(crate) fn refusal(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        self.read_text(Kind::Refusal, engine, digest)
+        self.read_text(ContentKind::Refusal, engine, digest)
     }
 
     /// Returns the reason why this host postponed loading the component, if it did so within the last day.
     pub(crate) fn postponement(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        let written = fs::metadata(self.path(Kind::Postponement, engine, digest))
+        let written = fs::metadata(self.path(ContentKind::Postponement, engine, digest))
             .ok()?
             .modified()
             .ok()?;
         let is_recent = written.elapsed().is_ok_and(|age| age < DAY);
         is_recent
-            .then(|| self.read_text(Kind::Postponement, engine, digest))
+            .then(|| self.read_text(ContentKind::Postponement, engine, digest))
             .flatten()
     }
 
     /// Returns the stored result of `schema()`.
     pub(crate) fn schema(&self, engine: &Engine, digest: &blake3::Hash) -> Option<SchemaText> {
-        serde_json::from_str(&self.read_text(Kind::Schema, engine, digest)?).ok()
+        serde_json::from_str(&self.read_text(ContentKind::Schema, engine, digest)?).ok()
     }
 
-    /// Returns the stored catalogue of a folder, whose digest is that of its path.
+    /// Returns the stored catalogue of a folder. `folder` is the digest of the folder's path.
     pub(crate) fn catalog(&self, engine: &Engine, folder: &blake3::Hash) -> Option<String> {
-        self.read_text(Kind::Catalog, engine, folder)
+        self.read_text(ContentKind::Catalog, engine, folder)
     }
 
     /// Stores the catalogue of a folder.
     pub(crate) fn put_catalog(&self, engine: &Engine, folder: &blake3::Hash, text: &str) {
-        let stored = self.write(Kind::Catalog, engine, folder, text.as_bytes());
+        let stored = self.write(ContentKind::Catalog, engine, folder, text.as_bytes());
         self.log_failure(stored);
     }
 
-    fn read_text(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
+    fn read_text(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
         let (file, bytes) = self.open_authenticated(kind, engine, digest)?;
         let mut text = String::new();
         (&file).rewind().ok()?;
@@ -141,27 +145,27 @@ impl CodeCache {
     /// only makes the next start slower.
     pub(crate) fn put_code(&self, engine: &Engine, digest: &blake3::Hash, code: &[u8]) {
         let stored = self
-            .write(Kind::Code, engine, digest, code)
+            .write(ContentKind::Code, engine, digest, code)
             .and_then(|()| self.shrink());
         self.log_failure(stored);
     }
 
     /// Stores the reason why the component is refused permanently.
     pub(crate) fn put_refusal(&self, engine: &Engine, digest: &blake3::Hash, reason: &str) {
-        let stored = self.write(Kind::Refusal, engine, digest, reason.as_bytes());
+        let stored = self.write(ContentKind::Refusal, engine, digest, reason.as_bytes());
         self.log_failure(stored);
     }
 
     /// Stores the reason why the component is not loaded for a day.
     pub(crate) fn put_postponement(&self, engine: &Engine, digest: &blake3::Hash, reason: &str) {
-        let stored = self.write(Kind::Postponement, engine, digest, reason.as_bytes());
+        let stored = self.write(ContentKind::Postponement, engine, digest, reason.as_bytes());
         self.log_failure(stored);
     }
 
     /// Stores the result of `schema()`.
     pub(crate) fn put_schema(&self, engine: &Engine, digest: &blake3::Hash, schema: &SchemaText) {
         let text = serde_json::to_vec(schema).map_err(Into::into);
-        let stored = text.and_then(|text| self.write(Kind::Schema, engine, digest, &text));
+        let stored = text.and_then(|text| self.write(ContentKind::Schema, engine, digest, &text));
         self.log_failure(stored);
     }
 
@@ -172,7 +176,7 @@ impl CodeCache {
     }
 
     /// Returns a file and the size of its content in bytes, if its tag is valid.
-    fn open_authenticated(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
+    fn open_authenticated(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
         let mut file = open_regular(&self.path(kind, engine, digest)).ok()?;
         let length = file.metadata().ok()?.len();
         let bytes = length.checked_sub(TAG_BYTES)?;
@@ -187,7 +191,7 @@ impl CodeCache {
         (hasher.finalize() == tag).then_some((file, bytes))
     }
 
-    fn write(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> std::io::Result<()> {
+    fn write(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> std::io::Result<()> {
         let path = self.path(kind, engine, digest);
         // The content is written to a temporary file, which is then renamed, so that a reader sees the whole file or none.
         let temporary = path.with_extension(art_core::id::random());
@@ -223,26 +227,26 @@ impl CodeCache {
         Ok(())
     }
 
-    fn path(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> PathBuf {
+    fn path(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash) -> PathBuf {
         let (digest, engine) = (digest.to_hex(), self.engine_hash(engine));
         self.directory
             .join(format!("{digest}-{engine:016x}.{}", kind.extension()))
     }
 
     fn engine_hash(&self, engine: &Engine) -> u64 {
-        *self.engine.get_or_init(|| hash_engine(engine))
+        *self.engine_hash.get_or_init(|| hash_engine(engine))
     }
 
     /// Returns a hasher for the tag of a file. The tag also covers the kind, the component and the engine, so that no
     /// file is accepted in place of another.
-    fn hasher(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> blake3::Hasher {
+    fn hasher(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher
             .update(&[kind as u8])
             .update(digest.as_bytes())
             .update(&self.engine_hash(engine).to_le_bytes());
         // Compiled code depends on the engine only. All other kinds also depend on this build of the host, for example on its limits.
-        if !matches!(kind, Kind::Code) {
+        if !matches!(kind, ContentKind::Code) {
             hasher.update(&self.host_build);
         }
         hasher
@@ -329,7 +333,8 @@ fn read_key(path: &Path) -> std::io::Result<[u8; blake3::KEY_LEN]> {
     Ok(key)
 }
 
-/// Returns whether the error means that the file is not a key. Such a file can safely be replaced, because only a cache depends on it.
+/// Returns whether an error of [`read_key`] means that the file is not a key. Such a file can safely be replaced, because only
+/// the cache depends on it.
 fn is_unusable_key(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::InvalidData || NotRegular::is_cause_of(error)
 }
@@ -371,6 +376,7 @@ fn create_private_file(path: &Path) -> std::io::Result<File> {
 mod tests {
     use super::*;
 
+    /// Returns an empty cache in a new directory, and an engine.
     fn cache() -> (tempfile::TempDir, CodeCache, Engine) {
         let dir = tempfile::tempdir().unwrap();
         let cache = CodeCache::open(&dir.path().join("code")).unwrap();
@@ -394,15 +400,16 @@ mod tests {
         let (_dir, cache, engine) = cache();
         let digest = blake3::hash(b"source");
         cache.put_code(&engine, &digest, b"code");
-        let path = cache.path(Kind::Code, &engine, &digest);
-        for at in 0..fs::read(&path).unwrap().len() {
-            let mut bytes = fs::read(&path).unwrap();
-            bytes[at] ^= 1;
+        let path = cache.path(ContentKind::Code, &engine, &digest);
+        let original = fs::read(&path).unwrap();
+        for changed_byte in 0..original.len() {
+            let mut bytes = original.clone();
+            bytes[changed_byte] ^= 1;
             fs::write(&path, &bytes).unwrap();
-            assert!(cache.code(&engine, &digest).is_none(), "byte {at}");
-            bytes[at] ^= 1;
-            fs::write(&path, &bytes).unwrap();
+            assert!(cache.code(&engine, &digest).is_none(), "byte {changed_byte}");
         }
+        fs::write(&path, &original).unwrap();
+        assert!(cache.code(&engine, &digest).is_some());
     }
 
     #[test]
@@ -410,7 +417,11 @@ mod tests {
         let (_dir, cache, engine) = cache();
         let (a, b) = (blake3::hash(b"a"), blake3::hash(b"b"));
         cache.put_code(&engine, &a, b"code");
-        fs::rename(cache.path(Kind::Code, &engine, &a), cache.path(Kind::Code, &engine, &b)).unwrap();
+        fs::rename(
+            cache.path(ContentKind::Code, &engine, &a),
+            cache.path(ContentKind::Code, &engine, &b),
+        )
+        .unwrap();
         assert!(cache.code(&engine, &b).is_none());
     }
 
@@ -418,9 +429,9 @@ mod tests {
     fn a_stored_refusal_is_found_and_is_not_accepted_as_code() {
         let (_dir, cache, engine) = cache();
         let digest = blake3::hash(b"source");
-        cache.put_refusal(&engine, &digest, "60 s");
-        assert_eq!(cache.refusal(&engine, &digest).unwrap(), "60 s");
-        let [refusal, code] = [Kind::Refusal, Kind::Code].map(|kind| cache.path(kind, &engine, &digest));
+        cache.put_refusal(&engine, &digest, "too large");
+        assert_eq!(cache.refusal(&engine, &digest).unwrap(), "too large");
+        let [refusal, code] = [ContentKind::Refusal, ContentKind::Code].map(|kind| cache.path(kind, &engine, &digest));
         fs::rename(refusal, code).unwrap();
         assert!(cache.code(&engine, &digest).is_none());
     }
@@ -432,7 +443,7 @@ mod tests {
         cache.put_postponement(&engine, &digest, "no time");
         assert_eq!(cache.postponement(&engine, &digest).unwrap(), "no time");
         assert!(cache.refusal(&engine, &digest).is_none());
-        let file = File::open(cache.path(Kind::Postponement, &engine, &digest)).unwrap();
+        let file = File::open(cache.path(ContentKind::Postponement, &engine, &digest)).unwrap();
         file.set_modified(SystemTime::now() - DAY).unwrap();
         assert!(cache.postponement(&engine, &digest).is_none());
     }
@@ -440,19 +451,21 @@ mod tests {
     #[test]
     fn the_least_recently_used_code_is_removed_first() {
         let (_dir, mut cache, engine) = cache();
-        cache.max_bytes = 2 * (TAG_BYTES + 4);
+        let code = b"code";
+        let bytes_of_a_file = code.len() as u64 + TAG_BYTES;
+        cache.max_bytes = 2 * bytes_of_a_file;
         let digests = [&b"a"[..], b"b", b"c"].map(blake3::hash);
         let [a, b, c] = &digests;
-        for (digest, days) in [(a, 3), (b, 2)] {
-            cache.put_code(&engine, digest, b"code");
-            let file = File::open(cache.path(Kind::Code, &engine, digest)).unwrap();
-            file.set_modified(SystemTime::now() - days * DAY).unwrap();
+        for (digest, days_since_use) in [(a, 3), (b, 2)] {
+            cache.put_code(&engine, digest, code);
+            let file = File::open(cache.path(ContentKind::Code, &engine, digest)).unwrap();
+            file.set_modified(SystemTime::now() - days_since_use * DAY).unwrap();
         }
-        // Reading the older file makes it the more recently used one.
+        // Loading the code of `a` makes it the more recently used one, so `b` is removed for `c`.
         assert!(cache.code(&engine, a).is_some());
-        cache.put_code(&engine, c, b"code");
-        let stored = digests.map(|digest| cache.code(&engine, &digest).is_some());
-        assert_eq!(stored, [true, false, true]);
+        cache.put_code(&engine, c, code);
+        let is_stored = digests.map(|digest| cache.code(&engine, &digest).is_some());
+        assert_eq!(is_stored, [true, false, true]);
         assert!(cache.directory.join(KEY_FILE).exists());
     }
 

@@ -1,18 +1,21 @@
-//! One call of a tool: it runs in a fresh store and a fresh instance under a guard, and ends in an outcome with its
-//! usage.
+//! One call of a tool. It runs in a store and an instance of its own, and ends in an outcome, which states what the call used.
+//!
+//! The store has the memory of the guest and what the host knows of the call ([`CallState`]). A [`Guard`] stops the call at its
+//! deadline or when it is cancelled. What the guest learns from outside of its sandbox is recorded, so that the call can be
+//! replayed.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::Grants;
-use art_core::intake::{Divergence, Given, Intake, Replayed};
+use art_core::capability::CallGrants;
+use art_core::intake::{Divergence, GivenByOperator, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
 use art_core::secret::Secrets;
 use art_core::text::byte_prefix;
 use art_core::tool::ExecutionContext;
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
@@ -43,15 +46,16 @@ pub(crate) struct Invocation {
     store: Store<CallState>,
     guard: Guard,
     limits: Limits,
-    /// The limits, interfaces and variables of the call, for its record.
-    given: Given,
+    /// The limits, interfaces and variables that the call has, for its record.
+    given: GivenByOperator,
     bytes_in: u64,
 }
 
 /// A call that ended.
 pub(crate) struct EndedCall {
+    /// The outcome and, if the call was a replay that differed from its record, the first difference.
     pub(crate) replayed: Replayed,
-    /// The canary that was seen in what the tool sent, returned or logged.
+    /// The canary (a decoy secret) that was seen in what the tool sent, returned or logged.
     pub(crate) canary: Option<String>,
 }
 
@@ -78,10 +82,10 @@ impl Invocation {
     pub(crate) fn new(
         instance_pre: &ToolPluginPre<CallState>,
         limits: &Limits,
-        grants: Arc<Grants>,
+        grants: Arc<CallGrants>,
         cancel: CancellationToken,
     ) -> wasmtime::Result<Self> {
-        let given = Given {
+        let given = GivenByOperator {
             limits: *limits,
             links: grants.link_set(),
             env: grants.env.clone(),
@@ -111,37 +115,37 @@ impl Invocation {
         self
     }
 
-    /// Makes the connections of the guest through `network`.
+    /// Lets the guest send requests through `network`.
     pub(crate) fn with_network(mut self, network: Arc<Network>) -> Self {
         self.store.data_mut().network = Some(network);
         self
     }
 
-    /// Adds secrets to the requests of the guest where its grants say so, and redacts them everywhere else.
+    /// Adds secrets to the requests of the guest where its grants say so, and redacts secrets everywhere else.
     pub(crate) fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
         self.store.data_mut().secrets = secrets;
         self
     }
 
     /// Sets the limits, interfaces and variables that the record of the call states.
-    pub(crate) fn with_given(mut self, given: Given) -> Self {
+    pub(crate) fn with_given(mut self, given: GivenByOperator) -> Self {
         self.given = given;
         self
     }
 
-    /// Replays a record: the guest gets all answers of the host from it.
+    /// Makes the call a replay: the guest gets all answers of the host from the record.
     pub(crate) fn with_record(mut self, recorded: Intake) -> Self {
         self.store.data_mut().outside = Outside::replay(recorded);
         self
     }
 
-    /// Stages the changes of files that the guest makes under grants with `stage`: they go to drafts in `area`.
+    /// Stages the changes that the guest makes to files under grants with `stage = true`: they go to drafts in `area`.
     pub(crate) fn with_staging(mut self, area: Option<StagingArea>) -> Self {
         self.store.data_mut().staging = area;
         self
     }
 
-    /// Calls `execute` of the tool. Only the replay of a record can have a divergence.
+    /// Calls `execute` of the tool.
     pub(crate) async fn execute(
         mut self,
         instance_pre: &ToolPluginPre<CallState>,
@@ -177,13 +181,13 @@ impl Invocation {
         match result {
             Ok(Ok(schema)) => Ok(schema.into()),
             Ok(Err(error)) => Err(SchemaCallError {
-                reason: error_text(&self.classify(&error)),
+                reason: error_text(&self.ending_of_error(&error)),
                 retention: self.retention(&error),
             }),
-            // The fuel runs out long before the deadline, so the tool slept or the machine was busy. That may be
-            // different later.
+            // A guest that computes has no fuel left long before the deadline. So this guest slept or the machine was busy, which
+            // may be different later.
             Err(stop) => Err(SchemaCallError {
-                reason: error_text(&self.stop_ending(stop)),
+                reason: error_text(&self.ending_of_stop(stop)),
                 retention: Retention::OneDay,
             }),
         }
@@ -199,8 +203,8 @@ impl Invocation {
         }
     }
 
-    /// Removes the secrets from an outcome. If the outcome has a canary, or the call sent or reported one, the ending becomes a
-    /// denial. Also returns the canary.
+    /// Removes the secrets from an outcome. If a canary is in the outcome, or in what the call sent or reported before, the
+    /// ending becomes a denial. Also returns the canary.
     fn redact(&self, mut outcome: Outcome) -> (Outcome, Option<String>) {
         let state = self.store.data();
         let in_outcome = state.secrets.redactor().outcome(&mut outcome);
@@ -223,8 +227,8 @@ impl Invocation {
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted_ending(),
             Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large_ending(bytes_out),
             Ok(Ok(outcome)) => convert::ending(outcome),
-            Ok(Err(error)) => self.classify(&error),
-            Err(stop) => self.stop_ending(stop),
+            Ok(Err(error)) => self.ending_of_error(&error),
+            Err(stop) => self.ending_of_stop(stop),
         };
         let uses = self.store.data_mut().take_uses();
         let ending = self.stage_changes(ending);
@@ -245,8 +249,8 @@ impl Invocation {
         state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
-    /// Makes change sets of the staged changes of a successful call, and drops those of any other call. Returns the ending, which
-    /// becomes an error if the changes cannot be staged.
+    /// Makes change sets of the staged changes of a successful call, and drops the staged changes of any other call. Returns the
+    /// ending, which becomes an error if no change set can be made.
     fn stage_changes(&mut self, ending: Ending) -> Ending {
         let Some(files) = self.store.data_mut().files.take() else {
             return ending;
@@ -256,7 +260,7 @@ impl Invocation {
             .quota_denials()
             .into_iter()
             .for_each(|denial| state.outside.deny(denial));
-        match files.finish_if(matches!(ending, Ending::Success(_))) {
+        match files.finish_drafts(matches!(ending, Ending::Success(_))) {
             Ok(()) => ending,
             Err(error) => Ending::HostError {
                 message: format!("the changes of files cannot be staged: {error}"),
@@ -268,10 +272,10 @@ impl Invocation {
         self.store.data_mut().take_log()
     }
 
-    fn usage(&self, bytes_out: u64, cpu: Duration) -> Usage {
+    fn usage(&self, bytes_out: u64, cpu: Duration) -> ToolUsage {
         let state = self.store.data();
         let fuel_left = self.store.get_fuel().unwrap_or_default();
-        Usage {
+        ToolUsage {
             fuel: self
                 .limits
                 .fuel
@@ -288,7 +292,7 @@ impl Invocation {
         }
     }
 
-    fn stop_ending(&self, reason: StopReason) -> Ending {
+    fn ending_of_stop(&self, reason: StopReason) -> Ending {
         match reason {
             StopReason::Timeout => Ending::Timeout {
                 limit_ms: self.limits.timeout_ms,
@@ -313,9 +317,9 @@ impl Invocation {
         }
     }
 
-    /// Returns the ending for an error of the engine. After the guest was refused memory, an error counts as a consequence of that,
-    /// unless it is a full pool, a divergence, exhausted fuel or a stack overflow.
-    fn classify(&self, error: &wasmtime::Error) -> Ending {
+    /// Returns the ending for an error of the engine. After the guest was refused memory, any error counts as a consequence of
+    /// that, except a full pool, a divergence, exhausted fuel and a stack overflow.
+    fn ending_of_error(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;
         }
@@ -335,13 +339,13 @@ impl Invocation {
                 message: trap_message(trap),
             },
             None if error.is::<TooManyHostCalls>() => self.fuel_exhausted_ending(),
-            None => self.classify_host_error(error),
+            None => self.ending_of_host_error(error),
         }
     }
 
     /// Returns the ending for an error that is not a trap: an error of a host function, or of converting the values of
     /// the guest.
-    fn classify_host_error(&self, error: &wasmtime::Error) -> Ending {
+    fn ending_of_host_error(&self, error: &wasmtime::Error) -> Ending {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return Ending::Trap {
                 message: format!("the tool exited with code {code}"),
@@ -412,10 +416,10 @@ fn outcome_size(outcome: &types::Outcome) -> u64 {
 }
 
 fn success_size(success: &types::Success) -> usize {
-    let attachment = |a: &types::Attachment| a.data.len() + a.media_type.len() + text_size(&a.filename);
-    let source = |s: &types::Source| s.source_name.len() + text_size(&s.url) + text_size(&s.extra);
-    let attachments: usize = success.attachments.iter().map(attachment).sum();
-    let sources: usize = success.sources.iter().map(source).sum();
+    let attachment_size = |a: &types::Attachment| a.data.len() + a.media_type.len() + text_size(&a.filename);
+    let source_size = |s: &types::Source| s.source_name.len() + text_size(&s.url) + text_size(&s.extra);
+    let attachments: usize = success.attachments.iter().map(attachment_size).sum();
+    let sources: usize = success.sources.iter().map(source_size).sum();
     success.output.len() + text_size(&success.title) + text_size(&success.metadata) + attachments + sources
 }
 

@@ -1,5 +1,5 @@
-//! The interfaces of the host, one module for each kind of authority. In place of an interface that is not granted, a component
-//! that imports it gets [stubs](crate::stubs) or, for `wasi:http`, a sender that denies every request.
+//! The interfaces of the host, one module for each kind of authority. A component that imports an interface which is not granted
+//! gets [stubs](crate::stubs) in its place or, for `wasi:http`, a sender that denies every request.
 
 pub(crate) mod cli;
 pub(crate) mod clock;
@@ -15,23 +15,23 @@ use wasmtime::component::Linker;
 
 use crate::state::CallState;
 
-/// Returns a linker with what every tool may use, and with the interfaces of `set`.
-pub(crate) fn linker(engine: &Engine, set: LinkSet) -> wasmtime::Result<Linker<CallState>> {
+/// Returns a linker with the interfaces that every tool may use, and with those that are granted.
+pub(crate) fn linker(engine: &Engine, granted: LinkSet) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     host::link(&mut linker)?;
     io::link(&mut linker)?;
     cli::link(&mut linker)?;
     http::link_types(&mut linker)?;
-    if set.clock {
+    if granted.clock {
         clock::link(&mut linker)?;
     }
-    if set.random {
+    if granted.random {
         random::link(&mut linker)?;
     }
-    if set.fs {
+    if granted.fs {
         fs::link(&mut linker)?;
     }
-    if set.http {
+    if granted.http {
         http::link(&mut linker)?;
     } else {
         http::link_denied(&mut linker)?;

@@ -1,7 +1,7 @@
-//! The catalogue of a plugins folder: what its files contain, so that a start reads only those that have changed.
+//! The catalogue of a plugins folder: what its files contain, so that a start of the host reads only the files that have changed.
 //!
-//! It is an authenticated file of the cache. An entry is used for a file with the same [`FileStamp`]; the first call of its tool reads
-//! the file and compares its digest, so that no changed file is called under an earlier digest.
+//! It is an authenticated file of the cache. An entry is used for a file with the same [`FileStamp`]; the first call of its
+//! tool reads the file and compares its digest, so that no changed file is called under an earlier digest.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -18,10 +18,12 @@ use crate::schema_text::SchemaText;
 
 /// Maximum size of a catalogue, in bytes. The components for which there is no room are read at each start.
 const MAX_BYTES: usize = 64 << 20;
-/// A file that was changed within this time before it was read may be changed again without a change of its stamp.
+/// Time after a change of a file in which another change may leave its stamp as it is, since file systems store times with
+/// limited precision.
 const SETTLING_TIME: Duration = Duration::from_secs(2);
 
-/// Identifies a file and its last change. The owner of a file can set its modification time, but not its change time (`ctime`).
+/// The identity of a file and of its last change. The owner of a file can set its modification time, but not its change time
+/// (`ctime`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileStamp {
     device: u64,
@@ -139,7 +141,7 @@ impl Catalog {
         text
     }
 
-    /// Reads the lines that can be read.
+    /// Reads a catalogue from its text, and skips the lines that are not valid.
     fn from_text(text: &str) -> Self {
         let entries = text.lines().map(serde_json::from_str::<(String, ListedComponent)>);
         Self(entries.filter_map(Result::ok).collect())
@@ -147,7 +149,7 @@ impl Catalog {
 }
 
 impl Sandbox {
-    /// Returns the catalogue of a folder. Empty if there is none or the sandbox has no cache.
+    /// Returns the stored catalogue of a folder. It is empty if there is none, or if the sandbox has no cache.
     #[must_use]
     pub fn catalog(&self, folder: &Path) -> Catalog {
         let text = match (self.cache(), self.first_engine()) {
@@ -177,7 +179,8 @@ mod tests {
 
     use super::*;
 
-    fn stamp(changed: i64) -> FileStamp {
+    /// Returns the stamp of a file that was changed at this time, in seconds since the Unix epoch.
+    fn stamp_of_change_at(changed: i64) -> FileStamp {
         FileStamp {
             device: 1,
             inode: 2,
@@ -187,9 +190,9 @@ mod tests {
         }
     }
 
-    fn listed(changed: i64) -> ListedComponent {
+    fn component_changed_at(changed: i64) -> ListedComponent {
         ListedComponent {
-            stamp: stamp(changed),
+            stamp: stamp_of_change_at(changed),
             file_digest: blake3::hash(b"file"),
             digest: blake3::hash(b"component"),
             inspection: Inspection::default(),
@@ -206,39 +209,45 @@ mod tests {
         }
     }
 
-    fn catalog(files: &[&str]) -> Catalog {
+    /// Returns a catalogue of files that were all changed at second 1000.
+    fn catalog_of(files: &[&str]) -> Catalog {
         let mut catalog = Catalog::default();
-        files.iter().for_each(|file| catalog.add(file, listed(1_000)));
+        files
+            .iter()
+            .for_each(|file| catalog.add(file, component_changed_at(1_000)));
         catalog
     }
 
     #[test]
     fn a_catalogue_is_read_as_it_was_written() {
-        let written = catalog(&["a.wasm", "b\n.wasm"]);
+        let written = catalog_of(&["a.wasm", "b\n.wasm"]);
         assert_eq!(Catalog::from_text(&written.to_text(MAX_BYTES)), written);
     }
 
     #[test]
     fn an_entry_is_found_only_for_the_same_stamp() {
-        let catalog = catalog(&["a.wasm"]);
-        assert!(catalog.get("a.wasm", stamp(1_000)).is_some());
-        assert!(catalog.get("a.wasm", stamp(1_001)).is_none());
-        assert!(catalog.get("b.wasm", stamp(1_000)).is_none());
+        let catalog = catalog_of(&["a.wasm"]);
+        assert!(catalog.get("a.wasm", stamp_of_change_at(1_000)).is_some());
+        assert!(catalog.get("a.wasm", stamp_of_change_at(1_001)).is_none());
+        assert!(catalog.get("b.wasm", stamp_of_change_at(1_000)).is_none());
     }
 
     #[test]
     fn a_file_that_was_changed_just_now_has_no_stamp() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
-        assert!(!stamp(999).is_settled(now) && !stamp(2_000).is_settled(now));
-        assert!(stamp(990).is_settled(now));
+        let is_settled = |changed| stamp_of_change_at(changed).is_settled(now);
+        let (just_before, in_the_future, long_before) = (999, 2_000, 990);
+        assert!(!is_settled(just_before) && !is_settled(in_the_future));
+        assert!(is_settled(long_before));
         let file = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(FileStamp::of(&file.as_file().metadata().unwrap()), None);
     }
 
     #[test]
-    fn the_text_of_a_catalogue_has_a_maximum_size() {
-        let all = catalog(&["a.wasm", "b.wasm", "c.wasm"]);
-        let text = all.to_text(all.to_text(MAX_BYTES).len() - 1);
-        assert_eq!(Catalog::from_text(&text), catalog(&["a.wasm", "b.wasm"]));
+    fn components_for_which_the_text_has_no_room_are_left_out() {
+        let all = catalog_of(&["a.wasm", "b.wasm", "c.wasm"]);
+        let one_byte_too_few = all.to_text(MAX_BYTES).len() - 1;
+        let text = all.to_text(one_byte_too_few);
+        assert_eq!(Catalog::from_text(&text), catalog_of(&["a.wasm", "b.wasm"]));
     }
 }

@@ -1,5 +1,8 @@
 //! Compiles components. If the host has a compiler program, this is done in a separate process, so that a component that
 //! makes the compiler hang, run out of memory or crash does not affect the host.
+//!
+//! All components that are compiled at one start of the host share a budget of processor time. A component that uses up its part,
+//! the share, is postponed for a day.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -80,25 +83,25 @@ impl CompilerProgram {
         }
     }
 
-    /// Compiles `wasm`. `share` is the processor time that a start of the host may spend on this component; without it,
+    /// Compiles `wasm`. `cpu_share` is the processor time that a start of the host may spend on this component; without it,
     /// only the limits of the process apply.
     ///
     /// # Errors
     /// - [`LoadError::Postponed`] when the share is used up.
-    /// - [`LoadError::CompileTimeout`] when the process exceeds the wall-clock time, or [`LoadError::Postponed`] if it had a share and
-    ///   computed for long.
+    /// - [`LoadError::CompileTimeout`] when the process exceeds the wall-clock time, or instead [`LoadError::Postponed`] if it
+    ///   has a share and used at least [`BASE_CPU_SECONDS`] of processor time.
     /// - [`LoadError::CompileLimit`] when the process exceeds a limit of processor time or memory.
     /// - [`LoadError::CompilerProcess`] when the process cannot be started or crashes.
     /// - [`LoadError::Compile`] when the compiler refuses the component.
-    pub(crate) fn compile(&self, wasm: &[u8], share: Option<Duration>) -> Result<Vec<u8>, LoadError> {
-        if share == Some(Duration::ZERO) {
+    pub(crate) fn compile(&self, wasm: &[u8], cpu_share: Option<Duration>) -> Result<Vec<u8>, LoadError> {
+        if cpu_share == Some(Duration::ZERO) {
             return Err(LoadError::Postponed);
         }
         log_start(wasm);
         let mut child = self.start().map_err(LoadError::CompilerProcess)?;
         let budget = CompilerBudget {
             process: child.id(),
-            share,
+            cpu_share,
             deadline: Instant::now() + TIMEOUT,
         };
         let (stdout, stderr) = (read_to_end(child.stdout.take()), read_to_end(child.stderr.take()));
@@ -157,9 +160,10 @@ fn read_to_end(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 /// The time that a compiler process may take before the host stops it.
 struct CompilerBudget {
+    /// Identifier of the process.
     process: u32,
     /// Maximum processor time, which does not depend on how busy the machine is.
-    share: Option<Duration>,
+    cpu_share: Option<Duration>,
     /// Deadline in wall-clock time.
     deadline: Instant,
 }
@@ -182,9 +186,9 @@ impl CompilerBudget {
     /// # Errors
     /// Fails with [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up, and with
     /// [`LoadError::CompilerProcess`] when the output is lost.
-    fn receive(&self, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
+    fn receive(&self, pipe: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
         loop {
-            match bytes.recv_timeout(CHECK_INTERVAL) {
+            match pipe.recv_timeout(CHECK_INTERVAL) {
                 Ok(bytes) => return Ok(bytes),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(compiler_process_error("its output was lost".to_owned()));
@@ -194,8 +198,12 @@ impl CompilerBudget {
         }
     }
 
+    /// Fails when the budget is used up.
     fn check(&self) -> Result<(), LoadError> {
-        if self.share.is_some_and(|share| processor_time(self.process) >= share) {
+        if self
+            .cpu_share
+            .is_some_and(|share| processor_time(self.process) >= share)
+        {
             return Err(LoadError::Postponed);
         }
         if Instant::now() >= self.deadline {
@@ -205,10 +213,10 @@ impl CompilerBudget {
     }
 
     /// Returns the error for a process that reached the deadline after `cpu_time` of processor time. If that is at least
-    /// [`BASE_CPU_SECONDS`], a busy machine was not the only cause. A start then postpones the component for a day, because every
-    /// start would wait for the same deadline otherwise.
+    /// [`BASE_CPU_SECONDS`], a busy machine was not the only cause. A component with a share is then postponed for a day, because
+    /// otherwise every start of the host would wait for the same deadline.
     fn timeout_error(&self, cpu_time: Duration) -> LoadError {
-        if self.share.is_some() && cpu_time >= Duration::from_secs(BASE_CPU_SECONDS) {
+        if self.cpu_share.is_some() && cpu_time >= Duration::from_secs(BASE_CPU_SECONDS) {
             return LoadError::Postponed;
         }
         let seconds = TIMEOUT.as_secs();
@@ -227,13 +235,13 @@ fn processor_time(process: u32) -> Duration {
     Duration::from_millis(ticks.saturating_mul(MILLIS_PER_TICK))
 }
 
-/// Returns an error for a failure of the process that may not occur the next time.
+/// Returns an error for a failure of the compiler process that may not occur the next time.
 fn compiler_process_error(reason: String) -> LoadError {
     LoadError::CompilerProcess(std::io::Error::other(reason))
 }
 
-/// Returns the error for a process that failed. Only a limit that the component itself exceeded is
-/// [`LoadError::CompileLimit`], which the cache keeps.
+/// Returns the error for a compiler process that failed. [`LoadError::CompileLimit`], which the cache keeps, is only for a limit
+/// that the component itself exceeded.
 fn process_failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
     let message = byte_prefix(message.trim(), MAX_MESSAGE_BYTES);
     if status.code() == Some(i32::from(EXIT_REFUSED)) {
@@ -277,9 +285,9 @@ fn instrument_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<
     engine.precompile_component(&instrument(wasm)?)
 }
 
-/// Runs a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a
-/// failure to stderr. Exits when the host that started it is gone. The process confines itself first, as far as the
-/// kernel supports it, so it can open nothing.
+/// Does the work of a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a
+/// failure to stderr. Exits when the host that started it is gone. The process first confines itself, as far as
+/// the kernel supports that, so that it can open nothing.
 #[must_use]
 pub fn compile_process() -> ExitCode {
     // The component is compiled whatever the kernel supports; `art doctor` says what is active.
@@ -308,8 +316,8 @@ fn compile_stdin() -> std::io::Result<wasmtime::Result<()>> {
         .lock()
         .take(MAX_COMPONENT_BYTES)
         .read_to_end(&mut wasm)?;
-    let cpu = cpu_seconds(&wasm);
-    lower_limit(Resource::Cpu, cpu, cpu + CPU_GRACE_SECONDS)?;
+    let seconds = cpu_seconds(&wasm);
+    lower_limit(Resource::Cpu, seconds, seconds + CPU_GRACE_SECONDS)?;
     match compiling_engine().and_then(|engine| instrument_and_compile(&engine, &wasm)) {
         Ok(code) => std::io::stdout().lock().write_all(&code).map(Ok),
         Err(refused) => Ok(Err(refused)),
@@ -356,24 +364,27 @@ mod tests {
     #[test]
     fn the_time_of_the_compiler_grows_with_the_component_up_to_a_maximum() {
         let seconds = |bytes: usize| cpu_seconds(&vec![0; bytes]);
-        assert_eq!([1, 3 << 20, 32 << 20].map(seconds), [10, 28, 60]);
+        assert_eq!(seconds(1), BASE_CPU_SECONDS);
+        assert_eq!(seconds(3 << 20), BASE_CPU_SECONDS + 3 * CPU_SECONDS_PER_MIB);
+        assert_eq!(seconds(32 << 20), MAX_CPU_SECONDS);
     }
 
     #[test]
     fn a_timeout_postpones_only_a_component_with_a_share_that_computed_for_long() {
-        let timeout = |share, seconds| {
+        let error_after = |cpu_seconds, cpu_share| {
             let (process, deadline) = (0, Instant::now());
             let budget = CompilerBudget {
                 process,
-                share,
+                cpu_share,
                 deadline,
             };
-            budget.timeout_error(Duration::from_secs(seconds))
+            budget.timeout_error(Duration::from_secs(cpu_seconds))
         };
         let share = Some(Duration::from_secs(60));
-        assert!(matches!(timeout(share, 11), LoadError::Postponed));
-        assert!(matches!(timeout(share, 5), LoadError::CompileTimeout { .. }));
-        assert!(matches!(timeout(None, 11), LoadError::CompileTimeout { .. }));
+        let (short, long) = (BASE_CPU_SECONDS / 2, BASE_CPU_SECONDS + 1);
+        assert!(matches!(error_after(long, share), LoadError::Postponed));
+        assert!(matches!(error_after(short, share), LoadError::CompileTimeout { .. }));
+        assert!(matches!(error_after(long, None), LoadError::CompileTimeout { .. }));
     }
 
     #[test]

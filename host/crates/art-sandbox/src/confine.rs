@@ -1,9 +1,10 @@
-//! The second wall: it limits what the processes of the host may ask of the kernel, in case a guest or a component gets out of
-//! its sandbox.
+//! Limits what the processes of the host may ask of the kernel. This is the second wall, in case a guest gets out of its sandbox,
+//! or a component takes over the compiler.
 //!
-//! The process that compiles components needs no file, no network and no other process: Landlock and a seccomp filter take all of
-//! that away before it reads the component. The host itself opens granted files, sends requests and starts the compiler, so it only
-//! loses system calls that no part of it and none of its children needs. Neither can be undone, and children inherit both.
+//! The process that compiles components needs no file, no network and no other process: Landlock and a seccomp filter take all
+//! of that away before the process reads the component. The host itself opens granted files, sends requests and starts the
+//! compiler, so it only loses system calls that no part of it and none of its children needs. A process cannot undo its
+//! restrictions, and its children inherit them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,8 +17,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use serde::{Deserialize, Serialize};
 
-/// System calls that nothing needs: they look into other processes, change the machine, or reach parts of the kernel in which
-/// faults are common.
+/// System calls that no process of the host needs: they look into other processes, change the machine, or reach parts of the
+/// kernel in which faults are common.
 const DENIED_TO_ALL: [i64; 30] = [
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -78,7 +79,7 @@ const DENIED_TO_COMPILER: [i64; 22] = [
     libc::SYS_unlinkat,
 ];
 
-/// Older system calls that do the same as those in [`DENIED_TO_COMPILER`], and that only some architectures have.
+/// Older system calls that do the same as calls in [`DENIED_TO_COMPILER`], and that only some architectures have.
 #[cfg(target_arch = "x86_64")]
 const DENIED_TO_COMPILER_LEGACY: [i64; 10] = [
     libc::SYS_accept,
@@ -166,7 +167,7 @@ fn deny_system_calls<'a>(denied: impl Iterator<Item = &'a i64>) -> io::Result<()
     apply_filter(&program).map_err(io::Error::other)
 }
 
-/// What a process that is confined like the compiler could do.
+/// What a process could still do after it was confined like the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfinementProbe {
     /// Whether it could read a file.
@@ -182,7 +183,7 @@ pub struct ConfinementProbe {
 }
 
 impl ConfinementProbe {
-    /// Confines this process like the compiler, and tries what it must not be able to do.
+    /// Confines this process like the compiler, for good, and tries what it must then not be able to do.
     #[must_use]
     pub fn run() -> Self {
         let confinement = confine_compiler();
@@ -195,14 +196,14 @@ impl ConfinementProbe {
         }
     }
 
-    /// Returns whether every attempt failed.
+    /// Returns whether the confinement works: every attempt failed.
     #[must_use]
     pub const fn holds(&self) -> bool {
         !self.read_file && !self.connect && !self.start_program
     }
 }
 
-/// Returns whether the kernel refused a connection for lack of permission, and not because nobody listens.
+/// Returns whether a connection failed for lack of permission, and not because nobody listens.
 fn is_refused(connection: io::Result<TcpStream>) -> bool {
     connection.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }

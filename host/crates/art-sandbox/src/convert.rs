@@ -20,7 +20,8 @@ impl InvalidField {
     }
 }
 
-/// Maximum size of a JSON field other than the output, in bytes. Parsed JSON takes many times the memory of its text.
+/// Maximum size in bytes of a JSON field, except for the output, which is not parsed here. Parsed JSON takes many times the
+/// memory of its text.
 const MAX_FIELD_BYTES: usize = 64 << 10;
 
 fn parse_json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, InvalidField> {
@@ -37,7 +38,7 @@ fn parse_optional_json<T: DeserializeOwned>(field: &str, text: Option<&String>) 
     text.map(|text| parse_json(field, text)).transpose()
 }
 
-/// Parses the JSON fields of the result of `schema()`.
+/// Converts the result of `schema()`, and parses its JSON fields.
 pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
     Ok(ToolSchema {
         input_schema: parse_json("input-schema", &schema.input_schema)?,
@@ -64,7 +65,7 @@ fn example(example: &ExampleText) -> Result<ToolExample, InvalidField> {
     })
 }
 
-/// Converts the context of a call for the tool.
+/// Converts the context of a call for the tool. `hitl` (human in the loop) is the decision of a person for which the call waited.
 pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     types::ExecutionContext {
         thread_id: context.thread_id.clone(),
@@ -81,7 +82,7 @@ pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     }
 }
 
-/// Converts the outcome that the tool returned. An invalid JSON field makes the whole outcome invalid.
+/// Converts the outcome that the tool returned. One invalid JSON field makes the whole outcome invalid.
 pub(crate) fn ending(outcome: types::Outcome) -> Ending {
     let converted = match outcome {
         types::Outcome::Success(success) => self::success(success).map(Ending::Success),
@@ -92,6 +93,7 @@ pub(crate) fn ending(outcome: types::Outcome) -> Ending {
     converted.unwrap_or_else(|InvalidField(reason)| Ending::InvalidOutput { reason })
 }
 
+/// Parses a JSON object. An absent one is empty.
 fn parse_object(field: &str, text: Option<&String>) -> Result<JsonObject, InvalidField> {
     Ok(parse_optional_json(field, text)?.unwrap_or_default())
 }
@@ -103,10 +105,10 @@ fn success(success: types::Success) -> Result<Success, InvalidField> {
         attachments: success
             .attachments
             .into_iter()
-            .map(|a| Attachment {
-                media_type: a.media_type,
-                filename: a.filename,
-                data: a.data,
+            .map(|attachment| Attachment {
+                media_type: attachment.media_type,
+                filename: attachment.filename,
+                data: attachment.data,
             })
             .collect(),
         output: success.output,

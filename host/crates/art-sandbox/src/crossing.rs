@@ -1,9 +1,9 @@
-//! The hook that runs around each call of a guest into the host. It stops a guest that exceeded its limits, and yields
-//! when the time slice of the guest is over.
+//! The hook that runs at each crossing, that is, whenever execution passes from a guest to the host or back. It stops a guest
+//! that exceeded its limits, and yields when the time slice of the guest is over.
 //!
-//! At the end of each interval of fuel the engine calls this hook and would then yield, which takes a microsecond even
-//! if no other guest waits. So the hook turns that yield off until the guest continues, and itself yields only when the
-//! time slice is over.
+//! The fuel of a guest is divided into intervals. At the end of each interval the engine calls the host, and so this hook, and
+//! would then yield, which takes a microsecond even if no other guest waits. So the hook turns that yield off until the guest
+//! continues, and itself yields only when the time slice is over.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,29 +17,29 @@ use crate::state::CallState;
 #[error("too many calls into the host")]
 pub(crate) struct TooManyHostCalls;
 
-/// Checks each call of the guest into the host, including calls of functions that the engine itself provides.
+/// The hook for the calls of a guest into the host, including calls of functions that the engine itself provides.
 pub(crate) struct CrossingHook;
 
-/// The future that a call into the host waits for. It is nearly always [`Proceed`], a type of size zero, so boxing
-/// it does not allocate.
-type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
+/// The future of the hook, for which a crossing waits. It is nearly always [`Proceed`], a type of size zero, so boxing it does
+/// not allocate.
+type HookFuture<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
 
 impl CallHookHandler<CallState> for CrossingHook {
     fn handle_call_event<'handler, 'store, 'a>(
         &'handler self,
         mut store: StoreContextMut<'store, CallState>,
         crossing: CallHook,
-    ) -> Crossing<'a>
+    ) -> HookFuture<'a>
     where
         'handler: 'a,
         'store: 'a,
     {
-        let result = match crossing {
+        let must_yield = match crossing {
             CallHook::CallingHost => leave_guest(&mut store),
             CallHook::CallingWasm | CallHook::ReturningFromHost => enter_guest(&mut store).map(|()| false),
             CallHook::ReturningFromWasm => Ok(false),
         };
-        match result {
+        match must_yield {
             Ok(false) => Box::pin(Proceed),
             Ok(true) => Box::pin(async {
                 tokio::task::yield_now().await;
@@ -50,8 +50,10 @@ impl CallHookHandler<CallState> for CrossingHook {
     }
 }
 
-/// Returns whether the time slice is over. At other kinds of crossings the guest must not yield, because they also happen while a
-/// stopped guest unwinds.
+/// Counts a crossing from the guest to the host, and returns whether the guest must yield because its time slice is over. If the
+/// interval of fuel is over, turns off the yield of the engine.
+///
+/// A guest must not yield at other kinds of crossings, because they also happen while a stopped guest unwinds.
 fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<bool> {
     let fuel_left = store.get_fuel()?;
     let meter = &mut store.data_mut().meter;
@@ -62,10 +64,10 @@ fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<b
     Ok(slice_is_over)
 }
 
-/// Checks the limits after a call into the host, and starts a new interval of fuel if the last one is over.
+/// Checks the limits before the guest continues, and starts a new interval of fuel if the last one is over.
 ///
-/// A check before a call would also run at the end of each interval of fuel. The length of an interval depends on the clock, so
-/// the fuel of a stopped guest would depend on it too.
+/// The limits are not checked when the guest calls the host, because that check would also run at the end of each interval. The
+/// length of an interval depends on the clock, so the fuel that a stopped guest used would depend on the clock too.
 fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
     let state = store.data_mut();
     let host_fuel = state.host_fuel();
@@ -94,7 +96,7 @@ impl Future for Proceed {
 
 #[cfg(test)]
 mod tests {
-    use art_core::capability::Grants;
+    use art_core::capability::CallGrants;
     use art_core::limits::Limits;
     use proptest::prelude::*;
     use tokio_util::sync::CancellationToken;
@@ -108,8 +110,9 @@ mod tests {
 
     const FUEL: u64 = 3_000_000;
 
-    /// A guest that computes, calls the host, and uses the instructions for which the engine calls its runtime. Each of these
-    /// instructions follows a call, since the fuel of the callee is checked only when the next function or loop begins.
+    /// A guest that computes, calls the host, and uses the instructions for which the engine calls its runtime. A call of
+    /// `$straight` comes before each of these instructions, since the fuel of a called function is checked only when the next
+    /// function or loop begins.
     const GUEST: &str = r#"
         (component
           (import "ask" (func $ask))
@@ -171,12 +174,13 @@ mod tests {
             }
         }
 
-        /// Runs the guest with these intervals. Returns the error, if there is one, the fuel left and the host calls.
-        fn run(&self, arguments: (u32, u32), limits: &Limits, intervals: Vec<u64>) -> (Option<String>, u64, u64) {
+        /// Runs the guest with intervals of these amounts of fuel, again and again. Returns the error, if there is one, the
+        /// fuel that is left, and the number of host calls.
+        fn run(&self, arguments: (u32, u32), limits: &Limits, interval_fuel: Vec<u64>) -> (Option<String>, u64, u64) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
-                let mut state = CallState::new(limits, Grants::by_default(), CancellationToken::new());
-                state.meter.test_intervals = Some(intervals.into_iter().cycle());
+                let mut state = CallState::new(limits, CallGrants::by_default(), CancellationToken::new());
+                state.meter.test_intervals = Some(interval_fuel.into_iter().cycle());
                 let mut store = Store::new(self.component.engine(), state);
                 store.limiter(|state| &mut state.limiter);
                 store.call_hook_async(CrossingHook);
@@ -196,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn fuel_does_not_depend_on_the_intervals() {
+    fn the_fuel_and_the_end_of_a_call_do_not_depend_on_the_intervals() {
         let guest = Guest::new();
         let few_calls = Limits {
             fuel: FUEL,
@@ -207,20 +211,18 @@ mod tests {
             fuel: 20_000,
             ..Limits::EXECUTE
         };
-        let enough = Limits {
+        let enough_of_both = Limits {
             fuel: FUEL,
             ..Limits::EXECUTE
         };
-        let script = (
-            0_u32..400,
-            1_u32..25,
-            0_usize..3,
-            prop::collection::vec(1_u64..6_000, 1..20),
-        );
-        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits_index, intervals) in script)| {
-            let limits = [&enough, &few_calls, &little_fuel][limits_index];
-            let expected = guest.run((n, rounds), limits, vec![MAX_INTERVAL_FUEL]);
-            prop_assert_eq!(guest.run((n, rounds), limits, intervals), expected);
+        let (n, rounds) = (0_u32..400, 1_u32..25);
+        let limits_index = 0_usize..3;
+        let interval_fuel = prop::collection::vec(1_u64..6_000, 1..20);
+        let script = (n, rounds, limits_index, interval_fuel);
+        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits_index, interval_fuel) in script)| {
+            let limits = [&enough_of_both, &few_calls, &little_fuel][limits_index];
+            let with_long_intervals = guest.run((n, rounds), limits, vec![MAX_INTERVAL_FUEL]);
+            prop_assert_eq!(guest.run((n, rounds), limits, interval_fuel), with_long_intervals);
         });
     }
 }

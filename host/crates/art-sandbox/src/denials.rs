@@ -1,4 +1,4 @@
-//! What a call was not allowed to do.
+//! Collects what a call was not allowed to do.
 
 use art_core::capability::{Denial, MAX_DENIALS};
 

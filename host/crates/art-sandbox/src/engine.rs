@@ -17,15 +17,19 @@ use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use crate::prices::prices;
 use crate::state::CallState;
 
-/// Maximum number of calls that run on one worker at the same time, each in a slot of the pools.
+/// Maximum number of calls that run on one worker at the same time. Each call takes a slot: its part of the memory pools.
 pub(crate) const SLOTS: u32 = 64;
-/// Memory of a slot that stays mapped between calls, in bytes. A small tool touches less than 1 MiB.
+/// Number of bytes of a linear memory that stay mapped between calls. A small tool uses less than 1 MiB.
 const MEMORY_RESIDENT_BYTES: usize = 4 << 20;
+/// The same for a table.
 const TABLE_RESIDENT_BYTES: usize = 64 << 10;
+/// The same for a stack.
 const STACK_RESIDENT_BYTES: usize = 64 << 10;
+/// Part of a stack that a guest may use. Functions of the host use the rest.
 const GUEST_STACK_BYTES: usize = 512 << 10;
+/// Size of the stack on which a call runs.
 const FIBER_STACK_BYTES: usize = 2 << 20;
-// Average numbers of core instances, memories and tables of a slot. The maximum numbers of one component are in
+// Average numbers of core instances, memories and tables for each slot. One component may have more, up to the maximum numbers in
 // `limiter`.
 const INSTANCES_PER_SLOT: u32 = 8;
 const MEMORIES_PER_SLOT: u32 = 2;
@@ -36,20 +40,20 @@ const TABLES_PER_SLOT: u32 = 4;
 pub struct EngineMode {
     /// Whether instances come from a pool.
     pub pooling: bool,
-    /// Whether memory is reset with the kernel's `PAGEMAP_SCAN` (Linux 6.7 and later).
+    /// Whether the memory of an ended call is reset with the kernel's `PAGEMAP_SCAN` (Linux 6.7 and later).
     pub pagemap_scan: bool,
     /// Reason why no pool is used, or `None` if one is used.
     pub fallback_reason: Option<String>,
 }
 
-/// The engine of one worker, with its linkers.
-pub(crate) struct Shard {
+/// The engine of one worker thread, with its linkers.
+pub(crate) struct WorkerEngine {
     pub(crate) engine: Engine,
     /// For each set of interfaces, its linker, which is created when a component first needs it.
     linkers: [OnceLock<Linker<CallState>>; LinkSet::COUNT],
 }
 
-impl Shard {
+impl WorkerEngine {
     pub(crate) fn new(mode: &EngineMode) -> Result<Self, SandboxError> {
         let engine = Engine::new(&config(mode)).map_err(SandboxError::Engine)?;
         Ok(Self {
@@ -70,16 +74,23 @@ impl Shard {
     }
 }
 
-/// Creates one shard for each worker, in the best mode that this machine allows. Falls back to a mode without pools if
-/// the address space is too small for all of them.
-pub(crate) fn create_shards(workers: usize, pooling: bool) -> Result<(EngineMode, Vec<Shard>), SandboxError> {
-    let shards = |mode: &EngineMode| (0..workers).map(|_| Shard::new(mode)).collect::<Result<Vec<_>, _>>();
+/// Creates an engine for each worker, in the best mode that this machine allows. Falls back to a mode without pools if the
+/// address space is too small for the pools of all engines.
+pub(crate) fn create_worker_engines(
+    workers: usize,
+    pooling: bool,
+) -> Result<(EngineMode, Vec<WorkerEngine>), SandboxError> {
+    let create_all = |mode: &EngineMode| {
+        (0..workers)
+            .map(|_| WorkerEngine::new(mode))
+            .collect::<Result<Vec<_>, _>>()
+    };
     let mut mode = EngineMode {
         pooling,
         pagemap_scan: pooling && pagemap_scan_works(),
         fallback_reason: (!pooling).then(|| "switched off by the configuration".to_owned()),
     };
-    let created = shards(&mode);
+    let created = create_all(&mode);
     if let (true, Err(SandboxError::Engine(error))) = (pooling, &created) {
         let reason = format!("the pools could not be reserved: {error:#}");
         mode = EngineMode {
@@ -87,7 +98,7 @@ pub(crate) fn create_shards(workers: usize, pooling: bool) -> Result<(EngineMode
             pagemap_scan: false,
             fallback_reason: Some(reason),
         };
-        return shards(&mode).map(|shards| (mode, shards));
+        return create_all(&mode).map(|engines| (mode, engines));
     }
     Ok((mode, created?))
 }
@@ -125,8 +136,8 @@ fn config(mode: &EngineMode) -> Config {
         .concurrency_support(false);
     config
         .wasm_memory64(false)
-        // The adapters in a composed component copy from one memory to another. `instrument` refuses a guest's module
-        // with several.
+        // The adapters in a composed component copy from one memory to another. `instrument` refuses a module of a guest that
+        // itself has several memories.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
         // An earlier version of the engine charged no fuel for calls through typed references.

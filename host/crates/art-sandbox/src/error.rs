@@ -106,7 +106,7 @@ pub enum LoadError {
     /// The operator's grants cannot be used.
     #[error("its grants are invalid: {0}")]
     InvalidGrants(String),
-    /// The operator grants what the component can never use.
+    /// The operator grants a capability that the component can never use.
     #[error("`{capability}` is granted to it, but the tool does not ask for it (hint: remove the grant)")]
     UnusableGrant {
         /// The capability.
@@ -123,7 +123,7 @@ pub enum LoadError {
         /// Maximum size.
         limit: usize,
     },
-    /// A component was loaded on a worker thread, which would block the calls on that thread.
+    /// A component cannot be loaded on a worker thread, because that would block the calls on the thread.
     #[error("components cannot be loaded on a sandbox thread; load them before the job starts")]
     OnWorkerThread,
     /// The component has more than one `art:manifest` section.
@@ -144,13 +144,13 @@ pub enum LoadError {
         /// The limit that was exceeded, such as `10 s of processor time`.
         limit: String,
     },
-    /// The component used up its share of the time for compiling at the start of the host.
+    /// The component used up its share of the processor time that a start of the host may spend on compiling.
     #[error(
         "was not compiled: all tools of the folder together take longer to compile than a start of the host may take; the host \
          tries again in a day (hint: `art tool list --retry` compiles it now)"
     )]
     Postponed,
-    /// The compiler exceeded the wall-clock time, mostly because the machine is busy.
+    /// The compiler exceeded the wall-clock time, in most cases because the machine is busy.
     #[error("was not compiled within {seconds} s (hint: start again when the machine is less busy)")]
     CompileTimeout {
         /// How long the host waited, in seconds.
@@ -159,10 +159,10 @@ pub enum LoadError {
     /// An earlier start of this host refused the same component. The text is the reason that it stored.
     #[error("{0}")]
     RefusedBefore(String),
-    /// The file of the component was loaded before, but cannot be read again.
+    /// The file of a component that is already offered as a tool cannot be read again.
     #[error("failed to read its file again")]
     Unreadable(#[source] std::io::Error),
-    /// The file of the component has other content than when it was loaded.
+    /// The file of a component that is already offered as a tool has other content than before.
     #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
     /// The programs of the running calls leave no memory for another program.
@@ -201,19 +201,19 @@ pub enum LoadError {
     },
 }
 
-/// How long the cache keeps a refusal.
+/// How long the cache keeps the refusal of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retention {
     /// As long as the component and the build of the host stay the same.
     Always,
-    /// One day, for what took too long, so that not every start waits for the same timeout.
+    /// One day, for a component that took too long, so that not every start of the host waits for it again.
     OneDay,
-    /// Not at all, because the failure may be transient.
+    /// Not at all, because the component may be accepted the next time.
     Never,
 }
 
 impl LoadError {
-    /// Returns how long to keep this error of compiling or linking a component.
+    /// Returns how long the cache keeps this error of compiling or linking a component.
     pub(crate) fn retention(&self) -> Retention {
         match self {
             Self::Compile(error) | Self::Link(error) if is_transient(error) => Retention::Never,

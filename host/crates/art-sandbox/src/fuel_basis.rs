@@ -1,4 +1,5 @@
-//! Identifies what the fuel of a call depends on besides the component and its input.
+//! The identifier of all that decides, besides the component and its input, how much fuel a call uses: the version of the engine,
+//! the rewriting of modules and the prices. Only calls with equal identifiers can be expected to use equal fuel.
 
 use std::sync::LazyLock;
 
@@ -7,7 +8,7 @@ use crate::prices::prices;
 
 /// Version of the engine, which decides how instructions become fuel.
 const ENGINE_VERSION: &str = "48.0.8";
-/// Version of the rewriting of modules, which adds instructions that cost fuel.
+/// Version of the [instrumentation](crate::instrument), which adds instructions that cost fuel.
 const INSTRUMENTATION_VERSION: u32 = 1;
 /// Number of hexadecimal digits of the digest of the prices.
 const DIGEST_DIGITS: usize = 16;
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
     use crate::instrument::instrument;
 
-    /// A module with everything that is rewritten.
+    /// A module with every kind of code that is rewritten. `LONG` stands for a long sequence of instructions.
     const SAMPLE: &str = r#"
         (component (core module
           (memory 1)
@@ -63,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_change_of_the_instrumentation_needs_a_new_version() {
-        let long = "(drop (i32.const 1))".repeat(6_000);
-        let sample = wat::parse_str(SAMPLE.replace("LONG", &long)).unwrap();
+        let long_code = "(drop (i32.const 1))".repeat(6_000);
+        let sample = wat::parse_str(SAMPLE.replace("LONG", &long_code)).unwrap();
         let digest = blake3::hash(&instrument(&sample).unwrap()).to_hex();
         let hint = "increase `INSTRUMENTATION_VERSION`, and replace the digest here";
         assert_eq!(
@@ -76,8 +77,8 @@ mod tests {
 
     #[test]
     fn the_identifier_names_the_versions_and_the_prices() {
-        let digits = |basis: &str| basis.rsplit(' ').next().map(str::len);
+        let digit_count = |basis: &str| basis.rsplit(' ').next().map(str::len);
         assert!(fuel_basis().starts_with("wasmtime 48.0.8, instrumentation 1, prices "));
-        assert_eq!(digits(fuel_basis()), Some(DIGEST_DIGITS));
+        assert_eq!(digit_count(fuel_basis()), Some(DIGEST_DIGITS));
     }
 }

@@ -1,8 +1,8 @@
 //! The guard around a running call. It enforces the deadline and the cancellation, and measures the processor time.
 //!
-//! A guest yields to its guard when its time slice is over, see [`meter`](crate::meter), and whenever it waits. The guard
-//! then checks the clock, so a busy guest is stopped soon after its deadline, and otherwise lets the other guests on
-//! the thread run. A timer wakes the guard at the deadline of a guest that waits.
+//! A guest yields to its guard when its time slice is over, see [`meter`](crate::meter), and whenever it waits. The guard then
+//! checks the clock. It stops a guest whose deadline has passed, and otherwise lets the other guests on the thread run. For a
+//! guest that waits, a timer wakes the guard at the deadline.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -46,14 +46,14 @@ impl Guard {
         self.time_slice.call_start().elapsed()
     }
 
-    /// Returns a future that runs `call` until it ends or has to be stopped. The future also returns the processor time that the
-    /// call used.
+    /// Returns a future that runs `call` until it ends or has to be stopped. Its output is the output of the call or the reason
+    /// why it was stopped, and the processor time that the call used.
     pub(crate) const fn run<'a, F: Future>(&'a self, call: Pin<&'a mut F>) -> GuardedCall<'a, F> {
         GuardedCall {
             guard: self,
             call,
             wakers: None,
-            cpu: None,
+            cpu_time: None,
         }
     }
 
@@ -74,8 +74,8 @@ pub(crate) struct GuardedCall<'a, F> {
     call: Pin<&'a mut F>,
     /// Created when the call first waits, since most calls never do.
     wakers: Option<Wakers>,
-    /// Processor time of all time slices so far; `None` during the first one.
-    cpu: Option<Duration>,
+    /// Processor time of all time slices so far; `None` until the first one ends.
+    cpu_time: Option<Duration>,
 }
 
 /// Wakes the guard at the deadline and on cancellation.
@@ -92,6 +92,7 @@ impl Wakers {
         }
     }
 
+    /// Returns whether the deadline has passed or the call was cancelled. Otherwise wakes the guard when one of the two happens.
     fn any_ready(&mut self, cx: &mut Context<'_>) -> bool {
         self.timer.as_mut().poll(cx).is_ready() | self.cancelled.as_mut().poll(cx).is_ready()
     }
@@ -102,19 +103,19 @@ impl<F: Future> Future for GuardedCall<'_, F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // A call that was cancelled in the queue must have no effect.
-        if self.cpu.is_none() && self.guard.cancel.is_cancelled() {
+        if self.cpu_time.is_none() && self.guard.cancel.is_cancelled() {
             return Poll::Ready((Err(StopReason::Cancelled), Duration::ZERO));
         }
-        let (polled, cpu) = self.as_mut().poll_and_measure(cx);
+        let (polled, cpu_time) = self.as_mut().poll_and_measure(cx);
         if let Poll::Ready(output) = polled {
-            return Poll::Ready((Ok(output), cpu));
+            return Poll::Ready((Ok(output), cpu_time));
         }
         let guard = self.guard;
         let woken = self.wakers.get_or_insert_with(|| Wakers::new(guard)).any_ready(cx);
         match guard.stop_reason(Instant::now()) {
-            Some(reason) => Poll::Ready((Err(reason), cpu)),
+            Some(reason) => Poll::Ready((Err(reason), cpu_time)),
             // The timer rounds to milliseconds and may fire a little before the deadline.
-            None if woken => Poll::Ready((Err(StopReason::Timeout), cpu)),
+            None if woken => Poll::Ready((Err(StopReason::Timeout), cpu_time)),
             None => Poll::Pending,
         }
     }
@@ -123,11 +124,11 @@ impl<F: Future> Future for GuardedCall<'_, F> {
 impl<F: Future> GuardedCall<'_, F> {
     /// Polls the guest for one time slice. Also returns the processor time of all slices so far.
     ///
-    /// The time of the first slice is taken from the wall clock: asking the kernel for the processor time of a thread
-    /// would take an eighth of a short call.
+    /// The first slice is measured with the wall clock, because most calls have no other and are short: asking the kernel for the
+    /// processor time of a thread would take an eighth of a short call.
     fn poll_and_measure(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> (Poll<F::Output>, Duration) {
         self.guard.time_slice.start();
-        let (polled, cpu) = match self.cpu {
+        let (polled, cpu_time) = match self.cpu_time {
             None => (self.call.as_mut().poll(cx), self.guard.elapsed()),
             Some(earlier) => {
                 let before = thread_cpu_time();
@@ -135,8 +136,8 @@ impl<F: Future> GuardedCall<'_, F> {
                 (polled, earlier + thread_cpu_time().saturating_sub(before))
             }
         };
-        self.cpu = Some(cpu);
-        (polled, cpu)
+        self.cpu_time = Some(cpu_time);
+        (polled, cpu_time)
     }
 }
 
@@ -163,23 +164,23 @@ mod tests {
         Guard::new(&Limits::EXECUTE, CancellationToken::new(), time_slice)
     }
 
-    /// A guest that is pending `pending` times and counts its polls. One that computes wakes its task whenever it is
-    /// pending.
-    struct PendingGuest<'a> {
-        pending: u32,
+    /// A guest that yields or waits a number of times before it is done, and counts how often it is polled.
+    struct TestGuest<'a> {
+        pauses_left: u32,
+        /// Whether the guest computes and only yields, so that it asks for its next turn at once. Otherwise it waits.
         computes: bool,
         polls: &'a mut u32,
     }
 
-    impl Future for PendingGuest<'_> {
+    impl Future for TestGuest<'_> {
         type Output = ();
 
         fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
             *self.polls += 1;
-            if self.pending == 0 {
+            if self.pauses_left == 0 {
                 return Poll::Ready(());
             }
-            self.pending -= 1;
+            self.pauses_left -= 1;
             if self.computes {
                 cx.waker().wake_by_ref();
             }
@@ -187,8 +188,9 @@ mod tests {
         }
     }
 
-    /// Polls a guarded guest until it is done, fewer than `max` times. Returns the number of polls, or `max` if it is not done.
-    fn poll_guarded(guest: PendingGuest<'_>, max: u32) -> u32 {
+    /// Polls a guarded guest until it is done, but fewer than `max` times. Returns the number of polls, or `max` if the guest
+    /// is not done.
+    fn poll_guarded(guest: TestGuest<'_>, max: u32) -> u32 {
         let guard = guard();
         let guest = pin!(guest);
         let mut guarded = guard.run(guest);
@@ -201,8 +203,8 @@ mod tests {
     fn a_call_that_was_cancelled_before_it_starts_is_not_polled() {
         let (guard, mut polls) = (guard(), 0);
         guard.cancel.cancel();
-        let guest = pin!(PendingGuest {
-            pending: 0,
+        let guest = pin!(TestGuest {
+            pauses_left: 0,
             computes: false,
             polls: &mut polls,
         });
@@ -213,8 +215,8 @@ mod tests {
     #[tokio::test]
     async fn the_guard_returns_to_its_caller_while_a_guest_computes() {
         let mut polls = 0;
-        let guest = PendingGuest {
-            pending: u32::MAX,
+        let guest = TestGuest {
+            pauses_left: u32::MAX,
             computes: true,
             polls: &mut polls,
         };
@@ -224,8 +226,8 @@ mod tests {
     #[tokio::test]
     async fn a_guest_that_waits_is_polled_once_per_poll_of_the_guard() {
         let mut polls = 0;
-        let guest = PendingGuest {
-            pending: u32::MAX,
+        let guest = TestGuest {
+            pauses_left: u32::MAX,
             computes: false,
             polls: &mut polls,
         };

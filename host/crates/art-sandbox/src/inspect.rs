@@ -7,7 +7,7 @@ use wasmparser::{Parser, Payload};
 
 use crate::error::LoadError;
 use crate::footprint::Footprint;
-use crate::schema_text::{self, Section, SplitFile};
+use crate::schema_text::{self, SectionPosition, SplitFile};
 
 /// Maximum size of a component's file, in bytes.
 pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
@@ -23,19 +23,19 @@ const MANIFEST_SECTION: &str = "art:manifest";
 /// Maximum size of the manifest, in bytes. Parsed JSON takes many times the memory of its text.
 const MAX_MANIFEST_BYTES: usize = 64 << 10;
 
-/// Prefix of the clocks.
+/// Prefix of the interfaces with the clocks.
 pub(crate) const CLOCKS_PREFIX: &str = "wasi:clocks/";
-/// Prefix of the random numbers.
+/// Prefix of the interfaces with the random numbers.
 pub(crate) const RANDOM_PREFIX: &str = "wasi:random/";
-/// Prefix of the file system.
+/// Prefix of the interfaces with the file system.
 pub(crate) const FILESYSTEM_PREFIX: &str = "wasi:filesystem/";
-/// Prefix of the sockets. They are never granted.
+/// Prefix of the interfaces with the sockets, which are never granted.
 pub(crate) const SOCKETS_PREFIX: &str = "wasi:sockets/";
-/// The interfaces with which requests are sent.
+/// Prefixes of the interfaces for HTTP requests. Only with the second one can requests be sent.
 const HTTP_INTERFACES: [&str; 2] = ["wasi:http/types@0.2", "wasi:http/outgoing-handler@0.2"];
 
-/// Prefixes of the interfaces that a component may import. Those that are not granted are linked to [stubs](crate::stubs), because
-/// standard libraries import them even if the tool does not use them.
+/// Prefixes of the interfaces that a component may import. Those that are not granted are linked to [stubs](crate::stubs),
+/// because standard libraries import them even if the tool does not use them.
 const PROVIDED_PREFIXES: [&str; 10] = [
     "art:tool/host",
     "art:tool/types",
@@ -77,7 +77,7 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Returns what the tool requests, or `None` if it has no manifest: then it gets whatever is granted.
+    /// Returns the capabilities that the tool requests, or `None` if it has no manifest. It then gets whatever is granted.
     #[must_use]
     pub fn requests(&self) -> Option<Vec<CapabilityRequest>> {
         self.manifest.as_ref().map(|manifest| manifest.capabilities.clone())
@@ -111,7 +111,9 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_
     check_header(wasm)?;
     let mut schema_section = None;
     let mut inspection = Inspection::default();
-    let mut exported = None;
+    // The version in the name of the exported tool interface.
+    let mut exported_version = None;
+    // Number of modules and components around the current section.
     let mut depth = 0_usize;
     let mut footprint = Footprint::default();
     for payload in Parser::new(0).parse_all(wasm) {
@@ -130,7 +132,7 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_
             Payload::ComponentExportSection(section) if depth == 0 => {
                 for export in section {
                     let name = export.map_err(LoadError::Damaged)?.name.name;
-                    exported = exported.or(interface_version(name, TOOL_INTERFACE).map(str::to_owned));
+                    exported_version = exported_version.or(interface_version(name, TOOL_INTERFACE).map(str::to_owned));
                 }
             }
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
@@ -146,17 +148,17 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_
                     return Err(LoadError::DuplicateManifest);
                 }
             }
-            Payload::CustomSection(section) if section.name() == schema_text::SECTION && depth == 0 => {
-                schema_section = Some(Section {
+            Payload::CustomSection(section) if section.name() == schema_text::SCHEMA_SECTION && depth == 0 => {
+                schema_section = Some(SectionPosition {
                     range: section.range(),
-                    data: section.data_offset(),
+                    data_offset: section.data_offset(),
                 });
             }
             _ => {}
         }
     }
     inspection.host_bytes = footprint.bytes();
-    check_contract(exported.as_deref(), &inspection.imports)?;
+    check_contract(exported_version.as_deref(), &inspection.imports)?;
     inspection.imports.iter().try_for_each(|import| check_import(import))?;
     Ok((inspection, schema_text::split_file(wasm, schema_section.as_ref())?))
 }
@@ -181,14 +183,14 @@ fn interface_version<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
 }
 
 /// Refuses a component that is not a tool, or whose version of the contract is not supported.
-fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), LoadError> {
-    let imported = imports.iter().find_map(|name| interface_version(name, "art:tool/host"));
-    let Some(exported) = exported else {
+fn check_contract(exported_version: Option<&str>, imports: &[String]) -> Result<(), LoadError> {
+    let imported_version = imports.iter().find_map(|name| interface_version(name, "art:tool/host"));
+    let Some(exported_version) = exported_version else {
         return Err(LoadError::NotATool {
             expected: "art:tool/tool@0.1.0",
         });
     };
-    for version in [Some(exported), imported].into_iter().flatten() {
+    for version in [Some(exported_version), imported_version].into_iter().flatten() {
         if !version.starts_with(COMPATIBLE_PREFIX) {
             return Err(LoadError::ContractVersion {
                 found: format!("art:tool@{version}"),

@@ -1,12 +1,13 @@
 //! Rewrites core modules before they are compiled, so that the engine checks the fuel of a guest often enough.
 //!
-//! The engine checks the fuel at the start of a function, at the start of each iteration of a loop, and before it
-//! copies or fills memory. So an empty loop is inserted into long code that has no check, and an instruction that
-//! copies or fills a lot of memory is replaced by a call of a function that does it in chunks.
+//! The engine checks the fuel at the start of a function, at the start of each iteration of a loop, and before it copies or fills
+//! memory. So an empty loop is inserted into long code that has no check. A bulk instruction, which copies or fills memory, is
+//! replaced by a call of a function that does the same in chunks, unless it is known to be short.
 //!
 //! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the kernel has to
-//! find the page. So `memory.grow` is replaced by a call of a function that also writes to each new page and is charged for it,
-//! and a new start function writes to the pages of a large initial memory. Small memories are left out of this.
+//! find the page. So `memory.grow` is replaced by a call of a function that also touches each new page, that is, makes the
+//! first write to it, and is charged for that. A new start function touches the pages of a large initial memory. The first
+//! pages of a memory are not touched, so this changes nothing for small memories.
 
 use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
 use wasmtime::OperatorCost;
@@ -17,13 +18,13 @@ use crate::prices::prices;
 const CHUNK_BYTES: u32 = 256 << 10;
 /// Maximum fuel that a function uses between two checks.
 const MAX_UNCHECKED_FUEL: i64 = 10_000;
-/// Maximum fuel that a function uses between the return of a call and its own return without a check. It is low because
-/// the functions of a deep recursion return one after the other, and the engine checks none of that.
+/// Maximum fuel that a function uses without a check between the return of a call that it made and its own return. It is low
+/// because the functions of a deep recursion return one after the other, and the engine checks none of these returns.
 const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
-/// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that
-/// memory stays in the pool between calls. At most 63, which `i32.const` encodes in one byte.
+/// Number of pages of 64 KiB up to which a memory grows without touching the new pages. Most tools need less, and most of that
+/// memory stays mapped in the pool between calls. It is at most 63, the largest number that `i32.const` encodes in one byte.
 const UNTOUCHED_PAGES: u8 = 63;
-/// Pages of 64 KiB that a memory may have from the beginning without writes to them.
+/// Number of pages of 64 KiB that a memory may have from the beginning without touching them.
 const UNTOUCHED_INITIAL_PAGES: u64 = 64;
 /// Maximum depth of components within components. The bytes of a component are parsed once for each level.
 const MAX_DEPTH: u32 = 32;
@@ -68,10 +69,10 @@ fn refuse<T>(reason: String) -> wasmtime::Result<T> {
     Err(wasmtime::Error::msg(reason))
 }
 
-/// Bytes before the first section.
+/// Number of bytes before the first section.
 const HEADER_BYTES: usize = 8;
 
-/// Calls `visit` with the kind, all bytes and the content of each section of a module or a component.
+/// Calls `visit` for each section of a module or a component, with the kind of the section, all its bytes, and its content.
 fn for_each_section(
     wasm: &[u8],
     mut visit: impl FnMut(u8, &[u8], &[u8]) -> wasmtime::Result<()>,
@@ -109,11 +110,12 @@ struct Module {
     /// Type index of each function that the module defines.
     function_types: Vec<u32>,
     /// Number of functions, imported and defined.
-    functions: u32,
+    function_count: u32,
     /// Number of memories, imported and defined.
-    memories: u32,
-    /// Pages of the memory that the module defines.
+    memory_count: u32,
+    /// Number of pages that the memory which the module defines has from the beginning.
     initial_pages: u64,
+    /// Index of the start function.
     start: Option<u32>,
     /// Rewritten bodies of the functions that the module defines.
     bodies: Vec<Vec<u8>>,
@@ -121,15 +123,16 @@ struct Module {
     appended: Vec<AppendedFunction>,
 }
 
-/// A function that does the work of an instruction, or the new start function, whose `instruction` is empty. The engine checks the
-/// fuel while the function runs.
+/// A function that does the work of an instruction, or the new start function. The engine checks the fuel while the function
+/// runs.
 struct AppendedFunction {
+    /// The bytes of the instruction that the function replaces; empty for the start function.
     instruction: Vec<u8>,
     ty: AppendedType,
     body: Vec<u8>,
 }
 
-/// The type of an appended function, as an offset from the number of types of the module.
+/// The type of an appended function. These types are appended to those of the module, in this order.
 #[derive(Clone, Copy)]
 enum AppendedType {
     /// The parameters of `memory.copy`, `memory.fill` and `memory.init`, without a result.
@@ -141,6 +144,7 @@ enum AppendedType {
 }
 
 impl Module {
+    /// Reads a module, and rewrites the bodies of its functions.
     fn read(wasm: &[u8], prices: &OperatorCost) -> wasmtime::Result<Self> {
         let mut module = Self::default();
         for payload in Parser::new(0).parse_all(wasm) {
@@ -156,11 +160,11 @@ impl Module {
                     }
                 }
                 Payload::FunctionSection(section) => {
-                    module.functions = module.functions.saturating_add(section.count());
+                    module.function_count = module.function_count.saturating_add(section.count());
                     module.function_types = section.into_iter().collect::<Result<_, _>>()?;
                 }
                 Payload::MemorySection(section) => {
-                    module.memories = module.memories.saturating_add(section.count());
+                    module.memory_count = module.memory_count.saturating_add(section.count());
                     for memory in section {
                         module.initial_pages = memory?.initial;
                     }
@@ -170,14 +174,14 @@ impl Module {
                 _ => {}
             }
         }
-        if module.memories > 1 {
+        if module.memory_count > 1 {
             return refuse("a core module of the component has multiple memories; only one is allowed".to_owned());
         }
         module.touch_initial_memory()?;
         Ok(module)
     }
 
-    /// Replaces the start function by one that writes to the pages of a large initial memory first.
+    /// Replaces the start function by one that first touches the pages of the initial memory, if that memory is large.
     fn touch_initial_memory(&mut self) -> wasmtime::Result<()> {
         if self.initial_pages > UNTOUCHED_INITIAL_PAGES {
             let body = touch_and_start(self.start)?;
@@ -192,68 +196,69 @@ impl Module {
 
     fn count_import(&mut self, import: TypeRef) {
         match import {
-            TypeRef::Func(_) | TypeRef::FuncExact(_) => self.functions = self.functions.saturating_add(1),
-            TypeRef::Memory(_) => self.memories = self.memories.saturating_add(1),
+            TypeRef::Func(_) | TypeRef::FuncExact(_) => self.function_count = self.function_count.saturating_add(1),
+            TypeRef::Memory(_) => self.memory_count = self.memory_count.saturating_add(1),
             _ => {}
         }
     }
 
-    /// Rewrites one function and appends it to `bodies`.
+    /// Rewrites the body of one function and appends it to `bodies`.
     fn instrument_body(&mut self, wasm: &[u8], body: &FunctionBody<'_>, prices: &OperatorCost) -> wasmtime::Result<()> {
         let mut operators = body.get_operators_reader()?;
-        // `copied` is the offset in `wasm` up to which the body has been written.
-        let (mut code, mut copied) = (Vec::new(), operators.original_position());
-        let locals = Locals::parse(body, bytes(wasm, body.range().start, copied))?;
+        // `copied_to` is the offset in `wasm` up to which the body has been copied or replaced.
+        let (mut code, mut copied_to) = (Vec::new(), operators.original_position());
+        let locals = Locals::parse(body, bytes(wasm, body.range().start, copied_to))?;
+        // Index of an additional local variable for the lengths of bulk instructions, if there is such an instruction.
         let mut length_local = None;
         let mut unchecked = UncheckedFuel::default();
-        // The value of an `i32.const` just before: a bulk instruction takes its length from there.
-        let mut constant = None;
+        // The value of an `i32.const` just before the instruction. It is the length if a bulk instruction follows.
+        let mut constant_before = None;
         while !operators.eof() {
             let (operator, offset) = operators.read_with_offset()?;
             let next = operators.original_position();
             let price = prices.cost(&operator);
             if unchecked.needs_check(&operator, price) {
-                code.extend(bytes(wasm, copied, offset));
+                code.extend(bytes(wasm, copied_to, offset));
                 code.extend(CHECK);
-                copied = offset;
+                copied_to = offset;
                 unchecked.reset();
             }
             if let Operator::MemoryGrow { .. } = operator {
-                code.extend(bytes(wasm, copied, offset));
+                code.extend(bytes(wasm, copied_to, offset));
                 code.push(CALL);
                 let function =
                     self.get_or_append_function(AppendedType::Grow, bytes(wasm, offset, next), grow_and_touch);
                 push_leb128(&mut code, function)?;
-                copied = next;
-            } else if constant.is_none_or(|length| length > CHUNK_BYTES)
+                copied_to = next;
+            } else if constant_before.is_none_or(|length| length > CHUNK_BYTES)
                 && let Some(function) = self.get_or_append_chunked_function(&operator, bytes(wasm, offset, next))
             {
-                code.extend(bytes(wasm, copied, offset));
-                let local = *length_local.get_or_insert(self.parameters().saturating_add(locals.count));
+                code.extend(bytes(wasm, copied_to, offset));
+                let local = *length_local.get_or_insert(self.next_parameter_count().saturating_add(locals.count));
                 self.push_bulk_operation(&mut code, local, bytes(wasm, offset, next), function)?;
-                copied = next;
+                copied_to = next;
             }
-            unchecked.pass(&operator, price);
-            constant = match operator {
+            unchecked.move_past(&operator, price);
+            constant_before = match operator {
                 Operator::I32Const { value } => Some(value.cast_unsigned()),
                 _ => None,
             };
         }
-        code.extend(bytes(wasm, copied, body.range().end));
+        code.extend(bytes(wasm, copied_to, body.range().end));
         self.bodies
             .push([locals.encode(length_local.is_some())?, code].concat());
         Ok(())
     }
 
     /// Returns the number of parameters of the function whose body is rewritten next.
-    fn parameters(&self) -> u32 {
+    fn next_parameter_count(&self) -> u32 {
         let ty = self.function_types.get(self.bodies.len());
         let parameters = ty.and_then(|ty| self.parameter_counts.get(*ty as usize));
         // The compiler refuses a function without a type.
         parameters.copied().unwrap_or_default()
     }
 
-    /// Writes code that stores the length of a bulk memory instruction in `length_local` and compares it: up to one
+    /// Writes code that replaces a bulk instruction. The code stores the length in `length_local` and compares it: up to one
     /// chunk, which is the common case, it runs the instruction itself; above that, it calls `function`.
     fn push_bulk_operation(
         &self,
@@ -269,7 +274,7 @@ impl Module {
         code.extend([&CHUNK_CONST[..], &LESS_OR_EQUAL].concat());
         code.push(IF_WITH_TYPE);
         push_leb128(code, self.parameter_counts.len())?;
-        // A block type is a signed LEB128, so its last byte must not have the sign bit.
+        // The index of a block type is a signed LEB128 number, so its last byte must not have the sign bit.
         if let Some(last) = code.last_mut().filter(|last| **last & 0x40 != 0) {
             *last |= 0x80;
             code.push(0);
@@ -281,8 +286,8 @@ impl Module {
         Ok(())
     }
 
-    /// Returns the index of the function that does the work of a bulk memory instruction in chunks, or `None` for other
-    /// instructions.
+    /// Returns the index of the function that does the work of a bulk instruction in chunks, and appends that function if it
+    /// does not exist yet. Returns `None` for other instructions.
     fn get_or_append_chunked_function(&mut self, operator: &Operator<'_>, instruction: &[u8]) -> Option<usize> {
         let chunked_body = match operator {
             Operator::MemoryCopy { .. } => copy_in_chunks,
@@ -313,9 +318,10 @@ impl Module {
             });
             self.appended.len() - 1
         });
-        self.functions as usize + index
+        self.function_count as usize + index
     }
 
+    /// Returns the rewritten module, whose original bytes are `wasm`.
     fn write(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
         let added = self.appended.len();
         let wasm = self.with_start(wasm)?;
@@ -333,8 +339,9 @@ impl Module {
         })
     }
 
-    /// Returns the module with its start function, which may be a new one.
+    /// Returns the module with a start section for `start`, which may be a new start function.
     fn with_start(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+        // The start section comes before the first of these that the module has.
         const AFTER_START: [u8; 3] = [ELEMENT_SECTION, DATA_COUNT_SECTION, CODE_SECTION];
         let Some(start) = self.start else {
             return Ok(wasm.to_vec());
@@ -370,6 +377,7 @@ impl Module {
     }
 }
 
+/// Returns the number of parameters of a function type.
 fn parameter_count(ty: &SubType) -> u32 {
     match &ty.composite_type.inner {
         CompositeInnerType::Func(ty) => ty.params().len() as u32,
@@ -380,40 +388,45 @@ fn parameter_count(ty: &SubType) -> u32 {
 /// The local variables of a function, without its parameters.
 struct Locals<'a> {
     count: u32,
-    groups: u32,
+    group_count: u32,
     /// The encoded groups, each a count and a type.
     encoded: &'a [u8],
 }
 
 impl<'a> Locals<'a> {
-    /// Parses the locals of `body`, whose encoding is `section`.
+    /// Parses the local variables of `body`, which are encoded in `section`.
     fn parse(body: &FunctionBody<'_>, section: &'a [u8]) -> wasmtime::Result<Self> {
         let mut count = 0_u32;
         for group in body.get_locals_reader()? {
             count = count.saturating_add(group?.0);
         }
         let mut reader = BinaryReader::new(section, 0);
-        let groups = reader.read_var_u32()?;
+        let group_count = reader.read_var_u32()?;
         let encoded = reader.read_bytes(reader.bytes_remaining())?;
-        Ok(Self { count, groups, encoded })
+        Ok(Self {
+            count,
+            group_count,
+            encoded,
+        })
     }
 
-    /// Returns the encoded locals, followed by one more of type `i32` if `with_i32` is set.
+    /// Returns the encoded local variables, followed by one more of type `i32` if `with_i32` is set.
     fn encode(&self, with_i32: bool) -> wasmtime::Result<Vec<u8>> {
         const ONE_I32: [u8; 2] = [1, 0x7f];
         let mut section = Vec::new();
-        push_leb128(&mut section, self.groups as usize + usize::from(with_i32))?;
+        push_leb128(&mut section, self.group_count as usize + usize::from(with_i32))?;
         section.extend(self.encoded);
         section.extend(ONE_I32.iter().filter(|_| with_i32));
         Ok(section)
     }
 }
 
+/// Returns the bytes from one offset to another.
 fn bytes(wasm: &[u8], from: usize, to: usize) -> &[u8] {
     wasm.get(from..to).unwrap_or_default()
 }
 
-/// Returns a section with `count` more entries at its end.
+/// Returns the content of a section with `count` more entries at its end.
 fn with_entries(section: &[u8], count: usize, entries: &[u8]) -> wasmtime::Result<Vec<u8>> {
     let mut reader = BinaryReader::new(section, 0);
     let mut extended = Vec::new();
@@ -434,15 +447,16 @@ fn push_leb128(code: &mut Vec<u8>, number: usize) -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// Upper bound of the fuel that was used since the last check, at one position in a function.
+/// Upper bound of the fuel that was used since the last check, at one position in a function. The position moves over all
+/// instructions of the function, in their order.
 #[derive(Debug, Default)]
 struct UncheckedFuel {
     used: UsedFuel,
-    /// The blocks, loops and `if`s around the position.
+    /// The blocks, loops and `if`s around the position, the innermost last.
     labels: Vec<Label>,
 }
 
-/// Upper bounds over all paths that lead to a position.
+/// Upper bounds of the fuel that was used on any path that leads to a position.
 #[derive(Clone, Copy, Debug, Default)]
 struct UsedFuel {
     since_check: i64,
@@ -464,9 +478,10 @@ impl UsedFuel {
 struct Label {
     /// Whether it is a loop. A branch to a loop leads to its start, where the fuel is checked.
     is_loop: bool,
-    /// Maximum of all branches to the end of the block.
+    /// Maximum over all branches to the end of the block that were passed so far.
     at_end: UsedFuel,
-    /// The fuel that was used at an `if`. Its `else` branch starts with this amount; without an `else`, the code after the `if` does.
+    /// The fuel that was used before an `if`, with which its `else` branch starts. Without an `else`, the code after the `if` may
+    /// start with it.
     at_else: UsedFuel,
 }
 
@@ -474,22 +489,22 @@ impl UncheckedFuel {
     /// Returns whether the fuel has to be checked before an instruction.
     fn needs_check(&self, operator: &Operator<'_>, price: i64) -> bool {
         let is_long_after_call = || self.used.since_call > Some(MAX_UNCHECKED_FUEL_AFTER_CALL);
-        // `table.grow` calls the host. This may start a new interval of fuel if the last one is over, but does not make the guest
-        // read its fuel again. Right after a check, no interval is over.
+        // `table.grow` calls the host. If the interval of fuel is over, the host starts a new one, but the guest does not read
+        // its fuel again. Right after a check, no interval is over, so a check is inserted.
         matches!(operator, Operator::TableGrow { .. })
             || self.used.since_check + price > MAX_UNCHECKED_FUEL
             || (self.leaves_function(operator) && is_long_after_call())
     }
 
+    /// Returns whether an instruction can end the function.
     fn leaves_function(&self, operator: &Operator<'_>) -> bool {
-        let is_function = |depth: u32| depth as usize == self.labels.len();
+        // The body of the function itself is the outermost block, which has no label.
+        let is_body = |depth: u32| depth as usize == self.labels.len();
         match operator {
             Operator::Return => true,
             Operator::End => self.labels.is_empty(),
-            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => is_function(*relative_depth),
-            Operator::BrTable { targets } => {
-                is_function(targets.default()) || targets.targets().flatten().any(is_function)
-            }
+            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => is_body(*relative_depth),
+            Operator::BrTable { targets } => is_body(targets.default()) || targets.targets().flatten().any(is_body),
             _ => false,
         }
     }
@@ -499,8 +514,8 @@ impl UncheckedFuel {
         self.used = UsedFuel::default();
     }
 
-    /// Moves past an instruction.
-    fn pass(&mut self, operator: &Operator<'_>, price: i64) {
+    /// Moves the position past an instruction.
+    fn move_past(&mut self, operator: &Operator<'_>, price: i64) {
         self.used.since_check += price;
         self.used.since_call = self.used.since_call.map(|fuel| fuel + price);
         match operator {
@@ -536,6 +551,7 @@ impl UncheckedFuel {
         }
     }
 
+    /// Moves past the `else` of an `if`.
     fn go_to_else(&mut self) {
         if let Some(label) = self.labels.last_mut() {
             label.at_end = label.at_end.max(self.used);
@@ -543,12 +559,14 @@ impl UncheckedFuel {
         }
     }
 
+    /// Moves past the end of a block, a loop or an `if`.
     fn go_to_end(&mut self) {
         if let Some(label) = self.labels.pop() {
             self.used = self.used.max(label.at_end).max(label.at_else);
         }
     }
 
+    /// Notes the fuel that was used at a branch to the block that is `depth` levels above the innermost one.
     fn branch(&mut self, depth: u32) {
         let used = self.used;
         if let Some(label) = self.labels.iter_mut().rev().nth(depth as usize)
@@ -559,7 +577,7 @@ impl UncheckedFuel {
     }
 }
 
-/// Type of a function that does the work of a bulk memory instruction: three parameters of type `i32`, no result.
+/// Type of a function that does the work of a bulk instruction: three parameters of type `i32`, no result.
 const BULK_TYPE: [u8; 6] = [0x60, 3, 0x7f, 0x7f, 0x7f, 0];
 /// `(func (param i32) (result i32))`
 const GROW_TYPE: [u8; 5] = [0x60, 1, 0x7f, 1, 0x7f];
@@ -573,16 +591,16 @@ const ELSE: u8 = 0x05;
 const LOCAL_GET: u8 = 0x20;
 const LOCAL_SET: u8 = 0x21;
 const LOCAL_TEE: u8 = 0x22;
-const GET_DESTINATION: [u8; 2] = [0x20, 0];
-const GET_SOURCE: [u8; 2] = [0x20, 1];
-const GET_LENGTH: [u8; 2] = [0x20, 2];
+const GET_DESTINATION: [u8; 2] = [LOCAL_GET, 0];
+const GET_SOURCE: [u8; 2] = [LOCAL_GET, 1];
+const GET_LENGTH: [u8; 2] = [LOCAL_GET, 2];
 /// `i32.const` of [`CHUNK_BYTES`].
 const CHUNK_CONST: [u8; 4] = [0x41, 0x80, 0x80, 0x10];
 const ADD: [u8; 1] = [0x6a];
 const LESS: [u8; 1] = [0x49];
 const LESS_OR_EQUAL: [u8; 1] = [0x4d];
 const MEMORY_SIZE: [u8; 2] = [0x3f, 0];
-/// `nop`: does nothing, but its price is that of the first write to a page; see [`prices`].
+/// `nop`: does nothing, but its price is that of the first write to a page; see [`prices`](crate::prices).
 const FIRST_WRITE: [u8; 1] = [0x01];
 /// Turns a number of pages of 64 KiB into bytes.
 const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];
@@ -598,8 +616,8 @@ const CONTINUE: [u8; 2] = [0x0c, 0];
 const SHORTEN_LENGTH: [u8; 9] = [0x20, 2, 0x41, 0x80, 0x80, 0x10, 0x6b, 0x21, 2];
 const NO_LOCALS: [u8; 1] = [0];
 
-// The functions up to `descending_loop` write the bodies of functions that have the parameters of a bulk memory instruction and
-// do the same in chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
+// The functions up to `descending_loop` return the bodies of functions that have the parameters of a bulk instruction and do the
+// same in chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
 // instance ends with the trap and nobody sees what the chunks before it wrote.
 
 fn fill_in_chunks(instruction: &[u8]) -> Vec<u8> {
@@ -610,14 +628,23 @@ fn init_in_chunks(instruction: &[u8]) -> Vec<u8> {
     [&NO_LOCALS[..], &ascending_loop(instruction, true), &END].concat()
 }
 
-/// Copies in the direction in which no source byte is overwritten before it is read.
+/// Returns the body of a function that copies in the direction in which no source byte is overwritten before it is read.
 fn copy_in_chunks(instruction: &[u8]) -> Vec<u8> {
-    let destination_is_below = [&GET_DESTINATION[..], &GET_SOURCE, &LESS_OR_EQUAL].concat();
-    let (up, down) = (ascending_loop(instruction, true), descending_loop(instruction));
-    [&NO_LOCALS[..], &destination_is_below, &IF, &up, &END, &down, &END].concat()
+    let destination_is_not_above = [&GET_DESTINATION[..], &GET_SOURCE, &LESS_OR_EQUAL].concat();
+    let (ascending, descending) = (ascending_loop(instruction, true), descending_loop(instruction));
+    [
+        &NO_LOCALS[..],
+        &destination_is_not_above,
+        &IF,
+        &ascending,
+        &END,
+        &descending,
+        &END,
+    ]
+    .concat()
 }
 
-/// Returns code that processes what is left and ends the function, if one chunk or less is left.
+/// Returns code that carries out the instruction for all that is left and ends the function, if at most one chunk is left.
 fn last_chunk(instruction: &[u8]) -> Vec<u8> {
     [
         &GET_LENGTH[..],
@@ -634,18 +661,19 @@ fn last_chunk(instruction: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// Returns a loop over the chunks, the lowest address first.
-fn ascending_loop(instruction: &[u8], source_is_address: bool) -> Vec<u8> {
+/// Returns a loop over the chunks, the lowest address first. `advances_source` says whether parameter 1 is an address or offset,
+/// which has to grow from chunk to chunk. In `memory.fill` it is the byte to write instead.
+fn ascending_loop(instruction: &[u8], advances_source: bool) -> Vec<u8> {
     let chunk = [&GET_DESTINATION[..], &GET_SOURCE, &CHUNK_CONST, instruction].concat();
-    let advance = |local: u8| [&[0x20, local][..], &CHUNK_CONST, &ADD, &[0x21, local]].concat();
-    let source = if source_is_address { advance(1) } else { Vec::new() };
+    let advance = |local: u8| [&[LOCAL_GET, local][..], &CHUNK_CONST, &ADD, &[LOCAL_SET, local]].concat();
+    let (advance_destination, advance_source) = (advance(0), if advances_source { advance(1) } else { Vec::new() });
     let last = last_chunk(instruction);
     [
         &LOOP[..],
         &last,
         &chunk,
-        &advance(0),
-        &source,
+        &advance_destination,
+        &advance_source,
         &SHORTEN_LENGTH,
         &CONTINUE,
         &END,
@@ -670,10 +698,10 @@ fn descending_loop(instruction: &[u8]) -> Vec<u8> {
     [&LOOP[..], &last, &SHORTEN_LENGTH, &chunk, &CONTINUE, &END].concat()
 }
 
-/// Returns the body of a function that lets the memory grow and then writes a zero to each new page of 4 KiB beyond
-/// [`UNTOUCHED_PAGES`].
+/// Returns the body of a function that lets the memory grow and then touches each new page of 4 KiB beyond [`UNTOUCHED_PAGES`],
+/// by writing a zero to it.
 ///
-/// Parameter 0 is the number of pages to grow by, and then the size of the memory in bytes. Local 1 is the result of
+/// Local 0, the parameter, is the number of pages to grow by, and later the size of the memory in bytes. Local 1 is the result of
 /// `memory.grow`, local 2 the address of the next write.
 fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     const TWO_I32: [u8; 3] = [1, 2, 0x7f];
@@ -714,24 +742,26 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// Returns the body of a start function that calls the module's own start function, after it has rewritten one byte of
-/// each page of 4 KiB beyond [`UNTOUCHED_INITIAL_PAGES`] without changing it. Local 0 is the address.
-fn touch_and_start(start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
+/// Returns the body of a start function that touches each page of 4 KiB beyond [`UNTOUCHED_INITIAL_PAGES`], by writing a byte
+/// of the page back as it is, and then calls the start function of the module, if there is one. Local 0 is the address.
+fn touch_and_start(own_start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     const ONE_I32: [u8; 3] = [1, 1, 0x7f];
-    const ADDRESS: [u8; 2] = [LOCAL_GET, 0];
+    const GET_ADDRESS: [u8; 2] = [LOCAL_GET, 0];
     const SET_ADDRESS: [u8; 2] = [LOCAL_SET, 0];
     /// `i32.const` of [`UNTOUCHED_INITIAL_PAGES`] in bytes, 1 << 22.
     const FIRST_ADDRESS: [u8; 5] = [0x41, 0x80, 0x80, 0x80, 0x02];
+    /// `br_if 0`, which continues the loop around it if the address is below the end of the memory.
+    const CONTINUE_IF: [u8; 2] = [0x0d, 0];
     /// Reads a byte and writes it back.
     const REWRITE: [u8; 6] = [0x2d, 0, 0, 0x3a, 0, 0];
-    let touch = [&FIRST_WRITE[..], &ADDRESS, &ADDRESS, &REWRITE].concat();
-    let advance = [&ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
-    let until_end = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &LESS, &[0x0d, 0]].concat();
+    let touch = [&FIRST_WRITE[..], &GET_ADDRESS, &GET_ADDRESS, &REWRITE].concat();
+    let advance = [&GET_ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
+    let continue_before_end = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &LESS, &CONTINUE_IF].concat();
     let mut body = [&ONE_I32[..], &FIRST_ADDRESS, &SET_ADDRESS].concat();
-    body.extend([&LOOP[..], &touch, &advance, &until_end, &END].concat());
-    if let Some(start) = start {
+    body.extend([&LOOP[..], &touch, &advance, &continue_before_end, &END].concat());
+    if let Some(own_start) = own_start {
         body.push(CALL);
-        push_leb128(&mut body, start as usize)?;
+        push_leb128(&mut body, own_start as usize)?;
     }
     body.extend(END);
     Ok(body)

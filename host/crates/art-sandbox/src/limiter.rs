@@ -10,8 +10,8 @@ const TABLE_ELEMENT_BYTES: usize = 16;
 pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Maximum number of linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
-/// Size of a memory in bytes, which only one memory of a component may exceed. A string that one part of a component passes to
-/// another is in the memories of both, so this limits how much is copied without interruption.
+/// Size in bytes above which a memory is large. Only one memory of a component may be large. A string that one part of a
+/// component passes to another is in the memories of both, so this limits how much is copied without interruption.
 const SMALL_MEMORY_BYTES: usize = 8 << 20;
 /// Maximum number of tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
@@ -21,13 +21,15 @@ pub(crate) const MAX_TABLES: u32 = 16;
 pub(crate) struct MemoryLimiter {
     max_bytes: usize,
     max_table_elements: usize,
+    /// Size of all memories and tables now.
     bytes: usize,
-    peak: usize,
+    peak_bytes: usize,
+    /// Whether the last growth was refused.
     refused: bool,
     /// Whether a memory is larger than [`SMALL_MEMORY_BYTES`].
-    has_large: bool,
-    /// Size of the last growth, and the peak before it. Both are needed to undo a growth that the engine then fails to
-    /// make.
+    has_large_memory: bool,
+    /// Number of bytes that the last growth added, and the peak before it. Both are needed to undo a growth that was allowed but
+    /// that the engine then fails to make.
     last_growth: Option<(usize, usize)>,
 }
 
@@ -37,16 +39,16 @@ impl MemoryLimiter {
             max_bytes: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX),
             max_table_elements: limits.table_elements as usize,
             bytes: 0,
-            peak: 0,
+            peak_bytes: 0,
             refused: false,
-            has_large: false,
+            has_large_memory: false,
             last_growth: None,
         }
     }
 
     /// Returns the maximum number of bytes that were in use at the same time.
     pub(crate) fn peak(&self) -> u64 {
-        self.peak as u64
+        self.peak_bytes as u64
     }
 
     /// Returns whether the last growth was refused. A trap after that is a consequence of it.
@@ -54,6 +56,8 @@ impl MemoryLimiter {
         self.refused
     }
 
+    /// Counts the growth of a memory or table from `current` to `desired` elements. Returns false, and refuses it, if it
+    /// exceeds the limit.
     fn grow(&mut self, current: usize, desired: usize, element_bytes: usize) -> bool {
         let added = desired.saturating_sub(current).saturating_mul(element_bytes);
         let bytes = self.bytes.saturating_add(added);
@@ -61,10 +65,10 @@ impl MemoryLimiter {
             self.refuse();
             return false;
         }
-        self.last_growth = Some((added, self.peak));
+        self.last_growth = Some((added, self.peak_bytes));
         self.refused = false;
         self.bytes = bytes;
-        self.peak = self.peak.max(bytes);
+        self.peak_bytes = self.peak_bytes.max(bytes);
         true
     }
 
@@ -75,9 +79,9 @@ impl MemoryLimiter {
 
     /// Undoes the last growth, which was allowed but failed.
     fn undo_growth(&mut self) {
-        if let Some((added, peak)) = self.last_growth.take() {
+        if let Some((added, peak_before)) = self.last_growth.take() {
             self.bytes -= added;
-            self.peak = peak;
+            self.peak_bytes = peak_before;
         }
     }
 }
@@ -85,12 +89,12 @@ impl MemoryLimiter {
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let becomes_large = current <= SMALL_MEMORY_BYTES && desired > SMALL_MEMORY_BYTES;
-        if becomes_large && self.has_large {
+        if becomes_large && self.has_large_memory {
             self.refuse();
             return Ok(false);
         }
         let grows = self.grow(current, desired, 1);
-        self.has_large |= becomes_large && grows;
+        self.has_large_memory |= becomes_large && grows;
         Ok(grows)
     }
 
@@ -129,7 +133,7 @@ impl ResourceLimiter for MemoryLimiter {
 mod tests {
     use super::*;
 
-    fn limiter(memory_bytes: u64) -> MemoryLimiter {
+    fn limiter_of(memory_bytes: u64) -> MemoryLimiter {
         MemoryLimiter::new(&Limits {
             memory_bytes,
             ..Limits::EXECUTE
@@ -137,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn many_small_memories_count_together() {
-        let mut limiter = limiter(100);
+    fn the_sizes_of_all_memories_are_added() {
+        let mut limiter = limiter_of(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(!limiter.grow(0, 60, 1));
         assert!(limiter.was_refused());
@@ -147,7 +151,7 @@ mod tests {
 
     #[test]
     fn growth_up_to_the_limit_is_allowed() {
-        let mut limiter = limiter(100);
+        let mut limiter = limiter_of(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
         assert!(!limiter.was_refused());
@@ -155,10 +159,11 @@ mod tests {
 
     #[test]
     fn a_growth_that_the_engine_failed_to_make_is_not_counted() {
-        let mut limiter = limiter(100);
+        let mut limiter = limiter_of(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
         limiter.memory_grow_failed(wasmtime::Error::msg("no")).unwrap();
+        // A second report without a growth in between changes nothing.
         limiter.memory_grow_failed(wasmtime::Error::msg("again")).unwrap();
         assert_eq!(limiter.peak(), 60);
         assert!(limiter.grow(60, 100, 1));
@@ -166,7 +171,7 @@ mod tests {
 
     #[test]
     fn only_one_memory_may_be_large() {
-        let mut limiter = limiter(100 * SMALL_MEMORY_BYTES as u64);
+        let mut limiter = limiter_of(100 * SMALL_MEMORY_BYTES as u64);
         let mut grows = |current, desired| limiter.memory_growing(current, desired, None).unwrap();
         assert!(grows(0, 2 * SMALL_MEMORY_BYTES));
         assert!(grows(2 * SMALL_MEMORY_BYTES, 3 * SMALL_MEMORY_BYTES));
@@ -178,8 +183,9 @@ mod tests {
 
     #[test]
     fn tables_count_as_memory() {
-        let mut limiter = limiter(100);
-        assert!(limiter.table_growing(0, 6, None).unwrap());
-        assert!(!limiter.table_growing(6, 7, None).unwrap());
+        let mut limiter = limiter_of(100);
+        let max_elements = 100 / TABLE_ELEMENT_BYTES;
+        assert!(limiter.table_growing(0, max_elements, None).unwrap());
+        assert!(!limiter.table_growing(max_elements, max_elements + 1, None).unwrap());
     }
 }

@@ -1,4 +1,4 @@
-//! A component that is compiled and linked, ready to be instantiated on every worker.
+//! Loads the compiled code of a component into the engines of the workers, and links the component there.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -6,11 +6,11 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use art_core::capability::{Grants, LinkSet};
+use art_core::capability::{CallGrants, LinkSet};
 use wasmtime::component::Component;
 
 use crate::bindings::ToolPluginPre;
-use crate::engine::Shard;
+use crate::engine::WorkerEngine;
 use crate::error::LoadError;
 use crate::state::CallState;
 use crate::stubs::link_stubs;
@@ -24,18 +24,18 @@ pub(crate) enum CompiledCode {
 }
 
 impl CompiledCode {
-    /// Loads the code for the engine of a worker. A cached file is mapped, so only the parts that are used are read.
+    /// Loads the code into the engine of a worker. A cached file is mapped, so only the parts that are used are read.
     #[expect(unsafe_code, reason = "compiled code is native code; see the safety comment")]
-    fn load(&self, shard: &Shard) -> wasmtime::Result<Component> {
+    fn load(&self, worker_engine: &WorkerEngine) -> wasmtime::Result<Component> {
         // SAFETY: the code was compiled by this process or by one that it started, or has a tag which proves that this
         // host stored it. A cached file is opened again through its descriptor, so it is the same file, and no file of
         // the private cache is written to after it has its final name.
         unsafe {
             match self {
-                Self::InMemory(code) => Component::deserialize(&shard.engine, code),
-                Self::Cached(file) => Component::deserialize_file(&shard.engine, descriptor_path(file))
+                Self::InMemory(code) => Component::deserialize(&worker_engine.engine, code),
+                Self::Cached(file) => Component::deserialize_file(&worker_engine.engine, descriptor_path(file))
                     // Code in a file system that is mounted without the right to execute cannot be mapped.
-                    .or_else(|_| Component::deserialize(&shard.engine, read_all(file)?)),
+                    .or_else(|_| Component::deserialize(&worker_engine.engine, read_all(file)?)),
             }
         }
     }
@@ -52,13 +52,14 @@ fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A component that is linked for each worker and each set of interfaces when a call first needs that.
+/// A component that is linked for one worker with the default interfaces, and for each other worker and set of interfaces when
+/// a call first needs that.
 pub(crate) struct LinkedComponent {
     component: Component,
     by_worker: Vec<WorkerLinks>,
 }
 
-/// The component in the engine of one worker.
+/// The component in the engine of one worker, as far as it was loaded and linked there.
 #[derive(Default)]
 struct WorkerLinks {
     /// The component, or `None` if its code could not be loaded.
@@ -68,19 +69,19 @@ struct WorkerLinks {
 }
 
 impl LinkedComponent {
-    /// Loads compiled code and links it for worker `index` with the interfaces that every tool has.
+    /// Loads compiled code and links it for one worker with the interfaces that every tool has.
     ///
     /// # Errors
     /// Fails with [`LoadError::Compile`] when the code cannot be loaded, and with [`LoadError::Link`] when it cannot be
     /// linked.
-    pub(crate) fn new(shards: &[Shard], index: usize, code: &CompiledCode) -> Result<Self, LoadError> {
-        let no_worker = || LoadError::Link(wasmtime::Error::msg(format!("there is no worker {index}")));
-        let shard = shards.get(index).ok_or_else(no_worker)?;
-        let component = code.load(shard).map_err(LoadError::Compile)?;
-        let set = Grants::by_default().link_set();
-        let instance_pre = link(shard, &component, set).map_err(LoadError::Link)?;
-        let mut by_worker: Vec<_> = shards.iter().map(|_| WorkerLinks::default()).collect();
-        if let Some(links) = by_worker.get_mut(index) {
+    pub(crate) fn new(engines: &[WorkerEngine], worker: usize, code: &CompiledCode) -> Result<Self, LoadError> {
+        let no_worker = || LoadError::Link(wasmtime::Error::msg(format!("there is no worker {worker}")));
+        let worker_engine = engines.get(worker).ok_or_else(no_worker)?;
+        let component = code.load(worker_engine).map_err(LoadError::Compile)?;
+        let set = CallGrants::by_default().link_set();
+        let instance_pre = link(worker_engine, &component, set).map_err(LoadError::Link)?;
+        let mut by_worker: Vec<_> = engines.iter().map(|_| WorkerLinks::default()).collect();
+        if let Some(links) = by_worker.get_mut(worker) {
             links.component = OnceLock::from(Some(component.clone()));
             if let Some(slot) = links.by_set.get_mut(set.index()) {
                 *slot = OnceLock::from(Some(instance_pre));
@@ -89,36 +90,41 @@ impl LinkedComponent {
         Ok(Self { component, by_worker })
     }
 
-    /// Returns the component that is linked for worker `index` with the interfaces of `set`. Links it first if necessary, and
+    /// Returns the component that is linked for a worker with the interfaces of `set`. Links it first if necessary, and
     /// returns `None` if that fails.
     pub(crate) fn instance_pre(
         &self,
-        shards: &[Shard],
-        index: usize,
+        engines: &[WorkerEngine],
+        worker: usize,
         set: LinkSet,
     ) -> Option<&ToolPluginPre<CallState>> {
-        let (links, shard) = (self.by_worker.get(index)?, shards.get(index)?);
+        let (links, worker_engine) = (self.by_worker.get(worker)?, engines.get(worker)?);
         let slot = links.by_set.get(set.index())?;
         let instance_pre = slot.get_or_init(|| {
-            let component = links.component.get_or_init(|| ok_or_log(self.load_for(shard)));
-            ok_or_log(link(shard, component.as_ref()?, set))
+            let component = links.component.get_or_init(|| ok_or_log(self.load_for(worker_engine)));
+            ok_or_log(link(worker_engine, component.as_ref()?, set))
         });
         instance_pre.as_ref()
     }
 
     /// Loads the component into the engine of another worker.
-    fn load_for(&self, shard: &Shard) -> wasmtime::Result<Component> {
-        CompiledCode::InMemory(self.component.serialize()?).load(shard)
+    fn load_for(&self, worker_engine: &WorkerEngine) -> wasmtime::Result<Component> {
+        CompiledCode::InMemory(self.component.serialize()?).load(worker_engine)
     }
 }
 
 fn ok_or_log<T>(result: wasmtime::Result<T>) -> Option<T> {
     result
-        .inspect_err(|error| tracing::error!(%error, "failed to link a loaded component"))
+        .inspect_err(|error| tracing::error!(%error, "failed to load or link a component for a worker"))
         .ok()
 }
 
-fn link(shard: &Shard, component: &Component, set: LinkSet) -> wasmtime::Result<ToolPluginPre<CallState>> {
-    let linker = link_stubs(shard.linker(set)?, component, set)?;
+/// Links a component with the interfaces of `set`, and with stubs for the other interfaces that it imports.
+fn link(
+    worker_engine: &WorkerEngine,
+    component: &Component,
+    set: LinkSet,
+) -> wasmtime::Result<ToolPluginPre<CallState>> {
+    let linker = link_stubs(worker_engine.linker(set)?, component, set)?;
     ToolPluginPre::new(linker.instantiate_pre(component)?)
 }

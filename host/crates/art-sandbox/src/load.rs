@@ -1,11 +1,14 @@
-//! Loads a component as a tool. The results of compiling the component and of calling `schema()` are stored in the
-//! cache, so that each is done only once.
+//! Loads a component as a tool. The results of compiling the component and of calling `schema()` are stored in the cache, so that
+//! each is done only once.
+//!
+//! The cache also keeps why a component was refused, or was postponed because it took too long to compile, so that later starts
+//! of the host do not try again: for a refusal as long as the component and the host stay the same, for a postponement one day.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use art_core::capability::{Authority, Grants, Places, ToolPolicy};
+use art_core::capability::{Authority, BaseDirs, CallGrants, ToolPolicy};
 use art_core::error::in_one_line;
 use art_core::limits::{LimitOverrides, Limits};
 use tokio_util::sync::CancellationToken;
@@ -23,12 +26,12 @@ use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::{self, SchemaText};
 
-/// A file that passed all checks that can be made without compiling it.
+/// A file of a component that passed all checks that can be made without compiling it.
 struct CheckedFile<'a> {
     inspection: Inspection,
     /// Digest of the whole file.
     file_digest: blake3::Hash,
-    /// The component without its `art:schema` section.
+    /// The bytes of the component without its `art:schema` section.
     component: &'a [u8],
     /// Digest of `component`, which is the key of the program in the cache.
     digest: blake3::Hash,
@@ -55,7 +58,7 @@ impl Sandbox {
     /// [`run_on_worker`](Self::run_on_worker).
     ///
     /// # Errors
-    /// Fails if the component is refused, and on a worker thread.
+    /// Fails if the component is refused, or if the current thread is a worker thread.
     pub fn load(&self, name: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
         let copy: Arc<[u8]> = wasm.into();
         let source: ComponentSource = Arc::new(move || Ok(copy.to_vec()));
@@ -80,6 +83,7 @@ impl Sandbox {
         self.check_not_refused(&file.digest)?;
         let schema_text = match (&file.declared_schema, self.cached_schema(&file.digest)?) {
             (Some(declared), Some(cached)) if *declared != cached => return Err(LoadError::SchemaMismatch),
+            // The code is in the cache, so nothing has to be compiled.
             (None, None) if self.has_code(&file.digest)? => {
                 return self.compile_and_load(name, wasm, source, None).map(Some);
             }
@@ -92,7 +96,7 @@ impl Sandbox {
     }
 
     /// Same as [`load`](Self::load), but always loads the program, and compiles it unless its code is in the cache.
-    /// `share` is the processor time that the compiler program may use; `None` means that only the limits of the
+    /// `cpu_share` is the processor time that the compiler program may use; `None` means that only the limits of the
     /// compiler program apply.
     ///
     /// # Errors
@@ -103,13 +107,14 @@ impl Sandbox {
         name: &str,
         wasm: &[u8],
         source: &ComponentSource,
-        share: Option<Duration>,
+        cpu_share: Option<Duration>,
     ) -> Result<Plugin, LoadError> {
         let file = self.check_file(wasm)?;
         let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
-        let loaded = self.load_program(&file.digest, share, || Ok(file.component.to_vec()))?;
+        let loaded = self.load_program(&file.digest, cpu_share, || Ok(file.component.to_vec()))?;
         let schema_text = loaded.schema.clone();
-        // Do not keep a program that can quickly be mapped again: a thousand tools would keep a thousand files open.
+        // Keep only a program whose code is not in the cache. The others can quickly be mapped again when they are called, and a
+        // thousand tools would keep a thousand files open.
         if !self.has_code(&file.digest)? {
             program.set_loaded(loaded);
             if self.resident().admit(&program).is_err() {
@@ -123,7 +128,7 @@ impl Sandbox {
     /// the file with `source`, and fails if the file has another digest.
     ///
     /// # Errors
-    /// Fails if the component is refused, and on a worker thread.
+    /// Fails if the component is refused, or if the current thread is a worker thread.
     pub fn load_listed(
         &self,
         name: &str,
@@ -143,11 +148,11 @@ impl Sandbox {
         };
         let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
         let mut plugin = self.new_plugin(name, file, listed.schema.clone(), program)?;
-        plugin.unread_source = Some(Arc::clone(source));
+        plugin.source_to_check = Some(Arc::clone(source));
         Ok(plugin)
     }
 
-    /// Refuses a component that an earlier start refused or postponed.
+    /// Fails if an earlier start of the host refused or postponed the component.
     fn check_not_refused(&self, digest: &blake3::Hash) -> Result<(), LoadError> {
         match self.cached_refusal(digest)?.or(self.postponement(digest)?) {
             Some(reason) => Err(LoadError::RefusedBefore(reason)),
@@ -155,7 +160,7 @@ impl Sandbox {
         }
     }
 
-    /// Returns the component with the result of its `schema()` in an `art:schema` section at its end, so that hosts can
+    /// Returns the component with an `art:schema` section at its end that holds the result of its `schema()`, so that hosts can
     /// offer the tool without compiling it.
     ///
     /// # Errors
@@ -179,7 +184,7 @@ impl Sandbox {
         }
     }
 
-    /// Makes all checks of a file that need no compiling.
+    /// Makes all checks of the file of a component that need no compiling.
     fn check_file<'a>(&self, wasm: &'a [u8]) -> Result<CheckedFile<'a>, LoadError> {
         if self.current_worker().is_some() {
             return Err(LoadError::OnWorkerThread);
@@ -204,6 +209,7 @@ impl Sandbox {
         Ok(file)
     }
 
+    /// Returns the tool, with no grants yet. Fails if a JSON field of its schema is invalid, or if its limits are not granted.
     fn new_plugin(
         &self,
         name: &str,
@@ -214,14 +220,14 @@ impl Sandbox {
         let schema = convert::schema(&schema_text).map_err(|error| LoadError::SchemaCall {
             reason: error.into_reason(),
         })?;
-        // The name in the schema decides, not the one in the manifest: that could be the name of a tool with higher
-        // limits.
+        // The name in the schema decides which limits the tool gets. The name in the manifest could be that of another tool,
+        // which has higher limits.
         let limits = self.limits().grant(&schema.name, file.requested_limits())?;
         let authority = Authority::new(
             &schema.name,
             file.inspection.requests(),
             ToolPolicy::default(),
-            Places::default(),
+            BaseDirs::default(),
         );
         Ok(Plugin {
             authority,
@@ -233,13 +239,13 @@ impl Sandbox {
             schema,
             schema_text,
             program,
-            unread_source: None,
+            source_to_check: None,
             checked: AtomicBool::new(false),
             seen_canary: OnceLock::new(),
         })
     }
 
-    /// Returns the program with this digest. All files with the same component share one.
+    /// Returns the program of the component with this digest. All files with the same component share one.
     fn shared_program(&self, digest: blake3::Hash, source: &ComponentSource, bytes: u64) -> Arc<Program> {
         let mut programs = self.programs().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest).and_then(Weak::upgrade) {
@@ -254,13 +260,13 @@ impl Sandbox {
         program
     }
 
-    /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores
-    /// the results in the cache, including the reason of a refusal. `component` returns the bytes, and is called only if
-    /// they have to be compiled.
+    /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores the
+    /// results in the cache, including the reason of a refusal. `component` returns the bytes of the component, and is called
+    /// only if they have to be compiled.
     pub(crate) fn load_program(
         &self,
         digest: &blake3::Hash,
-        share: Option<Duration>,
+        cpu_share: Option<Duration>,
         component: impl FnOnce() -> Result<Vec<u8>, LoadError>,
     ) -> Result<LoadedProgram, LoadError> {
         if let Some(reason) = self.cached_refusal(digest)? {
@@ -268,10 +274,10 @@ impl Sandbox {
         }
         let code = match self.cached_code(digest)? {
             Some(code) => code,
-            None => self.compile(&component()?, digest, share)?,
+            None => self.compile(&component()?, digest, cpu_share)?,
         };
         let worker = self.least_busy_worker();
-        let component = LinkedComponent::new(self.shards(), worker, &code)
+        let component = LinkedComponent::new(self.engines(), worker, &code)
             .inspect_err(|error| self.store_error(error.retention(), digest, error))?;
         let schema = match self.cached_schema(digest)? {
             Some(schema) => schema,
@@ -288,11 +294,11 @@ impl Sandbox {
         digest: &blake3::Hash,
     ) -> Result<SchemaText, LoadError> {
         let result = self.call_schema(component, worker).and_then(|schema| {
-            let permanent_error = |error: convert::InvalidField| SchemaCallError {
+            let invalid_schema_error = |error: convert::InvalidField| SchemaCallError {
                 reason: error.into_reason(),
                 retention: Retention::Always,
             };
-            convert::schema(&schema).map_err(permanent_error).map(|_| schema)
+            convert::schema(&schema).map_err(invalid_schema_error).map(|_| schema)
         });
         let schema = result.map_err(|SchemaCallError { reason, retention }| {
             let error = LoadError::SchemaCall { reason };
@@ -308,7 +314,7 @@ impl Sandbox {
     /// Calls `schema()` on a worker, and blocks until it returns, but at most for twice its time limit.
     fn call_schema(&self, component: &LinkedComponent, worker: usize) -> Result<SchemaText, SchemaCallError> {
         let not_run_error = |reason: &str| SchemaCallError::transient(format!("could not be run: {reason}"));
-        let grants = Grants::by_default();
+        let grants = CallGrants::by_default();
         let instance_pre = self.instance_pre(component, worker, grants.link_set()).cloned();
         let instance_pre = instance_pre.ok_or_else(|| not_run_error("the component is not linked"))?;
         let job = async move {
@@ -338,15 +344,16 @@ impl Sandbox {
         Ok(self.cache().is_some_and(|cache| cache.has_code(engine, digest)))
     }
 
+    /// Compiles a component, and stores the code or the reason of a refusal in the cache.
     fn compile(
         &self,
         component: &[u8],
         digest: &blake3::Hash,
-        share: Option<Duration>,
+        cpu_share: Option<Duration>,
     ) -> Result<CompiledCode, LoadError> {
         let engine = self.first_engine()?;
         let compiled = match self.compiler() {
-            Some(compiler) => compiler.compile(component, share),
+            Some(compiler) => compiler.compile(component, cpu_share),
             None => compile_in_host(engine, component),
         };
         let compiled = compiled.inspect_err(|error| self.store_error(error.retention(), digest, error))?;
@@ -356,13 +363,14 @@ impl Sandbox {
         Ok(CompiledCode::InMemory(compiled))
     }
 
+    /// Returns why an earlier start of the host refused the component. `None` if none did.
     fn cached_refusal(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
         Ok(self.cache().and_then(|cache| cache.refusal(engine, digest)))
     }
 
-    /// Returns why an earlier start postponed the component. Returns `None` if none did, if postponed components are tried again,
-    /// or if a cached schema shows that the component was loaded since then.
+    /// Returns why an earlier start of the host postponed the component. Returns `None` if none did, if postponed components
+    /// are tried again, or if a cached schema shows that the component was loaded since then.
     fn postponement(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
         let valid_postponement = |cache: &CodeCache| {
@@ -380,6 +388,7 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.schema(engine, digest)))
     }
 
+    /// Stores the reason of a refusal in the cache, if it is to be kept.
     fn store_error(&self, retention: Retention, digest: &blake3::Hash, error: &LoadError) {
         let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) else {
             return;

@@ -17,6 +17,7 @@ const MAX_WRITE_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct LogBuffer {
     records: Vec<LogRecord>,
+    /// Number of lines that were dropped.
     dropped: u64,
     records_left: u32,
     bytes_left: usize,
@@ -49,7 +50,7 @@ impl LogBuffer {
         });
     }
 
-    /// Returns the log, with the given texts of stdout and stderr.
+    /// Returns the log of the call, with the given texts of its stdout and stderr, and clears the lines.
     pub(crate) fn finish(&mut self, stdout: String, stderr: String) -> CallLog {
         CallLog {
             records: std::mem::take(&mut self.records),
@@ -65,7 +66,8 @@ impl LogBuffer {
 #[derive(Clone, Debug)]
 pub(crate) struct CapturedOutput {
     shared: Arc<SharedOutput>,
-    limit: usize,
+    /// Maximum number of bytes that are stored.
+    max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -76,13 +78,14 @@ struct SharedOutput {
 }
 
 impl CapturedOutput {
-    pub(crate) fn new(limit: usize) -> Self {
+    pub(crate) fn new(max_bytes: usize) -> Self {
         Self {
             shared: Arc::default(),
-            limit,
+            max_bytes,
         }
     }
 
+    /// Returns the stored beginning of the output.
     pub(crate) fn text(&self) -> String {
         match self.shared.stored.lock() {
             Ok(stored) => String::from_utf8_lossy(&stored).into_owned(),
@@ -98,7 +101,7 @@ impl CapturedOutput {
     fn capture(&self, bytes: &[u8]) {
         self.shared.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if let Ok(mut stored) = self.shared.stored.lock() {
-            let room = self.limit.saturating_sub(stored.len()).min(bytes.len());
+            let room = self.max_bytes.saturating_sub(stored.len()).min(bytes.len());
             stored.extend_from_slice(bytes.get(..room).unwrap_or_default());
         }
     }
@@ -147,6 +150,7 @@ mod tests {
 
     #[test]
     fn lines_over_the_limit_are_counted_but_not_stored() {
+        // Each letter of the line takes two bytes in UTF-8, so only the first fits.
         let limits = Limits {
             log_records: 2,
             log_record_bytes: 3,

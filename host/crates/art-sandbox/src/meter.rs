@@ -1,9 +1,10 @@
-//! Meters the calls of a guest into the host.
+//! Counts the calls of a guest into the host and what they cost, and limits how long a guest computes without a pause.
 //!
-//! The engine counts fuel only for the guest's own code, so the host counts and charges each call into the host. The
-//! engine also calls the host at the end of each interval of fuel. The meter then reads the clock and makes the guest
-//! yield when its time slice is over. An interval that lasted longer than a time slice is followed by one with less
-//! fuel.
+//! The engine counts fuel only for the guest's own code, so the host counts and charges each call into the host.
+//!
+//! Guests on one thread take turns, which are called time slices. The engine does not read the clock, so the fuel of a guest is
+//! also divided into intervals: the engine calls the host at the end of each. The meter then reads the clock and makes the
+//! guest yield if its time slice is over. An interval that lasted longer than a time slice is followed by one with less fuel.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,12 +12,12 @@ use std::time::Instant;
 
 use art_core::limits::Limits;
 
-/// Maximum fuel between two reads of the clock. It lasts for some microseconds, or up to 50 milliseconds if each load
-/// misses the cache.
+/// Maximum fuel of an interval, after which the clock is read. It lasts for some microseconds, or up to 50 milliseconds if each
+/// load misses the cache.
 pub(crate) const MAX_INTERVAL_FUEL: u64 = 150_000;
-/// Minimum fuel between two reads of the clock.
+/// Minimum fuel of an interval.
 const MIN_INTERVAL_FUEL: u64 = 1_000;
-/// Crossings into the host for each read of the clock.
+/// Number of crossings into the host after which the clock is read even before the end of an interval.
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
 /// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes or gets.
 pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
@@ -24,11 +25,11 @@ pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
 /// waits for the rest of one slice; the end of a slice costs about 1 microsecond.
 const TIME_SLICE_MICROS: u64 = 100;
 
-/// The time slice of a guest. The guard starts it, and the meter checks it as well.
+/// The current time slice of a guest. The [guard](crate::guard) starts it, and the meter checks whether it is over.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeSlice {
     call_start: Instant,
-    /// Start of the slice, in microseconds after the start of the call.
+    /// Start of the current slice, in microseconds after the start of the call.
     slice_start: Arc<AtomicU64>,
 }
 
@@ -55,10 +56,12 @@ impl TimeSlice {
         self.slice_start.load(Ordering::Relaxed)
     }
 
+    /// Returns whether the slice is over at this time, in microseconds after the start of the call.
     fn is_over_at(&self, micros: u64) -> bool {
         micros.saturating_sub(self.start_micros()) > TIME_SLICE_MICROS
     }
 
+    /// Returns a time in microseconds after the start of the call.
     fn micros_at(&self, now: Instant) -> u64 {
         u64::try_from(now.saturating_duration_since(self.call_start).as_micros()).unwrap_or(u64::MAX)
     }
@@ -68,20 +71,21 @@ impl TimeSlice {
 #[derive(Debug)]
 pub(crate) struct Meter {
     host_calls: u64,
+    /// Number of bytes that the guest passed to the host or got from it.
     bytes: u64,
     max_host_calls: u64,
     max_fuel: u64,
     time_slice: TimeSlice,
-    /// Crossings into the host, also those at the end of an interval.
+    /// Number of crossings into the host: calls of the guest, and calls of the engine at the end of an interval.
     crossings: u64,
     /// Fuel of the current interval.
     interval_fuel: u64,
-    /// Fuel that is left at the end of the current interval.
-    interval_end: u64,
+    /// Fuel that the guest has left when the current interval ends.
+    fuel_left_at_interval_end: u64,
     /// Time for which the guest ran in the current interval until the clock was read last, in microseconds.
     interval_micros: u64,
     /// When the clock was read last, in microseconds after the start of the call.
-    clock_micros: u64,
+    last_clock_micros: u64,
     /// Fuel of the intervals in a test, which must not depend on the clock.
     #[cfg(test)]
     pub(crate) test_intervals: Option<std::iter::Cycle<std::vec::IntoIter<u64>>>,
@@ -97,9 +101,9 @@ impl Meter {
             time_slice: TimeSlice::new(),
             crossings: 0,
             interval_fuel: MAX_INTERVAL_FUEL,
-            interval_end: limits.fuel,
+            fuel_left_at_interval_end: limits.fuel,
             interval_micros: 0,
-            clock_micros: 0,
+            last_clock_micros: 0,
             #[cfg(test)]
             test_intervals: None,
         }
@@ -114,8 +118,8 @@ impl Meter {
         self.host_calls
     }
 
-    /// Returns the fuel that the calls into the host and their bytes cost.
-    pub(crate) fn fuel(&self) -> u64 {
+    /// Returns the fuel that the calls into the host and their bytes cost so far.
+    pub(crate) fn host_fuel(&self) -> u64 {
         self.host_calls
             .saturating_mul(HOST_CALL_FUEL)
             .saturating_add(self.bytes)
@@ -130,9 +134,10 @@ impl Meter {
             return false;
         }
         let now = self.time_slice.micros_at(Instant::now());
-        let resumed = self.clock_micros.max(self.time_slice.start_micros());
-        self.interval_micros += now.saturating_sub(resumed);
-        self.clock_micros = now;
+        // The guest did not run between two time slices.
+        let running_since = self.last_clock_micros.max(self.time_slice.start_micros());
+        self.interval_micros += now.saturating_sub(running_since);
+        self.last_clock_micros = now;
         if interval_is_over {
             let micros = std::mem::take(&mut self.interval_micros);
             self.interval_fuel = next_interval_fuel(self.interval_fuel, micros);
@@ -142,7 +147,7 @@ impl Meter {
 
     /// Returns whether the interval of fuel is over.
     pub(crate) fn is_interval_over(&self, fuel_left: u64) -> bool {
-        fuel_left <= self.interval_end
+        fuel_left <= self.fuel_left_at_interval_end
     }
 
     /// Starts an interval and returns its fuel.
@@ -151,7 +156,7 @@ impl Meter {
         if let Some(fuel) = self.test_intervals.as_mut().and_then(Iterator::next) {
             self.interval_fuel = fuel;
         }
-        self.interval_end = fuel_left.saturating_sub(self.interval_fuel);
+        self.fuel_left_at_interval_end = fuel_left.saturating_sub(self.interval_fuel);
         self.interval_fuel
     }
 
@@ -165,15 +170,16 @@ impl Meter {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel. `fuel` is the
-    /// cost of the calls.
-    pub(crate) fn exceeds_limits(&self, fuel: u64) -> bool {
-        self.host_calls > self.max_host_calls || fuel > self.max_fuel
+    /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel. `host_fuel`
+    /// is the cost of the calls.
+    pub(crate) fn exceeds_limits(&self, host_fuel: u64) -> bool {
+        self.host_calls > self.max_host_calls || host_fuel > self.max_fuel
     }
 }
 
-/// Returns the fuel of the next interval, after an interval of `fuel` lasted for `micros`. At the same rate it lasts for
-/// one time slice. It is at most a quarter more than before, because a guest that is fast now may be slow again.
+/// Returns the fuel of the next interval, after an interval with `fuel` lasted for `micros`. If the guest goes on at the same
+/// speed, the next one lasts for one time slice. Its fuel is at most a quarter more than `fuel`, because a guest that is fast
+/// now may be slow again.
 fn next_interval_fuel(fuel: u64, micros: u64) -> u64 {
     let fuel_per_slice = fuel.saturating_mul(TIME_SLICE_MICROS) / micros.max(1);
     fuel_per_slice
@@ -188,15 +194,15 @@ mod tests {
     use super::*;
 
     const FUEL: u64 = 1_000_000;
-    const LONG: Duration = Duration::from_micros(2 * TIME_SLICE_MICROS);
+    const TWO_TIME_SLICES: Duration = Duration::from_micros(2 * TIME_SLICE_MICROS);
 
     #[test]
     fn a_guest_yields_at_the_end_of_an_interval_after_its_time_slice_is_over() {
-        let mut meter = meter(FUEL);
+        let mut meter = meter_with_fuel(FUEL);
         meter.time_slice().start();
         meter.start_interval(FUEL);
         assert!(!meter.count_crossing(FUEL - MAX_INTERVAL_FUEL));
-        std::thread::sleep(LONG);
+        std::thread::sleep(TWO_TIME_SLICES);
         assert!(meter.count_crossing(FUEL - MAX_INTERVAL_FUEL));
         meter.time_slice().start();
         assert!(!meter.count_crossing(FUEL - MAX_INTERVAL_FUEL));
@@ -204,18 +210,19 @@ mod tests {
 
     #[test]
     fn a_guest_that_calls_the_host_yields_after_its_time_slice_is_over() {
-        let mut meter = meter(FUEL);
+        let mut meter = meter_with_fuel(FUEL);
         meter.start_interval(FUEL);
-        std::thread::sleep(LONG);
+        std::thread::sleep(TWO_TIME_SLICES);
         assert!((0..CROSSINGS_PER_CLOCK_READ).any(|_| meter.count_crossing(FUEL)));
     }
 
     #[test]
     fn an_interval_is_over_when_its_fuel_is_used() {
-        let mut meter = meter(FUEL);
+        let mut meter = meter_with_fuel(FUEL);
         let fuel = meter.start_interval(FUEL);
         assert!(!meter.is_interval_over(FUEL - fuel + 1));
         assert!(meter.is_interval_over(FUEL - fuel));
+        // An interval that has more fuel than the guest ends when the guest has none left.
         meter.start_interval(10);
         assert!(!meter.is_interval_over(1));
         assert!(meter.is_interval_over(0));
@@ -223,9 +230,9 @@ mod tests {
 
     #[test]
     fn a_slow_interval_is_followed_by_one_with_less_fuel() {
-        let mut meter = meter(FUEL);
+        let mut meter = meter_with_fuel(FUEL);
         let fuel = meter.start_interval(FUEL);
-        std::thread::sleep(LONG);
+        std::thread::sleep(TWO_TIME_SLICES);
         meter.count_crossing(FUEL - fuel);
         assert!(meter.start_interval(FUEL - fuel) <= MAX_INTERVAL_FUEL / 2);
     }
@@ -242,7 +249,7 @@ mod tests {
         assert_eq!(next_interval_fuel(MAX_INTERVAL_FUEL, u64::MAX), MIN_INTERVAL_FUEL);
     }
 
-    fn meter(fuel: u64) -> Meter {
+    fn meter_with_fuel(fuel: u64) -> Meter {
         Meter::new(&Limits {
             fuel,
             ..Limits::EXECUTE
@@ -251,27 +258,30 @@ mod tests {
 
     #[test]
     fn little_fuel_allows_few_calls() {
-        let mut meter = meter(5_000);
+        let mut meter = meter_with_fuel(5 * HOST_CALL_FUEL);
         (0..5).for_each(|_| meter.count_call());
-        assert!(!meter.exceeds_limits(meter.fuel()));
+        assert!(!meter.exceeds_limits(meter.host_fuel()));
         meter.count_call();
-        assert!(meter.exceeds_limits(meter.fuel()));
+        assert!(meter.exceeds_limits(meter.host_fuel()));
     }
 
     #[test]
     fn bytes_passed_in_a_call_cost_fuel() {
-        let mut meter = meter(5_000);
+        let bytes = 4_000;
+        let max_fuel = HOST_CALL_FUEL + bytes as u64;
+        let mut meter = meter_with_fuel(max_fuel);
         meter.count_call();
-        meter.count_bytes(4_000);
-        assert_eq!((meter.fuel(), meter.exceeds_limits(meter.fuel())), (5_000, false));
+        meter.count_bytes(bytes);
+        assert_eq!(meter.host_fuel(), max_fuel);
+        assert!(!meter.exceeds_limits(meter.host_fuel()));
         meter.count_bytes(1);
-        assert!(meter.exceeds_limits(meter.fuel()));
+        assert!(meter.exceeds_limits(meter.host_fuel()));
     }
 
     #[test]
     fn much_fuel_does_not_allow_more_calls_than_the_limit() {
-        let mut meter = meter(u64::MAX);
+        let mut meter = meter_with_fuel(u64::MAX);
         (0..=Limits::EXECUTE.host_calls).for_each(|_| meter.count_call());
-        assert!(meter.exceeds_limits(meter.fuel()));
+        assert!(meter.exceeds_limits(meter.host_fuel()));
     }
 }

@@ -1,15 +1,18 @@
-//! Everything that a guest learns from outside of its sandbox. It is recorded, and a replayed call gets it from the
-//! record.
+//! Everything that a guest learns from outside of its sandbox. It is recorded, and a replayed call gets it from the record.
+//!
+//! Whenever the guest asks for something from outside, such as the time or a part of a file, this is a crossing, and what the
+//! guest gets is the answer. Of the random numbers only the seed is recorded. If a replayed call asks other questions than its
+//! record answers, the first difference is the divergence.
 
 use art_core::capability::Denial;
-use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Given, Intake, Seed};
+use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, GivenByOperator, Intake, Seed};
 use art_core::secret::{RedactedStream, Redactor};
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
 
 use crate::denials::Denials;
 
-/// The source of the answers and random numbers of one call.
+/// The source of the answers and random numbers that one call gets from outside of its sandbox.
 #[derive(Default)]
 pub(crate) struct Outside {
     recorder: Recorder,
@@ -17,7 +20,7 @@ pub(crate) struct Outside {
     player: Option<Player>,
     /// Created when the guest first draws a random number, since most tools never do.
     random: Option<Box<ChaCha20Rng>>,
-    /// The files and addresses that the guest was not allowed to use.
+    /// The denials of files and addresses that the guest was not allowed to use.
     denials: Denials,
 }
 
@@ -37,19 +40,20 @@ impl Outside {
         self.player.is_some()
     }
 
-    /// Returns the next answer and records it. It comes from `live`, or from the record if the call is replayed. `read`
-    /// returns the value of an answer, or `None` if the answer is of another kind than `kind`.
+    /// Records the next answer and returns its value. The answer comes from `live`, or from the record if the call is a replay.
+    /// `value` returns the value of an answer, or `None` if the answer is of another kind than `kind`.
     pub(crate) fn ask<T>(
         &mut self,
         kind: CrossingKind,
         live: impl FnOnce() -> Answer,
-        read: impl FnOnce(&Answer) -> Option<T>,
+        value: impl FnOnce(&Answer) -> Option<T>,
     ) -> wasmtime::Result<T> {
         let answer = match self.next_recorded(kind)? {
             Some(answer) => answer,
             None => live(),
         };
-        let value = read(&answer).ok_or_else(|| wasmtime::Error::msg(format!("`{answer:?}` does not answer `{kind}`")));
+        let value =
+            value(&answer).ok_or_else(|| wasmtime::Error::msg(format!("`{answer:?}` does not answer `{kind}`")));
         self.record(answer);
         value
     }
@@ -68,9 +72,9 @@ impl Outside {
     }
 
     /// Returns the error for a recorded answer that does not fit the question, and stores it as the divergence.
-    pub(crate) fn unfit_error(&mut self, asked: CrossingKind) -> wasmtime::Error {
+    pub(crate) fn unfit_answer_error(&mut self, asked: CrossingKind) -> wasmtime::Error {
         match &mut self.player {
-            Some(player) => player.unfit_error(asked).into(),
+            Some(player) => player.unfit_answer_error(asked).into(),
             None => wasmtime::Error::msg(format!("the host's answer to `{asked}` does not fit")),
         }
     }
@@ -95,8 +99,9 @@ impl Outside {
         self.denials.push(denial);
     }
 
-    /// Returns the record of the call, and clears it. A record that would contain a secret is withheld.
-    pub(crate) fn take_intake(&mut self, given: Given, redactor: &Redactor) -> Intake {
+    /// Returns the record of the call, and clears it. If the record contains a secret, it is returned without its answers and
+    /// without `given`, which is what the operator gave to the call.
+    pub(crate) fn take_intake(&mut self, given: GivenByOperator, redactor: &Redactor) -> Intake {
         let mut intake = std::mem::take(&mut self.recorder).intake;
         intake.denials = self.denials.clone().take();
         intake.given = Some(given);
@@ -111,8 +116,8 @@ impl Outside {
         self.denials.take()
     }
 
-    /// Returns the first difference between a call that has ended and its record. `None` if there is none, or if the call is not
-    /// a replay.
+    /// Returns the first difference between a replay that has ended and its record. `None` if there is none, or if the call is
+    /// not a replay.
     pub(crate) fn divergence(&self) -> Option<Divergence> {
         self.player.as_ref().and_then(Player::divergence_at_end)
     }
@@ -125,16 +130,19 @@ fn new_seed() -> wasmtime::Result<Seed> {
     Ok(Seed(seed))
 }
 
-/// Returns whether the record of a call contains a secret, even one that the call read in parts.
+/// Returns whether the record of a call contains a secret, even one that is split between several answers.
 fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     if redactor.is_empty() {
         return false;
     }
     let variables = intake.given.iter().flat_map(|given| &given.env);
-    let is_in_variable = variables.into_iter().any(|(_, value)| redactor.is_in(value.as_bytes()));
+    let is_in_variable = variables
+        .into_iter()
+        .any(|(_, value)| redactor.finds_secret_in(value.as_bytes()));
     let mut stream = RedactedStream::new(redactor.clone());
     let mut is_in_body = false;
-    // The stream may hold bytes back. They stay in `held` and are compared when the stream passes them on.
+    // The stream passes bytes on with a delay, and replaces those of a secret. `held` has the bytes that it has not passed on
+    // yet: if it passes on others, there was a secret.
     let mut held = Vec::new();
     for body in intake.crossings.iter().flat_map(|crossing| crossing.answer.bodies()) {
         held.extend_from_slice(body);
@@ -180,11 +188,12 @@ impl Recorder {
     }
 }
 
-/// Answers from a record.
+/// Answers the guest from a record.
 struct Player {
     seed: Option<Seed>,
+    /// The answers that are left, each with the number of times that it is still to be given.
     crossings: std::iter::Peekable<std::vec::IntoIter<Crossing>>,
-    /// Number of answers given.
+    /// Number of answers that the guest got so far.
     answered: u64,
     has_drawn_random: bool,
     divergence: Option<Divergence>,
@@ -201,6 +210,7 @@ impl Player {
         }
     }
 
+    /// Returns the next answer of the record. Fails if the record has no other or its next one answers another kind of question.
     fn next(&mut self, asked: CrossingKind) -> Result<Answer, Divergence> {
         while self.crossings.next_if(|crossing| crossing.count == 0).is_some() {}
         let Some(crossing) = self.crossings.peek_mut() else {
@@ -215,6 +225,7 @@ impl Player {
         Ok(crossing.answer.clone())
     }
 
+    /// Returns the recorded seed of the random numbers.
     fn seed(&mut self) -> Result<Seed, Divergence> {
         let asked = CrossingKind::Random;
         self.has_drawn_random = true;
@@ -222,8 +233,8 @@ impl Player {
             .ok_or_else(|| self.diverge(self.answered + 1, DivergenceReason::Exhausted { asked }))
     }
 
-    /// Stores the divergence for the answer that was given last.
-    fn unfit_error(&mut self, asked: CrossingKind) -> Divergence {
+    /// Stores and returns the divergence for the answer that the guest got last.
+    fn unfit_answer_error(&mut self, asked: CrossingKind) -> Divergence {
         self.diverge(self.answered, DivergenceReason::Unfit { asked })
     }
 
@@ -232,11 +243,13 @@ impl Player {
         *self.divergence.get_or_insert(Divergence { number, reason })
     }
 
+    /// Returns the divergence of a call that has ended: the first one that was stored, or else what the record has and the
+    /// guest did not ask for.
     fn divergence_at_end(&self) -> Option<Divergence> {
         let mut unused = self.crossings.clone().filter(|crossing| crossing.count > 0);
-        let crossing = unused.next().map(|crossing| crossing.answer.kind());
-        let random = (self.seed.is_some() && !self.has_drawn_random).then_some(CrossingKind::Random);
-        let unused = crossing.or(random).map(|recorded| Divergence {
+        let unused_answer = unused.next().map(|crossing| crossing.answer.kind());
+        let unused_seed = (self.seed.is_some() && !self.has_drawn_random).then_some(CrossingKind::Random);
+        let unused = unused_answer.or(unused_seed).map(|recorded| Divergence {
             number: self.answered + 1,
             reason: DivergenceReason::Unused { recorded },
         });
@@ -255,6 +268,7 @@ mod tests {
 
     use super::*;
 
+    /// Asks whether the call is cancelled. `live` is the answer in a call that is not a replay.
     fn ask_cancelled(outside: &mut Outside, live: bool) -> wasmtime::Result<bool> {
         let read = |answer: &Answer| match answer {
             Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
@@ -263,6 +277,7 @@ mod tests {
         outside.ask(CrossingKind::Cancelled, || Answer::Cancelled(live), read)
     }
 
+    /// Asks for the time. `live` is the answer in a call that is not a replay.
     fn ask_time(outside: &mut Outside, live: u64) -> wasmtime::Result<u64> {
         let read = |answer: &Answer| match answer {
             Answer::MonotonicClock(nanoseconds) => Some(*nanoseconds),
@@ -271,14 +286,16 @@ mod tests {
         outside.ask(CrossingKind::MonotonicClock, || Answer::MonotonicClock(live), read)
     }
 
+    /// Returns the record of a call that asks these questions.
     fn record(ask: impl FnOnce(&mut Outside)) -> Intake {
         let mut outside = Outside::default();
         ask(&mut outside);
         take_intake(&mut outside)
     }
 
+    /// Returns the record of a call, without what the operator gave to it.
     fn take_intake(outside: &mut Outside) -> Intake {
-        let given = Given {
+        let given = GivenByOperator {
             limits: Limits::EXECUTE,
             links: LinkSet::by_default(),
             env: Vec::new(),
@@ -318,6 +335,7 @@ mod tests {
         assert!(intake.truncated && intake.crossings.is_empty());
     }
 
+    /// Returns the answers of a call that reads a file in these parts, and asks for the time after each.
     fn read_in_parts(parts: &[&str]) -> Outside {
         let mut outside = Outside::default();
         for part in parts {
@@ -339,7 +357,7 @@ mod tests {
     fn a_record_is_withheld_if_a_secret_is_read_whole_or_in_parts_or_is_in_a_variable() {
         let secret = Secret::new("key", &"s3cretvalue".into(), false).unwrap();
         let secrets = Secrets::new(vec![secret]).unwrap();
-        let given = || Given {
+        let given = || GivenByOperator {
             limits: Limits::EXECUTE,
             links: LinkSet::by_default(),
             env: Vec::new(),
@@ -353,10 +371,11 @@ mod tests {
             let intake = record_parts(parts);
             assert!(intake.secret && intake.crossings.is_empty(), "{parts:?}");
         }
+        // Parts of a secret that do not follow each other are not a secret. The record has each part, and the time after it.
         let intake = record_parts(&["s3cret", " value", "s3"]);
-        assert!(!intake.secret && intake.crossings.len() == 6, "{intake:?}");
+        assert!(!intake.secret && intake.crossings.len() == 2 * 3, "{intake:?}");
         let env = vec![("KEY".to_owned(), "s3cretvalue".to_owned())];
-        let intake = Outside::default().take_intake(Given { env, ..given() }, secrets.redactor());
+        let intake = Outside::default().take_intake(GivenByOperator { env, ..given() }, secrets.redactor());
         assert_eq!((intake.secret, intake.given), (true, None));
     }
 
@@ -376,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_that_asks_something_else_diverges_there() {
+    fn a_replay_diverges_where_it_asks_another_kind_of_question() {
         let recorded = record(|outside| {
             ask_cancelled(outside, false).unwrap();
             ask_cancelled(outside, false).unwrap();
@@ -449,18 +468,20 @@ mod tests {
         fn a_replay_answers_as_the_record_and_records_the_same(
             script in prop::collection::vec((any::<bool>(), 0_u64..3), 0..40),
         ) {
-            let ask = |outside: &mut Outside, live: bool| -> wasmtime::Result<Vec<u64>> {
-                let one = |(asks_time, value): &(bool, u64)| match asks_time {
-                    true => ask_time(outside, if live { *value } else { 9 }),
+            const WRONG_TIME: u64 = 9;
+            let ask_all = |outside: &mut Outside, live: bool| -> wasmtime::Result<Vec<u64>> {
+                // In a replay, other answers than the recorded ones would be wrong.
+                let ask_one = |(asks_time, value): &(bool, u64)| match asks_time {
+                    true => ask_time(outside, if live { *value } else { WRONG_TIME }),
                     false => ask_cancelled(outside, live && *value == 1).map(u64::from),
                 };
-                script.iter().map(one).collect()
+                script.iter().map(ask_one).collect()
             };
             let mut live = Outside::default();
-            let answers = ask(&mut live, true).unwrap();
+            let answers = ask_all(&mut live, true).unwrap();
             let recorded = take_intake(&mut live);
             let mut replay = Outside::replay(recorded.clone());
-            prop_assert_eq!(ask(&mut replay, false).unwrap(), answers);
+            prop_assert_eq!(ask_all(&mut replay, false).unwrap(), answers);
             prop_assert_eq!(replay.divergence(), None);
             prop_assert_eq!(take_intake(&mut replay), recorded);
         }

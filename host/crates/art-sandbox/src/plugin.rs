@@ -1,16 +1,19 @@
 //! A tool that is loaded from a component and can be called.
+//!
+//! A tool that sends, returns or logs a canary is in quarantine: it is not called again. A canary is a decoy among the secrets
+//! of the host that no tool is ever given.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use art_core::capability::{Authority, Capability, Denial, Grants, Places, ToolPolicy};
+use art_core::capability::{Authority, BaseDirs, CallGrants, Capability, Denial, ToolPolicy};
 use art_core::error::in_one_line;
-use art_core::intake::{Divergence, DivergenceReason, Given, Intake, Replayed};
+use art_core::intake::{Divergence, DivergenceReason, GivenByOperator, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::secret::Secrets;
 use art_core::tool::{ExecutionContext, ToolSchema};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_staging::Origin;
 use art_tools::NewestProgress;
 use art_tools::executor::{Admitted, ToolExecutor};
@@ -35,13 +38,15 @@ use crate::state::CallState;
 /// Progress message while a tool is compiled.
 const COMPILING: &str = "compiling the tool for this machine (first use only)";
 
-/// How many times longer a replay may take than its call, because the machine may be busier now.
+/// How many times longer a replay may take than the recorded call, because the machine may be busier now.
 const REPLAY_TIME_FACTOR: u64 = 2;
 
 /// A tool from a component that was checked. Each call runs in a fresh instance, and the first call loads the program.
 pub struct Plugin {
     pub(crate) sandbox: Sandbox,
+    /// Name of the file, without the extension.
     pub(crate) name: String,
+    /// Digest of the whole file.
     pub(crate) digest: blake3::Hash,
     pub(crate) inspection: Inspection,
     pub(crate) limits: Limits,
@@ -50,11 +55,11 @@ pub struct Plugin {
     /// `schema` as the tool or its file declares it, not parsed.
     pub(crate) schema_text: SchemaText,
     pub(crate) program: Arc<Program>,
-    /// Reads the file, if it was not read when the tool was loaded.
-    pub(crate) unread_source: Option<ComponentSource>,
-    /// Whether a call has checked that the file has `digest`, and that the result of its `schema()` equals `schema_text`.
+    /// Reads the file, so that the first call can check it; `None` if the file was read when the tool was loaded.
+    pub(crate) source_to_check: Option<ComponentSource>,
+    /// Whether a call has checked that the file still has `digest`, and that the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
-    /// The canary that was seen in a call, after which the tool is not called again.
+    /// The name of the canary that was seen in a call, after which the tool is not called again.
     pub(crate) seen_canary: OnceLock<String>,
 }
 
@@ -92,37 +97,43 @@ impl Plugin {
         &self.authority
     }
 
-    /// Gives the tool what its operator grants. If the grants were made for another component, no call of the tool is made until
+    /// Gives the tool what the operator grants it. If the grants were made for another component, the tool is not called until
     /// the operator approves them for this component.
     ///
     /// # Errors
     /// Fails if the tool can never use a grant, or requests higher limits than granted.
-    pub fn with_policy(mut self, policy: ToolPolicy, places: Places) -> Result<Self, LoadError> {
+    pub fn with_policy(mut self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
         self.check_usable(&policy)?;
         let overrides = policy.limit_overrides().map_err(LoadError::InvalidGrants)?;
         if !policy.limits.is_empty() {
             let requested = self.inspection.manifest.as_ref().map(|manifest| manifest.limits);
             let mut limits = self.sandbox.limits().clone();
-            limits.tools.insert(self.schema.name.clone(), overrides);
-            self.limits = limits.grant(&self.schema.name, requested.unwrap_or_default())?;
+            let entry = limits.tools.entry(self.schema.name.clone()).or_default();
+            *entry = overrides.or(*entry);
+            // The tool was loaded with the limits of `art.toml`, so it can only exceed those of `policy`.
+            self.limits = limits
+                .grant(&self.schema.name, requested.unwrap_or_default())
+                .map_err(|error| error.by_grants_of(&self.name))?;
         }
-        let is_changed = policy.grants_anything() && policy.component != self.digest();
-        let create = if is_changed {
-            Authority::of_changed
+        let is_other_component = policy.grants_anything() && policy.component != self.digest();
+        let create_authority = if is_other_component {
+            Authority::of_changed_component
         } else {
             Authority::new
         };
-        self.authority = create(&self.schema.name, self.inspection.requests(), policy, places);
+        self.authority = create_authority(&self.schema.name, self.inspection.requests(), policy, base_dirs);
         Ok(self)
     }
 
-    /// Same as [`with_policy`](Self::with_policy), and makes no call until the operator approves the component.
+    /// Same as [`with_policy`](Self::with_policy), but the tool is in any case not called until the operator approves the
+    /// component.
     ///
     /// # Errors
     /// Same as [`with_policy`](Self::with_policy).
-    pub fn withheld(self, policy: ToolPolicy, places: Places) -> Result<Self, LoadError> {
-        let mut plugin = self.with_policy(policy.clone(), places.clone())?;
-        plugin.authority = Authority::of_changed(&plugin.schema.name, plugin.inspection.requests(), policy, places);
+    pub fn withheld(self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
+        let mut plugin = self.with_policy(policy.clone(), base_dirs.clone())?;
+        plugin.authority =
+            Authority::of_changed_component(&plugin.schema.name, plugin.inspection.requests(), policy, base_dirs);
         Ok(plugin)
     }
 
@@ -151,8 +162,8 @@ impl Plugin {
         self.sandbox.store_refusal(self.program.digest(), reason);
     }
 
-    /// Returns the program. Loads it first if necessary, and checks once that the file is the one that was loaded and that its
-    /// `schema()` returns the schema that the file declares. Returns early if the call is cancelled.
+    /// Returns the program. Loads it first if necessary, and checks once that the file has not changed and that its `schema()`
+    /// returns the schema that the file declares. Returns early if the call is cancelled.
     async fn load(&self, call: &Admitted) -> Result<Arc<LoadedProgram>, Box<Ending>> {
         if let (Some(program), true) = (self.program.loaded(), self.is_checked()) {
             return Ok(program);
@@ -160,8 +171,8 @@ impl Plugin {
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
             call.progress().report(COMPILING, "");
         }
-        let failed = |error: LoadError| Box::new(host_error(&in_one_line(&error)));
-        self.check_file().await.map_err(failed)?;
+        let load_failure = |error: LoadError| Box::new(host_error(&in_one_line(&error)));
+        self.check_file().await.map_err(load_failure)?;
         let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
         let (sandbox, shared) = (self.sandbox.clone(), Arc::clone(&self.program));
         let load = move |program: &Program| {
@@ -174,10 +185,10 @@ impl Plugin {
             loaded = span.in_scope(|| self.program.load(load)) => loaded,
         };
         loaded.map_err(|reason| Box::new(host_error(&reason)))?;
-        // Another program may have taken its place in memory already.
+        // It may have been unloaded again already, to make room for another program.
         let program = self.program.loaded().ok_or(Ending::Busy)?;
         if program.schema != self.schema_text {
-            return Err(failed(LoadError::SchemaMismatch));
+            return Err(load_failure(LoadError::SchemaMismatch));
         }
         self.checked.store(true, Ordering::Release);
         Ok(program)
@@ -189,7 +200,7 @@ impl Plugin {
 
     /// Checks that the file has the digest of the tool, if it was not read when the tool was loaded.
     async fn check_file(&self) -> Result<(), LoadError> {
-        let Some(source) = self.unread_source.clone().filter(|_| !self.is_checked()) else {
+        let Some(source) = self.source_to_check.clone().filter(|_| !self.is_checked()) else {
             return Ok(());
         };
         let (digest, (sender, receiver)) = (self.digest, oneshot::channel());
@@ -199,7 +210,7 @@ impl Plugin {
                 true => Ok(()),
                 false => Err(LoadError::Replaced),
             });
-            // Sending fails if the call was cancelled.
+            // Sending fails if nobody waits for the result because the call was cancelled.
             drop(sender.send(checked));
         };
         let spawned = std::thread::Builder::new().name("art-check".to_owned()).spawn(check);
@@ -208,8 +219,8 @@ impl Plugin {
         receiver.await.unwrap_or_else(panicked)
     }
 
-    /// Returns where staged changes of a call go, or `None` if no grant of the call stages changes, or if there is no folder for
-    /// them.
+    /// Returns the place for the staged changes of a call: changes of files that wait until a person commits them. `None` if no
+    /// grant of the call stages changes, or if there is no folder for them.
     fn staging_area(&self, call: &Admitted) -> Option<StagingArea> {
         let stages = call.grants().fs.iter().any(|right| right.grant.stage);
         let staging = self.sandbox.staging().filter(|_| stages)?;
@@ -223,10 +234,11 @@ impl Plugin {
         })
     }
 
-    /// Runs a call, or replays it if there is a record, unless the tool is in quarantine.
+    /// Runs a call, or replays it if there is a record, unless the tool is in quarantine. The result of a call that is not a
+    /// replay has no divergence.
     async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
         if let Some(canary) = self.seen_canary.get() {
-            return not_run(quarantine_ending(canary)).replayed;
+            return ended_without_usage(quarantine_ending(canary)).replayed;
         }
         let EndedCall { replayed, canary } = self.run_in_sandbox(call, recorded).await;
         if let Some(canary) = canary {
@@ -236,25 +248,27 @@ impl Plugin {
         replayed
     }
 
+    /// Runs a call, or replays it if there is a record, on the current thread if that is a worker, and else on the least busy
+    /// worker.
     async fn run_in_sandbox(&self, call: &Admitted, recorded: Option<&Intake>) -> EndedCall {
         let program = match self.load(call).await {
             Ok(program) => program,
-            Err(ending) => return not_run(*ending),
+            Err(ending) => return ended_without_usage(*ending),
         };
         let job = match recorded {
             Some(recorded) => self.replay_job(call, recorded),
             None => self.job(call),
         };
         let set = job.given.links;
-        let instance_pre = |index: usize| self.sandbox.instance_pre(&program.component, index, set);
+        let instance_pre = |worker: usize| self.sandbox.instance_pre(&program.component, worker, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
             return job
                 .run_on_this_thread(instance_pre, call.cancel().clone(), call.context())
                 .await;
         }
-        let index = self.sandbox.least_busy_worker();
-        let Some(instance_pre) = instance_pre(index).cloned() else {
-            return not_run(host_error(
+        let worker = self.sandbox.least_busy_worker();
+        let Some(instance_pre) = instance_pre(worker).cloned() else {
+            return ended_without_usage(host_error(
                 "the tool's component could not be linked for a worker thread",
             ));
         };
@@ -263,19 +277,20 @@ impl Plugin {
         let cancel = call.cancel().child_token();
         let _cancel_on_drop = cancel.clone().drop_guard();
         let job = async move { job.run_on_this_thread(&instance_pre, cancel, &context).await };
-        let ended = self.sandbox.run_on_worker(index, job).await;
-        ended.unwrap_or_else(|| not_run(host_error("the sandbox panicked")))
+        let ended = self.sandbox.run_on_worker(worker, job).await;
+        ended.unwrap_or_else(|| ended_without_usage(host_error("the sandbox panicked")))
     }
 }
 
-/// What a worker needs to run a call, except for what it can borrow on the same thread.
+/// What a worker needs to run a call, except for what a call on the same thread can borrow.
 struct Job {
     limits: Limits,
     /// The limits, interfaces and variables of the call, for its record.
-    given: Given,
-    grants: Arc<Grants>,
+    given: GivenByOperator,
+    grants: Arc<CallGrants>,
     progress: NewestProgress,
     input: String,
+    /// The record, if the call is a replay.
     recorded: Option<Intake>,
     network: Arc<Network>,
     staging: Option<StagingArea>,
@@ -287,8 +302,9 @@ impl Plugin {
         let grants = Arc::clone(call.grants());
         Job {
             limits: *call.limits(),
-            given: Given {
-                // The check of the arguments has used a part of the time limit of the call. The record has the whole limit.
+            given: GivenByOperator {
+                // The limits of `call` have only the time that the check of its arguments has left. The record has the whole
+                // limit.
                 limits: Limits {
                     timeout_ms: self.limits.timeout_ms,
                     ..*call.limits()
@@ -306,17 +322,17 @@ impl Plugin {
         }
     }
 
-    /// Returns the job that replays a call with the limits, interfaces and variables in its record. Records of earlier hosts do
-    /// not have them, so such a call gets those that it would get now.
+    /// Returns the job that replays a call with the limits, interfaces and variables in its record. Records of earlier versions
+    /// of the host do not have them, so such a call gets those that it would get now.
     fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Job {
         let job = self.job(call);
         let (given, mut limits) = match &recorded.given {
             Some(given) => (given.clone(), given.limits),
             None => (job.given.clone(), job.limits),
         };
-        let grants = Grants {
+        let grants = CallGrants {
             tool: Arc::from(self.schema.name.as_str()),
-            places: Arc::clone(&job.grants.places),
+            base_dirs: Arc::clone(&job.grants.base_dirs),
             clock: given.links.clock,
             random: given.links.random,
             env: given.env.clone(),
@@ -345,7 +361,7 @@ impl Job {
     ) -> EndedCall {
         match self.invocation(instance_pre, cancel) {
             Ok((invocation, input)) => invocation.execute(instance_pre, input, context).await,
-            Err(error) => not_run(host_error(&format!("{error:#}"))),
+            Err(error) => ended_without_usage(host_error(&format!("{error:#}"))),
         }
     }
 
@@ -374,10 +390,11 @@ fn host_error(message: &str) -> Ending {
     }
 }
 
-fn not_run(ending: Ending) -> EndedCall {
+/// Returns the end of a call that was not run, or of which nothing is known but its ending.
+fn ended_without_usage(ending: Ending) -> EndedCall {
     let outcome = Outcome {
         ending,
-        usage: Usage::default(),
+        usage: ToolUsage::default(),
         log: CallLog::default(),
         intake: Intake::default(),
         denials: Vec::new(),
@@ -390,12 +407,12 @@ fn not_run(ending: Ending) -> EndedCall {
     EndedCall { replayed, canary: None }
 }
 
-/// Returns the result of a replay whose record is not complete.
+/// Returns the result of a replay that was not run because its record is not complete.
 fn not_replayed(reason: DivergenceReason) -> Replayed {
     let divergence = Divergence { number: 1, reason };
     Replayed {
         divergence: Some(divergence),
-        ..not_run(host_error(&divergence.to_string())).replayed
+        ..ended_without_usage(host_error(&divergence.to_string())).replayed
     }
 }
 
@@ -413,7 +430,7 @@ impl ToolExecutor for Plugin {
         !self.authority.may_have_effects()
     }
 
-    fn authorize(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
+    fn authorize(&self, arguments: &Value) -> Result<Arc<CallGrants>, Vec<Denial>> {
         self.authority.grants_for(arguments)
     }
 
@@ -426,8 +443,8 @@ impl ToolExecutor for Plugin {
     }
 
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
-        let is_ready = self.is_checked() && self.program.is_loaded();
-        (!is_ready).then(|| self.load(call).map(|loaded| loaded.map(drop)).boxed())
+        let is_prepared = self.is_checked() && self.program.is_loaded();
+        (!is_prepared).then(|| self.load(call).map(|loaded| loaded.map(drop)).boxed())
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
@@ -435,7 +452,7 @@ impl ToolExecutor for Plugin {
     }
 
     fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
-        if let Some(reason) = recorded.missing() {
+        if let Some(reason) = recorded.why_incomplete() {
             return Some(ready(not_replayed(reason)).boxed());
         }
         Some(self.run(call, Some(recorded)).boxed())

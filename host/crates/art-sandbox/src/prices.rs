@@ -1,35 +1,37 @@
 //! The fuel price of each instruction.
 //!
-//! The host reads the clock at the latest after a guest has used [`MAX_INTERVAL_FUEL`](crate::meter::MAX_INTERVAL_FUEL) units. For
-//! the host to read it in time, the price of an instruction follows from the longest time that the instruction can take. There are
-//! two exceptions. A load costs one unit, but takes 0.1 microseconds or more if it misses the cache; a guest with many such loads
-//! gets intervals of less fuel, see [`meter`](crate::meter). The first write to a page takes a microsecond; nearly all first writes
-//! are made by functions that charge for them, see [`instrument`](crate::instrument).
+//! The host reads the clock at the latest when a guest has used [`MAX_INTERVAL_FUEL`](crate::meter::MAX_INTERVAL_FUEL) units of
+//! fuel. So that this is soon enough, the price of an instruction follows from the longest time that the instruction can take.
+//! There are two exceptions. A load costs one unit, but takes 0.1 microseconds or more if it misses the cache; a guest with
+//! many such loads gets less fuel between two reads of the clock, see [`meter`](crate::meter). The first write to a page takes
+//! a microsecond; nearly all first writes are made by functions that charge for them, see [`instrument`](crate::instrument).
 
 use wasmtime::OperatorCost;
 
-/// An instruction for which the engine calls a function of its runtime.
+/// An instruction for which the engine calls a function of its runtime, apart from those below.
 const RUNTIME_CALL: u8 = 200;
-/// `memory.grow` or `table.grow`. It is the highest price that the engine can set, because even growing by zero checks the limits.
+/// `memory.grow` or `table.grow`. It is the highest price that the engine can set, because even growing by zero checks the
+/// limits.
 const GROWTH: u8 = 255;
-/// Access to a table, or a bulk operation apart from its elements, which the engine prices in addition.
-const BULK: u8 = 20;
+/// Access to a table, or a bulk instruction. The engine charges the bytes or elements of a bulk instruction in addition.
+const TABLE_OR_BULK: u8 = 20;
 /// `nop`, which no compiler emits: the charge for the first write to a page of memory.
 const FIRST_WRITE: u8 = 20;
 
+/// Sets the price of some instructions.
 macro_rules! price {
     ($prices:ident, $price:expr, $($operator:ident)*) => { $($prices.$operator = $price;)* };
 }
 
-/// Returns the price of each instruction. One that is not listed has the price that the engine sets: one unit, or none for
-/// `drop`, `block`, `end` and the like, which generate little or no code.
+/// Returns the price of each instruction. An instruction that is not listed has the price that the engine sets: one unit, or
+/// none for `drop`, `block`, `end` and the like, which generate little or no code.
 pub(crate) fn prices() -> OperatorCost {
     let mut prices = OperatorCost::new();
     price!(prices, RUNTIME_CALL, RefFunc ElemDrop DataDrop);
     price!(prices, GROWTH, MemoryGrow TableGrow);
     price!(prices, FIRST_WRITE, Nop);
-    price!(prices, BULK, MemoryCopy MemoryFill MemoryInit TableCopy TableFill TableInit TableGet TableSet);
-    // The runtime creates each element before it writes it to the table.
+    price!(prices, TABLE_OR_BULK, MemoryCopy MemoryFill MemoryInit TableCopy TableFill TableInit TableGet TableSet);
+    // The runtime creates each element and then writes it to the table.
     prices.variable.table_init_per_element = RUNTIME_CALL;
     prices
 }

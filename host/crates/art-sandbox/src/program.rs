@@ -1,5 +1,5 @@
-//! The compiled and linked program of a component. It is loaded when a call first needs it, since most tools of a
-//! folder are never called while a host runs.
+//! The program of a component: its compiled and linked code. It is loaded when a call first needs it, since most tools of a
+//! folder are never called while a host runs, and may be unloaded when no call uses it.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -15,16 +15,17 @@ use crate::inspect::inspect_and_split;
 use crate::linked::LinkedComponent;
 use crate::schema_text::SchemaText;
 
-/// Reads the file of a component again. The host does not keep the bytes, since a component that was compiled once does
-/// not need them any more.
+/// A function that reads the file of a component again. The host does not keep the bytes of the file, since they are not needed
+/// any more when the component is compiled.
 pub type ComponentSource = Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>;
 
-/// A program that is being loaded. All calls that need it wait for the same future.
+/// The future that loads a program. All calls that need the program wait for the same future. Its error is the reason of the
+/// failure.
 pub(crate) type Loading = Shared<BoxFuture<'static, Result<(), Arc<str>>>>;
 
 type LoadResult = Result<LoadedProgram, LoadError>;
 
-/// A program that can be instantiated.
+/// A loaded program, of which instances can be created.
 pub(crate) struct LoadedProgram {
     pub(crate) component: LinkedComponent,
     /// The result of `schema()`.
@@ -67,10 +68,10 @@ impl Program {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores the loaded program.
+    /// Stores the program after it was loaded, unless it is stored already.
     pub(crate) fn set_loaded(&self, loaded: LoadedProgram) {
         let mut slot = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        // If another caller was first, its program is equivalent.
+        // If another caller was first, its program is equivalent to this one.
         slot.get_or_insert_with(|| Arc::new(loaded));
     }
 
@@ -97,16 +98,17 @@ impl Program {
     }
 
     /// Loads the program with `load` on a separate thread, since it may have to be compiled. If it is being loaded
-    /// already, returns the same future. After a failure, the next call tries again.
+    /// already, returns the future that loads it. After a failure, the next call tries again.
     pub(crate) fn load(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let mut loading = self.loading();
         loading.get_or_insert_with(|| self.start(load)).clone()
     }
 
+    /// Starts a thread that loads the program with `load`, and returns the future that waits for it.
     fn start(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let (sender, receiver) = oneshot::channel();
         let program = Arc::clone(self);
-        // Attributes the log events of the thread to the call that started it.
+        // So the log events of the thread belong to the call that started it.
         let span = tracing::Span::current();
         let work = move || {
             let _span = span.entered();
@@ -127,7 +129,7 @@ impl Program {
         result.boxed().shared()
     }
 
-    /// Stores a loaded program. After a failure, lets the next call load it again.
+    /// Stores the program that was loaded. After a failure, lets the next call try again.
     fn finish(&self, loaded: LoadResult) -> Result<(), Arc<str>> {
         let result = loaded.map(|loaded| self.set_loaded(loaded));
         if result.is_err() {

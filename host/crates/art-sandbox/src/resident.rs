@@ -1,5 +1,5 @@
-//! Bounds the memory of the programs that are loaded at the same time. A folder may have many more tools than fit in memory, since most
-//! are never called while a host runs.
+//! Bounds the memory of the resident programs, which are those that are loaded or being loaded. A folder may have many more
+//! tools than fit in memory, since most are never called while a host runs.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::LoadError;
 use crate::program::Program;
 
-/// Maximum memory for loaded programs together, in bytes: enough for some hundred ordinary tools.
+/// Maximum memory of all resident programs together, in bytes: enough for some hundred ordinary tools.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
-/// The loaded programs and those that are being loaded, the oldest first.
+/// The programs that are loaded or being loaded, the oldest first.
 #[derive(Default)]
 pub(crate) struct ResidentPrograms(Mutex<VecDeque<Weak<Program>>>);
 
 impl ResidentPrograms {
-    /// Makes room for a program, and counts it from now on. Unloads the oldest programs that no call uses; their next call loads them
-    /// again.
+    /// Makes room for a program that is going to be loaded, and counts it from now on. For that, unloads the oldest programs
+    /// that no call uses; the next call of such a program loads it again.
     ///
     /// # Errors
     /// Fails if the programs that calls use now leave no room.
     pub(crate) fn admit(&self, program: &Arc<Program>) -> Result<(), LoadError> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_other = |other: &Weak<Program>| {
+        let is_other_and_resident = |other: &Weak<Program>| {
             let other = other.upgrade();
             other.is_some_and(|other| !Arc::ptr_eq(&other, program) && other.is_resident())
         };
-        programs.retain(is_other);
-        let resident: Vec<_> = programs.iter().filter_map(Weak::upgrade).collect();
-        let mut total = resident.iter().map(|other| other.bytes()).sum::<u64>() + program.bytes();
-        for other in &resident {
+        programs.retain(is_other_and_resident);
+        let others: Vec<_> = programs.iter().filter_map(Weak::upgrade).collect();
+        let mut total = others.iter().map(|other| other.bytes()).sum::<u64>() + program.bytes();
+        for other in &others {
             if total <= MAX_BYTES {
                 break;
             }

@@ -1,4 +1,4 @@
-//! The sandbox of a host: the engines, the worker threads and the cache.
+//! The sandbox of a host: the engines, the worker threads, the cache, and what else the calls of all tools share.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
-use art_core::capability::{Grants, LinkSet};
+use art_core::capability::{CallGrants, LinkSet};
 use art_core::limits::LimitPolicy;
 use art_core::secret::Secrets;
 use art_staging::Staging;
@@ -15,7 +15,7 @@ use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
 use crate::capability::http::Network;
 use crate::compile::CompilerProgram;
-use crate::engine::{EngineMode, Shard, create_shards};
+use crate::engine::{EngineMode, WorkerEngine, create_worker_engines};
 use crate::error::{LoadError, SandboxError};
 use crate::fuel_basis::fuel_basis;
 use crate::linked::LinkedComponent;
@@ -37,11 +37,12 @@ pub struct SandboxConfig {
     /// The program that compiles components. Default: none, so the host compiles them in its own process, without a
     /// limit of time.
     pub compiler: Option<CompilerProgram>,
-    /// Maximum time for which all processors may run the compiler program at one start. Each component gets an equal
-    /// share of that processor time, plus what others did not use. A component that needs more is postponed for a day.
+    /// Maximum time for which all processors may run the compiler program at one start of the host. Each component gets an
+    /// equal share of that processor time, plus what others did not use. A component that needs more is postponed for a day.
     /// `None`: there is no limit, and components that were postponed are tried again. Default: one minute.
     pub compile_time: Option<Duration>,
-    /// Private folder for staged changes of files. Default: none, so nothing can be changed under a grant that stages changes.
+    /// Private folder for staged changes of files, which wait there until a person commits them. Default: none, so a tool can
+    /// change nothing under a grant that stages changes.
     pub staging: Option<PathBuf>,
     /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every
     /// tool.
@@ -72,21 +73,23 @@ pub struct Sandbox {
     inner: Arc<Inner>,
 }
 
+/// The parts of a sandbox, which its clones share.
 struct Inner {
     mode: EngineMode,
-    shards: Vec<Shard>,
+    engines: Vec<WorkerEngine>,
     workers: Workers,
     cache: Option<CodeCache>,
     compiler: Option<CompilerProgram>,
     compile_time: Option<Duration>,
     limits: LimitPolicy,
     network: Arc<Network>,
-    staging: Option<PathBuf>,
-    /// The folder for staged changes, opened when it is first needed; `None` if that failed.
-    opened_staging: OnceLock<Option<Arc<Staging>>>,
+    staging_path: Option<PathBuf>,
+    /// The folder for staged changes, opened when it is first needed; `None` if there is none or opening it failed.
+    staging: OnceLock<Option<Arc<Staging>>>,
     secrets: Option<Arc<dyn SecretSource>>,
-    /// The programs in use, by the digests of their components.
+    /// The programs of the offered tools, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
+    /// Those programs that are loaded or being loaded.
     resident: ResidentPrograms,
 }
 
@@ -104,29 +107,29 @@ impl Sandbox {
     /// # Errors
     /// Fails if an engine or a thread cannot be created, or if the cache directory cannot be used or is not private.
     pub fn new(config: &SandboxConfig) -> Result<Self, SandboxError> {
-        let workers = config.workers.max(1);
-        let (mode, shards) = create_shards(workers, config.pooling)?;
+        let worker_count = config.workers.max(1);
+        let (mode, engines) = create_worker_engines(worker_count, config.pooling)?;
         let cache = config.cache.as_deref().map(CodeCache::open).transpose()?;
-        let workers = Workers::start(workers).map_err(SandboxError::Thread)?;
+        let workers = Workers::start(worker_count).map_err(SandboxError::Thread)?;
         let sandbox = Self {
             inner: Arc::new(Inner {
                 mode,
-                shards,
+                engines,
                 workers,
                 cache,
                 compiler: config.compiler.clone(),
                 compile_time: config.compile_time,
                 limits: config.limits.clone(),
                 network: Arc::default(),
-                staging: config.staging.clone(),
-                opened_staging: OnceLock::new(),
+                staging_path: config.staging.clone(),
+                staging: OnceLock::new(),
                 secrets: config.secrets.clone(),
                 programs: Mutex::default(),
                 resident: ResidentPrograms::default(),
             }),
         };
         if config.staging.as_ref().is_some_and(|path| path.exists()) {
-            // Carries out commits that were interrupted.
+            // Opening the folder carries out commits of staged changes that were interrupted.
             sandbox.staging();
         }
         Ok(sandbox)
@@ -135,11 +138,11 @@ impl Sandbox {
     /// Returns the folder for staged changes. `None` if there is none, or if it cannot be opened.
     pub(crate) fn staging(&self) -> Option<&Arc<Staging>> {
         let open = || {
-            let opened = Staging::open(self.inner.staging.as_deref()?);
+            let opened = Staging::open(self.inner.staging_path.as_deref()?);
             let opened = opened.inspect_err(|error| tracing::error!(%error, "changes of files cannot be staged"));
             opened.ok().map(Arc::new)
         };
-        self.inner.opened_staging.get_or_init(open).as_ref()
+        self.inner.staging.get_or_init(open).as_ref()
     }
 
     /// Returns how instances are allocated.
@@ -148,8 +151,9 @@ impl Sandbox {
         &self.inner.mode
     }
 
-    /// Returns an identifier of the engine version, the rewriting of modules and the prices. If it is equal for two runs of the same
-    /// call, and if the guest learns the same from outside, both runs use the same fuel.
+    /// Returns an identifier of all that decides how much fuel code uses: the version of the engine, the rewriting of modules
+    /// and the prices. If it is equal for two runs of the same call, and if the guest learns the same from outside, both use
+    /// the same fuel.
     #[must_use]
     pub fn fuel_basis() -> &'static str {
         fuel_basis()
@@ -158,11 +162,11 @@ impl Sandbox {
     /// Returns the number of worker threads.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.inner.shards.len()
+        self.inner.engines.len()
     }
 
-    /// Returns the maximum time for which all processors may run the compiler program at one start. `None` if there is
-    /// no limit, which is always so if the host compiles in its own process.
+    /// Returns the maximum time for which all processors may run the compiler program at one start of the host. `None` if there
+    /// is no limit, which is always so if the host compiles in its own process.
     #[must_use]
     pub fn compile_time(&self) -> Option<Duration> {
         self.inner.compile_time.filter(|_| self.inner.compiler.is_some())
@@ -173,8 +177,8 @@ impl Sandbox {
         self.inner.compile_time.is_none()
     }
 
-    /// Queues `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread. The returned
-    /// future waits for its result, or for `None` if the job panicked or the sandbox was dropped.
+    /// Queues `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread. The
+    /// output of the returned future is the result of the job, or `None` if the job panicked or the sandbox was dropped.
     pub fn run_on_worker<T, F>(&self, index: usize, job: F) -> impl Future<Output = Option<T>> + use<T, F>
     where
         T: Send + 'static,
@@ -183,18 +187,19 @@ impl Sandbox {
         self.inner.workers.run(index % self.workers(), job)
     }
 
+    /// Returns the index of the worker to which the current thread belongs, or `None` if it belongs to none.
     pub(crate) fn current_worker(&self) -> Option<usize> {
         self.inner.workers.current()
     }
 
-    /// Returns the component that is linked for worker `index` with the interfaces of `set`, or `None` if linking failed.
+    /// Returns the component that is linked for a worker with the interfaces of `set`, or `None` if linking failed.
     pub(crate) fn instance_pre<'a>(
         &'a self,
         component: &'a LinkedComponent,
-        index: usize,
+        worker: usize,
         set: LinkSet,
     ) -> Option<&'a ToolPluginPre<CallState>> {
-        component.instance_pre(&self.inner.shards, index, set)
+        component.instance_pre(&self.inner.engines, worker, set)
     }
 
     pub(crate) fn least_busy_worker(&self) -> usize {
@@ -204,14 +209,14 @@ impl Sandbox {
     pub(crate) fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {
         let no_engine = || LoadError::Compile(wasmtime::Error::msg("there is no engine"));
         self.inner
-            .shards
+            .engines
             .first()
-            .map(|shard| &shard.engine)
+            .map(|worker_engine| &worker_engine.engine)
             .ok_or_else(no_engine)
     }
 
-    pub(crate) fn shards(&self) -> &[Shard] {
-        &self.inner.shards
+    pub(crate) fn engines(&self) -> &[WorkerEngine] {
+        &self.inner.engines
     }
 
     pub(crate) fn worker_threads(&self) -> &Workers {
@@ -222,14 +227,15 @@ impl Sandbox {
         &self.inner.network
     }
 
-    /// Returns the secrets for a call with these grants.
-    pub(crate) fn secrets(&self, grants: &Grants) -> Arc<Secrets> {
+    /// Returns the secrets of the host for a call with these grants. Which of them are sent depends on the grants; all are
+    /// redacted.
+    pub(crate) fn secrets(&self, grants: &CallGrants) -> Arc<Secrets> {
         let are_used = || grants.http.iter().any(|right| right.grant.secret.is_some());
         let source = self.inner.secrets.as_ref();
         source.map_or_else(Secrets::none, |source| source.secrets(are_used()))
     }
 
-    /// Notes that a component must not be loaded again.
+    /// Notes that a component must not be loaded again because it sent, returned or logged the canary with this name.
     pub(crate) fn quarantine(&self, digest: &str, tool: &str, canary: &str) {
         tracing::error!(digest, tool, canary, "a canary was seen; the tool is in quarantine");
         if let Some(source) = &self.inner.secrets {

@@ -12,8 +12,8 @@ use crate::bindings::types;
 use crate::error::LoadError;
 
 /// Name of the custom section that holds the schema.
-pub(crate) const SECTION: &str = "art:schema";
-/// Maximum size of the section, in bytes. A prompt can hold far less.
+pub(crate) const SCHEMA_SECTION: &str = "art:schema";
+/// Maximum size of the section, in bytes. A prompt of a model has room for far less.
 const MAX_SECTION_BYTES: usize = 256 << 10;
 /// Kind byte of a custom section.
 const CUSTOM_SECTION: u8 = 0;
@@ -80,12 +80,12 @@ pub(crate) struct SplitFile<'a> {
     pub(crate) declared_schema: Option<SchemaText>,
 }
 
-/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It is
-/// used only at the end of the file; elsewhere it is an ordinary custom section.
+/// Splits the `art:schema` section from the component. `section` is the position of the last section of that name. It is split
+/// off only if it is at the end of the file; elsewhere it is an ordinary custom section.
 ///
 /// # Errors
 /// Fails with [`LoadError::SchemaSectionTooLarge`] or [`LoadError::InvalidSchemaSection`].
-pub(crate) fn split_file<'a>(wasm: &'a [u8], section: Option<&Section>) -> Result<SplitFile<'a>, LoadError> {
+pub(crate) fn split_file<'a>(wasm: &'a [u8], section: Option<&SectionPosition>) -> Result<SplitFile<'a>, LoadError> {
     let last = section.filter(|section| section.range.end == wasm.len());
     let start = last.and_then(|section| section_start(wasm, section.range.start));
     let (Some(section), Some(component)) = (last, start.and_then(|start| wasm.get(..start))) else {
@@ -94,7 +94,7 @@ pub(crate) fn split_file<'a>(wasm: &'a [u8], section: Option<&Section>) -> Resul
             declared_schema: None,
         });
     };
-    let text = wasm.get(section.data..).unwrap_or_default();
+    let text = wasm.get(section.data_offset..).unwrap_or_default();
     if text.len() > MAX_SECTION_BYTES {
         return Err(LoadError::SchemaSectionTooLarge {
             bytes: text.len(),
@@ -110,17 +110,18 @@ pub(crate) fn split_file<'a>(wasm: &'a [u8], section: Option<&Section>) -> Resul
 
 /// Position of a custom section in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Section {
-    /// Range of its content, which is its name and its data.
+pub(crate) struct SectionPosition {
+    /// Range of the content of the section, which is its name and its data.
     pub(crate) range: Range<usize>,
-    /// Offset of its data.
-    pub(crate) data: usize,
+    /// Offset of the data.
+    pub(crate) data_offset: usize,
 }
 
-/// Returns the offset of the section whose content starts at `content`. A section is a kind byte, the size of its
+/// Returns the offset of the section whose content starts at `content_start`. A section is a kind byte, the size of its
 /// content in LEB128, and its content.
-fn section_start(wasm: &[u8], content: usize) -> Option<usize> {
-    let mut size_offset = content.checked_sub(1)?;
+fn section_start(wasm: &[u8], content_start: usize) -> Option<usize> {
+    // Goes back to the first byte of the size, and then to the kind byte before it.
+    let mut size_offset = content_start.checked_sub(1)?;
     // All bytes of a LEB128 number except for the last have their highest bit set.
     while wasm.get(size_offset.checked_sub(1)?)? & 0x80 != 0 {
         size_offset -= 1;
@@ -131,8 +132,8 @@ fn section_start(wasm: &[u8], content: usize) -> Option<usize> {
 /// Returns the component with an `art:schema` section at its end.
 pub(crate) fn append_section(component: &[u8], schema: &SchemaText) -> Result<Vec<u8>, LoadError> {
     let text = serde_json::to_vec(schema).map_err(LoadError::InvalidSchemaSection)?;
-    let mut content = encode_leb128(SECTION.len());
-    content.extend(SECTION.as_bytes());
+    let mut content = encode_leb128(SCHEMA_SECTION.len());
+    content.extend(SCHEMA_SECTION.as_bytes());
     content.extend(text);
     let mut wasm = component.to_vec();
     wasm.push(CUSTOM_SECTION);
@@ -160,19 +161,19 @@ mod tests {
     use super::*;
     use wasmparser::{Parser, Payload};
 
-    fn find_section(wasm: &[u8]) -> Option<Section> {
+    fn find_last_section(wasm: &[u8]) -> Option<SectionPosition> {
         let payloads = Parser::new(0).parse_all(wasm).map(Result::unwrap);
         let sections = payloads.filter_map(|payload| match payload {
-            Payload::CustomSection(section) if section.name() == SECTION => Some(Section {
+            Payload::CustomSection(section) if section.name() == SCHEMA_SECTION => Some(SectionPosition {
                 range: section.range(),
-                data: section.data_offset(),
+                data_offset: section.data_offset(),
             }),
             _ => None,
         });
         sections.last()
     }
 
-    fn schema_text(description: &str) -> SchemaText {
+    fn schema_with_description(description: &str) -> SchemaText {
         SchemaText {
             name: "a".to_owned(),
             description: description.to_owned(),
@@ -185,45 +186,50 @@ mod tests {
         }
     }
 
-    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+    /// A component without any section.
+    const EMPTY_COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
     #[test]
     fn an_appended_section_is_read_back_and_the_component_is_unchanged() {
         for length in [0, 1, 60, 127, 128, 20_000, 100_000] {
-            let schema = schema_text(&"x".repeat(length));
-            let wasm = append_section(EMPTY, &schema).unwrap();
-            let file = split_file(&wasm, find_section(&wasm).as_ref()).unwrap();
-            assert_eq!((file.component, file.declared_schema), (EMPTY, Some(schema)));
+            let schema = schema_with_description(&"x".repeat(length));
+            let wasm = append_section(EMPTY_COMPONENT, &schema).unwrap();
+            let file = split_file(&wasm, find_last_section(&wasm).as_ref()).unwrap();
+            assert_eq!((file.component, file.declared_schema), (EMPTY_COMPONENT, Some(schema)));
         }
     }
 
     #[test]
     fn of_two_sections_only_the_last_is_split_off() {
-        let once = append_section(EMPTY, &schema_text("old")).unwrap();
-        let twice = append_section(&once, &schema_text("new")).unwrap();
-        let file = split_file(&twice, find_section(&twice).as_ref()).unwrap();
+        let once = append_section(EMPTY_COMPONENT, &schema_with_description("old")).unwrap();
+        let twice = append_section(&once, &schema_with_description("new")).unwrap();
+        let file = split_file(&twice, find_last_section(&twice).as_ref()).unwrap();
         assert_eq!(
             (file.component, file.declared_schema),
-            (&*once, Some(schema_text("new")))
+            (&*once, Some(schema_with_description("new")))
         );
     }
 
     #[test]
     fn a_section_that_is_not_at_the_end_is_ignored() {
-        let mut wasm = append_section(EMPTY, &schema_text("old")).unwrap();
+        let mut wasm = append_section(EMPTY_COMPONENT, &schema_with_description("old")).unwrap();
         wasm.extend([CUSTOM_SECTION, 2, 1, b'x']);
-        let file = split_file(&wasm, find_section(&wasm).as_ref()).unwrap();
+        let file = split_file(&wasm, find_last_section(&wasm).as_ref()).unwrap();
         assert_eq!((file.component, file.declared_schema), (&*wasm, None));
     }
 
     #[test]
     fn a_section_that_is_too_large_or_not_json_is_refused() {
-        let large = append_section(EMPTY, &schema_text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
-        let error = split_file(&large, find_section(&large).as_ref()).unwrap_err();
+        let large = append_section(
+            EMPTY_COMPONENT,
+            &schema_with_description(&"x".repeat(MAX_SECTION_BYTES)),
+        )
+        .unwrap();
+        let error = split_file(&large, find_last_section(&large).as_ref()).unwrap_err();
         assert!(matches!(error, LoadError::SchemaSectionTooLarge { .. }), "{error}");
-        let mut damaged = append_section(EMPTY, &schema_text("")).unwrap();
+        let mut damaged = append_section(EMPTY_COMPONENT, &schema_with_description("")).unwrap();
         *damaged.last_mut().unwrap() = b' ';
-        let error = split_file(&damaged, find_section(&damaged).as_ref()).unwrap_err();
+        let error = split_file(&damaged, find_last_section(&damaged).as_ref()).unwrap_err();
         assert!(matches!(error, LoadError::InvalidSchemaSection(_)), "{error}");
     }
 }

@@ -1,4 +1,7 @@
-//! Where a sandbox gets the secrets that it adds to requests, and whom it tells about a canary.
+//! Where a sandbox gets the secrets that it adds to requests, and whom it tells about a canary that was seen.
+//!
+//! A canary is a decoy among the secrets. No tool is ever given it, so a tool that sends, returns or logs it has found it in a
+//! place where it should not look.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,17 +9,18 @@ use std::sync::Arc;
 use art_core::outcome::Ending;
 use art_core::secret::Secrets;
 
-/// The secrets of the host.
+/// The place from which a sandbox gets the secrets of the host.
 pub trait SecretSource: Debug + Send + Sync {
-    /// Returns the secrets. Called once for each call of a tool. `are_used` says whether a grant of the call names a secret. If
-    /// so, the result has to include secrets that were stored just before.
+    /// Returns all secrets. Called once for each call of a tool. `are_used` says whether a grant of the call names a secret. If
+    /// so, the result has to include secrets that were stored just before. Otherwise they are needed only for redaction.
     fn secrets(&self, are_used: bool) -> Arc<Secrets>;
 
-    /// Notes that a component sent, returned or logged a canary, so that it is not loaded again.
+    /// Notes that the component with this digest sent, returned or logged the canary with this name, so that it is not loaded
+    /// again.
     fn quarantine(&self, digest: &str, tool: &str, canary: &str);
 }
 
-/// Returns the ending of a call in which a canary was seen, and of all later calls of the component.
+/// Returns the ending of a call in which a canary was seen. All later calls of the component end in the same way.
 pub(crate) fn quarantine_ending(canary: &str) -> Ending {
     Ending::Denied {
         message: format!(

@@ -1,10 +1,10 @@
-//! The state of one call in the host.
+//! The state that the host has for one call of a tool.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use art_core::capability::{Denial, Grants, Use};
+use art_core::capability::{CallGrants, Denial, GrantUse};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
 use art_core::secret::Secrets;
@@ -25,37 +25,40 @@ use crate::outside::Outside;
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
+    /// What the guest learns from outside of its sandbox.
     pub(crate) outside: Outside,
-    /// What the call may touch.
-    pub(crate) grants: Arc<Grants>,
-    /// The denials of calls to interfaces that are not granted and are linked to stubs.
+    /// What the call may use.
+    pub(crate) grants: Arc<CallGrants>,
+    /// The denials by stubs, to which the interfaces that are not granted are linked.
     pub(crate) denials: Denials,
     /// The granted files. Created when the tool first uses them.
     pub(crate) files: Option<Arc<FileTree>>,
-    /// Where staged changes of files go.
+    /// Where the staged changes of files go, which wait until a person commits them.
     pub(crate) staging: Option<StagingArea>,
     /// Receives the progress reports of the tool.
     pub(crate) progress: NewestProgress,
     /// Created when the tool first calls WASI, since most tools never do.
     wasi: Option<Box<Wasi>>,
+    /// The resources that the guest has handles of, such as streams.
     pub(crate) table: ResourceTable,
-    /// The open streams of stdin, stdout and stderr, by their numbers in the table. All other streams lead to files or requests.
+    /// Numbers in the table of the open streams of stdin, stdout and stderr. All other streams lead to files or requests.
     pub(crate) standard_streams: BTreeSet<u32>,
     /// Makes the connections of the call. `None` if the call can make none.
     pub(crate) network: Option<Arc<Network>>,
     /// The secrets that the host knows.
     pub(crate) secrets: Arc<Secrets>,
-    /// The first canary that was seen in what the tool reported while it ran.
+    /// The name of the first canary that was seen in a text that the tool logged or reported while it ran.
     canary: Option<String>,
     /// Created when the tool first calls `wasi:http`.
     http: Option<Box<Http>>,
     log: LogBuffer,
+    /// Maximum number of bytes of stdout, and of stderr, that are kept.
     max_captured_bytes: usize,
     cancel: CancellationToken,
 }
 
 impl CallState {
-    pub(crate) fn new(limits: &Limits, grants: Arc<Grants>, cancel: CancellationToken) -> Self {
+    pub(crate) fn new(limits: &Limits, grants: Arc<CallGrants>, cancel: CancellationToken) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles as usize);
         Self {
@@ -80,13 +83,14 @@ impl CallState {
         }
     }
 
-    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte that the guest passed or got.
+    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte that the guest passed
+    /// or got.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi
             .as_ref()
             .map_or(0, |wasi| wasi.stdout.written() + wasi.stderr.written());
-        self.meter.fuel().saturating_add(written)
+        self.meter.host_fuel().saturating_add(written)
     }
 
     /// Returns the requests that the call sent. `None` if it has not used `wasi:http`.
@@ -97,16 +101,16 @@ impl CallState {
     /// Counts a call into `wasi:http`, and returns the requests of the call and the table of its resources.
     pub(crate) fn http_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
         self.meter.count_call();
-        self.requests_and_table()
+        self.uncounted_http_and_table()
     }
 
     /// Same as [`http_and_table`](Self::http_and_table), without counting a call.
-    pub(crate) fn requests_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
+    pub(crate) fn uncounted_http_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
         let http = self.http.take().unwrap_or_else(|| Box::new(Http::new(self)));
         (self.http.insert(http), &mut self.table)
     }
 
-    /// Notes the requests that were denied. In a replay, the denials come from the record instead.
+    /// Notes the denials of requests. In a replay, they come from the record instead.
     pub(crate) fn note_denied_requests(&mut self) {
         if !self.outside.is_replay() {
             let denials = self.http.iter().flat_map(|http| http.take_denials());
@@ -123,7 +127,7 @@ impl CallState {
     }
 
     /// Returns which grants the call used and for what, and clears this list.
-    pub(crate) fn take_uses(&mut self) -> Vec<Use> {
+    pub(crate) fn take_uses(&mut self) -> Vec<GrantUse> {
         let files = self.files.iter().flat_map(|files| files.take_uses());
         let requests = self.http.iter_mut().flat_map(|http| http.take_uses());
         files.chain(requests).collect()
@@ -161,7 +165,7 @@ impl Wasi {
 }
 
 impl WasiView for CallState {
-    // The linker calls this once for each WASI call, so it counts the calls.
+    // Each WASI call begins with a call of this function, so the calls are counted here.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.meter.count_call();
         self.wasi()
@@ -169,7 +173,7 @@ impl WasiView for CallState {
 }
 
 impl CallState {
-    /// Counts a call into the host.
+    /// Counts a call into the host, and returns the state, on which the call is made.
     pub(crate) fn count_call(&mut self) -> &mut Self {
         self.meter.count_call();
         self
@@ -181,21 +185,21 @@ impl CallState {
         self.log.push(level, &message);
     }
 
-    /// Returns a text of the tool without secrets, and notes a canary in it.
+    /// Returns a text of the tool with its secrets redacted, and notes a canary in it.
     pub(crate) fn redact<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let redactor = self.secrets.redactor();
         if self.canary.is_none() {
-            self.canary = redactor.canary(text.as_bytes()).map(str::to_owned);
+            self.canary = redactor.first_canary_in(text.as_bytes()).map(str::to_owned);
         }
         redactor.text(text)
     }
 
-    /// Returns the first canary that was seen while the tool ran.
+    /// Returns the name of the first canary that was seen while the tool ran.
     pub(crate) fn canary(&self) -> Option<String> {
         self.canary.clone().or_else(|| self.http.as_ref()?.canary())
     }
 
-    /// Returns whether the caller has given up.
+    /// Returns whether the caller has cancelled the call.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
@@ -213,14 +217,14 @@ impl CallState {
     }
 }
 
-/// The functions that the state itself implements.
+/// Marks interfaces whose functions [`CallState`] itself implements.
 pub(crate) struct HostFunctions;
 
 impl HasData for HostFunctions {
     type Data<'a> = &'a mut CallState;
 }
 
-/// The functions that the table of resources implements.
+/// Marks interfaces whose functions the table of resources implements.
 pub(crate) struct Tables;
 
 impl HasData for Tables {

@@ -1,8 +1,9 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
-//! Standard libraries import the file system and the clocks even in a tool that never uses them, and those of interpreters import
-//! sockets, which are never granted. A stub gives no access to anything. It has a root directory and a network in which everything
-//! is denied. Its other functions answer "denied" where the interface has such an answer, and end the call where it has none.
+//! Standard libraries import the file system and the clocks even in a tool that never uses them, and those of interpreters
+//! import sockets, which are never granted. A stub gives no access to anything. It has a root directory and a network in which
+//! everything is denied. Its other functions answer "denied" where their result has such an error code, and end the call where
+//! it has none.
 
 use art_core::capability::{Access, LinkSet};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
@@ -13,15 +14,15 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 use crate::inspect::{CLOCKS_PREFIX, FILESYSTEM_PREFIX, RANDOM_PREFIX, SOCKETS_PREFIX};
 use crate::state::CallState;
 
-/// Type of the resources that a stub defines.
+/// The type of the resources of stubs. Such a resource gives no access to anything.
 struct Stub;
 
-/// The guest called a function of a stub that has no answer for "denied".
+/// The guest called a function of a stub whose result has no error code for "denied".
 #[derive(Debug, thiserror::Error)]
 #[error("the tool called `{0}`, which is not granted to it")]
 pub(crate) struct NotGranted(String);
 
-/// Returns a copy of `base` with a stub for each import of `component` that `set` does not have.
+/// Returns a copy of `base` with a stub for each interface that `component` imports and that is not in `set`.
 pub(crate) fn link_stubs(
     base: &Linker<CallState>,
     component: &Component,
@@ -34,9 +35,9 @@ pub(crate) fn link_stubs(
             continue;
         };
         let mut instance = linker.instance(name)?;
-        let is_fs = name.starts_with(FILESYSTEM_PREFIX);
+        let is_filesystem = name.starts_with(FILESYSTEM_PREFIX);
         for (item_name, item) in interface.exports(engine) {
-            define_stub(&mut instance, item_name, &item.ty, is_fs)?;
+            define_stub(&mut instance, item_name, &item.ty, is_filesystem)?;
         }
     }
     Ok(linker)
@@ -53,7 +54,7 @@ fn define_stub(
     instance: &mut LinkerInstance<'_, CallState>,
     name: &str,
     item: &ComponentItem,
-    is_fs: bool,
+    is_filesystem: bool,
 ) -> wasmtime::Result<()> {
     match item {
         ComponentItem::Resource(_) => instance.resource(name, resource_type(name), |_, _| Ok(())),
@@ -77,7 +78,7 @@ fn define_stub(
                     return Err(wasmtime::Error::new(NotGranted(function_name.clone())));
                 };
                 store.data_mut().meter.count_call();
-                if is_fs {
+                if is_filesystem {
                     record_denied_path(store.data_mut(), &function_name, params);
                 }
                 end_borrows(&mut store.as_context_mut(), params)?;
@@ -89,7 +90,8 @@ fn define_stub(
     }
 }
 
-/// Returns the list of directories: a root in which everything is denied, so that the denial names the path.
+/// Returns the list of directories of the guest. It has a root in which everything is denied. With an empty list, standard
+/// libraries would fail without a further call, and no denial could name the path.
 fn root_directories(store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     Ok(Val::List(vec![Val::Tuple(vec![
         new_stub(store)?,
@@ -120,23 +122,23 @@ fn denied_answer(name: &str, function: &ComponentFunc) -> Option<Val> {
     }))
 }
 
-/// Stores the denial of the path that a call of the file system names.
+/// Stores a denial with the path that a call of the file system names.
 fn record_denied_path(state: &mut CallState, name: &str, params: &[Val]) {
     let path = params.iter().find_map(|param| match param {
         Val::String(path) => Some(path),
         _ => None,
     });
     if let Some(path) = path {
-        let denial = state.grants.denied_path(path, needed_access(name, params));
+        let denial = state.grants.denial_of_path(path, needed_access(name, params));
         state.denials.push(denial);
     }
 }
 
-/// Ends the loan of the descriptors that the guest passed.
+/// Ends the loan of the resources that the guest passed to the function.
 fn end_borrows(store: &mut StoreContextMut<'_, CallState>, params: &[Val]) -> wasmtime::Result<()> {
     for param in params {
-        if let Val::Resource(descriptor) = param {
-            Resource::<Stub>::try_from_resource_any(*descriptor, store.as_context_mut())?;
+        if let Val::Resource(resource) = param {
+            Resource::<Stub>::try_from_resource_any(*resource, store.as_context_mut())?;
         }
     }
     Ok(())
@@ -144,6 +146,7 @@ fn end_borrows(store: &mut StoreContextMut<'_, CallState>, params: &[Val]) -> wa
 
 /// Returns the access that a call of the file system needs.
 fn needed_access(name: &str, params: &[Val]) -> Access {
+    // Parts of the names of functions that write.
     const WRITING: [&str; 7] = ["create", "unlink", "remove", "rename", "link-at", "symlink", "set-"];
     let is_writing_flag = |flag: &String| matches!(flag.as_str(), "create" | "truncate" | "write" | "mutate-directory");
     let writes = WRITING.iter().any(|part| name.contains(part)) && !name.contains("readlink")
@@ -159,7 +162,8 @@ fn set_result(results: &mut [Val], value: Val) {
     }
 }
 
-/// Returns the type of a resource. The resources of `wasi:io` must have the same types in the file system interfaces.
+/// Returns the type of a resource of a stub. A resource of `wasi:io` must have the same type in the file system interfaces as in
+/// `wasi:io`.
 fn resource_type(name: &str) -> ResourceType {
     match name {
         "input-stream" => ResourceType::host::<DynInputStream>(),

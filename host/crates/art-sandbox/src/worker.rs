@@ -1,4 +1,7 @@
 //! The worker threads on which guests run. They do no other work of the host, so a busy guest delays only other guests.
+//!
+//! A job is a future for a worker to run, such as a call of a tool. A worker takes jobs from its queue and runs several at a
+//! time: the next one has its turn when one waits or its time slice is over.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -12,19 +15,19 @@ use std::thread::JoinHandle;
 use futures_util::{FutureExt, poll};
 use tokio::sync::{mpsc, oneshot};
 
-/// Work for a worker. It is on the heap, because every future that contained it would reserve memory for it twice: as its captured
-/// variable, and as what it waits for.
+/// Work for a worker. The work is on the heap, because every future that contained it would reserve memory for it twice: as a
+/// captured variable, and as the future that it waits for.
 struct Job {
     work: Pin<Box<dyn Future<Output = ()> + Send>>,
     open_job: OpenJob,
 }
 
 impl Job {
-    /// Runs the job until it first waits or yields, and spawns what is left of it. So a new call waits for one time slice of another
-    /// guest, however many there are, if no other new call waits. A short call needs no task.
+    /// Runs the job until it first waits or yields, and makes a task of what is left of it. So a new job, if it is the only new
+    /// one, waits for the time slice of one other guest, however many guests there are. A short job needs no task.
     async fn start(mut self) {
         let first_poll = AssertUnwindSafe(async { poll!(&mut self.work) }).catch_unwind();
-        // A job that panicked is dropped, which its caller notices.
+        // A job that panicked is dropped. Its caller notices that, because the result is not sent.
         if let Ok(Poll::Pending) = first_poll.await {
             tokio::spawn(self.run());
         }
@@ -36,21 +39,22 @@ impl Job {
     }
 }
 
-/// Number of tasks that a worker runs before it looks for new jobs and at its timers. A task may be a guest that uses its whole time
-/// slice.
+/// Number of tasks that a worker polls before it looks for new jobs and at its timers. It is the minimum, because each of the
+/// tasks may be a guest that uses its whole time slice.
 const EVENT_INTERVAL: u32 = 1;
 
-/// Number of tasks that a worker runs before it runs one that another thread woke, for example since a response has arrived.
+/// Number of tasks after which a worker polls a task that another thread woke, for example because a response has arrived.
 const GLOBAL_QUEUE_INTERVAL: u32 = 2;
 
 thread_local! {
-    /// Identifier of the [`Workers`] that this thread belongs to, and its index in them.
-    static CURRENT: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+    /// Identifier of the [`Workers`] that this thread belongs to, and its index in them. `None` in a thread that is no worker.
+    static CURRENT_WORKER: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
 /// The worker threads of a sandbox. Dropping them stops the threads and drops their unfinished jobs.
 #[derive(Debug)]
 pub(crate) struct Workers {
+    /// Distinguishes the workers of this sandbox from those of others.
     id: usize,
     workers: Vec<Worker>,
 }
@@ -59,7 +63,7 @@ pub(crate) struct Workers {
 struct Worker {
     /// `None` only while the worker is being dropped.
     jobs: Option<mpsc::UnboundedSender<Job>>,
-    /// Number of unfinished jobs.
+    /// Number of unfinished jobs, also of those in the queue.
     open_jobs: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
@@ -76,7 +80,9 @@ impl Workers {
 
     /// Returns the index of the current thread, if it is one of these workers.
     pub(crate) fn current(&self) -> Option<usize> {
-        CURRENT.get().and_then(|(id, index)| (id == self.id).then_some(index))
+        CURRENT_WORKER
+            .get()
+            .and_then(|(id, index)| (id == self.id).then_some(index))
     }
 
     /// Returns the index of the worker with the fewest unfinished jobs.
@@ -89,15 +95,15 @@ impl Workers {
             .map_or(0, |(index, _)| index)
     }
 
-    /// Queues `work` on worker `index`. The returned future waits for its result, or for `None` if the work panicked or the worker has
-    /// stopped or stops.
+    /// Queues `work` on worker `index`. The output of the returned future is the result of the work, or `None` if the work
+    /// panicked, or if the worker stopped before the end of the work.
     pub(crate) fn run<T, F>(&self, index: usize, work: F) -> impl Future<Output = Option<T>> + use<T, F>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        // Sending fails if the caller was dropped, and then nobody needs the result.
+        // Sending fails if the returned future was dropped, and then nobody needs the result.
         let queued = self.spawn(index, work.map(|result| drop(sender.send(result))));
         async move {
             queued?;
@@ -143,15 +149,15 @@ impl Worker {
         let thread = std::thread::Builder::new()
             .name(format!("art-sandbox-{index}"))
             .spawn(move || {
-                CURRENT.set(Some((id, index)));
+                CURRENT_WORKER.set(Some((id, index)));
                 runtime.block_on(async {
                     while let Some(job) = queue.recv().await {
-                        // The workers are dropped, and with them the jobs that are left.
+                        // The workers are being dropped, and so are the jobs that are left.
                         if queue.is_closed() {
                             break;
                         }
                         job.start().await;
-                        // Guests that have started and new ones take turns.
+                        // Lets a guest that has started run before the next new one.
                         tokio::task::yield_now().await;
                     }
                 });
@@ -168,7 +174,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
         let Some(thread) = self.thread.take() else { return };
-        // The last owner may be a job on this thread, and a thread cannot join itself.
+        // The last owner of the workers may be a job on this thread, and a thread cannot wait for its own end.
         if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
             tracing::error!("a sandbox thread panicked");
         }
@@ -183,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets others run and asks for the next turn at once, as a guest does whose time slice is over.
+    /// Lets others run and asks for the next turn at once, as a guest does when its time slice is over.
     async fn end_time_slice() {
         let mut is_over = false;
         let next_turn = std::future::poll_fn(|cx| {
@@ -209,16 +215,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn dropping_the_workers_does_not_start_the_jobs_in_their_queue() {
+    async fn jobs_in_the_queue_are_not_started_when_the_workers_are_dropped() {
         let workers = Workers::start(1).unwrap();
         let (is_running, running) = oneshot::channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
-        let blocks = async move {
+        let blocking_job = async move {
             is_running.send(()).unwrap();
             // Blocks the thread until the workers are being dropped.
             released.recv().ok();
         };
-        workers.spawn(0, blocks).unwrap();
+        workers.spawn(0, blocking_job).unwrap();
         running.await.unwrap();
         let queued = workers.run(0, async {});
         let dropped = std::thread::spawn(move || drop(workers));
@@ -229,20 +235,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_job_that_another_thread_woke_waits_for_few_turns_of_the_others() {
+    async fn a_job_that_another_thread_wakes_waits_for_few_turns_of_other_jobs() {
         let workers = Workers::start(1).unwrap();
         let (wake, woken) = oneshot::channel();
         let has_continued = Arc::new(AtomicBool::new(false));
-        let waits = workers.run(0, {
+        let waiting_job = workers.run(0, {
             let has_continued = Arc::clone(&has_continued);
             async move {
                 woken.await.unwrap();
                 has_continued.store(true, Ordering::Relaxed);
             }
         });
-        let turns = workers.run(0, async move {
+        let counting_job = workers.run(0, async move {
             end_time_slice().await;
-            // The worker stands still meanwhile, so that all of the turns are counted.
+            // The worker is blocked until the other job is woken, so that all turns after that are counted.
             std::thread::spawn(move || wake.send(()).unwrap()).join().unwrap();
             let mut turns = 0;
             while !has_continued.load(Ordering::Relaxed) {
@@ -251,23 +257,25 @@ mod tests {
             }
             turns
         });
-        let (_, turns) = futures_util::join!(waits, turns);
+        let (_, turns) = futures_util::join!(waiting_job, counting_job);
         assert!(turns.unwrap() <= 3, "{turns:?}");
     }
 
     #[tokio::test]
-    async fn a_new_job_waits_for_one_turn_of_the_others_however_many_there_are() {
+    async fn a_new_job_waits_for_few_turns_however_many_other_jobs_there_are() {
         let workers = Arc::new(Workers::start(1).unwrap());
+        // Of the new job: whether it is queued, whether it has started, and how many turns other jobs had in between.
         let [is_queued, has_started] = [false; 2].map(|is_set| Arc::new(AtomicBool::new(is_set)));
-        let turns_before = Arc::new(AtomicUsize::new(0));
+        let turns_in_between = Arc::new(AtomicUsize::new(0));
         let old_job = |number| {
             let (is_queued, has_started) = (Arc::clone(&is_queued), Arc::clone(&has_started));
-            let (workers, turns) = (Arc::clone(&workers), Arc::clone(&turns_before));
+            let (workers, turns) = (Arc::clone(&workers), Arc::clone(&turns_in_between));
             async move {
-                // Begins when all old jobs have started.
+                // By the end of these turns, all old jobs have started.
                 for _ in 0..50 {
                     end_time_slice().await;
                 }
+                // The first old job queues the new one.
                 if number == 0 {
                     is_queued.store(true, Ordering::Relaxed);
                     let has_started = Arc::clone(&has_started);
@@ -281,7 +289,7 @@ mod tests {
             }
         };
         join_all((0..20).map(|number| workers.run(0, old_job(number)))).await;
-        let turns = turns_before.load(Ordering::Relaxed);
+        let turns = turns_in_between.load(Ordering::Relaxed);
         assert!(turns <= 2, "{turns} turns");
     }
 }

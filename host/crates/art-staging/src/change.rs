@@ -1,4 +1,4 @@
-//! What a change set contains.
+//! Change sets: what one call wants to change, and what was there before.
 
 use std::path::{Path, PathBuf};
 
@@ -36,12 +36,12 @@ pub struct ChangeSet {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// The path below the granted directory.
+    /// The path, relative to the granted directory.
     pub path: PathBuf,
     /// What changes.
     pub action: Action,
-    /// What was there when the call first looked.
-    pub before: Before,
+    /// What was at the path when the call first looked at it.
+    pub before: PathState,
 }
 
 /// What a change does.
@@ -65,17 +65,17 @@ pub enum Action {
     RemoveDirectory,
 }
 
-/// What was at the path of a change.
+/// What is at a path, or was there before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind", content = "digest")]
-pub enum Before {
+pub enum PathState {
     /// Nothing.
     Nothing,
     /// A file with this digest.
     File(Digest),
     /// A directory.
     Directory,
-    /// It changed while the call ran, or is neither a file nor a directory. The change is always a conflict.
+    /// Something that is neither a file nor a directory, or that changed while the call ran. A change there is always a conflict.
     Unclear,
 }
 
@@ -86,8 +86,8 @@ impl ChangeSet {
         self.directory.join(&change.path)
     }
 
-    /// Returns the names by which a person finds the change set: its identifier and that of the run.
-    pub(crate) fn names(&self) -> [&str; 2] {
+    /// Returns the identifiers by which a person finds the change set: its own and that of the run.
+    pub(crate) fn identifiers(&self) -> [&str; 2] {
         [&self.id, &self.origin.run]
     }
 }
@@ -97,7 +97,7 @@ impl Change {
     #[must_use]
     pub const fn verb(&self) -> &'static str {
         match (&self.action, self.before) {
-            (Action::Write { .. }, Before::Nothing) => "created",
+            (Action::Write { .. }, PathState::Nothing) => "created",
             (Action::Write { .. }, _) => "changed",
             (Action::CreateDirectory, _) => "created directory",
             (Action::RemoveFile, _) => "removed",
@@ -105,22 +105,22 @@ impl Change {
         }
     }
 
-    /// Returns whether the change leaves everything as it was.
+    /// Returns whether the change makes no difference to what was there before.
     pub(crate) fn changes_nothing(&self) -> bool {
         match &self.action {
-            Action::Write { digest, .. } => self.before == Before::File(*digest),
-            Action::RemoveFile | Action::RemoveDirectory => self.before == Before::Nothing,
-            Action::CreateDirectory => self.before == Before::Directory,
+            Action::Write { digest, .. } => self.before == PathState::File(*digest),
+            Action::RemoveFile | Action::RemoveDirectory => self.before == PathState::Nothing,
+            Action::CreateDirectory => self.before == PathState::Directory,
         }
     }
 
-    /// Returns whether `path` is the path of this change, as a person writes it: below the directory, or in full.
+    /// Returns whether `path` is the path of this change, as a person writes it: relative to the directory, or in full.
     pub(crate) fn is_at(&self, directory: &Path, path: &Path) -> bool {
         self.path == path || directory.join(&self.path) == path
     }
 }
 
-/// The BLAKE3 digest of a file, in hexadecimal as JSON.
+/// The BLAKE3 digest of a file. JSON has it in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Digest(pub(crate) blake3::Hash);

@@ -1,8 +1,8 @@
 //! Commits and drops staged changes.
 //!
-//! A commit first puts all new contents into temporary files beside their targets, then stores its journal, and then renames each
-//! file to its target. Until the journal is stored, the commit can be undone. From then on, it can be carried out again after a
-//! crash.
+//! A commit first puts all new contents into temporary files beside the files that they replace, then stores its journal, and
+//! then renames each temporary file to the file that it replaces. If the process is killed before the journal is stored, the
+//! commit is undone when the staging is opened again. If the process is killed later, the commit is then carried out again.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -12,15 +12,15 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _, PermissionsExt as _};
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Action, Before, Change, ChangeSet};
+use crate::change::{Action, Change, ChangeSet, PathState};
 use crate::disk::{current_state, open_regular, remove_file, sync_directory, write_durably};
 use crate::draft::{is_draft, lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK, SET_FILE, Staging, read_json};
 
-/// The preparations of a commit, stored before they are made, so that they can be undone.
+/// The file that lists the preparations of a commit. It is stored before they are made, so that they can be undone.
 const PREPARING_FILE: &str = "preparing.json";
-/// The journal of a commit. Once it is stored, the commit is carried out, also after a crash.
+/// The file with the journal of a commit. Once it is stored, the commit is carried out, also after a crash.
 const JOURNAL_FILE: &str = "journal.json";
 
 /// A file that is not what it was when the call first looked at it.
@@ -47,42 +47,42 @@ pub struct Committed {
 #[derive(Debug, Serialize, Deserialize)]
 struct Journal {
     changes: Vec<Change>,
-    /// Directories that did not exist before.
+    /// The directories that the commit creates.
     directories: Vec<PathBuf>,
 }
 
 impl Staging {
-    /// Commits changes: those at the paths, or the whole change set if there is no path. All are made or none, except for a change
-    /// whose file somebody else changes during the commit: that change is not made, and stays in the change set.
+    /// Commits the changes at `paths`, or the whole change set if there is no path. All are made or none. The only exception is
+    /// a change of a file that somebody else changes during the commit: it is not made, and stays in the change set.
     ///
     /// # Errors
-    /// Fails without a change if a file is not what it was when the call first looked at it, or if there is no change at one of the
-    /// paths.
-    /// Fails in the middle if the operating system refuses a change; what is left is done when the staging is opened again.
+    /// Fails before any file is changed if a file is not what it was when the call first looked at it, or if the change set has
+    /// no change at one of the paths. Fails in the middle if the operating system refuses a change; what is left is done when
+    /// the staging is opened again.
     pub fn commit(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Committed, StagingError> {
         let _lock = self.lock()?;
         self.recover_set(&set.id, self.folder(&set.id)?)?;
-        // Another process may have committed a part of it.
+        // Reads the change set again, because another process may have committed a part of it.
         let set = self.read(&set.id)?;
         let selected = select(&set, paths)?;
-        let target = open_target(&set)?;
-        let conflicts = find_conflicts(&set, &target, &selected)?;
+        let granted = open_granted_directory(&set)?;
+        let conflicts = find_conflicts(&set, &granted, &selected)?;
         if !conflicts.is_empty() {
             return Err(StagingError::Conflicts(conflicts));
         }
         let commit = Commit {
             staging: self,
             folder: self.folder(&set.id)?,
-            target,
+            granted,
             set: &set,
         };
         commit.run(selected)
     }
 
-    /// Drops changes: those at the paths, or the whole change set if there is no path. Returns their full paths.
+    /// Drops the changes at `paths`, or the whole change set if there is no path. Returns their full paths.
     ///
     /// # Errors
-    /// Fails if there is no change at one of the paths, or if the change set cannot be stored.
+    /// Fails if the change set has no change at one of the paths, or if what is left of it cannot be stored.
     pub fn discard(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StagingError> {
         let _lock = self.lock()?;
         let set = self.read(&set.id)?;
@@ -91,9 +91,10 @@ impl Staging {
         Ok(full_paths(&set, &selected))
     }
 
-    /// Carries out the commits whose journals are complete, and removes the traces of others and of interrupted calls.
+    /// Carries out the interrupted commits whose journals are complete, undoes the others, and removes the drafts of
+    /// interrupted calls.
     pub(crate) fn recover(&self) -> Result<(), StagingError> {
-        for name in self.names()? {
+        for name in self.entry_names()? {
             let folder = match self.folder(&name) {
                 Ok(folder) => folder,
                 Err(_) => continue,
@@ -109,13 +110,15 @@ impl Staging {
                     tracing::error!(%error, set = name, "an interrupted commit of staged changes cannot be carried out");
                 }
             } else if name != LOCK {
-                // All of it was committed or dropped before the process ended.
+                // A change set without a description: all of it was committed or dropped, but the process ended before the
+                // folder was removed.
                 self.remove(&name)?;
             }
         }
         Ok(())
     }
 
+    /// Carries out or undoes the commit of a change set that was interrupted, if there is one.
     fn recover_set(&self, id: &str, folder: Dir) -> Result<(), StagingError> {
         let (has_journal, has_preparations) = (folder.exists(JOURNAL_FILE), folder.exists(PREPARING_FILE));
         if !has_journal && !has_preparations {
@@ -127,7 +130,7 @@ impl Staging {
         let commit = Commit {
             staging: self,
             folder,
-            target: open_target(&set)?,
+            granted: open_granted_directory(&set)?,
             set: &set,
         };
         if has_journal {
@@ -141,8 +144,10 @@ impl Staging {
 /// A commit of some changes of a change set.
 struct Commit<'a> {
     staging: &'a Staging,
+    /// The folder of the change set.
     folder: Dir,
-    target: Dir,
+    /// The granted directory, in which the changes are made.
+    granted: Dir,
     set: &'a ChangeSet,
 }
 
@@ -179,8 +184,12 @@ impl Commit<'_> {
                 Action::Write { .. } => change.path.parent(),
                 Action::RemoveFile | Action::RemoveDirectory => None,
             };
-            let above = needed.into_iter().flat_map(Path::ancestors);
-            missing.extend(above.filter(|path| !self.target.exists(path)).map(Path::to_owned));
+            let with_parents = needed.into_iter().flat_map(Path::ancestors);
+            missing.extend(
+                with_parents
+                    .filter(|path| !self.granted.exists(path))
+                    .map(Path::to_owned),
+            );
         }
         missing.retain(|path| !path.as_os_str().is_empty());
         missing.sort();
@@ -191,7 +200,7 @@ impl Commit<'_> {
     /// Creates the directories, and the temporary files with the new contents.
     fn prepare(&self, journal: &Journal) -> Result<(), StagingError> {
         for path in &journal.directories {
-            let created = self.target.create_dir(path);
+            let created = self.granted.create_dir(path);
             created.map_err(StagingError::io("create", self.set.directory.join(path)))?;
         }
         for (index, change) in journal.changes.iter().enumerate() {
@@ -206,15 +215,16 @@ impl Commit<'_> {
     /// Copies new contents to a temporary file, with the permissions of the file that it replaces.
     fn copy(&self, blob: &str, change: &Change, temporary: &Path) -> io::Result<()> {
         let mut from = open_regular(&self.folder, Path::new(blob))?;
-        remove_file(&self.target, temporary)?;
+        remove_file(&self.granted, temporary)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        let replaced = self.target.symlink_metadata(&change.path).ok();
-        let mode = replaced.as_ref().map(mode);
+        let replaced = self.granted.symlink_metadata(&change.path).ok();
+        let mode = replaced.as_ref().map(permission_bits);
         if let Some(mode) = mode {
+            // Others may read the file only when its contents are complete.
             options.mode(mode & 0o600);
         }
-        let mut to = self.target.open_with(temporary, &options)?;
+        let mut to = self.granted.open_with(temporary, &options)?;
         io::copy(&mut from, &mut to)?;
         if let Some(mode) = mode {
             to.set_permissions(cap_std::fs::Permissions::from_mode(mode))?;
@@ -226,7 +236,7 @@ impl Commit<'_> {
     /// Makes the prepared changes. It does not matter if an interrupted commit has made some of them already.
     fn carry_out(&self, journal: &Journal) -> Result<Committed, StagingError> {
         let mut done = Vec::new();
-        // What is in a directory is removed before the directory.
+        // In reverse order, so that the contents of a directory are removed before the directory.
         for (index, change) in journal.changes.iter().enumerate().rev() {
             let made = self.make_change(index, change);
             if made.map_err(StagingError::io("change", self.set.full_path(change)))? {
@@ -243,32 +253,33 @@ impl Commit<'_> {
         Ok(committed)
     }
 
-    /// Makes a change. Returns false, and does not overwrite the file, if somebody else changed it after the commit began.
+    /// Makes a change, unless it is made already. Returns false, and leaves the file as it is, if somebody else changed it
+    /// after the commit began.
     fn make_change(&self, index: usize, change: &Change) -> io::Result<bool> {
-        let is_as_before = current_state(&self.target, &change.path)? == change.before;
+        let is_as_before = current_state(&self.granted, &change.path)? == change.before;
         let temporary = self.temporary_path(index, change);
         match &change.action {
             Action::Write { digest, .. } => {
-                if is_as_before && self.target.symlink_metadata(&temporary).is_ok() {
-                    self.target.rename(&temporary, &self.target, &change.path)?;
+                if is_as_before && self.granted.symlink_metadata(&temporary).is_ok() {
+                    self.granted.rename(&temporary, &self.granted, &change.path)?;
                     return Ok(true);
                 }
-                remove_file(&self.target, &temporary)?;
-                Ok(current_state(&self.target, &change.path)? == Before::File(*digest))
+                remove_file(&self.granted, &temporary)?;
+                Ok(current_state(&self.granted, &change.path)? == PathState::File(*digest))
             }
             Action::CreateDirectory => Ok(true),
-            Action::RemoveFile if is_as_before => remove_file(&self.target, &change.path).map(|()| true),
-            Action::RemoveDirectory if is_as_before => match self.target.remove_dir(&change.path) {
+            Action::RemoveFile if is_as_before => remove_file(&self.granted, &change.path).map(|()| true),
+            Action::RemoveDirectory if is_as_before => match self.granted.remove_dir(&change.path) {
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
                 removed => removed.map(|()| true),
             },
             Action::RemoveFile | Action::RemoveDirectory => {
-                Ok(current_state(&self.target, &change.path)? == Before::Nothing)
+                Ok(current_state(&self.granted, &change.path)? == PathState::Nothing)
             }
         }
     }
 
-    /// Waits until the directories of all changes are stored on the disk.
+    /// Waits until the changes in all directories are stored on the disk.
     fn sync_directories(&self, journal: &Journal) -> Result<(), StagingError> {
         let parents = journal.changes.iter().filter_map(|change| change.path.parent());
         let mut directories: Vec<_> = parents
@@ -278,19 +289,19 @@ impl Commit<'_> {
         directories.dedup();
         for path in directories
             .into_iter()
-            .filter(|path| path.as_os_str().is_empty() || self.target.exists(path))
+            .filter(|path| path.as_os_str().is_empty() || self.granted.exists(path))
         {
-            let synced = sync_directory(&self.target, path);
+            let synced = sync_directory(&self.granted, path);
             synced.map_err(StagingError::io("store", self.set.directory.join(path)))?;
         }
         Ok(())
     }
 
-    /// Removes what was prepared.
+    /// Removes the temporary files and the directories that were created.
     fn undo(&self, journal: &Journal) -> Result<(), StagingError> {
         for (index, change) in journal.changes.iter().enumerate() {
             let temporary = self.temporary_path(index, change);
-            match remove_file(&self.target, &temporary) {
+            match remove_file(&self.granted, &temporary) {
                 Err(error) if error.kind() != io::ErrorKind::NotADirectory => {
                     return Err(StagingError::io("remove", self.set.directory.join(temporary))(error));
                 }
@@ -299,7 +310,7 @@ impl Commit<'_> {
         }
         for path in journal.directories.iter().rev() {
             // Removing fails if somebody has put files into the directory, which then stays.
-            drop(self.target.remove_dir(path));
+            drop(self.granted.remove_dir(path));
         }
         self.remove_journal()
     }
@@ -316,23 +327,23 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Returns the path of the temporary file of a change, beside its target.
+    /// Returns the path of the temporary file of a change, beside the file that it replaces.
     fn temporary_path(&self, index: usize, change: &Change) -> PathBuf {
         let name = format!(".art-{}-{index}.tmp", self.set.id);
         change.path.with_file_name(name)
     }
 }
 
-fn mode(metadata: &Metadata) -> u32 {
+fn permission_bits(metadata: &Metadata) -> u32 {
     metadata.permissions().mode() & 0o7777
 }
 
-fn open_target(set: &ChangeSet) -> Result<Dir, StagingError> {
+fn open_granted_directory(set: &ChangeSet) -> Result<Dir, StagingError> {
     let opened = Dir::open_ambient_dir(&set.directory, ambient_authority());
     opened.map_err(StagingError::io("open", &set.directory))
 }
 
-/// Returns the changes at the paths, or all if there is no path.
+/// Returns the changes of a change set at `paths`, or all if there is no path.
 fn select(set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<Change>, StagingError> {
     for path in paths {
         if !set.changes.iter().any(|change| change.is_at(&set.directory, path)) {
@@ -347,13 +358,14 @@ fn select(set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<Change>, StagingErro
     Ok(set.changes.iter().filter(is_selected).cloned().collect())
 }
 
-fn find_conflicts(set: &ChangeSet, target: &Dir, selected: &[Change]) -> Result<Vec<Conflict>, StagingError> {
+/// Returns the conflicts: the files that are not what they were when the call first looked at them.
+fn find_conflicts(set: &ChangeSet, granted: &Dir, selected: &[Change]) -> Result<Vec<Conflict>, StagingError> {
     let mut conflicts = Vec::new();
     for change in selected {
         let path = set.full_path(change);
-        let current = current_state(target, &change.path).map_err(StagingError::io("read", &path))?;
-        let is_made_already = change.action == Action::CreateDirectory && current == Before::Directory;
-        if current != change.before && !is_made_already || current == Before::Unclear {
+        let current = current_state(granted, &change.path).map_err(StagingError::io("read", &path))?;
+        let is_made_already = change.action == Action::CreateDirectory && current == PathState::Directory;
+        if current != change.before && !is_made_already || current == PathState::Unclear {
             conflicts.push(Conflict { path });
         }
     }
@@ -361,9 +373,9 @@ fn find_conflicts(set: &ChangeSet, target: &Dir, selected: &[Change]) -> Result<
 }
 
 /// Returns the change set without some of its changes.
-fn without_changes(set: &ChangeSet, done: &[Change]) -> ChangeSet {
+fn without_changes(set: &ChangeSet, removed: &[Change]) -> ChangeSet {
     let mut remaining = set.clone();
-    remaining.changes.retain(|change| !done.contains(change));
+    remaining.changes.retain(|change| !removed.contains(change));
     remaining
 }
 

@@ -8,36 +8,36 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use similar::TextDiff;
 
-use crate::change::{Action, Before, Change, ChangeSet};
+use crate::change::{Action, Change, ChangeSet, PathState};
 use crate::disk::open_regular;
 use crate::error::StagingError;
 use crate::staging::Staging;
 
-/// Maximum size of a file whose difference is shown, in bytes.
+/// Maximum size of a file whose contents are compared and shown, in bytes.
 const MAX_SHOWN_BYTES: u64 = 1 << 20;
-/// Lines around a change that are shown.
+/// Number of unchanged lines that are shown before and after a change.
 const CONTEXT_LINES: usize = 3;
 
 /// The contents of a file, as far as they can be compared.
 enum Contents {
     Text(String),
-    /// The file cannot be compared. The words are the reason, and complete "the file is".
-    Other(&'static str),
+    /// The contents cannot be compared. The words are the reason; they complete a sentence that begins with "the file is".
+    NotComparable(&'static str),
 }
 
 impl Staging {
-    /// Returns the difference that a change makes, as a unified diff. Characters that could control a terminal are escaped. A
-    /// file that is no text, or is larger than 1 MiB, is only named.
+    /// Returns the difference that a change makes, as a unified diff. Characters that could control a terminal are escaped. Of
+    /// a file that is no text, or is larger than 1 MiB, only the path is shown.
     ///
     /// # Errors
     /// Fails if the staged contents or the granted directory cannot be read.
     pub fn diff(&self, set: &ChangeSet, change: &Change) -> Result<String, StagingError> {
         let path = set.full_path(change);
         let old = || match change.before {
-            Before::Nothing | Before::Directory => Ok(Contents::Text(String::new())),
-            Before::File(_) | Before::Unclear => Dir::open_ambient_dir(&set.directory, ambient_authority())
+            PathState::Nothing | PathState::Directory => Ok(Contents::Text(String::new())),
+            PathState::File(_) | PathState::Unclear => Dir::open_ambient_dir(&set.directory, ambient_authority())
                 .map_err(StagingError::io("open", &set.directory))
-                .map(|dir| read_contents(&dir, &change.path).unwrap_or(Contents::Other("not there any more"))),
+                .map(|dir| read_contents(&dir, &change.path).unwrap_or(Contents::NotComparable("not there any more"))),
         };
         let new = match &action_blob(&change.action) {
             Some(blob) => {
@@ -51,19 +51,20 @@ impl Staging {
                 format!("{}: {}\n", change.verb(), in_one_line(&path))
             }
             (_, Contents::Text(old), Contents::Text(new)) => unified_diff(&old, &new, &from, &to),
-            (_, Contents::Other(what), _) | (_, _, Contents::Other(what)) => {
-                format!("--- {from}\n+++ {to}\nthe file is {what}\n")
+            (_, Contents::NotComparable(why), _) | (_, _, Contents::NotComparable(why)) => {
+                format!("--- {from}\n+++ {to}\nthe file is {why}\n")
             }
         };
         Ok(printable(&text))
     }
 }
 
-/// Returns a path in one line.
+/// Returns a path with its line breaks replaced.
 fn in_one_line(path: &Path) -> String {
     path.display().to_string().replace(['\n', '\r'], "?")
 }
 
+/// Returns the name of the file with the new contents, if the action has new contents.
 fn action_blob(action: &Action) -> Option<String> {
     match action {
         Action::Write { blob, .. } => Some(blob.clone()),
@@ -71,11 +72,12 @@ fn action_blob(action: &Action) -> Option<String> {
     }
 }
 
+/// Returns the names of the old and the new file in the head of a diff. A file that does not exist is `/dev/null`.
 fn labels(change: &Change, path: &Path) -> (String, String) {
     let (nothing, path) = ("/dev/null".to_owned(), in_one_line(path));
     match (&change.action, change.before) {
         (Action::RemoveFile, _) => (path, nothing),
-        (_, Before::Nothing) => (nothing, path),
+        (_, PathState::Nothing) => (nothing, path),
         _ => (path.clone(), path),
     }
 }
@@ -89,10 +91,10 @@ fn unified_diff(old: &str, new: &str, from: &str, to: &str) -> String {
 fn read_contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
     let file = open_regular(dir, path)?;
     if file.metadata()?.len() > MAX_SHOWN_BYTES {
-        return Ok(Contents::Other("too large to be shown"));
+        return Ok(Contents::NotComparable("too large to be shown"));
     }
     let mut bytes = Vec::new();
     file.take(MAX_SHOWN_BYTES).read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes).map_or(Contents::Other("no text"), Contents::Text);
+    let text = String::from_utf8(bytes).map_or(Contents::NotComparable("no text"), Contents::Text);
     Ok(text)
 }

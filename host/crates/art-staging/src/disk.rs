@@ -1,4 +1,4 @@
-//! Files on the disk: reading them without waiting, and writing them so that they survive a crash.
+//! Reads files without waiting for pipes or devices, and writes files so that they survive a crash.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,9 +8,10 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 
-use crate::change::{Before, Digest};
+use crate::change::{Digest, PathState};
 
-/// Opens a regular file beneath a directory, without following a link at its end and without waiting.
+/// Opens a regular file beneath a directory. Follows no link in the last part of the path, and does not wait, as opening a pipe
+/// could.
 pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -25,7 +26,7 @@ pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns the digest of all that is left to read.
+/// Returns the digest of all that can still be read.
 pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 64 << 10];
@@ -39,23 +40,23 @@ pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
     }
 }
 
-/// Returns what is at a path. A link, a pipe or a device is [`Before::Unclear`], which is always a conflict.
-pub(crate) fn current_state(dir: &Dir, path: &Path) -> io::Result<Before> {
+/// Returns what is at a path now. A link, a pipe or a device is [`PathState::Unclear`], which is always a conflict.
+pub(crate) fn current_state(dir: &Dir, path: &Path) -> io::Result<PathState> {
     let metadata = match dir.symlink_metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Before::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PathState::Nothing),
         Err(error) => return Err(error),
     };
     if metadata.is_dir() {
-        return Ok(Before::Directory);
+        return Ok(PathState::Directory);
     }
     if !metadata.is_file() {
-        return Ok(Before::Unclear);
+        return Ok(PathState::Unclear);
     }
-    open_regular(dir, path).and_then(digest).map(Before::File)
+    open_regular(dir, path).and_then(digest).map(PathState::File)
 }
 
-/// Writes a file of this host. After a crash, the file is complete, or as it was before.
+/// Writes a file of the host's own data. After a crash, the file is complete, or as it was before.
 pub(crate) fn write_durably(dir: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
     let temporary = format!("{name}.tmp");
     let mut file = dir.create(&temporary)?;
@@ -74,7 +75,7 @@ pub(crate) fn sync_directory(dir: &Dir, path: &Path) -> io::Result<()> {
     };
     let directory = dir.open(path)?;
     match directory.sync_all() {
-        // Some file systems cannot do that for directories.
+        // Some file systems can wait only for files, not for directories.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }

@@ -1,4 +1,4 @@
-//! The changes of a call that still runs.
+//! Drafts: the changes of calls that still run.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions};
 
-use crate::change::{Action, Before, Change, ChangeSet, Origin};
+use crate::change::{Action, Change, ChangeSet, Origin, PathState};
 use crate::disk::{digest, open_regular, sync_directory, write_durably};
 use crate::error::StagingError;
 use crate::staging::SET_FILE;
@@ -14,23 +14,27 @@ use crate::staging::SET_FILE;
 /// The changes of a call that still runs. They are dropped if the draft is not finished, also if the process is killed.
 #[derive(Debug)]
 pub struct Draft {
-    /// The folder of all change sets.
+    /// The folder of all drafts and change sets.
     root: Dir,
     /// The folder of this draft.
     dir: Dir,
+    /// Name of the folder of this draft.
     name: String,
+    /// Identifier that the change set will have.
     id: String,
     origin: Origin,
+    /// The granted directory.
     directory: PathBuf,
+    /// Number of blobs: files with contents, in the folder of this draft.
     blob_count: u32,
     is_finished: bool,
-    /// Shows other processes that this draft is in use.
+    /// The lock of the folder, which shows other processes that this draft is in use.
     _lock: File,
 }
 
 /// What a call did at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Drafted {
+pub enum DraftedAction {
     /// It wrote the file whose contents are now in this blob.
     Write(String),
     /// It created the directory.
@@ -61,7 +65,7 @@ impl Draft {
         })
     }
 
-    /// Creates an empty file for contents, open for reading and writing, and returns it with its name.
+    /// Creates a blob, an empty file for contents, and returns its name and the file, which is open for reading and writing.
     ///
     /// # Errors
     /// Fails if the file cannot be created.
@@ -74,7 +78,7 @@ impl Draft {
         Ok((name, file))
     }
 
-    /// Opens a file with contents again.
+    /// Opens a blob again, for reading and writing.
     ///
     /// # Errors
     /// Fails if the file cannot be opened.
@@ -84,18 +88,18 @@ impl Draft {
         Ok(self.dir.open_with(name, &options)?.into_std())
     }
 
-    /// Makes a change set of what the call did, and returns its identifier. Returns `None`, and keeps nothing, if the call
-    /// changed nothing.
+    /// Makes a change set of the draft, and returns its identifier. `drafted` has each path, what the call did there, and what
+    /// was there before. Returns `None`, and keeps nothing, if the call changed nothing.
     ///
     /// # Errors
     /// Fails if the changes cannot be stored.
-    pub fn finish(mut self, drafted: Vec<(PathBuf, Drafted, Before)>) -> Result<Option<String>, StagingError> {
+    pub fn finish(mut self, drafted: Vec<(PathBuf, DraftedAction, PathState)>) -> Result<Option<String>, StagingError> {
         if drafted.is_empty() {
             return Ok(None);
         }
         let changes = drafted
             .into_iter()
-            .map(|(path, drafted, before)| self.to_change(path, drafted, before))
+            .map(|(path, action, before)| self.to_change(path, action, before))
             .filter(|change| !change.as_ref().is_ok_and(Change::changes_nothing))
             .collect::<std::io::Result<Vec<_>>>();
         if matches!(&changes, Ok(changes) if changes.is_empty()) {
@@ -108,22 +112,23 @@ impl Draft {
         Ok(Some(self.id.clone()))
     }
 
-    fn to_change(&self, path: PathBuf, drafted: Drafted, before: Before) -> std::io::Result<Change> {
+    fn to_change(&self, path: PathBuf, drafted: DraftedAction, before: PathState) -> std::io::Result<Change> {
         let action = match drafted {
-            Drafted::Write(blob) => {
+            DraftedAction::Write(blob) => {
                 let file = open_regular(&self.dir, Path::new(&blob))?;
                 file.sync_all()?;
                 let bytes = file.metadata()?.len();
                 let digest = digest(file)?;
                 Action::Write { blob, digest, bytes }
             }
-            Drafted::CreateDirectory => Action::CreateDirectory,
-            Drafted::RemoveFile => Action::RemoveFile,
-            Drafted::RemoveDirectory => Action::RemoveDirectory,
+            DraftedAction::CreateDirectory => Action::CreateDirectory,
+            DraftedAction::RemoveFile => Action::RemoveFile,
+            DraftedAction::RemoveDirectory => Action::RemoveDirectory,
         };
         Ok(Change { path, action, before })
     }
 
+    /// Writes the description of the change set, and makes the folder of the draft the folder of the change set.
     fn store(&self, mut changes: Vec<Change>) -> std::io::Result<()> {
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -150,13 +155,14 @@ impl Drop for Draft {
     }
 }
 
+/// End of the name of the folder of a draft.
 const DRAFT_ENDING: &str = ".draft";
 
 fn draft_name(id: &str) -> String {
     format!("{id}{DRAFT_ENDING}")
 }
 
-/// Returns whether a folder is that of a draft.
+/// Returns whether the folder with this name is that of a draft.
 pub(crate) fn is_draft(name: &str) -> bool {
     name.ends_with(DRAFT_ENDING)
 }

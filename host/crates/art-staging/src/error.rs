@@ -26,13 +26,13 @@ pub enum StagingError {
         /// The reason.
         source: serde_json::Error,
     },
-    /// No run with staged changes and no change set has this name.
+    /// No run with staged changes and no change set has an identifier that begins with this text.
     #[error("no staged changes are of a run or a change set `{0}`; `art changes list` shows all")]
     Unknown(String),
-    /// Several runs or change sets begin with this prefix.
+    /// The identifiers of several runs or change sets begin with this prefix.
     #[error("several runs or change sets begin with `{0}`; type a longer prefix, or `last` for the newest run")]
     Ambiguous(String),
-    /// A change set has no such file.
+    /// A change set has no change at this path.
     #[error("the staged changes `{id}` have no file `{}`; `art changes show {id}` shows all", path.display())]
     NoSuchFile {
         /// The change set.
@@ -40,13 +40,13 @@ pub enum StagingError {
         /// The path that was asked for.
         path: PathBuf,
     },
-    /// Files changed since the call looked at them. Nothing was committed.
+    /// Files changed after the call had first looked at them. Nothing was committed.
     #[error("{}", conflicts_text(.0))]
     Conflicts(Vec<Conflict>),
 }
 
 impl StagingError {
-    /// Returns a function that adds what was tried to an error of the operating system.
+    /// Returns a function that adds to an error of the operating system what was tried, and with which file or folder.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path, source }

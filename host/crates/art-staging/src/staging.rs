@@ -1,4 +1,4 @@
-//! The folder with all change sets.
+//! The folder with all change sets and drafts.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,12 +17,12 @@ use crate::error::StagingError;
 
 /// The file that describes a change set, in its folder.
 pub(crate) const SET_FILE: &str = "changes.json";
-/// The folder that is locked while changes are committed, dropped or recovered.
+/// The folder that is locked while changes are committed or dropped, or while interrupted commits are recovered.
 pub(crate) const LOCK: &str = "lock";
 /// Maximum size of the description of a change set, in bytes.
 const MAX_SET_BYTES: u64 = 64 << 20;
 
-/// The folder with all change sets of a home.
+/// The folder with all change sets and drafts of a host. Each of them has its own folder in it.
 #[derive(Debug)]
 pub struct Staging {
     path: PathBuf,
@@ -30,13 +30,13 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Opens the folder, and creates it if there is none. Carries out commits that were interrupted after their journal was
-    /// complete, and removes the traces of other commits and of calls that were interrupted.
+    /// Opens the folder, and creates it if there is none. Carries out the interrupted commits whose journals are complete,
+    /// undoes other interrupted commits, and removes the drafts of interrupted calls.
     ///
     /// # Errors
     /// Fails if the folder cannot be used. An interrupted commit that cannot be carried out is only logged.
     pub fn open(path: &Path) -> Result<Self, StagingError> {
-        let staging = Self::open_only(path)?;
+        let staging = Self::open_without_recovery(path)?;
         // If another process has the lock, it is committing right now, and its commit must not be recovered.
         if let Ok(lock) = staging.lock_with(lock) {
             staging.recover()?;
@@ -45,7 +45,7 @@ impl Staging {
         Ok(staging)
     }
 
-    fn open_only(path: &Path) -> Result<Self, StagingError> {
+    fn open_without_recovery(path: &Path) -> Result<Self, StagingError> {
         let mut builder = std::fs::DirBuilder::new();
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         let created = builder.recursive(true).create(path);
@@ -65,6 +65,7 @@ impl Staging {
         })
     }
 
+    /// Locks the folder with `lock`, a function that locks a given folder.
     fn lock_with(&self, lock: impl Fn(&Dir) -> std::io::Result<File>) -> Result<File, StagingError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
@@ -75,8 +76,8 @@ impl Staging {
         locked.map_err(StagingError::io("lock", self.path.join(LOCK)))
     }
 
-    /// Starts a draft for a call beneath a granted directory. Removes what the same call staged there before: a call is made
-    /// again if the host was stopped before it had stored the end of the call.
+    /// Starts a draft for the changes of a call beneath a granted directory. Removes what the same call staged there before: a
+    /// call is made again if the host was stopped before it had stored the end of the call.
     ///
     /// # Errors
     /// Fails if the folder of the draft cannot be created, or if an earlier change set cannot be removed.
@@ -95,7 +96,7 @@ impl Staging {
     /// Fails if the folder or a description cannot be read.
     pub fn list(&self) -> Result<Vec<ChangeSet>, StagingError> {
         let mut sets = Vec::new();
-        for name in self.names()? {
+        for name in self.entry_names()? {
             if !is_draft(&name) && self.root.exists(Path::new(&name).join(SET_FILE)) {
                 sets.push(self.read(&name)?);
             }
@@ -104,8 +105,8 @@ impl Staging {
         Ok(sets)
     }
 
-    /// Returns the change sets of a run, or the one with this identifier. `name` is the identifier of the run or the
-    /// change set, or a prefix that no other has.
+    /// Returns the change sets of a run, or a single one. `name` is the identifier of the run or of the change set, or a prefix
+    /// that no other identifier has.
     ///
     /// # Errors
     /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
@@ -113,12 +114,12 @@ impl Staging {
         Self::find_in(self.list()?, name)
     }
 
-    /// Same as [`find`](Self::find) among some of the change sets.
+    /// Same as [`find`](Self::find), but looks only among the given change sets.
     ///
     /// # Errors
     /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
     pub fn find_in(mut sets: Vec<ChangeSet>, name: &str) -> Result<Vec<ChangeSet>, StagingError> {
-        let known: BTreeSet<&str> = sets.iter().flat_map(ChangeSet::names).collect();
+        let known: BTreeSet<&str> = sets.iter().flat_map(ChangeSet::identifiers).collect();
         let mut matching = known
             .range(name..)
             .take_while(|known| !name.is_empty() && known.starts_with(name));
@@ -127,11 +128,12 @@ impl Staging {
             (Some(first), Some(_)) if *first != name => return Err(StagingError::Ambiguous(name.to_owned())),
             (Some(first), _) => (*first).to_owned(),
         };
-        sets.retain(|set| set.names().contains(&found.as_str()));
+        sets.retain(|set| set.identifiers().contains(&found.as_str()));
         Ok(sets)
     }
 
-    pub(crate) fn names(&self) -> Result<Vec<String>, StagingError> {
+    /// Returns the names of the change sets, the drafts and the lock.
+    pub(crate) fn entry_names(&self) -> Result<Vec<String>, StagingError> {
         let failed = |error| StagingError::io("list", &self.path)(error);
         let mut names = Vec::new();
         for entry in self.root.entries().map_err(failed)? {
@@ -147,11 +149,12 @@ impl Staging {
             .map_err(StagingError::io("open", self.path.join(name)))
     }
 
+    /// Reads the description of a change set.
     pub(crate) fn read(&self, id: &str) -> Result<ChangeSet, StagingError> {
         read_json(&self.folder(id)?, SET_FILE, &self.path.join(id))
     }
 
-    /// Stores what is left of a change set, or removes it if nothing is.
+    /// Stores the description of a change set, or removes the change set if it has no changes any more.
     pub(crate) fn store(&self, set: &ChangeSet) -> Result<(), StagingError> {
         if set.changes.is_empty() {
             return self.remove(&set.id);
@@ -176,13 +179,13 @@ impl Staging {
     }
 }
 
-/// Reads a JSON file of this host, up to a maximum size.
+/// Reads a JSON file of the host's own data, up to a maximum size. `folder_path` is the path of `folder`, for errors.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
     folder: &Dir,
     name: &str,
-    path: &Path,
+    folder_path: &Path,
 ) -> Result<T, StagingError> {
-    let path = path.join(name);
+    let path = folder_path.join(name);
     let mut bytes = Vec::new();
     let read = open_regular(folder, Path::new(name)).and_then(|file| file.take(MAX_SET_BYTES).read_to_end(&mut bytes));
     read.map_err(StagingError::io("read", &path))?;

@@ -1,4 +1,4 @@
-//! Commits, conflicts and interruptions.
+//! Tests of commits, conflicts and interruptions.
 
 #![expect(clippy::print_stdout, reason = "a child process says when it is ready")]
 
@@ -9,10 +9,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::disk::digest;
-use crate::draft::Drafted;
+use crate::draft::DraftedAction;
 use crate::*;
 
-/// A granted directory and a folder of staged changes.
+/// A granted directory with the files `a.txt` and `sub/b.txt`, and beside it a folder for staged changes.
 struct Fixture {
     folder: TempDir,
 }
@@ -27,69 +27,82 @@ impl Fixture {
         fixture
     }
 
+    /// Returns the full path of a file in the granted directory.
     fn granted_path(&self, path: &str) -> PathBuf {
         self.folder.path().join("granted").join(path)
     }
 
+    /// Writes a file in the granted directory.
     fn write(&self, path: &str, text: &str) {
         fs::write(self.granted_path(path), text).unwrap();
     }
 
+    /// Reads a file in the granted directory. `None` if it does not exist.
     fn read(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.granted_path(path)).ok()
     }
 
-    fn staging(&self) -> Staging {
+    /// Opens the folder for staged changes, as a new process would.
+    fn open_staging(&self) -> Staging {
         Staging::open(&self.folder.path().join("staging")).unwrap()
     }
 
-    fn before(&self, path: &str) -> Before {
-        self.read(path)
-            .map_or(Before::Nothing, |text| Before::File(digest(text.as_bytes()).unwrap()))
+    /// Returns what is at a path in the granted directory now: a file or nothing.
+    fn current_state(&self, path: &str) -> PathState {
+        self.read(path).map_or(PathState::Nothing, |text| {
+            PathState::File(digest(text.as_bytes()).unwrap())
+        })
     }
 
-    fn draft(&self) -> Draft {
+    /// Starts a draft for a call, which is the same in each test.
+    fn start_draft(&self) -> Draft {
         let origin = Origin {
             run: "run".to_owned(),
             call: "call".to_owned(),
             tool: "tool".to_owned(),
         };
-        self.staging().draft(origin, &self.granted_path("")).unwrap()
+        self.open_staging().draft(origin, &self.granted_path("")).unwrap()
     }
 
     /// Stages new contents for `a.txt`, a new file `new/deep/c.txt`, and the removal of `sub/b.txt` and its folder.
-    fn stage(&self) -> ChangeSet {
-        let mut draft = self.draft();
-        let mut blob = |text: &str| {
+    fn stage_changes(&self) -> ChangeSet {
+        let mut draft = self.start_draft();
+        let mut write_blob = |text: &str| {
             let (name, _) = draft.new_blob().unwrap();
             std::io::Write::write_all(&mut draft.open_blob(&name).unwrap(), text.as_bytes()).unwrap();
-            Drafted::Write(name)
+            DraftedAction::Write(name)
         };
         let drafted = vec![
-            ("a.txt".into(), blob("new a\n"), self.before("a.txt")),
-            ("new/deep/c.txt".into(), blob("new c\n"), Before::Nothing),
-            ("new".into(), Drafted::CreateDirectory, Before::Nothing),
-            ("new/deep".into(), Drafted::CreateDirectory, Before::Nothing),
-            ("sub/b.txt".into(), Drafted::RemoveFile, self.before("sub/b.txt")),
-            ("sub".into(), Drafted::RemoveDirectory, Before::Directory),
+            ("a.txt".into(), write_blob("new a\n"), self.current_state("a.txt")),
+            ("new/deep/c.txt".into(), write_blob("new c\n"), PathState::Nothing),
+            ("new".into(), DraftedAction::CreateDirectory, PathState::Nothing),
+            ("new/deep".into(), DraftedAction::CreateDirectory, PathState::Nothing),
+            (
+                "sub/b.txt".into(),
+                DraftedAction::RemoveFile,
+                self.current_state("sub/b.txt"),
+            ),
+            ("sub".into(), DraftedAction::RemoveDirectory, PathState::Directory),
         ];
         let id = draft.finish(drafted).unwrap().unwrap();
-        self.staging().find(&id).unwrap().remove(0)
+        self.open_staging().find(&id).unwrap().remove(0)
     }
 
+    /// Returns whether none of the changes of `stage_changes` is made.
     fn is_unchanged(&self) -> bool {
         self.read("a.txt").as_deref() == Some("old a\n")
             && self.read("sub/b.txt").as_deref() == Some("old b\n")
             && self.read("new/deep/c.txt").is_none()
     }
 
+    /// Returns whether all changes of `stage_changes` are made.
     fn is_committed(&self) -> bool {
         self.read("a.txt").as_deref() == Some("new a\n")
             && !self.granted_path("sub").exists()
             && self.read("new/deep/c.txt").as_deref() == Some("new c\n")
     }
 
-    /// Returns the names of the files that a commit left behind.
+    /// Returns the names of the temporary files that a commit left behind.
     fn temporary_files(&self) -> Vec<String> {
         let entries = [
             self.granted_path(""),
@@ -105,13 +118,13 @@ impl Fixture {
 #[test]
 fn staged_changes_have_no_effect_until_they_are_committed() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
+    let set = fixture.stage_changes();
     assert!(fixture.is_unchanged());
-    let committed = fixture.staging().commit(&set, &[]).unwrap();
+    let committed = fixture.open_staging().commit(&set, &[]).unwrap();
     assert!(fixture.is_committed());
     assert_eq!(committed.paths.len(), set.changes.len());
     assert_eq!(
-        (fixture.temporary_files(), fixture.staging().list().unwrap()),
+        (fixture.temporary_files(), fixture.open_staging().list().unwrap()),
         (vec![], vec![])
     );
 }
@@ -119,20 +132,20 @@ fn staged_changes_have_no_effect_until_they_are_committed() {
 #[test]
 fn dropped_changes_have_no_effect() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
-    fixture.staging().discard(&set, &[]).unwrap();
+    let set = fixture.stage_changes();
+    fixture.open_staging().discard(&set, &[]).unwrap();
     assert!(fixture.is_unchanged());
-    assert!(fixture.staging().list().unwrap().is_empty());
+    assert!(fixture.open_staging().list().unwrap().is_empty());
 }
 
 #[test]
 fn a_commit_waits_while_another_one_has_the_lock() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
-    let staging = fixture.staging();
+    let set = fixture.stage_changes();
+    let staging = fixture.open_staging();
     let lock = staging.lock().unwrap();
     std::thread::scope(|scope| {
-        let committing = scope.spawn(|| fixture.staging().commit(&set, &[]));
+        let committing = scope.spawn(|| fixture.open_staging().commit(&set, &[]));
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert!(fixture.is_unchanged());
         drop(lock);
@@ -144,36 +157,37 @@ fn a_commit_waits_while_another_one_has_the_lock() {
 #[test]
 fn a_single_file_can_be_committed_or_dropped() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
-    fixture.staging().commit(&set, &["new/deep/c.txt".into()]).unwrap();
+    let set = fixture.stage_changes();
+    fixture.open_staging().commit(&set, &["new/deep/c.txt".into()]).unwrap();
     assert_eq!(fixture.read("new/deep/c.txt").as_deref(), Some("new c\n"));
     assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
     fixture
-        .staging()
+        .open_staging()
         .discard(&set, &[fixture.granted_path("a.txt")])
         .unwrap();
-    fixture.staging().commit(&set, &[]).unwrap();
+    fixture.open_staging().commit(&set, &[]).unwrap();
     assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
     assert!(!fixture.granted_path("sub").exists());
-    assert!(fixture.staging().list().unwrap().is_empty());
+    assert!(fixture.open_staging().list().unwrap().is_empty());
 }
 
 #[test]
-fn a_file_that_is_not_staged_is_not_committed() {
+fn committing_a_file_without_a_staged_change_is_an_error() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
-    let error = fixture.staging().commit(&set, &["other.txt".into()]).unwrap_err();
+    let set = fixture.stage_changes();
+    let error = fixture.open_staging().commit(&set, &["other.txt".into()]).unwrap_err();
     assert!(error.to_string().contains("have no file `other.txt`"), "{error}");
     assert!(fixture.is_unchanged());
 }
 
 #[test]
-fn a_file_that_changed_is_a_conflict_and_nothing_is_committed() {
-    for (path, text) in [("a.txt", "theirs"), ("sub/b.txt", "theirs")] {
+fn a_file_that_somebody_else_changed_is_a_conflict_and_nothing_is_committed() {
+    let text = "theirs";
+    for path in ["a.txt", "sub/b.txt"] {
         let fixture = Fixture::new();
-        let set = fixture.stage();
+        let set = fixture.stage_changes();
         fixture.write(path, text);
-        let error = fixture.staging().commit(&set, &[]).unwrap_err();
+        let error = fixture.open_staging().commit(&set, &[]).unwrap_err();
         let StagingError::Conflicts(conflicts) = error else {
             panic!("{error}")
         };
@@ -186,51 +200,56 @@ fn a_file_that_changed_is_a_conflict_and_nothing_is_committed() {
         assert_eq!(fixture.read(path).as_deref(), Some(text));
         assert!(!fixture.granted_path("new").exists());
         assert_eq!(fixture.temporary_files(), Vec::<String>::new());
-        assert_eq!(fixture.staging().find("run").unwrap(), [set]);
+        assert_eq!(fixture.open_staging().find("run").unwrap(), [set]);
     }
 }
 
 #[test]
-fn a_file_that_appeared_is_a_conflict() {
+fn a_file_that_somebody_else_created_is_a_conflict() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
+    let set = fixture.stage_changes();
     fs::create_dir_all(fixture.granted_path("new/deep")).unwrap();
     fixture.write("new/deep/c.txt", "theirs");
-    fixture.staging().commit(&set, &[]).unwrap_err();
+    fixture.open_staging().commit(&set, &[]).unwrap_err();
     assert_eq!(fixture.read("new/deep/c.txt").as_deref(), Some("theirs"));
 }
 
 #[test]
 fn a_link_that_took_the_place_of_a_file_is_a_conflict() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
+    let set = fixture.stage_changes();
+    // The link leads to the same contents as before.
     let outside = fixture.folder.path().join("outside.txt");
     fs::write(&outside, "old a\n").unwrap();
     fs::remove_file(fixture.granted_path("a.txt")).unwrap();
     std::os::unix::fs::symlink(&outside, fixture.granted_path("a.txt")).unwrap();
-    fixture.staging().commit(&set, &[]).unwrap_err();
+    fixture.open_staging().commit(&set, &[]).unwrap_err();
     assert_eq!(fs::read_to_string(outside).unwrap(), "old a\n");
 }
 
 #[test]
 fn a_call_that_changed_nothing_leaves_no_change_set() {
     let fixture = Fixture::new();
-    assert_eq!(fixture.draft().finish(Vec::new()).unwrap(), None);
-    let mut draft = fixture.draft();
+    assert_eq!(fixture.start_draft().finish(Vec::new()).unwrap(), None);
+    let mut draft = fixture.start_draft();
     let (name, mut file) = draft.new_blob().unwrap();
     std::io::Write::write_all(&mut file, b"old a\n").unwrap();
-    let same = (PathBuf::from("a.txt"), Drafted::Write(name), fixture.before("a.txt"));
-    assert_eq!(draft.finish(vec![same]).unwrap(), None);
-    assert!(fixture.staging().list().unwrap().is_empty());
+    let same_contents = (
+        PathBuf::from("a.txt"),
+        DraftedAction::Write(name),
+        fixture.current_state("a.txt"),
+    );
+    assert_eq!(draft.finish(vec![same_contents]).unwrap(), None);
+    assert!(fixture.open_staging().list().unwrap().is_empty());
 }
 
 #[test]
 fn a_call_that_is_made_again_replaces_what_it_staged() {
     let fixture = Fixture::new();
-    let first = fixture.stage();
-    let second = fixture.stage();
+    let first = fixture.stage_changes();
+    let second = fixture.stage_changes();
     assert_ne!(first.id, second.id);
-    assert_eq!(fixture.staging().list().unwrap(), [second]);
+    assert_eq!(fixture.open_staging().list().unwrap(), [second]);
 }
 
 #[test]
@@ -238,8 +257,8 @@ fn a_committed_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt as _;
     let fixture = Fixture::new();
     fs::set_permissions(fixture.granted_path("a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
-    let set = fixture.stage();
-    fixture.staging().commit(&set, &[]).unwrap();
+    let set = fixture.stage_changes();
+    fixture.open_staging().commit(&set, &[]).unwrap();
     let mode = fs::metadata(fixture.granted_path("a.txt"))
         .unwrap()
         .permissions()
@@ -250,14 +269,14 @@ fn a_committed_file_keeps_its_permissions() {
 #[test]
 fn a_diff_shows_what_changes() {
     let fixture = Fixture::new();
-    let set = fixture.stage();
+    let set = fixture.stage_changes();
     let diff = |path: &str| {
         let change = set
             .changes
             .iter()
             .find(|change| change.path == Path::new(path))
             .unwrap();
-        let diff = fixture.staging().diff(&set, change).unwrap();
+        let diff = fixture.open_staging().diff(&set, change).unwrap();
         diff.replace(fixture.folder.path().to_str().unwrap(), "")
     };
     assert_eq!(
@@ -279,18 +298,20 @@ fn a_diff_shows_what_changes() {
 fn opening_the_staging_removes_only_drafts_of_interrupted_calls() {
     let fixture = Fixture::new();
     let count_entries = || fs::read_dir(fixture.folder.path().join("staging")).unwrap().count();
-    let running = fixture.draft();
-    let before = count_entries();
-    drop(fixture.staging());
-    assert_eq!(count_entries(), before);
+    let draft_of_running_call = fixture.start_draft();
+    let count_before = count_entries();
+    drop(fixture.open_staging());
+    assert_eq!(count_entries(), count_before);
+    // No process has locked this draft.
     fs::create_dir(fixture.folder.path().join("staging/1-2-3.draft")).unwrap();
-    drop(fixture.staging());
-    assert_eq!(count_entries(), before);
-    drop(running);
-    assert_eq!(count_entries(), before - 1);
+    drop(fixture.open_staging());
+    assert_eq!(count_entries(), count_before);
+    drop(draft_of_running_call);
+    assert_eq!(count_entries(), count_before - 1);
 }
 
-/// Commits the one change set in the folder that a variable of the environment names. The test below kills it.
+/// Commits the only change set in the folder that a variable of the environment names. The test below runs this in a child
+/// process and kills it.
 #[test]
 #[ignore = "run as a child process by the test below"]
 fn commit_in_a_child_process() {
@@ -302,7 +323,8 @@ fn commit_in_a_child_process() {
     staging.commit(&set, &[]).unwrap();
 }
 
-/// Starts a commit, kills it after `delay`, and returns whether its changes were there before the next start, and after it.
+/// Starts a commit in a child process, kills it after `delay`, and opens the staging again. Returns whether the changes were
+/// made before the staging was opened, and whether they are made now.
 fn kill_commit(fixture: &Fixture, delay: Duration) -> (bool, bool) {
     use std::io::{BufRead as _, Write as _};
     use std::process::{Command, Stdio};
@@ -327,11 +349,11 @@ fn kill_commit(fixture: &Fixture, delay: Duration) -> (bool, bool) {
     drop(child.kill());
     child.wait().unwrap();
     let was_committed = fixture.is_committed();
-    let staging = fixture.staging();
+    let staging = fixture.open_staging();
     let is_committed = fixture.is_committed();
     assert!(
         is_committed || fixture.is_unchanged(),
-        "the files are mixed after {delay:?}"
+        "only some of the changes are made after {delay:?}"
     );
     assert_eq!(fixture.temporary_files(), Vec::<String>::new(), "after {delay:?}");
     let remaining = staging.list().unwrap().len();
@@ -342,24 +364,27 @@ fn kill_commit(fixture: &Fixture, delay: Duration) -> (bool, bool) {
 #[test]
 fn a_killed_commit_changes_all_files_or_none() {
     const ROUNDS: u32 = 200;
-    let (mut committed, mut unchanged, mut committed_at_start) = (0, 0, 0);
-    // About the time that a commit takes, which depends on the machine and on what else it does.
-    let mut longest = Duration::from_millis(5);
+    let (mut committed, mut unchanged, mut committed_by_recovery) = (0, 0, 0);
+    // An estimate of the time that a commit takes, which depends on the machine and on what else it does.
+    let mut commit_time = Duration::from_millis(5);
     for round in 0..ROUNDS {
         let fixture = Fixture::new();
-        fixture.stage();
+        fixture.stage_changes();
         // The delays cover the whole time of a commit, in an order without a pattern.
-        let delay = longest * (round * 7 % 20 + 1) / 20;
+        let delay = commit_time * (round * 7 % 20 + 1) / 20;
         let (was_committed, is_committed) = kill_commit(&fixture, delay);
         committed += u32::from(is_committed);
         unchanged += u32::from(!is_committed);
-        committed_at_start += u32::from(is_committed && !was_committed);
-        if is_committed && delay < longest / 2 {
-            longest = longest * 9 / 10;
-        } else if !is_committed && delay > longest / 2 {
-            longest = longest * 11 / 10;
+        committed_by_recovery += u32::from(is_committed && !was_committed);
+        // Adjusts the estimate so that about half of the commits are complete when they are killed.
+        if is_committed && delay < commit_time / 2 {
+            commit_time = commit_time * 9 / 10;
+        } else if !is_committed && delay > commit_time / 2 {
+            commit_time = commit_time * 11 / 10;
         }
     }
-    println!("{committed} committed, of these {committed_at_start} at the next start; {unchanged} not");
+    println!(
+        "{committed} committed, of these {committed_by_recovery} when the staging was opened again; {unchanged} not"
+    );
     assert!(committed > 0 && unchanged > 0);
 }

@@ -6,7 +6,7 @@ use crate::check;
 use crate::error::StoreError;
 use crate::limits::{BLOB_OVERHEAD_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 
-/// Bytes with their digest, which a run stores once. Copies share the bytes.
+/// Bytes with their digest. A run stores equal bytes only once. Clones share the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     digest: String,
@@ -43,12 +43,13 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns how many bytes of blobs a run can still store if it has blobs of these sizes.
+/// Returns how many bytes a run that has blobs of these sizes can still store in blobs, including the overhead of each blob.
 pub(crate) fn remaining_room(sizes: impl Iterator<Item = u64>) -> u64 {
     sizes.fold(MAX_RUN_BLOB_BYTES, |room, size| room.saturating_sub(counted_size(size)))
 }
 
-/// Refuses a blob that is too large by itself, or for which its run has no room. Returns the room that is left after it.
+/// Returns the room that is left when a run that has `room` also stores the blob `bytes`. Fails if the blob is too large by
+/// itself, or for the room.
 pub(crate) fn take_room(trace_id: &str, room: u64, bytes: &[u8]) -> Result<u64, StoreError> {
     if bytes.len() > MAX_VALUE_BYTES {
         return Err(StoreError::TooLarge {
@@ -73,6 +74,7 @@ pub(crate) fn verify_digest(expected: &str, bytes: Vec<u8>) -> Result<Vec<u8>, S
     })
 }
 
+/// Returns the size with which a blob counts: its bytes and an overhead.
 fn counted_size(bytes: u64) -> u64 {
     bytes.saturating_add(BLOB_OVERHEAD_BYTES)
 }

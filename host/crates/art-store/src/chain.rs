@@ -1,17 +1,17 @@
 //! The digest chain of a journal.
 //!
-//! The digest of an entry covers everything that is stored of the entry, and the digest before it. A change of one entry changes
-//! the digests of all later ones, so the last digest of a run stands for its whole journal.
+//! The digest of an entry covers everything that is stored of the entry, and the digest of the entry before it. A change of one
+//! entry changes the digests of all later ones, so the last digest of a run stands for its whole journal.
 
 use art_core::Timestamp;
 
 use crate::error::StoreError;
 use crate::record::{JournalEntry, RunRecord};
 
-/// Separates these digests from digests of other data.
+/// The beginning of all hashed data here, so that these digests differ from digests of other data.
 const DOMAIN: &[u8] = b"art journal 1\0";
 
-/// Returns the digest before the first entry of a run.
+/// Returns the digest of a run without entries, from which the digest of its first entry is computed.
 pub(crate) fn initial_digest(trace_id: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(DOMAIN);
@@ -19,8 +19,8 @@ pub(crate) fn initial_digest(trace_id: &str) -> String {
     digest_text(&hasher)
 }
 
-/// Returns the digest of an entry whose predecessor has the digest `previous`. `payload` is the stored text. `kind` and `payload`
-/// are bytes, since a text that was changed in the database may not be valid UTF-8.
+/// Returns the digest of an entry. `previous` is the digest of the entry before it. `kind` and `payload` are the stored texts,
+/// as bytes because a text that was changed in the database may not be valid UTF-8.
 pub(crate) fn next_digest(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[u8], payload: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(DOMAIN);
@@ -37,22 +37,23 @@ pub(crate) fn next_digest(previous: &str, sequence: u64, timestamp: Timestamp, k
 /// Verifies the digests of the whole journal of a run.
 ///
 /// # Errors
-/// Fails with [`StoreError::BrokenChain`] if an entry was changed or is missing.
+/// Fails with [`StoreError::BrokenChain`] if an entry, the identifier of the run or its last digest was changed, or if an entry
+/// is missing.
 pub fn verify_journal(run: &RunRecord, entries: &[JournalEntry]) -> Result<(), StoreError> {
-    let broken = |sequence| StoreError::BrokenChain {
+    let broken_at = |sequence| StoreError::BrokenChain {
         trace_id: run.trace_id.clone(),
         sequence,
     };
-    let mut head = initial_digest(&run.trace_id);
+    let mut last_digest = initial_digest(&run.trace_id);
     for (sequence, entry) in (1..).zip(entries) {
         let (kind, payload) = (entry.kind.as_bytes(), entry.payload.as_bytes());
-        head = next_digest(&head, sequence, entry.timestamp, kind, payload);
-        if entry.sequence != sequence || entry.digest != head {
-            return Err(broken(sequence));
+        last_digest = next_digest(&last_digest, sequence, entry.timestamp, kind, payload);
+        if entry.sequence != sequence || entry.digest != last_digest {
+            return Err(broken_at(sequence));
         }
     }
-    if run.head != head || run.last_sequence != entries.len() as u64 {
-        return Err(broken(entries.len() as u64 + 1));
+    if run.head != last_digest || run.last_sequence != entries.len() as u64 {
+        return Err(broken_at(entries.len() as u64 + 1));
     }
     Ok(())
 }
@@ -67,6 +68,7 @@ mod tests {
 
     #[test]
     fn each_part_of_an_entry_changes_its_digest() {
+        // The parts are the digest before the entry, its sequence, its timestamp, its kind and its payload.
         let digest = next_digest("p", 1, 2, b"kind", b"payload");
         assert_eq!(digest, next_digest("p", 1, 2, b"kind", b"payload"));
         for other in [
@@ -81,25 +83,27 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_move_from_one_part_to_the_next_change_the_digest() {
+    fn a_byte_that_moves_from_one_part_to_the_next_changes_the_digest() {
         assert_ne!(next_digest("p", 1, 2, b"ab", b"c"), next_digest("p", 1, 2, b"a", b"bc"));
         assert_ne!(next_digest("pa", 1, 2, b"b", b"c"), next_digest("p", 1, 2, b"ab", b"c"));
     }
 
-    fn journal() -> (RunRecord, Vec<JournalEntry>) {
+    /// Returns a run and its journal of three entries.
+    fn run_with_three_entries() -> (RunRecord, Vec<JournalEntry>) {
         let new = crate::NewRun {
             trace_id: "r".to_owned(),
             ..crate::NewRun::default()
         };
         let mut run = crate::check::initial_run(&new, 0);
         let mut entries = Vec::new();
+        let timestamp = 7;
         for sequence in 1..=3 {
             let (kind, payload) = ("kind".to_owned(), format!("[{sequence}]"));
-            run.head = next_digest(&run.head, sequence, 7, kind.as_bytes(), payload.as_bytes());
+            run.head = next_digest(&run.head, sequence, timestamp, kind.as_bytes(), payload.as_bytes());
             run.last_sequence = sequence;
             entries.push(JournalEntry {
                 sequence,
-                timestamp: 7,
+                timestamp,
                 kind,
                 payload,
                 digest: run.head.clone(),
@@ -110,14 +114,14 @@ mod tests {
 
     #[test]
     fn an_unchanged_journal_is_verified() {
-        let (run, entries) = journal();
+        let (run, entries) = run_with_three_entries();
         assert!(verify_journal(&run, &entries).is_ok());
     }
 
     #[test]
     fn a_change_of_a_journal_is_reported_at_the_first_wrong_entry() {
         let broken_at = |change: fn(&mut RunRecord, &mut Vec<JournalEntry>)| {
-            let (mut run, mut entries) = journal();
+            let (mut run, mut entries) = run_with_three_entries();
             change(&mut run, &mut entries);
             match verify_journal(&run, &entries) {
                 Err(StoreError::BrokenChain { sequence, .. }) => Some(sequence),

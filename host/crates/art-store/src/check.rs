@@ -1,4 +1,5 @@
-//! The checks, limits and errors that both stores share, so that they refuse the same requests.
+//! The checks and errors that both stores share, so that they refuse the same requests. The parameter `what` names the checked
+//! value in an error.
 
 use std::io::{self, Write};
 
@@ -51,8 +52,8 @@ pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &s
     })
 }
 
-/// Returns the maximum number of entries in a list, given the number that the caller requested: [`MAX_LIST`] if that is
-/// absent or 0.
+/// Returns the maximum number of entries in a list: the number that the caller requested, but at most [`MAX_LIST`], and
+/// [`MAX_LIST`] for none or 0.
 pub(crate) fn list_limit(requested: Option<usize>) -> usize {
     match requested {
         None | Some(0) => MAX_LIST,
@@ -60,12 +61,12 @@ pub(crate) fn list_limit(requested: Option<usize>) -> usize {
     }
 }
 
-/// Returns the title of an observation (C33).
-pub(crate) fn title(kind: ObservationType) -> String {
+/// Returns the title of an observation: the name of its type and `Recorded` (C33).
+pub(crate) fn observation_title(kind: ObservationType) -> String {
     format!("{} Recorded", kind.wire_name())
 }
 
-/// Refuses a name that is empty or too long. `what` is the kind of name, for the error.
+/// Refuses a name or an identifier that is empty or too long.
 pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
     let problem = if value.is_empty() {
         "is empty: give it at least one character"
@@ -81,7 +82,7 @@ pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
     })
 }
 
-/// Refuses a `value` that is not `expected`. `what` and `problem` describe it for the error.
+/// Refuses a `value` that is not `expected`. `problem` is the end of the error: what is wrong, and what to do.
 pub(crate) fn same(what: &'static str, value: &str, expected: &str, problem: &'static str) -> Result<(), StoreError> {
     if value == expected {
         return Ok(());
@@ -94,24 +95,24 @@ pub(crate) fn same(what: &'static str, value: &str, expected: &str, problem: &'s
 }
 
 /// Refuses events whose kinds are not valid names.
-pub(crate) fn kinds(events: &[NewEvent]) -> Result<(), StoreError> {
+pub(crate) fn event_kinds(events: &[NewEvent]) -> Result<(), StoreError> {
     let mut kinds = events.iter().map(|event| &event.kind);
     kinds.try_for_each(|kind| name("kind of a journal entry", kind))
 }
 
-/// Refuses blobs if one of them is too large for any run.
+/// Refuses blobs if one of them is larger than any blob may be.
 pub(crate) fn blobs(trace_id: &str, blobs: &[Blob]) -> Result<(), StoreError> {
     let mut blobs = blobs.iter();
     blobs.try_for_each(|blob| blob::take_room(trace_id, MAX_RUN_BLOB_BYTES, blob.bytes()).map(drop))
 }
 
-/// Refuses calls whose tools have no valid digest.
+/// Refuses calls if the digest of a tool is empty or too long.
 pub(crate) fn calls(calls: &[CallRecord]) -> Result<(), StoreError> {
     let mut digests = calls.iter().map(|call| &call.tool_digest);
     digests.try_for_each(|digest| name("digest of a tool", digest))
 }
 
-/// Refuses records whose models have no valid name.
+/// Refuses records of model work if the name of a model is empty or too long.
 pub(crate) fn work(records: &[WorkRecord]) -> Result<(), StoreError> {
     let mut models = records.iter().map(|record| &record.model);
     models.try_for_each(|model| name("model name", model))
@@ -126,6 +127,8 @@ pub(crate) fn new_thread(new: &NewThread) -> Result<(), StoreError> {
     optional_name("user identifier", new.user_id.as_deref())
 }
 
+/// Refuses messages if one names another thread than `thread_id`, or has an invalid identifier, a timestamp that is too late or a
+/// content that is too large.
 pub(crate) fn messages(thread_id: &str, messages: &[ConversationMessage]) -> Result<(), StoreError> {
     messages.iter().try_for_each(|message| {
         name("message identifier", &message.message_id)?;
@@ -160,7 +163,7 @@ pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
     optional_name("model name", new.model.as_deref())
 }
 
-/// Returns the run for `new`, as it is when it begins.
+/// Returns the record of the run `new`, as it is when the run begins.
 pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
     RunRecord {
         trace_id: new.trace_id.clone(),
@@ -176,10 +179,10 @@ pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
     }
 }
 
-/// Refuses a lease of a thread that is not the thread of the run.
+/// Refuses a lease whose thread is not the thread of the run.
 pub(crate) fn lease_thread(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
-    let problem = "is not the thread of the run: use the lease of the run's thread";
-    same("thread of the lease", &lease.thread_id, &run.thread_id, problem)
+    let problem = "is not for the thread of the run: use the lease of the run's thread";
+    same("lease of thread", &lease.thread_id, &run.thread_id, problem)
 }
 
 /// Refuses to change a run that has ended.
@@ -193,20 +196,21 @@ pub(crate) fn not_ended(run: &RunRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses a commit if the run has ended, if its caller does not know the whole journal, or if the journal has no room for its
-/// events. `bytes` is the size of all entries so far.
-pub(crate) fn next_entries(run: &RunRecord, bytes: u64, commit: &CheckedCommit) -> Result<(), StoreError> {
+/// Refuses to append the events of a commit to the journal of a run: if the run has ended, if the journal has another last
+/// sequence than the caller expects, or if it would become too long. `journal_bytes` is the size of the payloads in the journal
+/// so far.
+pub(crate) fn can_append(run: &RunRecord, journal_bytes: u64, commit: &CheckedCommit) -> Result<(), StoreError> {
     not_ended(run)?;
-    if commit.after != run.last_sequence {
+    if commit.expected_last_sequence != run.last_sequence {
         return Err(StoreError::Conflict {
             what: "the journal of run",
             id: run.trace_id.clone(),
-            expected: Some(commit.after),
+            expected: Some(commit.expected_last_sequence),
             actual: Some(run.last_sequence),
         });
     }
     let entries = run.last_sequence + commit.events.len() as u64;
-    if entries > MAX_JOURNAL_ENTRIES || bytes.saturating_add(commit.event_bytes()) > MAX_JOURNAL_BYTES {
+    if entries > MAX_JOURNAL_ENTRIES || journal_bytes.saturating_add(commit.event_bytes()) > MAX_JOURNAL_BYTES {
         return Err(StoreError::JournalFull {
             trace_id: run.trace_id.clone(),
         });
@@ -233,14 +237,14 @@ pub(crate) fn unknown_thread(thread_id: &str) -> StoreError {
     }
 }
 
-pub(crate) fn run_exists(trace_id: &str) -> StoreError {
+pub(crate) fn run_exists_error(trace_id: &str) -> StoreError {
     StoreError::AlreadyExists {
         what: "run",
         id: truncate_id(trace_id),
     }
 }
 
-pub(crate) fn suspension_exists(id: &str) -> StoreError {
+pub(crate) fn suspension_exists_error(id: &str) -> StoreError {
     StoreError::AlreadyExists {
         what: "suspension",
         id: truncate_id(id),
@@ -292,22 +296,27 @@ impl Write for BoundedBuffer {
 mod tests {
     use super::*;
 
+    /// What an error calls the value, and the identifier that it names.
+    const WHAT: &str = "a value";
+    const ID: &str = "owner";
+
     #[test]
     fn json_of_the_maximum_depth_can_be_parsed_and_deeper_json_is_refused() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        let value: serde_json::Value = decode("x", "y", &nested(MAX_JSON_DEPTH)).unwrap();
-        let text = encode("x", "y", &value).unwrap();
-        assert!(decode::<serde_json::Value>("x", "y", &text).is_ok());
-        let deeper: serde_json::Value = decode("x", "y", &nested(MAX_JSON_DEPTH + 1)).unwrap();
-        assert!(matches!(encode("x", "y", &deeper), Err(StoreError::TooDeep { .. })));
+        let value: serde_json::Value = decode(WHAT, ID, &nested(MAX_JSON_DEPTH)).unwrap();
+        let text = encode(WHAT, ID, &value).unwrap();
+        assert!(decode::<serde_json::Value>(WHAT, ID, &text).is_ok());
+        let deeper: serde_json::Value = decode(WHAT, ID, &nested(MAX_JSON_DEPTH + 1)).unwrap();
+        assert!(matches!(encode(WHAT, ID, &deeper), Err(StoreError::TooDeep { .. })));
     }
 
     #[test]
     fn a_value_of_exactly_the_limit_is_accepted_and_one_byte_more_is_refused() {
+        // The quotes of a JSON text take two bytes.
         let fits = "x".repeat(MAX_VALUE_BYTES - 2);
-        assert!(encode("x", "y", &fits).is_ok());
+        assert!(encode(WHAT, ID, &fits).is_ok());
         assert!(matches!(
-            encode("x", "y", &format!("{fits}x")),
+            encode(WHAT, ID, &format!("{fits}x")),
             Err(StoreError::TooLarge { .. })
         ));
     }

@@ -8,11 +8,11 @@ use art_core::Timestamp;
 
 /// A source of timestamps.
 pub trait Clock: Send + Sync + Debug {
-    /// Returns milliseconds since the Unix epoch.
+    /// Returns the time in milliseconds since the Unix epoch.
     fn now(&self) -> Timestamp;
 }
 
-/// The system clock. It may jump, so nothing in the store is ordered by time alone.
+/// The system clock. It may jump back, so the store never relies on it alone for the order of entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

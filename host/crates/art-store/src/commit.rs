@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::json::JsonText;
 use crate::lease::Lease;
 use crate::record::{CallRecord, NewRun, RunRecord, WorkRecord};
-use crate::suspension::{self, NewSuspension, Settled};
+use crate::suspension::{self, NewSuspension, UsedDecision};
 
 /// Everything that one step of a run leads to. Stored in one transaction, or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,8 +22,9 @@ pub struct Commit {
     pub trace_id: String,
     /// Proof that the caller is the only writer of the thread.
     pub lease: Lease,
-    /// Sequence of the last journal entry that the caller knows; 0 for a new run.
-    pub after: u64,
+    /// Sequence that the last entry of the journal must have, or 0 for an empty journal. If it differs, another writer has
+    /// appended entries that the caller does not know, and the commit is refused.
+    pub expected_last_sequence: u64,
     /// Entries to append to the journal.
     pub events: Vec<NewEvent>,
     /// Blobs to which the journal of the run refers. A run stores equal blobs once.
@@ -34,14 +35,15 @@ pub struct Commit {
     pub messages: Vec<ConversationMessage>,
     /// Observations to record in the thread.
     pub observations: Vec<NewObservation>,
-    /// Resources that tool calls of the run used.
+    /// Resources that tool calls of the run used, for estimates of later calls.
     pub calls: Vec<CallRecord>,
-    /// Model calls and tokens of steps and answers of the run.
+    /// How many model calls and tokens the steps and answers of the run took, for estimates of later ones.
     pub work: Vec<WorkRecord>,
-    /// Calls that begin to wait for a decision.
-    pub suspended: Vec<NewSuspension>,
-    /// Decisions that the run takes with this commit. Their suspensions must belong to the run and be decided.
-    pub settled: Vec<Settled>,
+    /// Tool calls that begin to wait for the decision of a person.
+    pub new_suspensions: Vec<NewSuspension>,
+    /// Stored decisions that the run uses with this commit: it makes the call, or goes on without it. Each decision can be used
+    /// once, by the run of its suspension.
+    pub used_decisions: Vec<UsedDecision>,
     /// Ends or suspends the run. If it is `None`, a suspended run is running again.
     pub end: Option<RunEnd>,
     /// Releases the lease, after everything else.
@@ -82,20 +84,20 @@ pub(crate) struct CheckedCommit {
     pub(crate) begin: Option<NewRun>,
     pub(crate) trace_id: String,
     pub(crate) lease: Lease,
-    pub(crate) after: u64,
+    pub(crate) expected_last_sequence: u64,
     pub(crate) events: Vec<NewEvent>,
     pub(crate) blobs: Vec<Blob>,
     pub(crate) state: Option<JsonText>,
-    /// Each message with the text of its metadata.
+    /// Each message with its metadata as JSON text.
     pub(crate) messages: Vec<(ConversationMessage, String)>,
-    /// Each observation with the texts of its content and metadata.
+    /// Each observation with its content and its metadata as JSON texts.
     pub(crate) observations: Vec<(NewObservation, String, String)>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) work: Vec<WorkRecord>,
-    /// Each suspension with the text of its question.
-    pub(crate) suspended: Vec<(NewSuspension, String)>,
-    pub(crate) settled: Vec<Settled>,
-    /// The end and the text of its summary.
+    /// Each suspension with its call as JSON text.
+    pub(crate) new_suspensions: Vec<(NewSuspension, String)>,
+    pub(crate) used_decisions: Vec<UsedDecision>,
+    /// The end with its summary as JSON text.
     pub(crate) end: Option<(RunEnd, String)>,
     pub(crate) release: bool,
 }
@@ -107,11 +109,11 @@ impl CheckedCommit {
         check::calls(&commit.calls)?;
         check::work(&commit.work)?;
         check::messages(&commit.lease.thread_id, &commit.messages)?;
-        check::kinds(&commit.events)?;
+        check::event_kinds(&commit.events)?;
         check::blobs(&commit.trace_id, &commit.blobs)?;
         Ok(Self {
             begin: commit.begin,
-            after: commit.after,
+            expected_last_sequence: commit.expected_last_sequence,
             events: commit.events,
             blobs: commit.blobs,
             state: commit.state,
@@ -119,8 +121,8 @@ impl CheckedCommit {
             observations: encode_observations(&commit.lease.thread_id, commit.observations)?,
             calls: commit.calls,
             work: commit.work,
-            suspended: encode_each(commit.suspended, suspension::encode_new)?,
-            settled: commit.settled,
+            new_suspensions: encode_each(commit.new_suspensions, suspension::encode_new)?,
+            used_decisions: commit.used_decisions,
             end: encode_end(&commit.trace_id, commit.end)?,
             release: commit.release,
             trace_id: commit.trace_id,
@@ -134,6 +136,7 @@ impl CheckedCommit {
     }
 }
 
+/// Refuses a new run that is not the run of the commit, or not in the thread of the lease.
 fn check_begin(commit: &Commit) -> Result<(), StoreError> {
     let Some(new) = &commit.begin else { return Ok(()) };
     check::new_run(new)?;
@@ -165,14 +168,15 @@ fn encode_observations(
     observations: Vec<NewObservation>,
 ) -> Result<Vec<(NewObservation, String, String)>, StoreError> {
     let check_and_encode = |new: NewObservation| {
-        let problem = "is not the one of the lease: record it in its own thread";
-        check::same("thread of an observation", &new.thread_id, thread_id, problem)?;
+        let problem = "cannot be recorded with the lease of another thread: use the lease of its own thread";
+        check::same("observation of thread", &new.thread_id, thread_id, problem)?;
         let (content, metadata) = encode_observation(&new)?;
         Ok((new, content, metadata))
     };
     observations.into_iter().map(check_and_encode).collect()
 }
 
+/// Returns each value with the text that `encode` makes of it.
 fn encode_each<T>(
     values: Vec<T>,
     encode: impl Fn(&T) -> Result<String, StoreError>,

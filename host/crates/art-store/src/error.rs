@@ -41,7 +41,8 @@ pub enum StoreError {
         /// The thread to which it was to be added.
         thread_id: String,
     },
-    /// Another writer changed the value after the caller had read it.
+    /// The value has another version than the caller expects: mostly because another writer changed it after the caller had read
+    /// it.
     #[error(
         "{what} `{id}` has changed (expected {}, found {}): read it again before writing",
         describe_version(*expected),
@@ -72,7 +73,7 @@ pub enum StoreError {
         /// The thread.
         thread_id: String,
     },
-    /// The stored journal differs from the one that was written.
+    /// The stored journal differs from the one that the host wrote.
     #[error("the journal of run `{trace_id}` was changed at event `{sequence}`: restore a backup or begin another run")]
     BrokenChain {
         /// The run.
@@ -80,7 +81,7 @@ pub enum StoreError {
         /// Sequence of the first entry that is missing or differs.
         sequence: u64,
     },
-    /// The stored bytes of a blob differ from the ones that were written.
+    /// The stored bytes of a blob differ from the ones that the host wrote.
     #[error("the file or log `{digest}` was changed in the database: restore a backup or begin another run")]
     ChangedBlob {
         /// Digest of the blob.
@@ -94,37 +95,39 @@ pub enum StoreError {
         /// How it ended.
         status: RunState,
     },
-    /// There is no suspension with that identifier, at least not for the person who asks.
+    /// There is no suspension with that identifier in a thread of the person who asks.
     #[error("nothing waits for a decision with the identifier `{suspension_id}`: list what waits")]
     NoSuspension {
         /// Identifier, truncated.
         suspension_id: String,
     },
-    /// Somebody has decided before, or a run takes a decision that it has taken already or that differs from the stored one.
+    /// Somebody has decided about the suspension before. Or a commit of the run uses a decision that the run has used already, or
+    /// one that differs from the stored decision.
     #[error("`{suspension_id}` was decided already: the first decision holds")]
     AlreadyDecided {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// A person decides after the time for the decision is over.
-    #[error("the time to decide about `{suspension_id}` is over: its run goes on as if it was decided in time")]
+    /// A person decides when the time for it is over. The decision is not stored, and the run goes on with the one that the
+    /// suspension has for its expiry.
+    #[error("the time to decide about `{suspension_id}` is over: its run goes on with the default decision")]
     SuspensionExpired {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The suspension was to expire before the time for a decision was over.
+    /// A caller wants to store the decision for an expired suspension, but the time for a decision is not over yet.
     #[error("the time to decide about `{suspension_id}` is not over: a person can still decide")]
     SuspensionNotExpired {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// A run takes a decision that nobody has stored.
-    #[error("nobody has decided about `{suspension_id}`: store the decision before its run takes it")]
+    /// A commit of the run uses a decision that nobody has stored.
+    #[error("nobody has decided about `{suspension_id}`: store the decision before its run uses it")]
     NotDecided {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The run has ended without a decision.
+    /// The run of the suspension ended before anybody decided.
     #[error("the run of `{suspension_id}` has ended: there is nothing left to decide")]
     SuspensionClosed {
         /// Identifier of the suspension.
@@ -308,7 +311,8 @@ fn describe_version(version: Option<u64>) -> String {
 mod tests {
     use super::*;
 
-    fn message(kind: io::ErrorKind) -> String {
+    /// Returns the message about a lock file that cannot be opened.
+    fn open_error(kind: io::ErrorKind) -> String {
         let error = StoreError::Io {
             action: "open",
             path: "/home/art.db-lock".into(),
@@ -320,18 +324,21 @@ mod tests {
     #[test]
     fn an_error_for_a_folder_that_cannot_be_written_has_advice() {
         let expected = "failed to open `/home/art.db-lock`: make its folder writable or use another --home";
-        assert_eq!(message(io::ErrorKind::ReadOnlyFilesystem), expected);
-        assert_eq!(message(io::ErrorKind::PermissionDenied), expected);
+        assert_eq!(open_error(io::ErrorKind::ReadOnlyFilesystem), expected);
+        assert_eq!(open_error(io::ErrorKind::PermissionDenied), expected);
     }
 
     #[test]
     fn an_error_for_a_full_disk_has_advice() {
         let expected = "failed to open `/home/art.db-lock`: free some space and try again";
-        assert_eq!(message(io::ErrorKind::StorageFull), expected);
+        assert_eq!(open_error(io::ErrorKind::StorageFull), expected);
     }
 
     #[test]
     fn an_error_for_a_missing_file_has_no_advice() {
-        assert_eq!(message(io::ErrorKind::NotFound), "failed to open `/home/art.db-lock`");
+        assert_eq!(
+            open_error(io::ErrorKind::NotFound),
+            "failed to open `/home/art.db-lock`"
+        );
     }
 }

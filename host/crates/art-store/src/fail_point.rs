@@ -1,49 +1,49 @@
 //! Places at which a test stops the process, to check what a crash leaves behind.
 //!
-//! Each place calls [`FailPoint::reach`], which does nothing unless the program [installed](install) a hook. The program `art` never
-//! does; the programs of crash tests do.
+//! Each place calls [`FailPoint::reach`], which does nothing unless the program [installed](install) a hook. The program `art`
+//! never does; the programs of crash tests do.
 
 use std::sync::OnceLock;
 
 /// A place in a store, or in a host that uses one, at which a crash must do no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailPoint {
-    /// A new database is complete and does not have its name yet.
+    /// The file of a new database is complete and is about to get its name.
     BeforeRename,
-    /// A step of a migration was made and is not committed.
+    /// A step of a migration was made and is not committed yet.
     BeforeMigration,
-    /// The file of a new holder of leases exists and is not locked.
+    /// The file of a store that will hold leases was created and is not locked yet.
     BeforeHolder,
-    /// The writer has run a group of writes and not committed it.
+    /// The writer has run a group of writes and has not committed it yet.
     BeforeCommit,
-    /// The writer has committed a group of writes and told no caller.
+    /// The writer has committed a group of writes and has not told the callers yet.
     AfterCommit,
-    /// A host has the lease of a thread and has committed nothing of its new run.
+    /// A host has the lease of a thread and has committed nothing of its new run yet.
     LeaseAcquired,
-    /// A host has the lease of the thread whose interrupted run it takes over, and has committed nothing.
+    /// A host takes over an interrupted run: it has the lease of the thread and has committed nothing yet.
     TakenOver,
-    /// Announcements of tool calls are not committed.
+    /// The host is about to commit the announcements of tool calls.
     BeforeIntents,
-    /// Announcements of tool calls are committed, and the calls are not made.
+    /// The announcements are committed, and the calls are not made yet.
     AfterIntents,
-    /// Tool calls have ended, and their ends are not committed.
+    /// Tool calls have ended, and their ends are not committed yet.
     BeforeToolEnds,
-    /// The ends of tool calls are committed, and nothing was done with them.
+    /// The ends of tool calls are committed, and the host has not used them yet.
     AfterToolEnds,
-    /// The decision about a suspended call is not stored.
+    /// The decision about a suspended call is made and not stored yet.
     BeforeDecision,
-    /// The decision about a suspended call is stored, and its run has not taken it.
+    /// The decision about a suspended call is stored, and the run has not used it yet.
     AfterDecision,
-    /// The end of a run is not committed.
+    /// A run has ended, and its end is not committed yet.
     BeforeRunEnd,
-    /// The end of a run is committed, and nobody was told.
+    /// The end of a run is committed, and nobody was told yet.
     AfterRunEnd,
 }
 
 /// The hook of the process, if it has one.
 static HOOK: OnceLock<fn(FailPoint)> = OnceLock::new();
 
-/// Installs the function that is called at each place. A second call has no effect.
+/// Installs the function that is called at each place. Only the first call has an effect.
 pub fn install(hook: fn(FailPoint)) {
     HOOK.get_or_init(|| hook);
 }

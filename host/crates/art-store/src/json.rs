@@ -1,4 +1,4 @@
-//! Values as JSON text that a store accepts.
+//! JSON text within the limits of a store.
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::error::StoreError;
 pub struct JsonText(String);
 
 impl JsonText {
-    /// Returns `value` as text. `what` and `id` name it in an error.
+    /// Returns `value` as JSON text. An error calls it `what` and names its owner by `id`.
     ///
     /// # Errors
     /// Fails with [`StoreError::TooLarge`] or [`StoreError::TooDeep`] if it exceeds a limit, and with [`StoreError::Encode`] if it

@@ -5,8 +5,9 @@ use crate::error::StoreError;
 
 /// The right to write the runs of a thread, which at most one caller has at a time.
 ///
-/// It is current until it is released, or until somebody else has taken it after it expired or after the process of its holder
-/// ended. It expires [`LEASE_MS`](crate::limits::LEASE_MS) after it was acquired, renewed or used for a commit.
+/// A lease is the current one of its thread until it is released, or until somebody else takes a new lease. That is possible when
+/// the lease has expired or the process of its holder has ended. It expires [`LEASE_MS`](crate::limits::LEASE_MS) after it was
+/// acquired, renewed or used for a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lease {
     /// The thread.
@@ -18,7 +19,7 @@ pub struct Lease {
 
 impl Lease {
     /// Returns the error for a lease that is not the current one of its thread.
-    pub(crate) fn lost(&self) -> StoreError {
+    pub(crate) fn lost_error(&self) -> StoreError {
         StoreError::LeaseLost {
             thread_id: check::truncate_id(&self.thread_id),
         }

@@ -5,7 +5,8 @@
 //! is passed in or returned is a copy (M2). The store itself assigns and checks all sequences and versions (B19).
 //!
 //! One step of a run is one [`Commit`], which is stored as a whole or not at all. A [`Lease`] makes its holder the only writer of
-//! a thread. Its fencing number keeps a holder that was stopped for a while from writing after somebody else took over.
+//! a thread, until it expires. Its fencing number keeps a holder whose process was paused for longer than that from writing after
+//! somebody else has taken the thread over.
 //!
 //! A thread has an [`Owner`], which never changes. Reads for a user find only that user's threads and runs (B23). A write names a
 //! thread that the host has found for the user before; the identifiers of threads are created by the host and never used again.
@@ -41,4 +42,4 @@ pub use record::{
 };
 pub use sqlite::{SqliteStore, WriteStats};
 pub use store::{Store, StoreFuture};
-pub use suspension::{NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus};
+pub use suspension::{NewSuspension, SuspensionFilter, SuspensionRecord, SuspensionStatus, UsedDecision};

@@ -4,14 +4,14 @@
 /// host generates have 36 bytes; a caller may use longer ones.
 pub const MAX_NAME_BYTES: usize = 256;
 
-/// Maximum size of a stored value, such as a message, an observation, a state, a blob or a journal payload, in bytes. The output of
-/// a tool has at most 4 MiB, and an observation can contain a few of them.
+/// Maximum size of a stored value, such as a message, an observation, a state, a blob or a journal payload, in bytes. The output
+/// of a tool has at most 4 MiB, and an observation can contain a few of them.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Maximum depth of nested arrays and objects. It is below 127, since deeper JSON can be written but not parsed.
 pub const MAX_JSON_DEPTH: usize = 120;
 
-/// Maximum number of characters of the query of a run. The conversation has the whole query.
+/// Maximum number of characters of the query that is stored with a run. The conversation has the whole query.
 pub const MAX_QUERY_CHARS: usize = 1_000;
 
 /// Maximum number of entries in a list, so that one request cannot read a whole database.

@@ -8,7 +8,7 @@ use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::suspension::Decision;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use serde_json::Value;
 
 use crate::blob::Blob;
@@ -42,6 +42,7 @@ pub struct MemoryStore {
 struct Data {
     threads: HashMap<String, ThreadData>,
     runs: HashMap<String, RunData>,
+    /// The identifiers of all messages, none of which can be used again.
     message_ids: HashSet<String>,
     /// The tool calls with the identifiers of their runs, oldest first.
     calls: Vec<(String, CallRecord)>,
@@ -49,15 +50,16 @@ struct Data {
     work: Vec<(String, WorkRecord)>,
     /// The suspensions, oldest first.
     suspensions: Vec<SuspensionRecord>,
-    /// Number of threads and runs that were created, which gives their order.
-    created: u64,
+    /// Number of threads and runs that were created. The next one gets the next number.
+    created_count: u64,
     /// Number of leases that were given, which is the fencing number of the last one.
-    leases: u64,
+    lease_count: u64,
 }
 
 #[derive(Debug)]
 struct ThreadData {
-    order: u64,
+    /// Grows with each thread or run that is created.
+    creation_number: u64,
     thread: Thread,
     messages: Vec<ConversationMessage>,
     observations: Vec<Observation>,
@@ -75,6 +77,7 @@ struct StoredState {
 
 #[derive(Clone, Copy, Debug)]
 struct HeldLease {
+    /// Fencing number.
     number: u64,
     /// Time at which it expires.
     until: Timestamp,
@@ -82,7 +85,8 @@ struct HeldLease {
 
 #[derive(Debug)]
 struct RunData {
-    order: u64,
+    /// Grows with each thread or run that is created.
+    creation_number: u64,
     run: RunRecord,
     entries: Vec<JournalEntry>,
     /// Size of all payloads in the journal, in bytes.
@@ -113,15 +117,15 @@ impl MemoryStore {
         }
     }
 
-    /// Runs `work` when the future is polled. All work makes its checks before it changes anything, so a panic leaves
-    /// no partial change and a poisoned lock can be used.
+    /// Runs an operation when the future is polled. Each operation makes all its checks before it changes anything. So a panic
+    /// leaves no partial change, and a lock that a panic poisoned can still be used.
     fn defer<'a, T: Send + 'a>(
         &'a self,
-        work: impl FnOnce(&mut Data, u64) -> Result<T, StoreError> + Send + 'a,
+        operation: impl FnOnce(&mut Data, Timestamp) -> Result<T, StoreError> + Send + 'a,
     ) -> StoreFuture<'a, T> {
         Box::pin(async move {
             let mut data: MutexGuard<'_, Data> = self.data.lock().unwrap_or_else(PoisonError::into_inner);
-            work(&mut data, self.clock.now())
+            operation(&mut data, self.clock.now())
         })
     }
 }
@@ -177,7 +181,7 @@ impl Store for MemoryStore {
     }
 
     fn record(&self, new: NewObservation) -> StoreFuture<'_, Observation> {
-        self.defer(move |data, now| data.record(new, now))
+        self.defer(move |data, now| data.record_observation(new, now))
     }
 
     fn list_observations<'a>(
@@ -244,7 +248,7 @@ impl Store for MemoryStore {
         self.defer(move |data, _| Ok(data.get_blob(thread_id, digest)))
     }
 
-    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>> {
         self.defer(move |data, _| Ok(data.list_calls(tool_digest, limit)))
     }
 

@@ -1,10 +1,11 @@
-//! The records and filters of the store that are not in `art-core`, except those of suspensions.
+//! What a store keeps about threads, runs, tool calls and model work, and the filters of its lists. Suspensions have a module of
+//! their own; messages and observations are in `art-core`.
 
 use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::MessageRole;
 use art_core::observation::ObservationType;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -81,7 +82,7 @@ pub struct ThreadFilter {
 pub struct MessageOptions {
     /// Only messages of a thread of this owner.
     pub owner: Owner,
-    /// Maximum number of messages; the most recent ones are returned (M6). `None`, 0 and more than
+    /// Maximum number of messages. If there are more, the most recent ones are returned (M6). `None`, 0 and more than
     /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
     /// Only entries before this time.
@@ -108,7 +109,7 @@ pub struct ObservationFilter {
     pub after_sequence: Option<u64>,
     /// Only observations of this run.
     pub trace_id: Option<String>,
-    /// Maximum number of observations; the first ones are returned. `None`, 0 and more than
+    /// Maximum number of observations. If there are more, the first ones are returned. `None`, 0 and more than
     /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
 }
@@ -196,9 +197,9 @@ pub struct RunRecord {
     pub query: String,
     /// State.
     pub status: RunState,
-    /// Time at which it began.
+    /// Time at which the run began.
     pub started: Timestamp,
-    /// Time at which it ended or was suspended, or `None` while it runs.
+    /// Time at which the run ended or was suspended, or `None` while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
     /// Name of the model.
@@ -208,8 +209,9 @@ pub struct RunRecord {
     pub summary: Value,
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
-    /// Digest of the last journal entry. It stands for the whole journal, since each digest is computed with the one before it; for
-    /// an empty journal it follows from the identifier. Empty if the database has a format before 5 and is open for reading only.
+    /// Digest of the last journal entry. It stands for the whole journal, since each digest is computed with the one before it.
+    /// For an empty journal it is computed from the identifier of the run. Empty if the database has a format before 5 and is
+    /// open for reading only.
     pub head: String,
 }
 
@@ -219,15 +221,15 @@ pub struct CallRecord {
     /// Digest of the tool. Another version of the tool has another digest.
     pub tool_digest: String,
     /// Usage of the call.
-    pub usage: Usage,
+    pub usage: ToolUsage,
 }
 
-/// Model calls and tokens of one step or answer.
+/// How many model calls and tokens one step or one answer of a model took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkRecord {
     /// The model, such as `openai:gpt-5`.
     pub model: String,
-    /// Kind of the work.
+    /// Whether it was a step or an answer.
     pub work: ModelWork,
     /// Model calls and tokens.
     pub usage: ModelUsage,

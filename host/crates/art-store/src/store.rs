@@ -6,7 +6,7 @@ use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::suspension::Decision;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -21,7 +21,8 @@ use crate::suspension::{SuspensionFilter, SuspensionRecord};
 /// The future that a method of a store returns.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Threads, conversations, observations, agent state and run journals (M1, M6, M8, M15, M16).
+/// Threads, conversations, observations, agent state and run journals, by the contracts M1, M6, M8, M15 and M16 of
+/// `host/CONTRACTS.md`.
 ///
 /// Every method follows these rules, unless its documentation says otherwise:
 /// - A write is durable when its future is ready, even if the power fails right after, and every read that starts later sees the
@@ -38,21 +39,22 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// The contract requires nothing that PostgreSQL cannot do, and `tests/it/conformance` tests it: to test a second
 /// implementation, add a constructor to its `TestStore`. It has to provide
 /// - durability: a write is acknowledged after the commit of the database, with `synchronous_commit = on` or stronger;
-/// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at one
-///   point in time (`REPEATABLE READ`);
+/// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at
+///   one point in time (`REPEATABLE READ`);
 /// - a row for each thread, which every write to the thread locks first (`SELECT .. FOR UPDATE`). Under this lock the write
 ///   compares the fencing number and counts the sequences of observations, the entries of journals and the versions of states:
 ///   these have no gaps, so a `SEQUENCE` cannot count them;
-/// - a source of growing numbers that are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases, and the
-///   clock of the database for their expiry. The store need not know when the process of a holder ends: a lease then lasts until
-///   it expires;
-/// - unique identifiers of threads, messages, runs and suspensions, whose violation is [`StoreError::AlreadyExists`], not a failure;
+/// - a source of growing numbers that are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases;
+/// - the clock of the database for the expiry of leases. The store need not know when the process of a holder ends: a lease then
+///   lasts until it expires;
+/// - unique identifiers of threads, messages, runs and suspensions, whose violation is [`StoreError::AlreadyExists`], not a
+///   failure;
 /// - [`StoreError::Busy`] for a short conflict with another process, after which the caller may repeat the write: a deadlock, a
 ///   failed serialization or a lock that was not free in time. A connection that is lost during a commit is a failure instead,
 ///   since nobody knows how the commit ended;
-/// - values exactly as they were given: JSON as text, since `jsonb` changes numbers and the order of keys and thereby the
-///   digests, and also texts with the character 0, which the type `text` refuses;
-/// - identifiers that are compared by their bytes, also by their prefix, and not by the rules of a language.
+/// - values exactly as they were given. JSON has to be stored as text, since the type `jsonb` changes numbers and the order of
+///   keys and thereby the digests. A text may contain the character 0, which the type `text` refuses;
+/// - identifiers and their prefixes that are compared byte by byte, not by the rules of a language.
 pub trait Store: Send + Sync + Debug {
     /// Creates a thread.
     ///
@@ -136,29 +138,29 @@ pub trait Store: Send + Sync + Debug {
     /// Stores everything that one step of a run leads to, and renews the lease or, if the commit says so, releases it.
     ///
     /// Fails without any change
-    /// - with [`StoreError::LeaseLost`] if the lease is not the current one of its thread, and with [`StoreError::Invalid`] if this
-    ///   is not the thread of the run,
+    /// - with [`StoreError::LeaseLost`] if the lease is not the current one of its thread, and with [`StoreError::Invalid`] if
+    ///   the run belongs to another thread,
     /// - with [`StoreError::UnknownRun`] if the run does not exist and the commit does not begin it,
     /// - with [`StoreError::AlreadyExists`] if the run to begin, a message or a new suspension exists,
     /// - with [`StoreError::RunEnded`] if the run has ended,
-    /// - with [`StoreError::Conflict`] if the journal does not have exactly `after` entries,
+    /// - with [`StoreError::Conflict`] if the journal does not end with `expected_last_sequence`,
     /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached,
-    /// - with [`StoreError::NoSuspension`] if a suspension to settle is not one of the run,
-    /// - with [`StoreError::NotDecided`] if nobody has decided about it, and with [`StoreError::AlreadyDecided`] if it is settled or
-    ///   was decided in another way.
+    /// - with [`StoreError::NoSuspension`] if the suspension of a used decision is not one of the run,
+    /// - with [`StoreError::NotDecided`] if no decision about it is stored, and with [`StoreError::AlreadyDecided`] if the stored
+    ///   one differs or the run has used it before.
     ///
     /// A suspended run accepts commits too, for example one that cancels it. A commit that ends the run closes its suspensions.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
 
-    /// Stores the decision about a suspension, for its run to take it. Of several callers at most one succeeds. Needs no lease:
-    /// somebody else may work on the run.
+    /// Stores the decision about a suspension; its run uses it with a later commit. Of several callers at most one succeeds. The
+    /// caller needs no lease, since somebody else may work on the run.
     ///
     /// Fails with
     /// - [`StoreError::NoSuspension`] if there is none with that identifier in a thread of the owner,
     /// - [`StoreError::AlreadyDecided`] if somebody has decided before,
-    /// - [`StoreError::SuspensionExpired`] if a person decides and its time is over by the clock of the store,
-    /// - [`StoreError::SuspensionNotExpired`] if it is decided by its expiry and the time is not over,
-    /// - [`StoreError::SuspensionClosed`] if its run has ended without a decision.
+    /// - [`StoreError::SuspensionExpired`] if a person decides and the time for it is over by the clock of the store,
+    /// - [`StoreError::SuspensionNotExpired`] if the host decides because the suspension has expired, and the time is not over,
+    /// - [`StoreError::SuspensionClosed`] if the run has ended without a decision.
     fn decide<'a>(
         &'a self,
         suspension_id: &'a str,
@@ -175,7 +177,7 @@ pub trait Store: Send + Sync + Debug {
 
     /// Returns suspensions, the oldest first.
     ///
-    /// Fails with [`StoreError::NoSuspension`] if the owner has none with the identifier after which the list begins.
+    /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension with the identifier in `after`.
     fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>>;
 
     /// Returns how many bytes of blobs a run can still store. Each blob takes 1 KiB more than its size. For a run that does not
@@ -190,10 +192,10 @@ pub trait Store: Send + Sync + Debug {
     /// Returns the usage of the newest calls of a tool, in all threads, the newest first. `limit` is the maximum number of calls;
     /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). A
     /// database needs an index for this, so that the time does not grow with the number of stored calls.
-    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>>;
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>>;
 
-    /// Returns the model calls and tokens of the newest steps or answers by a model, in all threads, the newest first. `limit` is the
-    /// maximum number, as in [`list_calls`](Self::list_calls). A database needs an index for this too.
+    /// Returns how many model calls and tokens the newest steps or answers of a model took, in all threads, the newest first.
+    /// `limit` is the maximum number, as in [`list_calls`](Self::list_calls). A database needs an index for this too.
     fn list_work<'a>(
         &'a self,
         model: &'a str,

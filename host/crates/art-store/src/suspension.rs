@@ -1,4 +1,8 @@
-//! Calls that wait for the decision of a person, as the store keeps them.
+//! Suspensions: tool calls that wait for the decision of a person, as the store keeps them.
+//!
+//! A suspension is open until somebody decides: a person in time, or else the host when the time is over. The run uses the stored
+//! decision with one of its next commits, and the suspension is settled. If the run ends before a decision, the suspension is
+//! closed.
 
 use art_core::Timestamp;
 use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
@@ -17,12 +21,12 @@ pub struct NewSuspension {
     pub call: SuspendedCall,
 }
 
-/// A decision that the run of the suspension takes: see [`Commit::settled`](crate::Commit::settled).
+/// A stored decision that the run of the suspension uses: see [`Commit::used_decisions`](crate::Commit::used_decisions).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settled {
+pub struct UsedDecision {
     /// Identifier of the suspension.
     pub suspension_id: String,
-    /// The decision.
+    /// The decision, which must equal the stored one.
     pub decision: Decision,
 }
 
@@ -53,9 +57,9 @@ pub struct SuspensionRecord {
 pub enum SuspensionStatus {
     /// Nobody has decided.
     Open,
-    /// Somebody has decided, and the run has not taken the decision yet.
+    /// The decision is stored, and the run has not used it yet.
     Decided,
-    /// The run has taken the decision, or has ended after the decision was made.
+    /// The run has used the decision, or has ended after the decision was stored.
     Settled,
     /// The run ended without a decision.
     Closed,
@@ -74,35 +78,36 @@ pub struct SuspensionFilter {
     pub id_prefix: Option<String>,
     /// Only suspensions that are open or decided.
     pub pending: bool,
-    /// Only suspensions after the one with this identifier in the list. That one must belong to the owner, and may have any
-    /// status.
+    /// Only suspensions that come after this one in the list: the last identifier of the previous page. Its thread must belong to
+    /// the owner; it need not meet the other conditions.
     pub after: Option<String>,
     /// Maximum number of entries; `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean
     /// [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
-    /// Maximum size of the questions and decisions together, as JSON text in bytes; the first entry is listed even if it is
+    /// Maximum size of all listed calls and decisions together, as JSON text in bytes; the first entry is listed even if it is
     /// larger. `None` means no limit.
     pub max_bytes: Option<usize>,
 }
 
-/// Limits the total size of the entries of a list.
-pub(crate) struct Page {
+/// Ends a list before its entries exceed a total size.
+pub(crate) struct ByteLimit {
     remaining_bytes: usize,
-    is_empty: bool,
+    /// Whether no entry was counted yet.
+    is_list_empty: bool,
 }
 
-impl Page {
+impl ByteLimit {
     pub(crate) fn of(filter: &SuspensionFilter) -> Self {
         Self {
             remaining_bytes: filter.max_bytes.unwrap_or(usize::MAX),
-            is_empty: true,
+            is_list_empty: true,
         }
     }
 
     /// Counts an entry of this size, and returns whether it is still part of the list. The first entry always is.
     pub(crate) fn accepts(&mut self, bytes: usize) -> bool {
         let rest = self.remaining_bytes.checked_sub(bytes);
-        let is_first = std::mem::replace(&mut self.is_empty, false);
+        let is_first = std::mem::replace(&mut self.is_list_empty, false);
         self.remaining_bytes = rest.unwrap_or_default();
         is_first || rest.is_some()
     }
@@ -115,21 +120,22 @@ impl SuspensionRecord {
         &self.call.suspension_id
     }
 
-    /// Returns whether the suspension is open, or decided and its run has not taken the decision yet.
+    /// Returns whether the suspension is open or decided, so that its run still waits or still has to use the decision.
     #[must_use]
     pub const fn is_pending(&self) -> bool {
         matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
     }
 
-    /// Refuses a decision if the suspension is not open, if a person decides too late, or if the expiry comes too early.
+    /// Refuses to store a decision if the suspension is not open, if a person decides after its time, or if the host decides for
+    /// its expiry before its time is over.
     pub(crate) fn check_decision(&self, by: &DecidedBy, now: Timestamp) -> Result<(), StoreError> {
         let suspension_id = self.id().to_owned();
-        let is_over = self.call.has_expired(now);
+        let has_expired = self.call.has_expired(now);
         match (self.status, by) {
-            (SuspensionStatus::Open, DecidedBy::Person { .. }) if is_over => {
+            (SuspensionStatus::Open, DecidedBy::Person { .. }) if has_expired => {
                 Err(StoreError::SuspensionExpired { suspension_id })
             }
-            (SuspensionStatus::Open, DecidedBy::Expiry) if !is_over => {
+            (SuspensionStatus::Open, DecidedBy::Expiry) if !has_expired => {
                 Err(StoreError::SuspensionNotExpired { suspension_id })
             }
             (SuspensionStatus::Open, _) => Ok(()),
@@ -140,8 +146,9 @@ impl SuspensionRecord {
         }
     }
 
-    /// Refuses to settle a suspension that is not decided, or with another decision than the stored one.
-    pub(crate) fn check_settle(&self, decision: &Decision) -> Result<(), StoreError> {
+    /// Refuses to let the run use a decision if none is stored, if it differs from the stored one, or if the suspension is
+    /// settled.
+    pub(crate) fn check_use(&self, decision: &Decision) -> Result<(), StoreError> {
         if self.status == SuspensionStatus::Open {
             return Err(StoreError::NotDecided {
                 suspension_id: self.id().to_owned(),
@@ -157,7 +164,7 @@ impl SuspensionRecord {
 }
 
 impl SuspensionStatus {
-    /// Returns the status of a suspension. `is_finished` means that the run has taken the decision or has ended.
+    /// Returns the status of a suspension. `is_finished` means that the run has used the decision or has ended.
     pub(crate) const fn of(is_decided: bool, is_finished: bool) -> Self {
         match (is_decided, is_finished) {
             (false, false) => Self::Open,
@@ -181,19 +188,19 @@ impl SuspensionFilter {
     }
 }
 
-/// Checks a new suspension, and returns the text of its question.
+/// Checks a new suspension, and returns its call as JSON text.
 pub(crate) fn encode_new(new: &NewSuspension) -> Result<String, StoreError> {
     check::name("suspension identifier", &new.call.suspension_id)?;
     encode("a suspended call", &new.call.suspension_id, &new.call)
 }
 
-/// Returns the text of a decision.
+/// Returns a decision as JSON text.
 pub(crate) fn encode_decision(suspension_id: &str, decision: &Decision) -> Result<String, StoreError> {
     encode("a decision", suspension_id, decision)
 }
 
-/// Returns the error of a suspension that does not exist, at least not for the person who asks.
-pub(crate) fn unknown(suspension_id: &str) -> StoreError {
+/// Returns the error for a suspension that does not exist, or not in a thread of the person who asks.
+pub(crate) fn unknown_suspension(suspension_id: &str) -> StoreError {
     StoreError::NoSuspension {
         suspension_id: check::truncate_id(suspension_id),
     }

@@ -40,8 +40,8 @@ pub struct ApprovalPolicy {
     /// The rules, of which the first that matches decides.
     #[serde(rename = "rule")]
     pub rules: Vec<ApprovalRule>,
-    /// A person is asked about a tool that declares at least this risk. `None`, which is written `never`, means that no risk leads to a
-    /// question.
+    /// A person is asked about a tool that declares at least this risk. `None`, which is written `never`, means that no risk
+    /// leads to a question.
     #[serde(with = "threshold")]
     pub ask_from: Option<RiskLevel>,
     /// Whether a person is asked about all calls of a plan whose arguments are known before its first step starts.
@@ -97,8 +97,8 @@ impl ApprovalPolicy {
         }
     }
 
-    /// Decides about a call of the tool that `schema` declares. `arguments` are the validated ones, defaults included. The same call
-    /// always gets the same verdict.
+    /// Decides about a call of the tool that `schema` declares. `arguments` are the validated ones, defaults included. The same
+    /// call always gets the same verdict.
     ///
     /// Arguments that a person edited need a verdict of their own, which may refuse them.
     #[must_use]

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::parse;
 
-/// The value with which an output or its metadata asks for help. It is also the name of the error code.
-pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
+/// The value with which an output or its metadata asks the model for help. It is also the name of the error code.
+pub(crate) const ASSIST_REQUEST: &str = "LLM_ASSIST_REQUIRED";
 
 /// Returns whether a tool asks the model for help, by the code of its failure or by its output. Such an output is an
-/// object whose `action` (in older tools, `error`) is [`ASSIST`], or the JSON text of such an object, which may follow
+/// object whose `action` (in older tools, `error`) is [`ASSIST_REQUEST`], or the JSON text of such an object, which may follow
 /// a title and an empty line.
 pub(crate) fn is_requested(result: &ToolResult) -> bool {
     let has_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
@@ -22,7 +22,7 @@ fn output_asks_for_help(output: &Value) -> bool {
     match output {
         Value::Object(object) => object_asks_for_help(object),
         // Skip parsing for texts that cannot contain a request.
-        Value::String(text) if text.contains(ASSIST) => {
+        Value::String(text) if text.contains(ASSIST_REQUEST) => {
             text_asks_for_help(text)
                 || text
                     .split_once("\n\n")
@@ -42,7 +42,7 @@ fn text_asks_for_help(text: &str) -> bool {
 fn object_asks_for_help(object: &JsonObject) -> bool {
     ["action", "error"]
         .iter()
-        .any(|key| object.get(*key).is_some_and(|value| value == ASSIST))
+        .any(|key| object.get(*key).is_some_and(|value| value == ASSIST_REQUEST))
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // A84, T13: requests for help from the model.
+    // A84, T13: a tool asks the model for help.
     #[test]
     fn an_object_or_its_text_after_an_optional_title_asks_for_help() {
         for key in ["action", "error"] {
@@ -62,7 +62,7 @@ mod tests {
         }
     }
 
-    // A84, T13: requests for help from the model.
+    // A84, T13: a tool asks the model for help.
     #[test]
     fn an_output_that_only_mentions_the_code_does_not_ask_for_help() {
         let outputs = [

@@ -1,9 +1,10 @@
-//! Checks a call before it runs, in the order and with the messages of the contract (T4, M06, M07).
+//! Checks a call before it runs: whether its tool is enabled and registered (M06), whether its arguments are valid (M07), and
+//! whether it has the grants that it needs. Each refusal has a fixed text (T4).
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::Grants;
+use art_core::capability::CallGrants;
 use art_core::error::ToolErrorCode as Code;
 use art_core::outcome::{CallEnding, Ending};
 use art_core::text::truncate;
@@ -14,7 +15,7 @@ use tokio::time::Instant;
 use crate::compiled::RegisteredTool;
 use crate::executor::Admitted;
 use crate::offload::{TimeBudget, offload};
-use crate::output::{denial_report, report_without_payload};
+use crate::output::{denial_report, report_without_tool_result};
 use crate::registry::ToolRegistry;
 use crate::report::{ToolReport, about_tool};
 use crate::schema::CompiledSchema;
@@ -27,8 +28,8 @@ use crate::violation::Violations;
 pub(crate) enum Authorization {
     /// The call runs only with the grants that it needs.
     Required,
-    /// The call runs without them, because it is replayed with recorded answers and touches nothing.
-    ForReplay,
+    /// The call needs no grants, because it is replayed with recorded answers and touches nothing.
+    NotRequired,
 }
 
 /// Admits a call, or returns the report of its refusal. Only this function creates an [`Admitted`], except in tests.
@@ -39,7 +40,7 @@ pub(crate) async fn check(
     authorization: Authorization,
 ) -> Result<(Arc<RegisteredTool>, Admitted), Box<ToolReport>> {
     let refuse = |call, ending, code, text| Box::new(ToolReport::error(call, ending, code, text));
-    if !scope.enabled_tools.allow(&call.tool_name).await {
+    if !scope.enabled_tools.is_enabled(&call.tool_name).await {
         let text = about_tool(
             &call.tool_name,
             &format!("is not enabled for thread \"{}\".", scope.thread_id),
@@ -56,7 +57,7 @@ pub(crate) async fn check(
             call.arguments = valid.arguments;
             let grants = match tool.executor.authorize(&call.arguments) {
                 Ok(grants) => grants,
-                Err(_) if authorization == Authorization::ForReplay => Grants::by_default(),
+                Err(_) if authorization == Authorization::NotRequired => CallGrants::by_default(),
                 Err(denials) => return Err(Box::new(denial_report(&call, &tool, denials))),
             };
             let mut limits = tool.limits;
@@ -71,7 +72,7 @@ pub(crate) async fn check(
             let text = format!("Invalid arguments for tool \"{name}\": {violations}");
             Err(refuse(&call, CallEnding::InvalidArguments, Code::ValidationError, text))
         }
-        Err(ending) => Err(Box::new(report_without_payload(&call, &ending))),
+        Err(ending) => Err(Box::new(report_without_tool_result(&call, &ending))),
     }
 }
 
@@ -97,7 +98,7 @@ async fn check_offloaded(
         Ok(shape) => shape,
         Err(problem) => return Ok(Err(format!("input is {problem}"))),
     };
-    if tool.input.is_light(&shape) {
+    if tool.input_schema.is_light(&shape) {
         return Ok(check_arguments(tool, arguments, shape));
     }
     let budget = TimeBudget {
@@ -111,7 +112,7 @@ async fn check_offloaded(
 
 /// Checks arguments as [`check_input`] does, with the schema and the limit of a tool. The error describes the violations.
 pub(crate) fn check_arguments(tool: &RegisteredTool, arguments: Value, shape: Shape) -> Result<ValidArguments, String> {
-    check_input(&tool.input, tool.limits.input_bytes, "input", arguments, shape)
+    check_input(&tool.input_schema, tool.limits.input_bytes, "input", arguments, shape)
         .map_err(|violations| violations.to_string())
 }
 

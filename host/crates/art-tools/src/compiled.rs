@@ -28,9 +28,12 @@ pub(crate) struct RegisteredTool {
     pub(crate) owner: String,
     pub(crate) limits: Limits,
     pub(crate) digest: Option<Arc<str>>,
+    /// Whether a call may be made again when its end is unknown.
     pub(crate) is_repeatable: bool,
-    pub(crate) input: CompiledSchema,
-    pub(crate) output: Option<CompiledSchema>,
+    /// The compiled form of `schema.input_schema`.
+    pub(crate) input_schema: CompiledSchema,
+    /// The compiled form of `schema.output_schema`.
+    pub(crate) output_schema: Option<CompiledSchema>,
 }
 
 impl RegisteredTool {
@@ -38,15 +41,15 @@ impl RegisteredTool {
     pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
         let mut schema = executor.schema().clone();
         check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
-        let input = compile(&mut schema.input_schema, Root::Object, SchemaKind::Input)?;
-        let output = match &mut schema.output_schema {
-            Some(output) => Some(compile(output, Root::Any, SchemaKind::Output)?),
+        let input_schema = compile(&mut schema.input_schema, Root::Object, SchemaKind::Input)?;
+        let output_schema = match &mut schema.output_schema {
+            Some(output_schema) => Some(compile(output_schema, Root::Any, SchemaKind::Output)?),
             None => None,
         };
-        admit_embedded(&mut schema)?;
+        admit_display_and_question_settings(&mut schema)?;
         // Check the sizes first, because this bounds the work of checking the examples.
         check_sizes(&schema)?;
-        check_examples(&schema, &input, output.as_ref())?;
+        check_examples(&schema, &input_schema, output_schema.as_ref())?;
         // The limits of an executor must not exceed the host's maximum.
         let limits = executor.limits().checked().map_err(|problem| RegisterError::Limits {
             name: schema.name.clone(),
@@ -59,15 +62,15 @@ impl RegisteredTool {
             executor,
             schema,
             limits,
-            input: input.without_large_validator(),
-            output: output.map(CompiledSchema::without_large_validator),
+            input_schema: input_schema.without_large_validator(),
+            output_schema: output_schema.map(CompiledSchema::without_large_validator),
         })
     }
 
     /// Returns whether an output of `bytes` bytes is parsed and checked so fast that other calls are not delayed.
     pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
         let shape = Shape::of_text(bytes);
-        let schema = self.output.as_ref();
+        let schema = self.output_schema.as_ref();
         bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.is_light(&shape))
     }
 
@@ -98,9 +101,10 @@ fn compile(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledS
     Ok(compiled)
 }
 
-/// Admits the schema of displayed data and the settings for questions. Other code applies them later, so their cost must be
-/// bounded as well. A tool of any mode may have such settings: the operator's rules use them, and every tool may ask (P64).
-fn admit_embedded(schema: &mut ToolSchema) -> Result<(), RegisterError> {
+/// Admits the schema of displayed data and the settings for questions to a person. Other code applies them later, so their cost
+/// must be bounded as well. A tool of any mode may have such settings: the operator's rules use them, and every tool may ask
+/// (P64).
+fn admit_display_and_question_settings(schema: &mut ToolSchema) -> Result<(), RegisterError> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());
     if let Some(schema) = data {
@@ -118,19 +122,19 @@ fn admit_embedded(schema: &mut ToolSchema) -> Result<(), RegisterError> {
 /// are refused.
 fn check_examples(
     schema: &ToolSchema,
-    input: &CompiledSchema,
-    output: Option<&CompiledSchema>,
+    input_schema: &CompiledSchema,
+    output_schema: Option<&CompiledSchema>,
 ) -> Result<(), RegisterError> {
     let inputs = schema.examples.iter().map(|example| Some(&example.input));
-    check_values(SchemaKind::Input, "input", input, inputs)?;
-    if let Some(output) = output {
+    check_values(SchemaKind::Input, "input", input_schema, inputs)?;
+    if let Some(output_schema) = output_schema {
         let outputs = schema.examples.iter().map(|example| example.output.as_ref());
-        check_values(SchemaKind::Output, "output", output, outputs)?;
+        check_values(SchemaKind::Output, "output", output_schema, outputs)?;
     }
     Ok(())
 }
 
-/// Checks the inputs or the outputs of all examples. All of them together may cost as much as a single value, and no more.
+/// Checks the inputs or the outputs of all examples. Together they may cost at most as much as a single value.
 fn check_values<'e>(
     kind: SchemaKind,
     root: &str,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::shape::{Shape, text_len};
 
-/// Maximum number of properties and items visited while defaults are filled into one value.
+/// Maximum number of properties, items and schemas of `allOf` that are visited while defaults are filled into one value.
 const MAX_STEPS: usize = 500_000;
 
 /// The error for defaults that are too large or take too long to fill in.
@@ -34,27 +34,28 @@ pub(crate) fn measure(schema: &Value) -> Shape {
 /// The schema must be a tree without references, so that the walk ends.
 ///
 /// # Errors
-/// Fails if the added defaults and their names have more than `max_bytes` bytes, or if there are too many places to visit.
+/// Fails if the added defaults and their names have more than `max_bytes` bytes, or if there are too many properties, items and
+/// schemas of `allOf` to visit.
 pub(crate) fn fill(schema: &Value, value: &mut Value, max_bytes: usize) -> Result<(), TooManyDefaults> {
     let mut filler = Filler {
-        steps: MAX_STEPS,
-        bytes: max_bytes,
+        remaining_steps: MAX_STEPS,
+        remaining_bytes: max_bytes,
     };
     filler.fill(schema, value)
 }
 
 /// The remaining budget of filling one value.
 struct Filler {
-    /// Number of properties and items that may still be visited.
-    steps: usize,
+    /// Number of properties, items and schemas of `allOf` that may still be visited.
+    remaining_steps: usize,
     /// Number of bytes that may still be added.
-    bytes: usize,
+    remaining_bytes: usize,
 }
 
 impl Filler {
     fn fill(&mut self, schema: &Value, value: &mut Value) -> Result<(), TooManyDefaults> {
         for subschema in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.step()?;
+            self.count_step()?;
             self.fill(subschema, value)?;
         }
         match value {
@@ -62,7 +63,7 @@ impl Filler {
             Value::Array(items) => {
                 let prefix = schema.get("prefixItems").and_then(Value::as_array);
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.step()?;
+                    self.count_step()?;
                     let in_prefix = prefix.and_then(|schemas| schemas.get(index));
                     if let Some(schema) = in_prefix.or(schema.get("items")) {
                         self.fill(schema, item)?;
@@ -77,12 +78,12 @@ impl Filler {
     fn fill_object(&mut self, schema: &Value, members: &mut JsonObject) -> Result<(), TooManyDefaults> {
         let properties = schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {
-            self.step()?;
+            self.count_step()?;
             if !members.contains_key(name)
                 && let Some(default) = property.get("default")
             {
                 let added = name.len() + text_len(default);
-                self.bytes = self.bytes.checked_sub(added).ok_or(TooManyDefaults)?;
+                self.remaining_bytes = self.remaining_bytes.checked_sub(added).ok_or(TooManyDefaults)?;
                 members.insert(name.clone(), default.clone());
             }
             if let Some(member) = members.get_mut(name) {
@@ -92,9 +93,9 @@ impl Filler {
         Ok(())
     }
 
-    /// Counts one visited property or item.
-    fn step(&mut self) -> Result<(), TooManyDefaults> {
-        self.steps = self.steps.checked_sub(1).ok_or(TooManyDefaults)?;
+    /// Counts one visited property, item or schema of `allOf`.
+    fn count_step(&mut self) -> Result<(), TooManyDefaults> {
+        self.remaining_steps = self.remaining_steps.checked_sub(1).ok_or(TooManyDefaults)?;
         Ok(())
     }
 }
@@ -124,11 +125,11 @@ mod tests {
                 "many": {"items": point},
                 "deep": {"properties": {"n": {"default": "d"}}},
             },
-            "allOf": [{"properties": {"all": {"default": true}}}],
+            "allOf": [{"properties": {"in_all_of": {"default": true}}}],
         });
         assert_eq!(
             fill_defaults(&schema, json!({"many": [{}, {"x": 1}], "deep": {}})),
-            json!({"many": [{"x": 0}, {"x": 1}], "deep": {"n": "d"}, "all": true, "one": {"x": 0}}),
+            json!({"many": [{"x": 0}, {"x": 1}], "deep": {"n": "d"}, "in_all_of": true, "one": {"x": 0}}),
         );
     }
 
@@ -146,9 +147,13 @@ mod tests {
 
     #[test]
     fn the_search_for_defaults_is_bounded() {
-        let all = vec![json!({"items": {"properties": {"a": {}}}}); 500];
+        // The 500 schemas of `allOf` with 10,000 items each are more than `MAX_STEPS`.
+        let subschemas = vec![json!({"items": {"properties": {"a": {}}}}); 500];
         let mut value = json!(vec![json!({}); 10_000]);
-        assert_eq!(fill(&json!({"allOf": all}), &mut value, 1 << 20), Err(TooManyDefaults));
+        assert_eq!(
+            fill(&json!({"allOf": subschemas}), &mut value, 1 << 20),
+            Err(TooManyDefaults)
+        );
     }
 
     #[test]

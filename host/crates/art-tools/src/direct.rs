@@ -9,7 +9,7 @@ use art_core::intake::Intake;
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Failure, Outcome, Success};
 use art_core::tool::{ExecutionContext, ToolSchema};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -67,8 +67,8 @@ impl DirectTool {
         self
     }
 
-    /// Declares that a call may be made again when its end is unknown, because the host stopped meanwhile: the tool has no effect, or a
-    /// second call with the same arguments has none.
+    /// Declares that a call may be made again when its end is unknown, because the host stopped meanwhile: the tool has no
+    /// effect, or a second call with the same arguments has none.
     #[must_use]
     pub const fn repeatable(mut self) -> Self {
         self.is_repeatable = true;
@@ -76,18 +76,18 @@ impl DirectTool {
     }
 
     /// Runs the function and returns how the call ended.
-    async fn run_function(&self, call: &Admitted) -> Ending {
+    async fn run_function(&self, admitted: &Admitted) -> Ending {
         let argument = DirectCall {
-            arguments: call.call().arguments.clone(),
-            context: call.context().clone(),
-            cancel: call.cancel().clone(),
-            progress: call.progress().clone(),
+            arguments: admitted.call().arguments.clone(),
+            context: admitted.context().clone(),
+            cancel: admitted.cancel().clone(),
+            progress: admitted.progress().clone(),
         };
-        let limit_ms = call.limits().timeout_ms;
+        let limit_ms = admitted.limits().timeout_ms;
         let function = AssertUnwindSafe(async { (self.function)(argument).await }).catch_unwind();
         tokio::select! {
             biased;
-            () = call.cancel().cancelled() => Ending::Cancelled,
+            () = admitted.cancel().cancelled() => Ending::Cancelled,
             finished = timeout(Duration::from_millis(limit_ms), function) => match finished {
                 Ok(Ok(ending)) => ending,
                 Ok(Err(_panic)) => Ending::HostError { message: "it panicked".to_owned() },
@@ -152,11 +152,11 @@ impl ToolExecutor for DirectTool {
             };
             Outcome {
                 ending,
-                usage: Usage {
+                usage: ToolUsage {
                     wall_us: micros(start.elapsed()),
                     bytes_in: u64::try_from(call.input_json().len()).unwrap_or(u64::MAX),
                     bytes_out: u64::try_from(bytes_out).unwrap_or(u64::MAX),
-                    ..Usage::default()
+                    ..ToolUsage::default()
                 },
                 log: CallLog::default(),
                 intake: Intake::default(),

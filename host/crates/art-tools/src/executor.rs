@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use art_core::capability::{Denial, Grants};
+use art_core::capability::{CallGrants, Denial};
 use art_core::hitl::HitlContext;
 use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::NewestProgress;
 
-/// A call that passed all checks: its tool is enabled for the thread and registered, its arguments are valid, and it has the grants
-/// that it needs, unless it is only replayed.
+/// A call that passed all checks: its tool is enabled for the thread and registered, its arguments are valid, and it has the
+/// grants that it needs, unless it is only replayed.
 ///
 /// Only [`ToolSystem`](crate::system::ToolSystem) creates one, and [`ToolExecutor`] accepts nothing else, so no
 /// unchecked call reaches a sandbox.
@@ -25,7 +25,7 @@ pub struct Admitted {
     input_json: String,
     context: ExecutionContext,
     limits: Limits,
-    grants: Arc<Grants>,
+    grants: Arc<CallGrants>,
     cancel: CancellationToken,
     progress: NewestProgress,
 }
@@ -36,7 +36,7 @@ impl Admitted {
         input_json: String,
         context: ExecutionContext,
         limits: Limits,
-        grants: Arc<Grants>,
+        grants: Arc<CallGrants>,
         cancel: CancellationToken,
     ) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Admitted {
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
-        Self::for_test_with_grants(call, limits, Grants::by_default(), cancel)
+        Self::for_test_with_grants(call, limits, CallGrants::by_default(), cancel)
     }
 
     /// Creates an admitted call as [`for_test`](Self::for_test) does, with what the call may touch and a token that the test can
@@ -79,7 +79,7 @@ impl Admitted {
     pub fn for_test_with_grants(
         call: ParsedToolCall,
         limits: Limits,
-        grants: Arc<Grants>,
+        grants: Arc<CallGrants>,
         cancel: CancellationToken,
     ) -> Self {
         let context = ExecutionContext {
@@ -118,7 +118,7 @@ impl Admitted {
 
     /// Returns what the call may touch.
     #[must_use]
-    pub const fn grants(&self) -> &Arc<Grants> {
+    pub const fn grants(&self) -> &Arc<CallGrants> {
         &self.grants
     }
 
@@ -158,8 +158,8 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Returns whether a call whose end is unknown, because the host stopped meanwhile, may be made again. True for a tool that has no
-    /// effect, or whose second call with the same arguments has none. By default false.
+    /// Returns whether a call whose end is unknown, because the host stopped meanwhile, may be made again. True for a tool that
+    /// has no effect, or whose second call with the same arguments has none. By default false.
     fn is_repeatable(&self) -> bool {
         false
     }
@@ -169,9 +169,9 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// Fails with what the call needs and is not granted. The call is then not made.
-    fn authorize(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
+    fn authorize(&self, arguments: &Value) -> Result<Arc<CallGrants>, Vec<Denial>> {
         let _ = arguments;
-        Ok(Grants::by_default())
+        Ok(CallGrants::by_default())
     }
 
     /// Returns a future that prepares the tool before its first call, or `None` if nothing has to be prepared. The

@@ -24,7 +24,7 @@ pub(crate) use question::{ToolQuestion, question_of_grant, question_of_rule, que
 
 #[cfg(test)]
 pub(crate) use feedback::any_json;
-pub(crate) use feedback::check_feedback_within;
+pub(crate) use feedback::check_feedback_with_input_limit;
 
 /// Maximum size of a form as compact JSON text, in bytes.
 pub const MAX_FORM_BYTES: usize = 64 << 10;

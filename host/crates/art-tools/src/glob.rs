@@ -16,13 +16,13 @@ pub const MAX_GLOB_CHARS: usize = 127;
 #[serde(try_from = "String", into = "String")]
 pub struct Glob {
     text: String,
-    /// Positions of `*`. No two are adjacent.
+    /// Positions of `*`: bit `n` is set if the character `n` of the pattern, counted from 0, is a `*`. No two are adjacent.
     stars: u128,
-    /// Positions of `?`.
+    /// Positions of `?`, in the same form.
     question_marks: u128,
-    /// Positions of each other character.
+    /// Positions of each other character, in the same form.
     chars: BTreeMap<char, u128>,
-    /// Number of positions.
+    /// Number of characters of the pattern, with only one `*` in place of several adjacent ones.
     len: usize,
 }
 
@@ -51,6 +51,7 @@ impl Glob {
             chars: BTreeMap::new(),
             len: 0,
         };
+        // Several adjacent `*` match the same texts as one, so keep only the first.
         let mut previous = None;
         for c in text.chars().filter(|c| (*c, previous.replace(*c)) != ('*', Some('*'))) {
             let bit = 1 << glob.len;
@@ -87,8 +88,8 @@ impl Glob {
 
     /// Returns whether the pattern matches the whole of `text`. `positions` returns the positions of a character in the pattern.
     fn matches_with(&self, text: &str, positions: impl Fn(char) -> u128) -> bool {
-        // Bit `n` of the state is set if the first `n` positions match the text up to here. A `*` also matches nothing: one step
-        // over it is enough, because no two are adjacent.
+        // Bit `n` of the state is set if the first `n` characters of the pattern match the text up to here. A `*` also matches
+        // nothing: stepping over one is enough, because no two are adjacent.
         let skip_stars = |state: u128| state | ((state & self.stars) << 1);
         let mut state = skip_stars(1);
         for c in text.chars() {

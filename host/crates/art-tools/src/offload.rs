@@ -1,4 +1,4 @@
-//! Runs work on values without delaying other calls.
+//! Runs checks of large arguments and outputs without delaying other calls.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Bounds the work that the host does on the values of a call.
+/// The time that the host may take to check the arguments or the output of a call.
 #[derive(Debug)]
 pub(crate) struct TimeBudget<'c> {
     /// Remaining time of the call.
@@ -19,7 +19,7 @@ pub(crate) struct TimeBudget<'c> {
     pub(crate) cancel: &'c CancellationToken,
 }
 
-/// Runs heavy `work` on a thread where it blocks neither I/O nor other calls. It is abandoned when the time is over or the
+/// Runs heavy `work` on a thread where it blocks neither I/O nor other calls. The work is abandoned when the time is over or the
 /// call is cancelled: if it has begun, it runs to its end, at a bounded cost, but its result is dropped.
 ///
 /// # Errors
@@ -58,8 +58,8 @@ mod tests {
     async fn heavy_work_is_abandoned_after_the_time_limit_or_a_cancellation() {
         let cancel = CancellationToken::new();
         let (sender, receiver) = mpsc::channel::<()>();
-        let late = offload(budget(20, &cancel), move || receiver.recv().is_ok());
-        assert_eq!(late.await, Err(Ending::Timeout { limit_ms: 1_000 }));
+        let endless = offload(budget(20, &cancel), move || receiver.recv().is_ok());
+        assert_eq!(endless.await, Err(Ending::Timeout { limit_ms: 1_000 }));
         drop(sender);
         cancel.cancel();
         let cancelled = offload(budget(60_000, &cancel), || ());

@@ -1,4 +1,4 @@
-//! Turns the ending of a call into its report. A failure never becomes a success (D16).
+//! Turns the ending of a call into its report. No output of a tool can turn a failure into a success (D16).
 
 use std::collections::BTreeSet;
 
@@ -62,9 +62,10 @@ pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Endin
         Ending::Success(success) => success_report(call, tool, success),
         Ending::Suspended(suspension) => suspension_report(call, tool, suspension),
         Ending::Failure(failure) => failure_report(call, failure),
-        other => return report_without_payload(call, &other),
+        other => return report_without_tool_result(call, &other),
     };
-    let mut report = report.unwrap_or_else(|reason| report_without_payload(call, &Ending::InvalidOutput { reason }));
+    let mut report =
+        report.unwrap_or_else(|reason| report_without_tool_result(call, &Ending::InvalidOutput { reason }));
     if assist::is_requested(&report.result) {
         let extra = &mut report.result.metadata.extra;
         extra.insert(ASSIST_REQUIRED.to_owned(), Value::Bool(true));
@@ -73,7 +74,7 @@ pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Endin
 }
 
 /// Returns the report of a call that ended without a result of its tool.
-pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
+pub(crate) fn report_without_tool_result(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
         let text = "asked for a subtask, which this host cannot run yet";
         (Code::NotImplemented, text.to_owned())
@@ -86,8 +87,8 @@ pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> 
     ToolReport::error(call, ending.into(), code, text)
 }
 
-/// Adds what the call was not allowed to do. If the call failed, its error names the commands that grant it: the person reads it,
-/// and so does the model, which is told not to try again.
+/// Adds what the call was not allowed to do. If the call failed, its error names the commands with which a person can grant it,
+/// and tells the model not to make the same call again.
 pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
     let may_be_reason = !denials.is_empty() && may_follow_from_denials(report.ending);
     if let (Some(error), true) = (&mut report.result.error, may_be_reason) {
@@ -102,7 +103,8 @@ pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
     report.result.metadata.denials = denials;
 }
 
-/// Returns whether a call may have ended like this because it was denied something. A call that was stopped was not.
+/// Returns whether a call may have ended like this because it was denied something. A call that the host stopped, for example at
+/// its time limit, ended for another reason.
 const fn may_follow_from_denials(ending: CallEnding) -> bool {
     matches!(
         ending,
@@ -139,7 +141,7 @@ fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success
         return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
     }
     let (output, shape) = parse::strict(&success.output).map_err(|error| error.to_string())?;
-    if let Some(schema) = &tool.output {
+    if let Some(schema) = &tool.output_schema {
         schema
             .check(&output, &shape, "output")
             .map_err(|violations| violations.to_string())?;
@@ -171,7 +173,7 @@ fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
         _ => return false,
     };
     let code = match error.as_str() {
-        assist::ASSIST => Code::LlmAssistRequired,
+        assist::ASSIST_REQUEST => Code::LlmAssistRequired,
         _ => Code::Unknown,
     };
     result.status = ToolStatus::Error;

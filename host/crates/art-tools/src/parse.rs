@@ -1,4 +1,5 @@
-//! Strict parsing of JSON text from a tool (D09, D10, D12).
+//! Strict parsing of JSON text from a tool: the text is exactly one value (D09), no two properties of an object have the same
+//! name (D10), and levels and values are bounded before they are built in memory (D12).
 
 use std::cell::RefCell;
 use std::fmt;
@@ -37,10 +38,10 @@ struct Strict<'c> {
 
 impl Strict<'_> {
     /// Counts one value at the current depth.
-    fn enter<E: Error>(self) -> Result<(), E> {
+    fn count_value<E: Error>(self) -> Result<(), E> {
         self.shape
             .borrow_mut()
-            .enter(self.depth, MAX_DEPTH, MAX_NODES)
+            .count_value(self.depth, MAX_DEPTH, MAX_NODES)
             .map_err(|problem: TooLarge| E::custom(problem))
     }
 
@@ -48,6 +49,7 @@ impl Strict<'_> {
         self.shape.borrow_mut().text_bytes += bytes;
     }
 
+    /// Returns the deserialiser of a value inside this one.
     const fn deeper(self) -> Self {
         Self {
             depth: self.depth + 1,
@@ -60,7 +62,7 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.enter()?;
+        self.count_value()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -154,9 +156,9 @@ mod tests {
             (r#"{"a":1,"a":2}"#, "two properties named \"a\""),
             (r#"[{"x":{"a":1,"b":2,"a":1}}]"#, "two properties named \"a\""),
         ];
-        for (text, expected) in cases {
+        for (text, expected_error) in cases {
             let error = strict(text).unwrap_err().to_string();
-            assert!(error.contains(expected), "{text:?}: {error}");
+            assert!(error.contains(expected_error), "{text:?}: {error}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Progress of calls.
+//! Progress of running calls, for a person who waits: when a call starts, and what its tool reports.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,7 +46,7 @@ struct RawProgress {
 }
 
 impl NewestProgress {
-    /// Replaces the last report. `facts` is the text of a JSON object, or empty.
+    /// Replaces the last report. `facts` is the text of a JSON object such as `{"done": 3, "of": 10}`, or empty.
     pub fn report(&self, title: &str, facts: &str) {
         let facts = if facts.len() > MAX_FACTS_BYTES { "" } else { facts };
         let report = RawProgress {

@@ -9,17 +9,17 @@ use crate::config::SystemConfig;
 /// Bounds the number of calls that run and wait.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// Held by calls that wait or run.
-    places: Semaphore,
-    /// Held by calls that run.
-    slots: Semaphore,
+    /// One permit for each call that may wait or run.
+    waiting_or_running: Semaphore,
+    /// One permit for each call that may run.
+    running: Semaphore,
 }
 
 /// Permission to run. It is returned to the queue on drop.
 #[derive(Debug)]
 pub(crate) struct Permit<'q> {
-    _slot: SemaphorePermit<'q>,
-    _place: SemaphorePermit<'q>,
+    _running: SemaphorePermit<'q>,
+    _waiting_or_running: SemaphorePermit<'q>,
 }
 
 impl Queue {
@@ -27,8 +27,8 @@ impl Queue {
         let parallel = config.max_parallel.clamp(1, Semaphore::MAX_PERMITS / 2);
         let queue = config.queue.min(Semaphore::MAX_PERMITS / 2);
         Self {
-            places: Semaphore::new(parallel + queue),
-            slots: Semaphore::new(parallel),
+            waiting_or_running: Semaphore::new(parallel + queue),
+            running: Semaphore::new(parallel),
         }
     }
 
@@ -38,14 +38,14 @@ impl Queue {
     /// Fails with [`Ending::Busy`] immediately if the queue is full, and with [`Ending::Cancelled`] if the call is
     /// cancelled.
     pub(crate) async fn enter(&self, cancel: &CancellationToken) -> Result<Permit<'_>, Ending> {
-        let Ok(place) = self.places.try_acquire() else {
+        let Ok(waiting_or_running) = self.waiting_or_running.try_acquire() else {
             return Err(Ending::Busy);
         };
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(Ending::Cancelled),
-            slot = self.slots.acquire() => match slot {
-                Ok(slot) => Ok(Permit { _slot: slot, _place: place }),
+            running = self.running.acquire() => match running {
+                Ok(running) => Ok(Permit { _running: running, _waiting_or_running: waiting_or_running }),
                 // The semaphore is never closed.
                 Err(_closed) => Err(Ending::Cancelled),
             },

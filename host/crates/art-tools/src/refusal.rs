@@ -10,7 +10,7 @@ use crate::form::FormProblem;
 /// Maximum size of a tool's description and input schema together, in bytes. A prompt may have to contain both.
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
 /// Maximum size of a tool's examples as compact JSON, in bytes. A prompt contains only a few short examples; the
-/// embedded model learns from all of them.
+/// model that is built into the host learns from all of them.
 pub const MAX_EXAMPLE_BYTES: usize = 192 << 10;
 
 /// The reason why a tool is not registered.
@@ -40,7 +40,7 @@ pub enum RegisterError {
         /// The reason.
         problem: SchemaProblem,
     },
-    /// The settings of its questions to a person are refused (C16).
+    /// The settings of the tool for its questions to a person are refused (C16).
     #[error("the question to a person is refused: {problem}")]
     Form {
         /// The reason.

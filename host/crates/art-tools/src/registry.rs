@@ -17,11 +17,11 @@ use crate::shape::Shape;
 /// Returns whether two names are equal except for `_` and `-`, which people and models confuse.
 #[must_use]
 pub fn same_name(left: &str, right: &str) -> bool {
-    key(left) == key(right)
+    name_key(left) == name_key(right)
 }
 
 /// Returns the key of a name: the name with `_` in place of `-`. Names that count as the same have the same key.
-fn key(name: &str) -> String {
+fn name_key(name: &str) -> String {
     name.replace('-', "_")
 }
 
@@ -31,7 +31,7 @@ fn key(name: &str) -> String {
 /// unregistered or replaced.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
-    /// The tools by the [keys](key) of their names.
+    /// The tools by the [keys](name_key) of their names.
     tools: RwLock<BTreeMap<String, Arc<RegisteredTool>>>,
 }
 
@@ -63,8 +63,8 @@ impl ToolRegistry {
     /// Removes a tool. Returns whether it was registered (T2).
     pub fn unregister(&self, name: &str) -> bool {
         let mut tools = self.write();
-        let is_registered = tools.get(&key(name)).is_some_and(|tool| tool.schema.name == name);
-        is_registered && tools.remove(&key(name)).is_some()
+        let is_registered = tools.get(&name_key(name)).is_some_and(|tool| tool.schema.name == name);
+        is_registered && tools.remove(&name_key(name)).is_some()
     }
 
     /// Removes every tool for whose schema and owner `predicate` returns true. Returns the number of removed tools (T2).
@@ -143,15 +143,16 @@ impl ToolRegistry {
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<RegisteredTool>> {
         let tools = self.read();
         tools
-            .get(&key(name))
+            .get(&name_key(name))
             .filter(|tool| tool.schema.name == name)
             .map(Arc::clone)
     }
 
-    fn insert(&self, tool: RegisteredTool, replace: bool) -> Result<(), RegisterError> {
+    /// Adds a tool. If `may_replace` is true, it may replace a tool with the same name and owner.
+    fn insert(&self, tool: RegisteredTool, may_replace: bool) -> Result<(), RegisterError> {
         let mut tools = self.write();
-        if let Some(existing) = tools.get(&key(&tool.schema.name)) {
-            if !replace || existing.owner != tool.owner || existing.schema.name != tool.schema.name {
+        if let Some(existing) = tools.get(&name_key(&tool.schema.name)) {
+            if !may_replace || existing.owner != tool.owner || existing.schema.name != tool.schema.name {
                 return Err(RegisterError::Duplicate {
                     name: existing.schema.name.clone(),
                     owner: existing.owner.clone(),
@@ -161,7 +162,7 @@ impl ToolRegistry {
             // The owner replaces its own tool (X3), which is nothing to warn about.
             tracing::info!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
         }
-        tools.insert(key(&tool.schema.name), Arc::new(tool));
+        tools.insert(name_key(&tool.schema.name), Arc::new(tool));
         Ok(())
     }
 

@@ -1,16 +1,16 @@
-//! The report of a call: its result, usage, log and files.
+//! The report of a call: its result, the resources that it used, its log and its files.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::Use;
+use art_core::capability::GrantUse;
 use art_core::error::ToolErrorCode;
 use art_core::intake::Intake;
 use art_core::outcome::{Attachment, CallEnding, CallLog};
 use art_core::suspension::SuspendedCall;
 use art_core::text::truncate;
 use art_core::tool::{ParsedToolCall, ToolResult};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 
 /// Maximum length of a tool's name in a message, in characters.
 const MAX_NAME_CHARS: usize = 200;
@@ -20,8 +20,8 @@ const MAX_NAME_CHARS: usize = 200;
 pub struct ToolReport {
     /// Result for the model and the journal. Its `callId` and `toolName` are those of the request.
     pub result: ToolResult,
-    /// Usage of the call; zero if it never ran.
-    pub usage: Usage,
+    /// Resources that the call used, such as fuel, memory and time; zero if it never ran.
+    pub usage: ToolUsage,
     /// How the call ended.
     pub ending: CallEnding,
     /// Digest of the code of the tool, if the call ran and the tool has one.
@@ -31,7 +31,7 @@ pub struct ToolReport {
     /// What the call took in from outside, so that it can be run again.
     pub intake: Intake,
     /// Which of its grants the call used.
-    pub uses: Vec<Use>,
+    pub uses: Vec<GrantUse>,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
     /// The question to a person, if the call ended as suspended. Its identifier is that in the metadata of the result.
@@ -43,11 +43,11 @@ pub struct ToolReport {
 }
 
 impl ToolReport {
-    /// Creates a report with a result and no usage.
+    /// Creates a report with a result. All else is empty or zero.
     pub(crate) fn new(result: ToolResult, ending: CallEnding) -> Self {
         Self {
             result,
-            usage: Usage::default(),
+            usage: ToolUsage::default(),
             ending,
             digest: None,
             log: CallLog::default(),

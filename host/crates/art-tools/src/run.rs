@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use art_core::intake::{Intake, Replayed};
 use art_core::outcome::{CallLog, Ending, Outcome};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use futures_util::FutureExt as _;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
@@ -63,15 +63,15 @@ async fn prepare(executor: &dyn ToolExecutor, call: &Admitted) -> Result<(), Box
     }
 }
 
-fn panic_ending(call: &Admitted) -> Ending {
-    tracing::error!(tool = %call.call().tool_name, "executor panicked");
+fn panic_ending(admitted: &Admitted) -> Ending {
+    tracing::error!(tool = %admitted.call().tool_name, "executor panicked");
     Ending::HostError {
         message: "its executor panicked".to_owned(),
     }
 }
 
-/// Waits for `running`, the execution of `call`, and sends the progress of its tool to the receiver of `scope`.
-pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope: &CallScope) -> F::Output {
+/// Waits for `running`, the execution of the call `admitted`, and sends the progress of its tool to the receiver of `scope`.
+pub(crate) async fn with_progress<F: Future>(running: F, admitted: &Admitted, scope: &CallScope) -> F::Output {
     if scope.progress.is_none() {
         return running.await;
     }
@@ -82,9 +82,12 @@ pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope:
         tokio::select! {
             biased;
             output = &mut running => return output,
-            _ = ticks.tick() => if let Some(progress) = call.progress().take_for(call.call(), scope.parent_id.as_deref()) {
-                scope.send(|| CallProgress::Reported(progress));
-            },
+            _ = ticks.tick() => {
+                let newest = admitted.progress().take_for(admitted.call(), scope.parent_id.as_deref());
+                if let Some(progress) = newest {
+                    scope.send_progress(|| CallProgress::Reported(progress));
+                }
+            }
         }
     }
 }
@@ -93,9 +96,9 @@ pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope:
 fn unmeasured_outcome(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,
-        usage: Usage {
+        usage: ToolUsage {
             wall_us: micros(start.elapsed()),
-            ..Usage::default()
+            ..ToolUsage::default()
         },
         log: CallLog::default(),
         intake: Intake::default(),

@@ -16,8 +16,9 @@ pub(crate) fn scalar_text(value: &Value) -> Option<String> {
 
 fn number_text(number: &Number) -> String {
     match number.as_f64() {
-        // `Display` of a float has neither an exponent nor a fraction of zero, which the JSON text may have.
+        // `-0.0` equals `0`.
         Some(float) if number.is_f64() && float == 0.0 => "0".to_owned(),
+        // `Display` writes a float without an exponent and without `.0`. Its JSON text may have both.
         Some(float) if number.is_f64() => float.to_string(),
         _ => number.to_string(),
     }

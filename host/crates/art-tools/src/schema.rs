@@ -22,7 +22,7 @@ pub struct CompiledSchema {
     validator: OnceLock<Option<Validator>>,
     cost: Cost,
     /// Upper bound of the total shape of all defaults in the schema.
-    defaults: Shape,
+    defaults_shape: Shape,
 }
 
 impl CompiledSchema {
@@ -35,15 +35,15 @@ impl CompiledSchema {
         let Tree { schema: tree, cost } = admit(schema, root)?;
         jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid_schema(&error))?;
         Ok(Self {
-            defaults: defaults::measure(&tree),
+            defaults_shape: defaults::measure(&tree),
             validator: OnceLock::from(Some(compile(&tree)?)),
             schema: tree,
             cost,
         })
     }
 
-    /// Drops the compiled form of a schema that is costly even for a small value; the next check compiles it again. Tools are loaded
-    /// much more often than they are called, and a folder may have thousands of them.
+    /// Drops the compiled form of a schema that is costly even for a small value; the next check compiles it again. Tools are
+    /// loaded much more often than they are called, and a folder may have thousands of them.
     pub(crate) fn without_large_validator(mut self) -> Self {
         let small_value = Shape::of_text(300);
         if !self.cost.is_light(&small_value) {
@@ -68,17 +68,17 @@ impl CompiledSchema {
     /// delayed. Assumes the worst case: that each part of the value gets every default. False if the schema has to be
     /// compiled first.
     pub(crate) fn is_light(&self, shape: &Shape) -> bool {
-        self.validator.get().is_some() && self.cost.is_light(&shape.plus(self.defaults.times(shape.nodes)))
+        self.validator.get().is_some() && self.cost.is_light(&shape.plus(self.defaults_shape.times(shape.nodes)))
     }
 
     /// Adds missing properties that have a default to a value of this shape, and returns the new shape. A value that is
     /// too large to be checked is left unchanged.
     ///
     /// # Errors
-    /// Fails if the added defaults have more than `max_bytes` bytes or there are too many places to visit, or if the
-    /// result is larger than any input may be.
+    /// Fails if the added defaults have more than `max_bytes` bytes, if too many parts of the value have to be visited, or if
+    /// the result is larger than any input may be.
     pub fn fill(&self, value: &mut Value, shape: Shape, max_bytes: usize) -> Result<Shape, TooManyDefaults> {
-        if self.defaults.nodes == 0 || !self.cost.allows(&shape) {
+        if self.defaults_shape.nodes == 0 || !self.cost.allows(&shape) {
             return Ok(shape);
         }
         defaults::fill(&self.schema, value, max_bytes)?;
@@ -146,7 +146,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn load(schema: &Value) -> CompiledSchema {
+    /// Compiles a schema as that of a tool when it is registered.
+    fn compile_for_registration(schema: &Value) -> CompiledSchema {
         CompiledSchema::new(schema, Root::Any)
             .unwrap()
             .without_large_validator()
@@ -154,9 +155,9 @@ mod tests {
 
     #[test]
     fn only_a_large_schema_is_compiled_again_by_its_first_check() {
-        let small = load(&json!({"minimum": 1}));
+        let small = compile_for_registration(&json!({"minimum": 1}));
         assert!(small.validator.get().is_some() && small.is_light(&Shape::of_text(1)));
-        let large = load(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
+        let large = compile_for_registration(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
         let shape = Shape::of_text(1);
         assert!(large.validator.get().is_none() && !large.is_light(&shape));
         assert!(large.check(&json!("a"), &shape, "input").is_err());

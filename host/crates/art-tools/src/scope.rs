@@ -1,4 +1,4 @@
-//! The context of a batch of calls: its conversation, run and person, and the tools that it may call.
+//! The context of a batch of calls: their conversation, run and person, and the tools that may be called.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,7 +32,8 @@ impl EnabledTools {
         Self::Named(names.into_iter().map(Into::into).collect())
     }
 
-    pub(crate) async fn allow(&self, tool: &str) -> bool {
+    /// Returns whether the tool with this name may be called now.
+    pub(crate) async fn is_enabled(&self, tool: &str) -> bool {
         match self {
             Self::Named(names) => names.iter().any(|name| name == tool),
             Self::Lookup(lookup) => lookup.is_enabled(tool).await,
@@ -59,7 +60,7 @@ pub struct CallScope {
     pub session_id: Option<String>,
     /// Tools that may be called.
     pub enabled_tools: EnabledTools,
-    /// Parent of the observations: the identifier of the plan item.
+    /// Identifier of the plan item for which the calls are made. It is the parent of what is observed about them.
     pub parent_id: Option<String>,
     /// Wall-clock time at which the calls start, given by the caller because this crate reads no wall clock. The time limit of a
     /// question begins at this time plus the duration of the call.
@@ -71,11 +72,11 @@ pub struct CallScope {
 }
 
 impl CallScope {
-    /// Calls `progress` and sends its result to the receiver, if there is one.
-    pub(crate) fn send(&self, progress: impl FnOnce() -> CallProgress) {
+    /// Sends the progress that `create_progress` returns to the receiver, if there is one.
+    pub(crate) fn send_progress(&self, create_progress: impl FnOnce() -> CallProgress) {
         if let Some(sender) = &self.progress {
             // Ignore send errors: progress is best effort, results are stored.
-            drop(sender.send(progress()));
+            drop(sender.send(create_progress()));
         }
     }
 

@@ -84,7 +84,7 @@ impl Shape {
     }
 
     /// Counts one value at `depth`, or fails if this exceeds a limit.
-    pub(crate) fn enter(&mut self, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
+    pub(crate) fn count_value(&mut self, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
         if depth > max_depth {
             return Err(TooLarge::Depth(max_depth));
         }
@@ -97,7 +97,7 @@ impl Shape {
 
     /// Adds `value`, which is at `depth`, and everything in it.
     fn add(&mut self, value: &Value, depth: usize, max_depth: usize, max_nodes: usize) -> Result<(), TooLarge> {
-        self.enter(depth, max_depth, max_nodes)?;
+        self.count_value(depth, max_depth, max_nodes)?;
         match value {
             Value::String(text) => self.text_bytes += text.len(),
             Value::Array(items) => {

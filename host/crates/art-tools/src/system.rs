@@ -17,9 +17,9 @@ use crate::check::{Authorization, check};
 use crate::compiled::RegisteredTool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
-use crate::form::{FeedbackErrors, check_feedback_within, question_of_rule};
+use crate::form::{FeedbackErrors, check_feedback_with_input_limit, question_of_rule};
 use crate::offload::{TimeBudget, offload};
-use crate::output::{add_denials, report, report_without_payload};
+use crate::output::{add_denials, report, report_without_tool_result};
 use crate::progress::CallProgress;
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
@@ -150,8 +150,8 @@ impl ToolSystem {
         }
     }
 
-    /// Checks a call: whether its tool is enabled for the thread and registered, whether its arguments are valid (T4), and whether it
-    /// has the grants that it needs.
+    /// Checks a call: whether its tool is enabled for the thread and registered, whether its arguments are valid (T4), and
+    /// whether it has the grants that it needs.
     ///
     /// # Errors
     /// Fails with the report of the refusal, which is marked as not run.
@@ -169,7 +169,7 @@ impl ToolSystem {
         call: ParsedToolCall,
         scope: &CallScope,
     ) -> Result<ReplayableCall, Box<ToolReport>> {
-        let admitted = self.admit_with(call, scope, Authorization::ForReplay).await?;
+        let admitted = self.admit_with(call, scope, Authorization::NotRequired).await?;
         Ok(ReplayableCall(admitted))
     }
 
@@ -195,7 +195,8 @@ impl ToolSystem {
 
     /// Runs a call and returns its report. It never fails: a panic of the executor, for example, is part of the report (T7).
     ///
-    /// - Of all calls at most [`SystemConfig::max_parallel`] run at the same time. A call that finds the queue full ends with `BUSY`.
+    /// - At most [`SystemConfig::max_parallel`] calls of the whole system run at the same time. A call that finds the queue full
+    ///   ends with `BUSY`.
     /// - `callId` and `toolName` of the result are those of the request. The status follows from the ending of the call.
     ///   A failure never becomes a success, but a success with an error in its metadata becomes a failure.
     /// - A tool that asks the model for help gets an ordinary result with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED)
@@ -227,9 +228,9 @@ impl ToolSystem {
     async fn run_admitted(&self, tool: Arc<RegisteredTool>, admitted: Admitted, scope: &CallScope) -> ToolReport {
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
-            Err(ending) => return report_without_payload(admitted.call(), &ending).marked_not_run(),
+            Err(ending) => return report_without_tool_result(admitted.call(), &ending).marked_not_run(),
         };
-        scope.send(|| CallProgress::Started(admitted.call().clone()));
+        scope.send_progress(|| CallProgress::Started(admitted.call().clone()));
         let start = Instant::now();
         let running = run(&*tool.executor, &admitted, self.config.grace, start);
         let outcome = with_progress(running, &admitted, scope).await;
@@ -239,17 +240,17 @@ impl ToolSystem {
         report
     }
 
-    /// Checks the decision of a person about a call: see [`check_feedback`](crate::check_feedback). Edited arguments are checked as
-    /// those of any call of the tool.
+    /// Checks the decision of a person about a call: see [`check_feedback`](crate::check_feedback). Edited arguments are checked
+    /// as those of any call of the tool.
     ///
     /// # Errors
     /// Fails with everything that is wrong.
     pub fn check_feedback(&self, call: &SuspendedCall, feedback: Feedback) -> Result<Feedback, FeedbackErrors> {
         let tool = self.registry.tool(&call.call.tool_name);
         let limits = tool.as_ref().map_or(Limits::MAX, |tool| tool.limits);
-        check_feedback_within(
+        check_feedback_with_input_limit(
             call,
-            tool.as_ref().map(|tool| &tool.input),
+            tool.as_ref().map(|tool| &tool.input_schema),
             limits.input_bytes,
             feedback,
         )
@@ -261,7 +262,10 @@ impl ToolSystem {
         let AdmittedCall { tool, admitted, .. } = call.0;
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
-            Err(ending) => return Some(report_without_payload(admitted.call(), &ending).marked_not_run().into()),
+            Err(ending) => {
+                let report = report_without_tool_result(admitted.call(), &ending).marked_not_run();
+                return Some(report.into());
+            }
         };
         let Replayed { outcome, divergence } = replay(&*tool.executor, &admitted, recorded).await?;
         let limit = Duration::from_millis(tool.limits.timeout_ms);
@@ -335,7 +339,7 @@ async fn report_offloaded(
         },
     };
     let result = offload(budget, move || report(&copy, &tool, ending)).await;
-    result.unwrap_or_else(|ending| report_without_payload(call, &ending))
+    result.unwrap_or_else(|ending| report_without_tool_result(call, &ending))
 }
 
 #[cfg(test)]

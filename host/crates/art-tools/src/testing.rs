@@ -7,12 +7,13 @@ use art_core::intake::Intake;
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome, Success};
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolSchema};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 
 use crate::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
 
+/// Returns the declaration of a tool that accepts any object.
 pub(crate) fn schema(name: &str) -> ToolSchema {
     ToolSchema {
         name: name.to_owned(),
@@ -26,6 +27,7 @@ pub(crate) fn schema(name: &str) -> ToolSchema {
     }
 }
 
+/// Returns a call with the identifier `call_NAME`.
 pub(crate) fn call(name: &str, arguments: Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: format!("call_{name}"),
@@ -36,7 +38,10 @@ pub(crate) fn call(name: &str, arguments: Value) -> ParsedToolCall {
 
 type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>;
 
-/// A scripted executor that counts its calls.
+/// The fuel that each call of a scripted tool reports as used.
+pub(crate) const SCRIPTED_FUEL: u64 = 7;
+
+/// An executor that counts its calls and ends each as its script returns.
 pub(crate) struct ScriptedTool {
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
@@ -68,7 +73,7 @@ impl ScriptedTool {
 
     /// Creates a tool that returns its input.
     pub(crate) fn echo(name: &str) -> Self {
-        Self::new(schema(name), |call| std::future::ready(answer(call.input_json())))
+        Self::new(schema(name), |call| std::future::ready(success_with(call.input_json())))
     }
 
     pub(crate) fn call_count(&self) -> usize {
@@ -76,7 +81,8 @@ impl ScriptedTool {
     }
 }
 
-pub(crate) fn answer(output: &str) -> Ending {
+/// Returns the ending of a successful call with this output.
+pub(crate) fn success_with(output: &str) -> Ending {
     Ending::Success(Success {
         output: output.to_owned(),
         ..Success::default()
@@ -102,9 +108,9 @@ impl ToolExecutor for ScriptedTool {
         Box::pin(async move {
             Outcome {
                 ending: ending.await,
-                usage: Usage {
-                    fuel: 7,
-                    ..Usage::default()
+                usage: ToolUsage {
+                    fuel: SCRIPTED_FUEL,
+                    ..ToolUsage::default()
                 },
                 log: CallLog::default(),
                 intake: Intake::default(),
@@ -115,13 +121,13 @@ impl ToolExecutor for ScriptedTool {
     }
 }
 
-/// A tool system for tests, in which all tools are enabled.
-pub(crate) struct Bench {
+/// A tool system for tests, and the scope of a batch of calls in which all its tools are enabled.
+pub(crate) struct TestHost {
     pub(crate) system: ToolSystem,
     pub(crate) scope: CallScope,
 }
 
-impl Bench {
+impl TestHost {
     pub(crate) fn new(tools: impl IntoIterator<Item = Arc<ScriptedTool>>) -> Self {
         Self::with_config(tools, SystemConfig::default())
     }
@@ -151,6 +157,7 @@ impl Bench {
         self.run_in(calls, &self.scope).await
     }
 
+    /// Makes the calls at the same time, as a batch with this scope.
     pub(crate) async fn run_in(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {
         join_all(calls.into_iter().map(|call| self.system.call(call, scope))).await
     }

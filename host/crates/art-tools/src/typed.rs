@@ -45,8 +45,8 @@ impl DirectTool {
         })
     }
 
-    /// Adds an example: a question as a person would ask it, and the input of the call that answers it. Models learn from examples
-    /// when to call a tool.
+    /// Adds an example: a question as a person would ask it, and the input of the call that answers it. Models learn from
+    /// examples when to call a tool.
     #[must_use]
     pub fn example(mut self, question: impl Into<String>, input: Value) -> Self {
         self.schema.examples.push(ToolExample {

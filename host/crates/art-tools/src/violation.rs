@@ -1,4 +1,4 @@
-//! Describes the violations of a schema by a value, in messages for the model.
+//! Describes how a value violates a schema, in messages for the model.
 
 use std::fmt;
 
@@ -9,45 +9,47 @@ use serde_json::Value;
 
 /// Maximum number of violations that are listed; the others are only counted.
 pub const MAX_VIOLATIONS: usize = 20;
-/// Total size of the listed violations, in bytes, from which on further violations are only counted.
+/// Size of all listed violations together, in bytes, at which further violations are only counted.
 const MAX_LISTED_BYTES: usize = 16 << 10;
 /// Maximum length of a path, a name or a value in a message, in characters. A model or a tool chose them.
 const MAX_SHOWN_CHARS: usize = 200;
-/// Maximum number of names or values in one list of a message.
+/// Maximum number of names or values that one message lists; the others are only counted.
 const MAX_LIST_ITEMS: usize = 20;
 
-/// The violations of a schema by a value, each in the form `<path> <message>`.
+/// The violations of a schema by a value, each in the form `<path> <message>`. The path leads from the value, the root, to the
+/// part of it that is invalid. For the value as a whole, a name of the root stands in its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violations {
     /// The first violations.
     pub listed: Vec<String>,
     /// Number of violations that are not listed.
-    pub more: usize,
+    pub unlisted: usize,
 }
 
 impl Violations {
-    /// Creates one violation by the value as a whole. `root` is its name in the message.
+    /// Creates the violation that the value as a whole makes. `root` is the name of the value in the message.
     pub(crate) fn of_root(root: &str, message: &str) -> Self {
         Self {
             listed: vec![format!("{root} {message}")],
-            more: 0,
+            unlisted: 0,
         }
     }
 
     /// Returns whether there are no violations.
     pub(crate) fn is_empty(&self) -> bool {
-        self.listed.is_empty() && self.more == 0
+        self.listed.is_empty() && self.unlisted == 0
     }
 
     /// Adds the violations of a part of a value. `root` is the name of that part in messages.
     pub(crate) fn append(&mut self, part: Self, root: &str) {
-        let part = part.under(root);
+        let part = part.with_root(root);
         part.listed.into_iter().for_each(|violation| self.add(|| violation));
-        self.more += part.more;
+        self.unlisted += part.unlisted;
     }
 
-    /// Returns the violations with `root` before each path, so that it is clear to which of several values the path belongs.
-    pub(crate) fn under(mut self, root: &str) -> Self {
+    /// Returns the violations with `root` before each path. `root` names the value that the paths belong to, one of several
+    /// values.
+    pub(crate) fn with_root(mut self, root: &str) -> Self {
         for violation in &mut self.listed {
             if violation.starts_with('/') {
                 violation.insert_str(0, root);
@@ -62,7 +64,7 @@ impl Violations {
         if self.listed.len() < MAX_VIOLATIONS && bytes < MAX_LISTED_BYTES {
             self.listed.push(describe());
         } else {
-            self.more += 1;
+            self.unlisted += 1;
         }
     }
 }
@@ -70,7 +72,7 @@ impl Violations {
 impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.listed.join(", "))?;
-        match self.more {
+        match self.unlisted {
             0 => Ok(()),
             more => write!(f, ", and {more} more"),
         }
@@ -88,20 +90,20 @@ pub(crate) fn describe(error: &ValidationError<'_>, schema: &Value, root: &str) 
 
 fn message(error: &ValidationError<'_>, schema: &Value) -> String {
     match error.kind() {
-        Kind::Required { property } => format!("must have the property {}", json(property)),
+        Kind::Required { property } => format!("must have the property {}", show_value(property)),
         Kind::Type { kind } => format!("must be {}", type_names(kind)),
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             format!(
                 "must not have {}, allowed: {}",
-                list(unexpected.iter().map(|name| quote(name))),
+                join_first(unexpected.iter().map(|name| quote(name))),
                 allowed_properties(error, schema)
             )
         }
         Kind::Enum { options } => match options.as_array() {
-            Some(options) => format!("must be one of {}", list(options.iter().map(json))),
+            Some(options) => format!("must be one of {}", join_first(options.iter().map(show_value))),
             None => "must be one of the allowed values".to_owned(),
         },
-        Kind::Constant { expected_value } => format!("must be {}", json(expected_value)),
+        Kind::Constant { expected_value } => format!("must be {}", show_value(expected_value)),
         Kind::Pattern { pattern } => format!("must match the pattern {}", truncate(pattern, MAX_SHOWN_CHARS)),
         Kind::AnyOf { .. } => "must match a schema in anyOf".to_owned(),
         Kind::OneOfNotValid { .. } => "must match a schema in oneOf".to_owned(),
@@ -109,24 +111,25 @@ fn message(error: &ValidationError<'_>, schema: &Value) -> String {
         Kind::Not { .. } => "must not match the schema in not".to_owned(),
         Kind::FalseSchema => "must be absent".to_owned(),
         Kind::PropertyNames { error } => format!("must have other names of properties: {}", message(error, schema)),
-        kind => bound(kind).unwrap_or_else(|| truncate(&error.masked().to_string(), MAX_SHOWN_CHARS)),
+        kind => bound_message(kind).unwrap_or_else(|| truncate(&error.masked().to_string(), MAX_SHOWN_CHARS)),
     }
 }
 
-/// Returns the message of a violated bound, or of a keyword that the host implements. Returns `None` for all others.
-fn bound(kind: &Kind) -> Option<String> {
+/// Returns the message about a violated minimum or maximum, or about a keyword that the host implements. Returns `None` for all
+/// other keywords.
+fn bound_message(kind: &Kind) -> Option<String> {
     Some(match kind {
-        Kind::Minimum { limit } => format!("must be >= {}", json(limit)),
-        Kind::Maximum { limit } => format!("must be <= {}", json(limit)),
-        Kind::ExclusiveMinimum { limit } => format!("must be > {}", json(limit)),
-        Kind::ExclusiveMaximum { limit } => format!("must be < {}", json(limit)),
+        Kind::Minimum { limit } => format!("must be >= {}", show_value(limit)),
+        Kind::Maximum { limit } => format!("must be <= {}", show_value(limit)),
+        Kind::ExclusiveMinimum { limit } => format!("must be > {}", show_value(limit)),
+        Kind::ExclusiveMaximum { limit } => format!("must be < {}", show_value(limit)),
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
         Kind::MinItems { limit } => format!("must have at least {limit} items"),
         Kind::MaxItems { limit } => format!("must have at most {limit} items"),
         Kind::MinProperties { limit } => format!("must have at least {limit} properties"),
         Kind::MaxProperties { limit } => format!("must have at most {limit} properties"),
-        // The host implements `uniqueItems` and `multipleOf`.
+        // `uniqueItems` and `multipleOf`, which the host implements with messages of its own.
         Kind::Custom { message, .. } => message.clone(),
         _ => return None,
     })
@@ -139,19 +142,19 @@ fn type_names(kind: &TypeKind) -> String {
     }
 }
 
-/// Returns the names of properties that the schema allows: the `properties` in the same schema as the violated keyword.
+/// Returns which properties an object may have: those under `properties` in the schema that has the violated keyword.
 fn allowed_properties(error: &ValidationError<'_>, schema: &Value) -> String {
     let keyword_path = error.schema_path().as_str();
     let parent_path = keyword_path.rsplit_once('/').map_or("", |(parent, _)| parent);
     let properties = schema.pointer(parent_path).and_then(|parent| parent.get("properties"));
     match properties.and_then(Value::as_object) {
-        Some(properties) if !properties.is_empty() => list(properties.keys().map(|name| quote(name))),
+        Some(properties) if !properties.is_empty() => join_first(properties.keys().map(|name| quote(name))),
         _ => "none".to_owned(),
     }
 }
 
-/// Returns the first items in one text, and the number of the others.
-fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+/// Returns the first items in one text, with the number of further items.
+fn join_first(items: impl ExactSizeIterator<Item = String>) -> String {
     let more = items.len().saturating_sub(MAX_LIST_ITEMS);
     let text = items.take(MAX_LIST_ITEMS).collect::<Vec<_>>().join(", ");
     match more {
@@ -160,7 +163,8 @@ fn list(items: impl ExactSizeIterator<Item = String>) -> String {
     }
 }
 
-fn json(value: &Value) -> String {
+/// Returns a value of the schema as text, cut if it is long.
+fn show_value(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
         other => safe_stringify(other, MAX_SHOWN_CHARS),

@@ -19,9 +19,10 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
+use super::super::current_time;
 use super::super::interrupt::Interrupts;
-use super::{no_longer_waits, parse_arguments, shown, standing, suspension_key};
-use crate::cli::Global;
+use super::{as_text, no_longer_waits, parse_arguments, standing, suspension_key};
+use crate::cli::GlobalOptions;
 use crate::render;
 
 /// Interval at which the store is read while the person thinks, because somebody else may decide.
@@ -30,21 +31,22 @@ const STORE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// Returns whether a person can be asked: stdin and stderr are at a terminal, and the output is not JSON.
-pub(in crate::commands) fn is_attended(global: &Global) -> bool {
+pub(in crate::commands) fn is_attended(global: &GlobalOptions) -> bool {
     !global.json && stdin().is_terminal() && stderr().is_terminal()
 }
 
-/// The result of a question.
-enum Outcome {
-    /// The call is decided, here or elsewhere.
+/// How a question about one call ended.
+enum QuestionOutcome {
+    /// The call is decided, by this person or elsewhere.
     Decided,
-    /// The person decides later.
+    /// The question is left without a decision.
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether to resume the run: if a call was decided, unless Ctrl-C kept a later call
-/// from being asked about. `later` and Ctrl-D leave a call undecided, and Ctrl-C this call and all further ones. Blocks the thread
-/// while the person thinks, which is harmless because a run that waits holds no lease.
+/// Asks the person about each of the calls. Returns whether to resume the run: if at least one call was decided, and Ctrl-C did
+/// not end the questions before the last call. The answer `later` and Ctrl-D leave one call undecided; Ctrl-C leaves this call
+/// and all further ones undecided. Blocks the thread while the person thinks, which is harmless because a run that waits holds
+/// no lease.
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
     runtime: &Runtime,
@@ -61,64 +63,68 @@ pub(in crate::commands) fn decide_at_terminal(
         record,
     });
     let questions: Vec<_> = questions.collect();
-    let mut any_decided = match all::decide(&questions) {
-        all::Outcome::Decided => return true,
-        all::Outcome::Later => return false,
-        all::Outcome::OneByOne => false,
-    };
-    for (n, question) in questions.iter().enumerate() {
+    match all::ask_about_all(&questions) {
+        all::TogetherOutcome::Decided => return true,
+        all::TogetherOutcome::Later => return false,
+        all::TogetherOutcome::OneByOne => {}
+    }
+    let mut any_decided = false;
+    for (index, question) in questions.iter().enumerate() {
         if interruptible.cancel.is_cancelled() {
             return false;
         }
         if waiting.len() > 1 {
-            render::note(&format!("decision {} of {}", n + 1, waiting.len()));
+            render::note(&format!("decision {} of {}", index + 1, waiting.len()));
         }
-        any_decided |= matches!(question.ask(), Outcome::Decided);
+        any_decided |= matches!(question.ask(), QuestionOutcome::Decided);
     }
     any_decided
 }
 
+/// A question to the person at the terminal about one call.
 struct Question<'a> {
     executor: &'a Handle,
     runtime: &'a Runtime,
     /// The person at the terminal; nobody in particular if absent.
     user: Option<&'a str>,
-    /// Is cancelled by Ctrl-C.
+    /// Is cancelled by Ctrl-C, which leaves the question.
     cancel: &'a CancellationToken,
+    /// The call that waits.
     record: &'a SuspensionRecord,
 }
 
 impl Question<'_> {
-    fn ask(&self) -> Outcome {
+    /// Asks until the question ends.
+    fn ask(&self) -> QuestionOutcome {
         if self.is_decided() {
-            return Outcome::Decided;
+            return QuestionOutcome::Decided;
         }
         if let Some(outcome) = self.decide_by_standing_approval() {
             return outcome;
         }
         drop_earlier_input();
-        render::note(&shown::question(self.record));
+        render::note(&as_text::question(self.record));
         let mut new_arguments: Option<Value> = None;
         loop {
-            match self.handle_entry(&mut new_arguments) {
+            match self.handle_line(&mut new_arguments) {
                 Ok(()) => {}
                 Err(outcome) => return outcome,
             }
         }
     }
 
-    /// Returns whether somebody has decided.
+    /// Returns whether the call no longer waits, because somebody has decided about it.
     fn is_decided(&self) -> bool {
         let owner = Owner::user(self.user);
         self.executor
             .block_on(no_longer_waits(self.runtime, &owner, self.record.id()))
     }
 
-    /// Reads one entry of the person and carries it out. `new_arguments` are those that the person has typed in place of the call's.
-    /// Fails with the outcome if the entry ends the question.
-    fn handle_entry(&self, new_arguments: &mut Option<Value>) -> Result<(), Outcome> {
+    /// Reads one line of the person and carries it out. `new_arguments` are the arguments that the person has typed in place of
+    /// those of the call. Returns the outcome as an error if the question has ended, and `Ok` if it has to be asked again.
+    fn handle_line(&self, new_arguments: &mut Option<Value>) -> Result<(), QuestionOutcome> {
         let mut standing_approval = None;
-        let typed = self.read(&self.choices())?;
+        let typed = self.read(&self.prompt())?;
         let feedback = match typed.trim().to_lowercase().as_str() {
             "y" | "yes" => self.read_approval(new_arguments.clone())?,
             "n" | "no" => self.read_rejection()?,
@@ -144,24 +150,24 @@ impl Question<'_> {
                 return Ok(());
             }
             "d" | "details" => {
-                render::note(&shown::details(self.record));
+                render::note(&as_text::details(self.record));
                 return Ok(());
             }
-            "l" | "later" => return Err(Outcome::Later),
+            "l" | "later" => return Err(QuestionOutcome::Later),
             _ => return Ok(()),
         };
         match self.decide(feedback, standing_approval) {
             Ok(outcome) => Err(outcome),
             Err(problem) => {
                 *new_arguments = None;
-                render::note(&shown::problem(&problem));
+                render::note(&as_text::refused_decision(&problem));
                 Ok(())
             }
         }
     }
 
-    /// Returns the prompt with the choices that this question has.
-    fn choices(&self) -> String {
+    /// Returns the prompt: the words with which the person can answer this question.
+    fn prompt(&self) -> String {
         let edit = if self.may_edit() { ", edit" } else { "" };
         let always = if self.may_approve_later_calls() { ", always" } else { "" };
         format!("yes, no{edit}{always}, details or later? ")
@@ -175,40 +181,44 @@ impl Question<'_> {
 
     /// Stores the decision, and then the standing approval. Fails with what is wrong with the decision, so that the person can decide
     /// again.
-    fn decide(&self, feedback: Feedback, standing_approval: Option<StandingApproval>) -> Result<Outcome, String> {
+    fn decide(
+        &self,
+        feedback: Feedback,
+        standing_approval: Option<StandingApproval>,
+    ) -> Result<QuestionOutcome, String> {
         let key = suspension_key(self.record, &Owner::user(self.user));
         let decided = self.executor.block_on(self.runtime.decide(key, feedback));
         match decided {
             Ok(_) => {
                 standing_approval
                     .into_iter()
-                    .for_each(|approval| standing::keep(self.runtime, approval));
-                Ok(Outcome::Decided)
+                    .for_each(|approval| standing::store(self.runtime, approval));
+                Ok(QuestionOutcome::Decided)
             }
             Err(RuntimeError::Decision { problem, .. }) => Err(problem),
             Err(
                 error @ RuntimeError::Store(StoreError::AlreadyDecided { .. } | StoreError::SuspensionExpired { .. }),
             ) => {
                 render::note(&in_one_line(&error));
-                Ok(Outcome::Decided)
+                Ok(QuestionOutcome::Decided)
             }
             Err(error) => {
                 render::note(&format!("error: {}", in_one_line(&error)));
-                Ok(Outcome::Later)
+                Ok(QuestionOutcome::Later)
             }
         }
     }
 
-    /// Returns an approval. Reads the answer if the question needs one.
-    fn read_approval(&self, new_arguments: Option<Value>) -> Result<Feedback, Outcome> {
+    /// Returns an approval. If the tool asks for an answer besides the approval, reads it.
+    fn read_approval(&self, new_arguments: Option<Value>) -> Result<Feedback, QuestionOutcome> {
         let form = &self.record.call.form;
-        let mut feedback = Feedback::new(true, shown::now());
+        let mut feedback = Feedback::new(true, current_time());
         feedback.modified_args = new_arguments;
         if matches!(form.input_type, InputType::Confirm) {
             return Ok(feedback);
         }
         loop {
-            let prompt = format!("answer ({}): ", shown::input_name(form.input_type));
+            let prompt = format!("answer ({}): ", as_text::expected_answer(form.input_type));
             let text = self.read_answer(&prompt, form.sensitive)?;
             match super::parse_answer(self.record, &text) {
                 Ok(value) => {
@@ -220,15 +230,15 @@ impl Question<'_> {
         }
     }
 
-    fn read_rejection(&self) -> Result<Feedback, Outcome> {
-        let mut feedback = Feedback::new(false, shown::now());
+    fn read_rejection(&self) -> Result<Feedback, QuestionOutcome> {
+        let mut feedback = Feedback::new(false, current_time());
         let reason = self.read("why (may be empty)? ")?;
         feedback.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
         Ok(feedback)
     }
 
     /// Returns the new arguments that the person typed, or `None` if they are no JSON.
-    fn read_new_arguments(&self) -> Result<Option<Value>, Outcome> {
+    fn read_new_arguments(&self) -> Result<Option<Value>, QuestionOutcome> {
         let current = self.record.call.call.arguments.to_string();
         render::note(&format!("  | {current}"));
         let text = self.read("arguments, as JSON on one line: ")?;
@@ -245,19 +255,20 @@ impl Question<'_> {
     }
 
     /// Reads an answer, without showing it if it is sensitive.
-    fn read_answer(&self, prompt: &str, sensitive: bool) -> Result<String, Outcome> {
+    fn read_answer(&self, prompt: &str, sensitive: bool) -> Result<String, QuestionOutcome> {
         let hidden = sensitive.then(HiddenInput::begin);
         let typed = self.read(prompt);
+        // The terminal did not show the line end that was typed.
         if hidden.is_some() && typed.is_ok() {
             render::note("");
         }
         typed
     }
 
-    /// Reads a line. Fails with the outcome if the person leaves the question, or somebody else decides meanwhile.
-    fn read(&self, prompt: &str) -> Result<String, Outcome> {
+    /// Reads a line. Returns the outcome as an error if the person leaves the question, or somebody else decides meanwhile.
+    fn read(&self, prompt: &str) -> Result<String, QuestionOutcome> {
         let mut err = stderr().lock();
-        // There is no other channel to report an error.
+        // An error cannot be reported: there is no channel besides stderr.
         drop(err.write_all(prompt.as_bytes()).and_then(|()| err.flush()));
         drop(err);
         while !wait_for_input() {
@@ -266,22 +277,24 @@ impl Question<'_> {
             }
             if self.is_decided() {
                 render::note("\nit was decided elsewhere");
-                return Err(Outcome::Decided);
+                return Err(QuestionOutcome::Decided);
             }
         }
         let mut line = String::new();
         let read = std::io::Read::take(stdin().lock(), MAX_LINE_BYTES).read_line(&mut line);
         match read {
+            // Ctrl-D, or a terminal that is gone.
             Ok(0) | Err(_) => Err(leave_question()),
             Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
         }
     }
 }
 
-/// Ends the line of the prompt at which the person pressed Ctrl-C or Ctrl-D. Leaves the question undecided.
-fn leave_question() -> Outcome {
+/// Ends the line of the prompt at which the person pressed Ctrl-C or Ctrl-D. Returns the outcome of a question without a
+/// decision.
+fn leave_question() -> QuestionOutcome {
     render::note("");
-    Outcome::Later
+    QuestionOutcome::Later
 }
 
 /// Drops what was typed before a question was shown, because it is no answer to the question.
@@ -293,27 +306,27 @@ fn drop_earlier_input() {
 
 /// Hides what is typed on the terminal until this value is dropped.
 struct HiddenInput {
-    /// The earlier settings, which are restored on drop. `None` if they could not be read.
-    before: Option<Termios>,
+    /// The settings of the terminal before, which are restored on drop. `None` if they could not be read.
+    original: Option<Termios>,
 }
 
 impl HiddenInput {
     fn begin() -> Self {
-        let before = tcgetattr(stdin()).ok();
-        if let Some(mut hidden) = before.clone() {
+        let original = tcgetattr(stdin()).ok();
+        if let Some(mut hidden) = original.clone() {
             hidden.local_modes.remove(LocalModes::ECHO);
             if let Err(error) = tcsetattr(stdin(), OptionalActions::Flush, &hidden) {
                 tracing::warn!(%error, "what is typed cannot be hidden");
             }
         }
-        Self { before }
+        Self { original }
     }
 }
 
 impl Drop for HiddenInput {
     fn drop(&mut self) {
-        if let Some(before) = &self.before
-            && let Err(error) = tcsetattr(stdin(), OptionalActions::Drain, before)
+        if let Some(original) = &self.original
+            && let Err(error) = tcsetattr(stdin(), OptionalActions::Drain, original)
         {
             tracing::warn!(%error, "the terminal does not show again what is typed");
         }

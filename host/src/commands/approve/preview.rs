@@ -8,17 +8,18 @@ use art_runtime::preview::{ApprovalPreview, PreviewedCall, PreviewedVerdict};
 use art_store::RunFilter;
 use serde_json::json;
 
-use crate::cli::Global;
-use crate::commands::{load_config, open_without_model};
+use crate::cli::GlobalOptions;
+use crate::commands::{load_config, open_runtime_without_model};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-/// Maximum length of the arguments, or of the reason in their place, in the table, in characters.
+/// Maximum length of the last column of the table, in characters. It has the arguments of a call, or the reason why the call is
+/// invalid.
 const MAX_DETAIL_CHARS: usize = 60;
 
-pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Result<Exit, CommandError> {
+pub(super) fn preview(global: &GlobalOptions, rules: Option<&Path>, runs: usize) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let policy = match rules {
         Some(file) => read_approval_policy(file).map_err(art_runtime::RuntimeError::from)?,
@@ -30,7 +31,7 @@ pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Res
         ..RunFilter::default()
     };
     let executor = new_executor()?;
-    let runtime = executor.block_on(open_without_model(global, config))?;
+    let runtime = executor.block_on(open_runtime_without_model(global, config))?;
     let preview = executor.block_on(runtime.preview_approval(&policy, filter));
     executor.block_on(runtime.close());
     let preview = preview?;
@@ -46,7 +47,7 @@ fn show(preview: &ApprovalPreview) {
     if !preview.calls.is_empty() {
         let header = ["now", "then", "tool", "run", "arguments or reason"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(preview.calls.iter().map(row));
+        rows.extend(preview.calls.iter().map(table_row));
         render::answer(&table::lines(&rows).join("\n"));
     }
     for (run, reason) in &preview.unreadable {
@@ -55,25 +56,25 @@ fn show(preview: &ApprovalPreview) {
     render::note(&summary(preview));
 }
 
-fn row(call: &PreviewedCall) -> Vec<String> {
-    let then = match (call.was_asked, call.ran) {
+/// Returns what the rules decide about a call now, and what was decided when the call was made.
+fn table_row(call: &PreviewedCall) -> Vec<String> {
+    let decided_then = match (call.was_asked, call.ran) {
         (false, true) => "ran",
         (true, true) => "approved",
         (true, false) => "asked",
         (false, false) => "refused",
     };
-    let (now, detail) = match &call.now {
+    let (decided_now, detail) = match &call.now {
         PreviewedVerdict::Allowed { .. } => ("allowed", &call.arguments),
         PreviewedVerdict::Asked { .. } => ("asked", &call.arguments),
         PreviewedVerdict::Refused { .. } => ("refused", &call.arguments),
         PreviewedVerdict::Invalid { reason } => ("invalid", reason),
     };
-    let run = call.trace_id.clone();
     vec![
-        now.to_owned(),
-        then.to_owned(),
+        decided_now.to_owned(),
+        decided_then.to_owned(),
         call.tool.clone(),
-        run,
+        call.trace_id.clone(),
         truncate(detail, MAX_DETAIL_CHARS),
     ]
 }

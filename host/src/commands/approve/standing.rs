@@ -1,4 +1,5 @@
-//! Standing approvals: how they are shown, kept, listed and removed.
+//! Standing approvals: a person approves later calls of a tool besides the one that is decided, so that they need no decision.
+//! They are created with a decision, shown, stored, listed and removed here.
 
 use art_core::JsonObject;
 use art_runtime::standing::StandingFolderError;
@@ -8,28 +9,27 @@ use art_tools::approval::AllowedValue;
 use art_tools::{StandingApproval, StandingScope};
 use serde_json::{Value, json};
 
-use super::shown;
-use crate::cli::{AlwaysArgs, Global};
+use super::as_text;
+use crate::cli::{AlwaysArgs, GlobalOptions};
 use crate::commands::load_config;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 
 impl AlwaysArgs {
-    /// Returns which later calls the person approves, or `None` if only the call that is decided.
+    /// Returns which later calls the person approves, or `None` if the person approves only the call that is decided.
     fn scope(&self) -> Option<StandingScope> {
-        let any_of = || StandingScope::AnyValueOf(self.any.clone());
         self.always.then(|| match (self.any_arguments, self.any.is_empty()) {
             (true, _) => StandingScope::AnyArguments,
             (false, true) => StandingScope::SameArguments,
-            (false, false) => any_of(),
+            (false, false) => StandingScope::AnyValueOf(self.any.clone()),
         })
     }
 
     /// Returns the standing approval that the person wants in addition to the decision, if any, and prints it.
-    pub(super) fn create_approval(
+    pub(super) fn create_standing_approval(
         &self,
-        global: &Global,
+        global: &GlobalOptions,
         record: &SuspensionRecord,
     ) -> Result<Option<StandingApproval>, CommandError> {
         let Some(scope) = self.scope() else {
@@ -42,26 +42,28 @@ impl AlwaysArgs {
     }
 }
 
-/// Returns a standing approval in words. Its values are those of a call, so they are marked as the words of somebody else.
+/// Returns a standing approval in words. Its values are those of a call, so they are quoted as the words of somebody else.
 pub(super) fn describe(approval: &StandingApproval) -> String {
     let version = match &approval.tool_digest {
         Some(digest) => format!(" in its version {}", short_digest(digest)),
         None => String::new(),
     };
-    let tool = format!("no rule asks about calls of `{}`{version}", approval.tool);
+    let beginning = format!("no rule asks about calls of `{}`{version}", approval.tool);
     let Some(arguments) = &approval.arguments else {
-        return format!("{tool}, with any arguments");
+        return format!("{beginning}, with any arguments");
     };
-    let mut lines = vec![format!("{tool} that have exactly these arguments:")];
+    let mut lines = vec![format!("{beginning} that have exactly these arguments:")];
     let exact = arguments.iter().filter_map(|(name, allowed)| match allowed {
         AllowedValue::Is(value) => Some((name.clone(), value.clone())),
         AllowedValue::Any => None,
     });
-    lines.extend(shown::json_lines(&Value::Object(exact.collect::<JsonObject>())));
+    lines.extend(as_text::quoted_json_lines(&Value::Object(
+        exact.collect::<JsonObject>(),
+    )));
     let with_any_value: Vec<_> = arguments
         .iter()
         .filter(|(_, allowed)| **allowed == AllowedValue::Any)
-        .map(|(name, _)| format!("`{}`", shown::one_line(name)))
+        .map(|(name, _)| format!("`{}`", as_text::one_line(name)))
         .collect();
     if !with_any_value.is_empty() {
         lines.push(format!("and any value of {}", with_any_value.join(", ")));
@@ -75,8 +77,9 @@ fn short_digest(digest: &str) -> String {
     digits.chars().take(8).collect()
 }
 
-/// Keeps a standing approval after its first call was approved. A failure to keep it is reported and changes nothing about the decision.
-pub(super) fn keep(runtime: &Runtime, approval: StandingApproval) {
+/// Stores a standing approval after the call for which the person gave it was approved. If it cannot be stored, prints that; the
+/// decision about the call holds nevertheless.
+pub(super) fn store(runtime: &Runtime, approval: StandingApproval) {
     match StandingApprovals::of(&runtime.config).add(approval) {
         Ok(kept) => render::note(&format!(
             "kept as the standing approval {}; `art approve forget {}` removes it",
@@ -90,15 +93,15 @@ pub(super) fn keep(runtime: &Runtime, approval: StandingApproval) {
 }
 
 /// Lists the rules of the configuration in their order, and the standing approvals of the person.
-pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> {
+pub(super) fn list(global: &GlobalOptions, limit: usize) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let (policy, approvals) = (&config.approval.value, StandingApprovals::of(&config));
-    let mut kept = approvals.list().map_err(folder_error)?;
-    kept.retain(|kept| kept.approval.user_id == global.user);
-    let more = kept.len().saturating_sub(limit);
-    kept.truncate(limit);
+    let mut listed = approvals.list().map_err(folder_error)?;
+    listed.retain(|kept| kept.approval.user_id == global.user);
+    let more = listed.len().saturating_sub(limit);
+    listed.truncate(limit);
     if global.json {
-        render::json(&json!({"policy": policy, "standing": kept, "more": more, "folder": approvals.folder()}));
+        render::json(&json!({"policy": policy, "standing": listed, "more": more, "folder": approvals.folder()}));
         return Ok(Exit::Success);
     }
     let mut lines: Vec<_> = (1..)
@@ -112,7 +115,7 @@ pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> 
         ),
         None => "otherwise no tool is asked about".to_owned(),
     });
-    lines.extend(kept.iter().map(list_line));
+    lines.extend(listed.iter().map(list_line));
     render::answer(&lines.join("\n"));
     if more > 0 {
         render::note(&format!("and {more} more; `--limit` lists more of them"));
@@ -125,11 +128,11 @@ fn list_line(kept: &KeptApproval) -> String {
 }
 
 /// Removes a standing approval.
-pub(super) fn forget(global: &Global, id: &str) -> Result<Exit, CommandError> {
+pub(super) fn forget(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     let approvals = StandingApprovals::of(&load_config(global)?);
-    let kept = approvals.list().map_err(folder_error)?;
-    let is_of_another = |kept: &KeptApproval| kept.id == id && kept.approval.user_id != global.user;
-    if kept.iter().any(is_of_another) || !approvals.remove(id).map_err(folder_error)? {
+    let all = approvals.list().map_err(folder_error)?;
+    let belongs_to_somebody_else = |kept: &KeptApproval| kept.id == id && kept.approval.user_id != global.user;
+    if all.iter().any(belongs_to_somebody_else) || !approvals.remove(id).map_err(folder_error)? {
         let unknown = format!("there is no standing approval `{id}`; `art approve rules` lists them");
         return Err(CommandError::Failed(unknown));
     }

@@ -120,8 +120,8 @@ impl ChatLine {
 
 /// Removes quotes around a file name, as a shell does.
 fn unquote(file: &str) -> &str {
-    let without = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
-    without('"').or_else(|| without('\'')).unwrap_or(file)
+    let strip = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
+    strip('"').or_else(|| strip('\'')).unwrap_or(file)
 }
 
 /// Returns the error for an unknown command, with a similar command if there is one.
@@ -170,6 +170,7 @@ mod tests {
     #[test]
     fn every_listed_command_is_parsed() {
         for (name, arguments, _) in COMMANDS {
+            // `/attach` is the only command that needs an argument.
             let line = if arguments == "FILE|none" {
                 format!("/{name} x")
             } else {
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_number_of_arguments_is_an_error() {
+    fn a_surplus_or_missing_argument_is_an_error() {
         assert_eq!(invalid_reason("/tools all"), "`/tools` takes no argument");
         assert_eq!(
             invalid_reason("/attach"),

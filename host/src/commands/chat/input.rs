@@ -1,4 +1,4 @@
-//! Input of a conversation: a line editor at a terminal, or a pipe.
+//! Input of a conversation, line by line: typed in a line editor at a terminal, or read from a pipe.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, IsTerminal, StdinLock};
@@ -38,29 +38,31 @@ pub(super) enum InputEvent {
 
 /// A source of lines.
 pub(super) enum Input {
-    Terminal(Box<Prompt>),
+    /// A person at a terminal.
+    Terminal(Box<LineEditor>),
+    /// Stdin that is a pipe or a file, or whatever it is if the output is JSON.
     Pipe(StdinLock<'static>),
 }
 
 /// A line editor with a history.
-pub(super) struct Prompt {
+pub(super) struct LineEditor {
     editor: Editor<(), FileHistory>,
     /// The history file. `None` if it cannot be used.
-    history: Option<PathBuf>,
+    history_file: Option<PathBuf>,
 }
 
 impl Input {
-    /// Opens a line editor with the history file `history` if stdin is a terminal and the output is not JSON. Otherwise reads stdin
-    /// as a pipe.
+    /// Opens a line editor with the history file `history_file` if stdin is a terminal and the output is not JSON. Otherwise
+    /// reads stdin as a pipe.
     ///
     /// # Errors
     /// Fails if the terminal cannot be used.
-    pub(super) fn open(json: bool, history: PathBuf) -> Result<Self, CommandError> {
+    pub(super) fn open(json: bool, history_file: PathBuf) -> Result<Self, CommandError> {
         let stdin = std::io::stdin();
         if json || !stdin.is_terminal() {
             return Ok(Self::Pipe(stdin.lock()));
         }
-        Prompt::open(history).map(|prompt| Self::Terminal(Box::new(prompt)))
+        LineEditor::open(history_file).map(|editor| Self::Terminal(Box::new(editor)))
     }
 
     /// Returns whether a person types the lines.
@@ -74,14 +76,14 @@ impl Input {
     /// Fails if the terminal or the pipe cannot be read.
     pub(super) fn next(&mut self) -> Result<InputEvent, CommandError> {
         match self {
-            Self::Terminal(prompt) => prompt.next(),
+            Self::Terminal(editor) => editor.next(),
             Self::Pipe(stdin) => next_line(stdin),
         }
     }
 }
 
-impl Prompt {
-    fn open(history: PathBuf) -> Result<Self, CommandError> {
+impl LineEditor {
+    fn open(history_file: PathBuf) -> Result<Self, CommandError> {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY_LINES)
             .and_then(|config| config.history_ignore_dups(true))
@@ -89,18 +91,18 @@ impl Prompt {
             .history_ignore_space(true)
             .bell_style(BellStyle::None)
             .build();
-        let lines = FileHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, lines).map_err(terminal_error)?;
-        let created = create_private_file(&history).inspect_err(|error| {
-            tracing::warn!(file = %history.display(), %error, "the history is not saved");
+        let history = FileHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, history).map_err(terminal_error)?;
+        let created = ensure_private_file(&history_file).inspect_err(|error| {
+            tracing::warn!(file = %history_file.display(), %error, "the history is not saved");
         });
-        let history = created.is_ok().then_some(history);
-        if let Some(file) = &history
+        let history_file = created.is_ok().then_some(history_file);
+        if let Some(file) = &history_file
             && let Err(error) = editor.load_history(file)
         {
             tracing::debug!(file = %file.display(), %error, "the history could not be loaded");
         }
-        Ok(Self { editor, history })
+        Ok(Self { editor, history_file })
     }
 
     fn next(&mut self) -> Result<InputEvent, CommandError> {
@@ -115,21 +117,25 @@ impl Prompt {
         }
     }
 
-    /// Appends a line to the history file immediately, so that a crash does not lose it.
+    /// Appends a line to the history, and to its file immediately, so that a crash does not lose it. Leaves out long lines.
     fn add_to_history(&mut self, line: &str) {
-        let Some(history) = self.history.as_ref().filter(|_| line.len() <= MAX_HISTORY_LINE_BYTES) else {
+        let Some(file) = self
+            .history_file
+            .as_ref()
+            .filter(|_| line.len() <= MAX_HISTORY_LINE_BYTES)
+        else {
             return;
         };
         let added = self.editor.add_history_entry(line).unwrap_or_default();
-        if added && let Err(error) = self.editor.append_history(history) {
-            tracing::debug!(file = %history.display(), %error, "a line was not saved to the history");
+        if added && let Err(error) = self.editor.append_history(file) {
+            tracing::debug!(file = %file.display(), %error, "a line was not saved to the history");
         }
     }
 }
 
 /// Creates the file, readable only by its owner, if it does not exist. Checks that an existing one is a regular file of
 /// limited size.
-fn create_private_file(path: &Path) -> std::io::Result<()> {
+fn ensure_private_file(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -150,8 +156,8 @@ fn terminal_error(error: ReadlineError) -> CommandError {
     CommandError::Failed(format!("the terminal cannot be read: {error}"))
 }
 
-fn next_line(lines: &mut impl BufRead) -> Result<InputEvent, CommandError> {
-    match bounded::read_line(lines, MAX_LINE_BYTES) {
+fn next_line(pipe: &mut impl BufRead) -> Result<InputEvent, CommandError> {
+    match bounded::read_line(pipe, MAX_LINE_BYTES) {
         Ok(line) => Ok(line.map_or(InputEvent::End, InputEvent::Line)),
         Err(error) if bounded::is_invalid_text(&error) => Ok(InputEvent::Unreadable(format!(
             "a line cannot be used: {error}; send long texts as attachments"
@@ -191,7 +197,7 @@ mod tests {
     fn the_history_is_readable_only_by_its_owner() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("state/chat_history");
-        create_private_file(&path).unwrap();
+        ensure_private_file(&path).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     }
@@ -200,15 +206,15 @@ mod tests {
     fn a_history_that_is_too_large_or_not_a_file_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("chat_history");
-        create_private_file(&path).unwrap();
+        ensure_private_file(&path).unwrap();
         let file = std::fs::File::options().append(true).open(&path).unwrap();
         file.set_len(MAX_HISTORY_FILE_BYTES).unwrap();
-        create_private_file(&path).unwrap();
+        ensure_private_file(&path).unwrap();
         file.set_len(MAX_HISTORY_FILE_BYTES + 1).unwrap();
-        let refused = create_private_file(&path).unwrap_err();
+        let refused = ensure_private_file(&path).unwrap_err();
         assert!(refused.to_string().contains("remove it"), "{refused}");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert!(create_private_file(&path).is_err());
+        assert!(ensure_private_file(&path).is_err());
     }
 }

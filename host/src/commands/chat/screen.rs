@@ -11,17 +11,18 @@ use super::commands::COMMANDS;
 use super::session::{Request, Session};
 use super::{approve, report};
 use crate::error::CommandError;
-use crate::render::display::Display;
+use crate::render::display::RunDisplay;
 use crate::render::events::EventLines;
 use crate::render::table::first_sentence;
 use crate::render::{self, table};
 
-/// Maximum length of a tool's description, in characters.
-const MAX_DESCRIPTION: usize = 80;
+/// Maximum length of the description of a tool in the list of tools, in characters.
+const MAX_DESCRIPTION_CHARS: usize = 80;
 
-/// The output format of a conversation.
+/// Prints what happens in a conversation, in one of two formats.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Screen {
+    /// Whether to print JSON lines for a program instead of text for a person.
     json: bool,
 }
 
@@ -30,11 +31,12 @@ impl Screen {
         Self { json }
     }
 
-    /// Warns of a limit on costs if the model has no price. Unless the output is JSON, also prints the model, its limitations, the
-    /// interrupted runs and, if interactive, what can be typed.
-    pub(super) async fn greet(self, session: &Session, interactive: bool) -> Result<(), CommandError> {
+    /// Prints what a person should know before the first question. Always warns if costs are limited and the model has no
+    /// price. Unless the output is JSON, also prints the model, its limitations, the interrupted runs and, if interactive, what
+    /// can be typed.
+    pub(super) async fn print_greeting(self, session: &Session, interactive: bool) -> Result<(), CommandError> {
         let runtime = &session.runtime;
-        report::warn_of_cost(runtime)?;
+        report::warn_of_unknown_price(runtime)?;
         if self.json {
             return Ok(());
         }
@@ -46,7 +48,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Prints the result of a command.
+    /// Prints the result of a `/` command.
     pub(super) fn print(self, text: &str) {
         if self.json {
             render::json_line(&json!({"type": "NOTE", "data": text}));
@@ -65,8 +67,8 @@ impl Screen {
     /// Prints an error.
     pub(super) fn print_error(self, error: &CommandError) {
         if self.json {
-            let data = error.to_json();
-            render::json_line(&json!({"type": "ERROR", "data": data.get("error")}));
+            let error = error.to_json();
+            render::json_line(&json!({"type": "ERROR", "data": error.get("error")}));
         } else {
             render::note(&format!("error: {}", in_one_line(error)));
         }
@@ -85,25 +87,25 @@ impl Screen {
             render::json_line(&json!({"type": "REPORT", "data": report}));
             return Ok(answer);
         }
-        let mut display = Display::new();
+        let mut display = RunDisplay::new();
         let result = session.carry_out(request, cancel, &mut display).await;
         if let Some(answer) = report::show_answer(display, &result) {
-            show_details(answer, session);
+            show_notes_after_answer(answer, session);
         }
         result
     }
 
     /// Prints how to decide about the calls that the run waits for; nothing in JSON output.
-    pub(super) fn note_waiting(self, answer: &Answer) {
+    pub(super) fn note_how_to_decide(self, answer: &Answer) {
         if !self.json {
-            approve::note_waiting(answer);
+            approve::note_how_to_decide(answer);
         }
     }
 }
 
 /// Prints the notes after an answer: files, failures and the cost.
-fn show_details(answer: &Answer, session: &Session) {
-    report::show_ending(answer);
+fn show_notes_after_answer(answer: &Answer, session: &Session) {
+    report::show_closing_notes(answer);
     if let Some(usage) = &session.last_usage {
         render::note(&format!("({})\n", usage.to_line()));
     }
@@ -112,8 +114,9 @@ fn show_details(answer: &Answer, session: &Session) {
 /// Returns the list of commands.
 pub(super) fn help() -> String {
     let rows = COMMANDS.map(|(name, arguments, help)| vec![format!("/{name} {arguments}"), help.to_owned()]);
-    let more = "Any other line is a question; write `//` for a question that starts with `/`. Ctrl-C cancels a run.";
-    format!("{}\n{more}", table::lines(&rows).join("\n"))
+    let other_lines =
+        "Any other line is a question; write `//` for a question that starts with `/`. Ctrl-C cancels a run.";
+    format!("{}\n{other_lines}", table::lines(&rows).join("\n"))
 }
 
 /// Returns the list of tools.
@@ -132,7 +135,7 @@ pub(super) fn tools(runtime: &Runtime) -> String {
 /// Returns the first sentence of a description. A long one is cut at a word boundary.
 fn shorten(description: &str) -> String {
     let sentence = first_sentence(description);
-    let beginning = prefix(&sentence, MAX_DESCRIPTION);
+    let beginning = prefix(&sentence, MAX_DESCRIPTION_CHARS);
     if beginning.len() == sentence.len() {
         return sentence;
     }
@@ -163,8 +166,8 @@ pub(super) fn history(messages: &[ConversationMessage]) -> String {
         return "there are no messages yet".to_owned();
     }
     let lines = messages.iter().map(|message| {
-        let mark = if message.role == MessageRole::User { "> " } else { "" };
-        format!("{mark}{}", message.content.trim_end())
+        let prefix = if message.role == MessageRole::User { "> " } else { "" };
+        format!("{prefix}{}", message.content.trim_end())
     });
     lines.collect::<Vec<_>>().join("\n\n")
 }

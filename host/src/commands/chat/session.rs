@@ -66,7 +66,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// Returns the owner of the conversations that the person sees.
+    /// Returns the owner whose conversations and runs the person sees.
     pub(super) fn owner(&self) -> Owner {
         Owner::user(self.user.as_deref())
     }
@@ -76,11 +76,12 @@ impl Session {
         self.user.as_deref()
     }
 
+    /// Returns the key by which the runtime finds a run of this person.
     fn run_key(&self, run: &str) -> RunOf {
         RunOf::from(run).of(self.owner())
     }
 
-    /// Asks in the current thread, with the attachments. The attachments are kept if the question fails.
+    /// Asks a question in the current thread, with the attachments. If that fails, the attachments remain for the next question.
     async fn ask(
         &mut self,
         query: String,
@@ -106,15 +107,15 @@ impl Session {
         Ok(runs)
     }
 
-    /// Returns the identifier of the interrupted run that `typed` identifies, or else of the newest interrupted run of the
-    /// current thread. Without a current thread, that is the newest of all threads.
+    /// Returns the identifier of the run to resume: the one that `typed` identifies, or else the newest interrupted run of the
+    /// current thread. Without a current thread, that is the newest interrupted run of all threads.
     ///
     /// # Errors
-    /// Fails if there is none.
-    pub(super) async fn interrupted_run(&self, typed: Option<&str>) -> Result<String, CommandError> {
+    /// Fails if there is no such run.
+    pub(super) async fn find_run_to_resume(&self, typed: Option<&str>) -> Result<String, CommandError> {
         let typed = typed.or(self.thread_id.is_none().then_some(ids::LAST));
         if let Some(typed) = typed {
-            return ids::resolve_interrupted(self.runtime.store.as_ref(), &self.owner(), typed).await;
+            return ids::resolve_run_to_resume(self.runtime.store.as_ref(), &self.owner(), typed).await;
         }
         let newest = self.interrupted_runs().await?.into_iter().next();
         let message =
@@ -124,7 +125,7 @@ impl Session {
             .ok_or_else(|| CommandError::Failed(message.to_owned()))
     }
 
-    /// Returns the identifier of the current thread.
+    /// Returns the identifier of the current thread, if there is one.
     pub(super) fn thread(&self) -> Option<&str> {
         self.thread_id.as_deref()
     }
@@ -158,8 +159,10 @@ impl Session {
     /// Attaches a file to the next question and returns its name.
     ///
     /// # Errors
-    /// Fails if the file cannot be attached, or if the attachments would be too large together. Then they are unchanged.
+    /// Fails if the file cannot be attached, or if the attachments would be too large together. The attachments are then
+    /// unchanged.
     pub(super) fn attach(&mut self, path: &Path) -> Result<String, CommandError> {
+        // A list with one attachment.
         let added = attachment::read_all(&[path.to_owned()])?;
         let name = added.first().map(|added| added.name.clone()).unwrap_or_default();
         // Attaching a file again replaces its earlier content.

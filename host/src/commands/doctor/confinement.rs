@@ -1,11 +1,12 @@
-//! Checks what the kernel refuses to this process and to the compiler process.
+//! Checks the confinement of this process and of the compiler process: what the kernel refuses to them, should an attacker
+//! control them.
 
 use std::process::Command;
 
 use art_sandbox::ConfinementProbe;
 
 use super::{Check, Verdict};
-use crate::commands::CONFINED_ARGUMENT;
+use crate::commands::CONFINEMENT_PROBE_ARGUMENT;
 
 /// Checks the confinement of both processes. Missing confinement is only a warning, because the sandbox already isolates tools.
 pub(super) fn check() -> [Check; 2] {
@@ -15,6 +16,7 @@ pub(super) fn check() -> [Check; 2] {
 fn check_host() -> Check {
     const NAME: &str = "confined host";
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // Mode 2 is a filter.
     let has_filter = status
         .lines()
         .any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"));
@@ -55,33 +57,36 @@ fn check_compiler() -> Check {
         .filter(|(succeeded, _)| *succeeded)
         .map(|(_, what)| *what)
         .collect();
-    let reasons = [&probe.landlock, &probe.seccomp];
-    let reasons: Vec<_> = reasons.into_iter().flatten().map(String::as_str).collect();
-    match (possible.is_empty(), reasons.is_empty()) {
+    let why_inactive = [&probe.landlock, &probe.seccomp];
+    let why_inactive: Vec<_> = why_inactive.into_iter().flatten().map(String::as_str).collect();
+    match (possible.is_empty(), why_inactive.is_empty()) {
         (true, true) => Check::new(
             NAME,
             Verdict::Ok,
             "opens no file, no connection and no program (Landlock and seccomp)",
         ),
-        (true, false) => Check::new(NAME, Verdict::Ok, format!("opens nothing; {}", reasons.join("; "))),
+        (true, false) => Check::new(NAME, Verdict::Ok, format!("opens nothing; {}", why_inactive.join("; "))),
         (false, _) => {
-            let reasons = if reasons.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", reasons.join("; "))
+            let why_inactive = match why_inactive.is_empty() {
+                true => String::new(),
+                false => format!(": {}", why_inactive.join("; ")),
             };
             Check::new(
                 NAME,
                 Verdict::Warn,
-                format!("could {}{reasons}", possible.join(" and ")),
+                format!("could {}{why_inactive}", possible.join(" and ")),
             )
         }
     }
 }
 
+/// Runs the probe in a process of its own, since the confinement of a process cannot be lifted.
 fn run_probe() -> Result<ConfinementProbe, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new(program).arg(CONFINED_ARGUMENT).env_clear().output();
+    let output = Command::new(program)
+        .arg(CONFINEMENT_PROBE_ARGUMENT)
+        .env_clear()
+        .output();
     let output = output.map_err(|error| error.to_string())?;
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }

@@ -17,10 +17,12 @@ use crate::executor::new_executor;
 
 /// Timeout for the model list of a provider.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout for a model server on this machine.
-const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Maximum number of similar names suggested for a model that is not listed.
+/// Timeout for detecting a model server on this machine.
+const LOCAL_SERVER_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum number of similar names that are shown for a model that its provider does not list.
 const MAX_SUGGESTED: usize = 3;
+/// Maximum length of such a name, in characters.
+const MAX_NAME_CHARS: usize = 80;
 
 /// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable. If no model is
 /// configured, also looks for a model server on this machine.
@@ -40,23 +42,24 @@ pub(super) fn check_models(config: &Config) -> Vec<Check> {
     }
 }
 
-async fn check_providers(engine: &ReasoningEngine, name: &str) -> Vec<Check> {
-    let model = engine.resolve(name);
-    let provider = model
+/// Checks the configured model and all other providers with a key, at the same time.
+async fn check_providers(engine: &ReasoningEngine, model_name: &str) -> Vec<Check> {
+    let model = engine.resolve(model_name);
+    let provider_in_use = model
         .as_ref()
         .map(|model| model.provider_name.clone())
         .unwrap_or_default();
     let providers = engine.providers().into_iter();
-    let others = providers.filter(|info| info.key.is_some() && info.name != provider);
+    let others = providers.filter(|info| info.key.is_some() && info.name != provider_in_use);
     let others = join_all(others.map(|info| check_unused(engine, info)));
-    let check = async {
+    let configured = async {
         match &model {
             Ok(model) => check_configured(engine, model).await,
             Err(error) => Check::new("model", Verdict::Fail, error.to_string()),
         }
     };
-    let (check, others) = futures_util::join!(check, others);
-    [check].into_iter().chain(others).collect()
+    let (configured, others) = futures_util::join!(configured, others);
+    [configured].into_iter().chain(others).collect()
 }
 
 /// Checks the configured model. It must be available.
@@ -76,11 +79,11 @@ async fn check_configured(engine: &ReasoningEngine, model: &RuntimeProviderConfi
 
 /// Returns a check for a model server on this machine, for users who have not configured a model.
 async fn check_local_server(engine: &ReasoningEngine) -> Option<Check> {
-    let server = engine.local_server(LOCAL_TIMEOUT).await?;
+    let server = engine.local_server(LOCAL_SERVER_TIMEOUT).await?;
     Some(Check::new("local model", Verdict::Ok, local_server_hint(&server)))
 }
 
-/// Checks a provider that is not in use, so a problem is only a warning.
+/// Checks a provider that has a key but is not in use. A problem is therefore only a warning.
 async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     let model = RuntimeProviderConfig::new(&info.name, info.default_model.as_deref().unwrap_or_default());
     let mut probe = engine.probe(&model, PROBE_TIMEOUT).await;
@@ -91,10 +94,10 @@ async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     Check::new("provider", verdict, format!("`{}`: {detail}", info.name))
 }
 
-/// Returns the verdict and its reason. `failure` is the verdict if the model cannot be called.
-fn judge(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, String) {
+/// Returns the verdict about a probe, and its reason. `verdict_if_failed` is the verdict if the model cannot be called.
+fn judge(probe: &Probe, model_id: &str, verdict_if_failed: Verdict) -> (Verdict, String) {
     if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
-        return (failure, error.to_string());
+        return (verdict_if_failed, error.to_string());
     }
     let mut facts = vec!["reachable".to_owned()];
     facts.extend((probe.key_accepted == Some(true)).then(|| "key accepted".to_owned()));
@@ -118,7 +121,7 @@ fn not_listed_warning(model_id: &str, models: &[String]) -> String {
     let names: Vec<_> = by_distance
         .iter()
         .take(MAX_SUGGESTED)
-        .map(|(_, name)| format!("`{}`", truncate(name, 80)))
+        .map(|(_, name)| format!("`{}`", truncate(name, MAX_NAME_CHARS)))
         .collect();
     if names.is_empty() {
         return format!("model `{model_id}` is not listed");
@@ -165,16 +168,16 @@ mod tests {
             code: ModelErrorCode::AuthenticationError,
             message: "openai refused the key".to_owned(),
             retry_after_ms: None,
-            unread: false,
+            request_not_read: false,
         };
         let probe = Probe {
             error: Some(error),
             ..successful_probe(None)
         };
-        for failure in [Verdict::Fail, Verdict::Warn] {
+        for verdict_if_failed in [Verdict::Fail, Verdict::Warn] {
             assert_eq!(
-                judge(&probe, "m", failure),
-                (failure, "openai refused the key".to_owned())
+                judge(&probe, "m", verdict_if_failed),
+                (verdict_if_failed, "openai refused the key".to_owned())
             );
         }
     }

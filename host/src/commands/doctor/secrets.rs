@@ -1,4 +1,5 @@
-//! Checks the secrets, and the components in quarantine.
+//! Checks the secrets, and the components in quarantine: those whose request, output or log had a canary, a decoy secret. They
+//! are not loaded again.
 
 use art_runtime::config::Config;
 use art_runtime::error::in_one_line;
@@ -21,17 +22,17 @@ fn check_file(config: &Config) -> Check {
         Ok(listed) => listed,
         Err(error) => return Check::new(NAME, Verdict::Fail, in_one_line(&error)),
     };
-    let readable = file.read().map_or(0, |secrets| secrets.len());
+    let readable_count = file.read().map_or(0, |secrets| secrets.len());
     let path = file.path();
     let detail = format!("{} named in the private file `{}`", listed.len(), path.display());
-    if readable == listed.len() {
+    if readable_count == listed.len() {
         return Check::new(NAME, Verdict::Ok, detail);
     }
-    let missing = listed.len() - readable;
+    let missing_count = listed.len() - readable_count;
     Check::new(
         NAME,
         Verdict::Warn,
-        format!("{detail}; {missing} cannot be read from the keyring"),
+        format!("{detail}; {missing_count} cannot be read from the keyring"),
     )
 }
 
@@ -51,7 +52,7 @@ fn check_quarantine(config: &Config) -> Option<Check> {
     };
     let tools: Vec<_> = listed
         .iter()
-        .map(|listed| format!("`{}` (had the canary `{}`)", listed.tool, listed.canary))
+        .map(|component| format!("`{}` (had the canary `{}`)", component.tool, component.canary))
         .collect();
     let detail = format!("{}; to use one again, remove its line from `{path}`", tools.join(", "));
     (!tools.is_empty()).then(|| Check::new(NAME, Verdict::Warn, detail))

@@ -1,4 +1,6 @@
-//! `art doctor --self-test`: attacks this host with a hostile tool, in the sandbox that runs use, and tells how each attack ended.
+//! `art doctor --self-test`: attacks this host with a hostile tool, in the sandbox that runs use, and tells how each attack
+//! ended. Some calls are no attacks but controls: the tool does what it is granted, and succeeds. They show that the refusals
+//! of attacks are no mere failures.
 
 mod attacks;
 mod lab;
@@ -8,28 +10,30 @@ use serde::Serialize;
 
 use self::attacks::{ATTACKS, Attack};
 use self::lab::Lab;
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-/// How an attack ended.
+/// How an attack or a control ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Verdict {
-    /// The host stopped the attack.
+    /// The attack ended as required: the host stopped or refused it.
     Repelled,
-    /// The attack or the control did not end as expected.
+    /// The attack or the control did not end as required.
     GotThrough,
-    /// A control succeeded. It shows that allowed access works, so that the refusals are not mere failures.
+    /// The control succeeded.
     Allowed,
 }
 
-/// A row of the table.
+/// A row of the output: an attack or a control, and how it ended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
+struct AttackResult {
+    /// Identifier of the attack, or for a control the letter of the attacks to which it belongs.
     id: &'static str,
+    /// What the tool does.
     attack: &'static str,
     expected: &'static str,
     ended: String,
@@ -38,13 +42,13 @@ struct Row {
     verdict: Verdict,
 }
 
-pub(super) fn self_test(global: &Global, config: &Config) -> Result<Exit, CommandError> {
+pub(super) fn self_test(global: &GlobalOptions, config: &Config) -> Result<Exit, CommandError> {
     let lab = Lab::new(config)?;
     let mut rows = Vec::new();
     for attack in &ATTACKS {
         rows.push(carry_out(&lab, attack)?);
     }
-    rows.push(load_truncated(&lab));
+    rows.push(load_truncated_components(&lab));
     if global.json {
         render::json(&rows);
     } else {
@@ -53,20 +57,20 @@ pub(super) fn self_test(global: &Global, config: &Config) -> Result<Exit, Comman
     Ok(exit_code(&rows))
 }
 
-fn exit_code(rows: &[Row]) -> Exit {
+fn exit_code(rows: &[AttackResult]) -> Exit {
     let got_through = rows.iter().any(|row| row.verdict == Verdict::GotThrough);
     if got_through { Exit::Failure } else { Exit::Success }
 }
 
-fn carry_out(lab: &Lab, attack: &Attack) -> Result<Row, CommandError> {
+fn carry_out(lab: &Lab, attack: &Attack) -> Result<AttackResult, CommandError> {
     let attempt = lab.attempt(attack)?;
     let is_as_expected = attack.is_as_expected(lab, &attempt);
-    Ok(Row {
+    Ok(AttackResult {
         id: attack.id,
-        attack: attack.what,
-        expected: attack.expectation.text(),
+        attack: attack.action,
+        expected: attack.expectation.in_words(),
         over_limit_ms: attempt.over_limit_ms(),
-        ended: attempt.text(attack.expectation),
+        ended: attempt.ending_in_words(attack.expectation),
         verdict: match (is_as_expected, attack.is_control()) {
             (true, true) => Verdict::Allowed,
             (true, false) => Verdict::Repelled,
@@ -75,19 +79,19 @@ fn carry_out(lab: &Lab, attack: &Attack) -> Result<Row, CommandError> {
     })
 }
 
-/// Tries to load truncated copies of a component, all of which must be refused.
-fn load_truncated(lab: &Lab) -> Row {
-    let loaded = lab.count_loaded_truncations();
-    Row {
+/// Tries to load truncated copies of the component of the hostile tool, all of which must be refused.
+fn load_truncated_components(lab: &Lab) -> AttackResult {
+    let loaded_count = lab.count_loaded_truncations();
+    AttackResult {
         id: "C01",
         attack: "is a file that was cut off",
         expected: "is refused",
-        ended: match loaded {
+        ended: match loaded_count {
             0 => "refused".to_owned(),
-            loaded => format!("{loaded} beginnings were loaded"),
+            count => format!("{count} beginnings were loaded"),
         },
         over_limit_ms: 0.0,
-        verdict: if loaded == 0 {
+        verdict: if loaded_count == 0 {
             Verdict::Repelled
         } else {
             Verdict::GotThrough
@@ -95,7 +99,7 @@ fn load_truncated(lab: &Lab) -> Row {
     }
 }
 
-fn to_table(rows: &[Row]) -> String {
+fn to_table(rows: &[AttackResult]) -> String {
     let heading = ["", "attack", "the tool", "expected", "ended", "over its limit"];
     let mut cells = vec![heading.map(str::to_owned).to_vec()];
     cells.extend(rows.iter().map(|row| {
@@ -124,8 +128,9 @@ fn to_table(rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    fn row(verdict: Verdict) -> Row {
-        Row {
+    /// Returns a row of the attack that computes for ever.
+    fn row(verdict: Verdict) -> AttackResult {
+        AttackResult {
             id: "A01",
             attack: "computes for ever",
             expected: "is stopped in time",

@@ -1,24 +1,25 @@
-//! Adds and revokes grants of a tool.
+//! Adds grants to those of a tool, and revokes them.
 
 use std::path::Path;
 
-use art_core::capability::{Access, FsGrant, HttpGrant, HttpScope, SecretUse, ToolPolicy};
+use art_core::capability::{Access, FsGrant, HttpGrant, HttpScope, SecretHeader, ToolPolicy};
 use art_runtime::grants::canonical;
 
 use crate::cli::AddArgs;
 use crate::error::CommandError;
 
-/// Returns the grants with those of the command line, which replace earlier ones for the same path, address, variable or limit.
+/// Returns the grants in `policy` and those of the command line. The latter replace those for the same path, address, variable
+/// or limit.
 pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolPolicy, CommandError> {
     for path in &args.read {
-        add_files(&mut policy, FsGrant::new(resolve(path)?, Access::Read));
+        add_fs_grant(&mut policy, FsGrant::new(resolve(path)?, Access::Read));
     }
     for path in &args.write {
         let mut grant = FsGrant::new(resolve(path)?, Access::ReadWrite);
         grant.stage = args.stage;
         grant.max_bytes = args.max_bytes.unwrap_or(grant.max_bytes);
         grant.max_files = args.max_files.unwrap_or(grant.max_files);
-        add_files(&mut policy, grant);
+        add_fs_grant(&mut policy, grant);
     }
     for url in &args.http {
         let grant = http_grant(url, args)?;
@@ -38,7 +39,7 @@ pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolP
     Ok(policy)
 }
 
-fn add_files(policy: &mut ToolPolicy, grant: FsGrant) {
+fn add_fs_grant(policy: &mut ToolPolicy, grant: FsGrant) {
     policy.fs.retain(|other| other.path != grant.path);
     policy.fs.push(grant);
 }
@@ -49,10 +50,10 @@ fn resolve(path: &Path) -> Result<std::path::PathBuf, CommandError> {
 }
 
 fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
-    let usage = |error: String| CommandError::Usage(error);
-    let scope: HttpScope = url.parse().map_err(|error| usage(format!("{error}")))?;
+    let invalid = |error: String| CommandError::Usage(error);
+    let scope: HttpScope = url.parse().map_err(|error| invalid(format!("{error}")))?;
     let methods: Vec<_> = args.method.iter().map(|method| method.to_ascii_uppercase()).collect();
-    let secret = args.secret.clone().map(|name| SecretUse {
+    let secret = args.secret.clone().map(|name| SecretHeader {
         name,
         header: args.header.clone().unwrap_or_else(|| "authorization".to_owned()),
         prefix: None,
@@ -68,7 +69,8 @@ fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
     })
 }
 
-/// Returns the grants without those for the paths, addresses, variables and limits in `revoked`. Fails if one of these is not granted.
+/// Returns the grants without those for the paths, addresses, variables and limits in `revoked`. Fails if one of `revoked` is not
+/// granted.
 pub(super) fn without_revoked(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
     for text in revoked {
         let path = canonical(Path::new(text)).unwrap_or_else(|_not_there| text.into());
@@ -95,15 +97,17 @@ mod tests {
 
     use super::*;
 
+    /// The command line of `art grant add`.
     #[derive(Parser)]
-    struct AddLine {
+    struct AddCommandLine {
         #[command(flatten)]
         args: AddArgs,
     }
 
-    fn add(policy: ToolPolicy, line: &[&str]) -> ToolPolicy {
-        let words = ["add", "tool"].iter().chain(line);
-        with_added(policy, &AddLine::try_parse_from(words).unwrap().args).unwrap()
+    /// Adds the grants that `art grant add tool` adds with these options.
+    fn add(policy: ToolPolicy, options: &[&str]) -> ToolPolicy {
+        let words = ["add", "tool"].iter().chain(options);
+        with_added(policy, &AddCommandLine::try_parse_from(words).unwrap().args).unwrap()
     }
 
     #[test]
@@ -127,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn only_added_grants_can_be_revoked() {
-        let line = [
+    fn added_grants_can_be_revoked_and_others_cannot() {
+        let options = [
             "--http",
             "https://a.example/",
             "--env",
@@ -136,7 +140,7 @@ mod tests {
             "--limit",
             "timeout_ms=60_000",
         ];
-        let policy = add(ToolPolicy::default(), &line);
+        let policy = add(ToolPolicy::default(), &options);
         let revoked = ["https://a.example", "A", "timeout_ms"].map(str::to_owned);
         assert_eq!(
             without_revoked(policy.clone(), &revoked).unwrap(),

@@ -1,6 +1,7 @@
-//! `art grant learn`: proposes the smallest grants for what a tool was seen to do.
+//! `art grant learn`: proposes the smallest grants for what a tool was seen to do, in recorded calls or in calls that are made
+//! now.
 
-use art_core::capability::{Denial, Learned, Observed, ToolPolicy};
+use art_core::capability::{Denial, LearnedPolicy, ObservedCalls, ToolPolicy};
 use art_core::text::printable;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
@@ -12,32 +13,35 @@ use art_tools::ToolExecutor;
 use serde_json::json;
 use similar::TextDiff;
 
-use super::{load_plugin, read_current, shown, write_agreed};
-use crate::cli::{Global, LearnArgs};
+use super::{load_plugin, read_to_change, shown, write_agreed_grants};
+use crate::cli::{GlobalOptions, LearnArgs};
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::commands::tool::call::carry_out;
-use crate::commands::{changes, open_without_granting};
+use crate::commands::{changes, open_runtime_without_grant_questions};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
-/// What was learned about a tool.
+/// What the observed calls of a tool show.
 struct Findings {
     plugin: Plugin,
+    /// The grants that the tool has now.
     present: ToolPolicy,
+    /// Number of calls that were observed.
     calls: usize,
-    learned: Learned,
+    /// The proposed grants, and what was denied or never used.
+    learned: LearnedPolicy,
 }
 
 pub(super) fn learn(
-    global: &Global,
+    global: &GlobalOptions,
     config: &Config,
     grants: &GrantFiles,
     args: &LearnArgs,
 ) -> Result<Exit, CommandError> {
     let plugin = load_plugin(global, config, &args.tool)?;
-    let present = read_current(grants, &plugin)?;
+    let present = read_to_change(grants, &plugin)?;
     let observed = match args.arguments.is_empty() {
         true => observe_recorded(global, config, &plugin, args.runs)?,
         false => observe_new_calls(global, config, &plugin, &args.arguments)?,
@@ -50,7 +54,7 @@ pub(super) fn learn(
     }
     let requests = plugin.inspection().requests();
     let may_grant = |policy: &ToolPolicy| grants.check(policy).is_ok();
-    let learned = observed.learn(&bind(&present, &plugin), requests.as_deref(), may_grant);
+    let learned = observed.learn(&bind_to_component(&present, &plugin), requests.as_deref(), may_grant);
     let calls = observed.calls;
     let findings = Findings {
         plugin,
@@ -58,25 +62,30 @@ pub(super) fn learn(
         calls,
         learned,
     };
-    let text = findings.text(grants)?;
-    let applies = args.apply && findings.is_new();
+    let text = findings.to_text(grants)?;
+    let is_to_apply = args.apply && findings.proposes_change();
     if !global.json {
         render::answer(&text);
     }
     let question = "make these grants in place of the present ones?";
-    let applied = applies && (args.yes || shown::confirm(question)?);
+    let applied = is_to_apply && (args.yes || shown::confirm(question)?);
     let as_json = global.json.then(|| findings.to_json(applied));
     if applied {
-        write_agreed(grants, findings.plugin, &findings.present, findings.learned.policy)?;
+        write_agreed_grants(grants, findings.plugin, &findings.present, findings.learned.policy)?;
         render::note("the grants were made");
     }
     as_json.iter().for_each(render::json);
-    let declined = applies && !applied;
+    let declined = is_to_apply && !applied;
     Ok(if declined { Exit::Failure } else { Exit::Success })
 }
 
-/// Returns what the recorded runs of this user show.
-fn observe_recorded(global: &Global, config: &Config, plugin: &Plugin, runs: usize) -> Result<Observed, CommandError> {
+/// Returns what the calls of the tool in the recorded runs of this person show.
+fn observe_recorded(
+    global: &GlobalOptions,
+    config: &Config,
+    plugin: &Plugin,
+    runs: usize,
+) -> Result<ObservedCalls, CommandError> {
     let store = open_store_read_only(config)?;
     let filter = RunFilter {
         owner: global.owner(),
@@ -93,18 +102,18 @@ fn observe_recorded(global: &Global, config: &Config, plugin: &Plugin, runs: usi
 
 /// Calls the tool with the grants that it has, and returns what was observed.
 fn observe_new_calls(
-    global: &Global,
+    global: &GlobalOptions,
     config: &Config,
     plugin: &Plugin,
     arguments: &[String],
-) -> Result<Observed, CommandError> {
+) -> Result<ObservedCalls, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = new_executor()?;
-    let runtime = executor.block_on(open_without_granting(global, config.clone()))?;
-    let mut observed = Observed::default();
-    let calls = arguments.iter().try_for_each(|arguments| {
-        let call = (plugin.schema().name.as_str(), arguments.as_str());
-        let answer = carry_out(global, &executor, &runtime, &interrupts, call)?;
+    let runtime = executor.block_on(open_runtime_without_grant_questions(global, config.clone()))?;
+    let mut observed = ObservedCalls::default();
+    let outcome = arguments.iter().try_for_each(|arguments| {
+        let name_and_arguments = (plugin.schema().name.as_str(), arguments.as_str());
+        let answer = carry_out(global, &executor, &runtime, &interrupts, name_and_arguments)?;
         match &answer.called {
             Some(report) => observed.add(&report.uses, &report.result.metadata.denials),
             None => render::note("a call waits for a decision and does not count"),
@@ -112,13 +121,13 @@ fn observe_new_calls(
         changes::offer_to_commit(global, &runtime.config, &answer.trace_id)
     });
     executor.block_on(runtime.close());
-    calls.map(|()| observed)
+    outcome.map(|()| observed)
 }
 
 impl Findings {
     /// Returns whether the proposal differs from what is granted.
-    fn is_new(&self) -> bool {
-        self.learned.policy != bind(&self.present, &self.plugin)
+    fn proposes_change(&self) -> bool {
+        self.learned.policy != bind_to_component(&self.present, &self.plugin)
     }
 
     fn to_json(&self, applied: bool) -> serde_json::Value {
@@ -140,7 +149,8 @@ impl Findings {
         })
     }
 
-    fn text(&self, grants: &GrantFiles) -> Result<String, CommandError> {
+    /// Returns the findings as text for people.
+    fn to_text(&self, grants: &GrantFiles) -> Result<String, CommandError> {
         let (learned, tool) = (&self.learned, &self.plugin.schema().name);
         let mut lines = vec![format!("{tool}: {} observed", count_calls(self.calls))];
         let denial_lines = |heading: &str, denials: &[(Denial, usize)]| {
@@ -155,7 +165,7 @@ impl Findings {
             lines.push("never used:".to_owned());
             lines.extend(learned.unused.iter().map(|unused| format!("  {unused}")));
         }
-        if !self.is_new() {
+        if !self.proposes_change() {
             lines.push("the grants are the smallest for these calls".to_owned());
             return Ok(printable(&lines.join("\n")));
         }
@@ -166,11 +176,11 @@ impl Findings {
     }
 }
 
-/// Returns the grants with the digest of the component as it is now.
-fn bind(present: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
+/// Returns the grants as if they were made for the component as it is now. (An empty policy may name no component.)
+fn bind_to_component(policy: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
     ToolPolicy {
         component: plugin.digest(),
-        ..present.clone()
+        ..policy.clone()
     }
 }
 
@@ -181,7 +191,7 @@ fn count_calls(calls: usize) -> String {
     }
 }
 
-/// Returns the difference between two files of grants. It also contains the lines that stay.
+/// Returns the lines of both files of grants, marked as removed, added or unchanged.
 fn difference(present: &ToolPolicy, proposed: &ToolPolicy) -> Result<String, CommandError> {
     let toml = |policy: &ToolPolicy| {
         let failed = |error: toml::ser::Error| CommandError::Failed(format!("the grants cannot be written: {error}"));

@@ -3,19 +3,19 @@
 use std::io::{IsTerminal, Write};
 
 use art_core::capability::ToolPolicy;
-use art_runtime::grants::{Approved, GrantFiles};
+use art_runtime::grants::{ApprovedComponent, GrantFiles};
 use art_sandbox::Plugin;
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 
 /// Prints what the tools ask for and what they are granted.
-pub(super) fn list(global: &Global, grants: &GrantFiles, plugins: &[Plugin]) -> Result<Exit, CommandError> {
+pub(super) fn list(global: &GlobalOptions, grants: &GrantFiles, plugins: &[Plugin]) -> Result<Exit, CommandError> {
     let mut listed = Vec::new();
     for plugin in plugins {
         listed.push((plugin, grants.read(plugin.name())?));
@@ -33,6 +33,7 @@ pub(super) fn list(global: &Global, grants: &GrantFiles, plugins: &[Plugin]) -> 
     Ok(Exit::Success)
 }
 
+/// Returns whether the grants were made for another component, so that a person has to approve the present one.
 fn needs_approval(plugin: &Plugin, policy: &ToolPolicy) -> bool {
     policy.grants_anything() && policy.component != plugin.digest()
 }
@@ -66,7 +67,7 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
     lines.join("\n")
 }
 
-/// Returns a line for each grant, each limit and each restriction, or one that says that nothing is granted.
+/// Returns a line for each grant, each limit and each restriction, or one line that says that nothing is granted.
 fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
     let mut lines = Vec::new();
     for grant in &policy.fs {
@@ -75,12 +76,12 @@ fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
         } else {
             "read"
         };
-        let stage = if grant.stage {
+        let staged = if grant.stage {
             "; what it writes waits until you commit it"
         } else {
             ""
         };
-        lines.push(format!("may {verb} {}{stage}", grant.path.display()));
+        lines.push(format!("may {verb} {}{staged}", grant.path.display()));
     }
     for grant in &policy.http {
         let private = if grant.private {
@@ -115,32 +116,33 @@ fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
     lines
 }
 
-/// Returns the difference between the component that was approved and the present one.
-pub(super) fn difference(approved: Option<&Approved>, plugin: &Plugin) -> String {
+/// Returns the difference between the component for which the grants were made and the present one.
+pub(super) fn difference(approved: Option<&ApprovedComponent>, plugin: &Plugin) -> String {
     let name = &plugin.schema().name;
-    let now = to_pretty_json(&Approved::of(plugin));
+    let now = to_pretty_json(&ApprovedComponent::of(plugin));
     let Some(approved) = approved else {
         return format!("there is no record of the earlier component of `{name}`; this is the new one:\n{now}");
     };
     let before = to_pretty_json(approved);
     let diff = TextDiff::from_lines(&before, &now);
-    let lines = diff
+    let changed_lines = diff
         .unified_diff()
         .context_radius(2)
         .header("approved", "now")
         .to_string();
-    match lines.is_empty() {
+    match changed_lines.is_empty() {
         true => format!("the code of `{name}` has changed; its schema, imports and requests are the same"),
-        false => format!("`{name}` has changed:\n{lines}"),
+        false => format!("`{name}` has changed:\n{changed_lines}"),
     }
 }
 
-fn to_pretty_json(approved: &Approved) -> String {
-    let mut shown = json!(approved);
-    if let Some(fields) = shown.as_object_mut() {
+/// Returns the properties of a component as JSON, without its digest, which always differs.
+fn to_pretty_json(component: &ApprovedComponent) -> String {
+    let mut properties = json!(component);
+    if let Some(fields) = properties.as_object_mut() {
         fields.shift_remove("digest");
     }
-    let mut text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&properties).unwrap_or_default();
     text.push('\n');
     text
 }

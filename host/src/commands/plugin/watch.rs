@@ -9,7 +9,7 @@ use art_runtime::config::Config;
 use art_runtime::error::in_one_line;
 
 use super::build_all;
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -23,8 +23,9 @@ const MAX_DEPTH: usize = 16;
 /// The files of a folder, each with its modification time and its size in bytes.
 type Snapshot = Vec<(PathBuf, Option<SystemTime>, u64)>;
 
-/// Builds all crates, then each crate whose files change, until a signal ends the process. Build errors are reported.
-pub(super) fn watch(global: &Global, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
+/// Builds all crates, and then a crate again whenever its files change, until a signal ends the process. Build errors are
+/// reported.
+pub(super) fn watch(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
     let _interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let mut snapshots: Vec<Snapshot> = folders.iter().map(|folder| snapshot(folder)).collect();
     build_and_report(global, config, folders);
@@ -36,7 +37,7 @@ pub(super) fn watch(global: &Global, config: &Config, folders: &[PathBuf]) -> Re
     }
 }
 
-fn build_and_report(global: &Global, config: &Config, folders: &[PathBuf]) {
+fn build_and_report(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) {
     if let Err(error) = build_all(global, config, folders) {
         if global.json {
             render::json(&error.to_json());
@@ -46,20 +47,21 @@ fn build_and_report(global: &Global, config: &Config, folders: &[PathBuf]) {
     }
 }
 
-/// Waits until crates change, and then until a scan finds no further change. Returns the changed crates.
+/// Waits until files of crates change, and then until a scan finds no further change. Returns the folders of the changed
+/// crates, and updates `snapshots`.
 fn wait_for_changes(folders: &[PathBuf], snapshots: &mut [Snapshot]) -> Vec<PathBuf> {
     let mut changed = vec![false; folders.len()];
     loop {
         sleep(SCAN_INTERVAL);
-        let mut stable = true;
-        for ((folder, last), changed) in folders.iter().zip(snapshots.iter_mut()).zip(&mut changed) {
+        let mut is_stable = true;
+        for ((folder, last_snapshot), changed) in folders.iter().zip(snapshots.iter_mut()).zip(&mut changed) {
             let now = snapshot(folder);
-            if now != *last {
-                *last = now;
-                (*changed, stable) = (true, false);
+            if now != *last_snapshot {
+                *last_snapshot = now;
+                (*changed, is_stable) = (true, false);
             }
         }
-        if stable && changed.contains(&true) {
+        if is_stable && changed.contains(&true) {
             let folders = folders.iter().zip(changed);
             return folders
                 .filter(|(_, changed)| *changed)
@@ -76,7 +78,7 @@ fn snapshot(folder: &Path) -> Snapshot {
     files
 }
 
-/// Adds the files of a folder. Skips unreadable ones: the build reports them.
+/// Adds the files of a folder and of the folders in it. Skips unreadable files and folders: the build reports them.
 fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(metadata) = entry.metadata() else { continue };
@@ -92,7 +94,7 @@ fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
     }
 }
 
-/// Returns whether a build or an editor creates the file or folder for itself. Hidden ones are taken as such.
+/// Returns whether a build or an editor creates the file or folder for itself. Hidden files and folders count as such.
 fn is_generated(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let has_extension = |extensions: &[&str]| {

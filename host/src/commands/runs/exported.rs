@@ -1,4 +1,4 @@
-//! `art runs export`: writes a run to a file. `art runs replay` and `art runs verify` read such files.
+//! `art runs export`: writes a run to a file. Also reads such files, for `art runs replay` and `art runs verify`.
 
 use std::path::Path;
 
@@ -7,27 +7,27 @@ use art_runtime::Recording;
 use art_runtime::compose::{Toolbox, open_store_read_only};
 use serde_json::json;
 
-use crate::cli::Global;
-use crate::commands::{check_plugins, ids, load_config};
+use crate::cli::GlobalOptions;
+use crate::commands::{check_plugins_folder, ids, load_config};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::new_file;
-use crate::render::compiling::Compiling;
+use crate::render::compiling::CompilationDisplay;
 use crate::render::{self, units};
 
 /// Writes a run to a new file.
-pub(super) fn export(global: &Global, typed: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
+pub(super) fn export(global: &GlobalOptions, typed: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
-    check_plugins(&config)?;
-    new_file::check_free(file, force)?;
+    check_plugins_folder(&config)?;
+    new_file::check_can_write(file, force)?;
     let store = open_store_read_only(&config)?;
     let mut recording = new_executor()?.block_on(async {
         let id = ids::resolve_run(store.as_ref(), &global.owner(), typed).await?;
         Ok::<_, CommandError>(Recording::read(store.as_ref(), &id).await?)
     })?;
-    let compiling = Compiling::new(global.json);
-    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.show(compiled))?;
+    let display = CompilationDisplay::new(global.json);
+    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| display.show(compiled))?;
     let missing = recording.add_components(&config.plugins.value, &toolbox.plugins())?;
     let bytes = recording.to_file()?;
     new_file::write(file, &bytes, force)?;
@@ -48,10 +48,11 @@ pub(super) fn export(global: &Global, typed: &str, file: &Path, force: bool) -> 
     Ok(Exit::Success)
 }
 
-/// Returns `typed` as a path, or `None` if it is `last` or can be the identifier of a run: hexadecimal digits and hyphens.
-pub(super) fn file_path(typed: &str) -> Option<&Path> {
-    let is_run = typed.chars().all(|char| char.is_ascii_hexdigit() || char == '-') || typed == ids::LAST;
-    (!is_run).then(|| Path::new(typed))
+/// Returns `typed` as a path of a file, or `None` if it identifies a run: if it is `last`, or has only hexadecimal digits and
+/// hyphens.
+pub(super) fn as_file_path(typed: &str) -> Option<&Path> {
+    let identifies_run = typed.chars().all(|char| char.is_ascii_hexdigit() || char == '-') || typed == ids::LAST;
+    (!identifies_run).then(|| Path::new(typed))
 }
 
 /// Reads a run from a file.
@@ -67,10 +68,10 @@ mod tests {
     #[test]
     fn a_text_that_cannot_identify_a_run_is_a_file() {
         for run in ["last", "0192f1c2-4", "abc", ""] {
-            assert_eq!(file_path(run), None, "{run}");
+            assert_eq!(as_file_path(run), None, "{run}");
         }
         for file in ["run.art", "./abc", "abc.jsonl", "/tmp/0192", "x"] {
-            assert_eq!(file_path(file), Some(Path::new(file)));
+            assert_eq!(as_file_path(file), Some(Path::new(file)));
         }
     }
 }

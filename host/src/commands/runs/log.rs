@@ -1,4 +1,5 @@
-//! The log of a run for people: one line for each event, and what each step used.
+//! The log of a run for people: one line for each event of its journal, and what each step used. An action is a model call or a
+//! batch of tool calls; events name it by its number.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +18,17 @@ const MAX_TEXT_CHARS: usize = 100;
 /// Shown in place of the name of a step for usage that belongs to no single step.
 const NO_STEP: &str = "-";
 
-/// The events of a journal, each with its entry and the step to which it belongs, and what the steps used.
+/// The events of a journal, and what the steps used.
 pub(super) struct Log<'a> {
     events: Vec<LoggedEvent<'a>>,
     costs: Costs,
 }
 
 struct LoggedEvent<'a> {
+    /// The journal entry of the event.
     entry: &'a JournalEntry,
     event: RunEvent,
+    /// The step to which the event belongs; empty if it belongs to no step.
     step: String,
 }
 
@@ -58,7 +61,7 @@ struct StepCosts {
 impl<'a> Log<'a> {
     /// Reads a journal. Fails with the reason if it is not the journal of a run.
     pub(super) fn read(journal: &'a [JournalEntry]) -> Result<Self, String> {
-        let (mut run, mut call_steps) = (None::<Run>, BTreeMap::new());
+        let (mut run, mut steps_of_model_calls) = (None::<Run>, BTreeMap::new());
         let (mut events, mut costs) = (Vec::new(), Costs::default());
         for entry in journal {
             let number = entry.sequence;
@@ -66,9 +69,9 @@ impl<'a> Log<'a> {
                 .map_err(|error| format!("event {number} cannot be read: {error}"))?;
             let step = run
                 .as_ref()
-                .map(|run| find_step(run, &event, &mut call_steps))
+                .map(|run| find_step(run, &event, &mut steps_of_model_calls))
                 .unwrap_or_default();
-            let before = run.as_ref().map(usage_so_far).unwrap_or_default();
+            let used_before = run.as_ref().map(usage_so_far).unwrap_or_default();
             match &mut run {
                 None => run = Some(Run::restore(&event).map_err(|error| error.to_string())?),
                 Some(run) => run
@@ -76,8 +79,8 @@ impl<'a> Log<'a> {
                     .map_err(|error| format!("event {number}: {error}"))?,
             }
             costs.total = run.as_ref().map(usage_so_far).unwrap_or_default();
-            let added = costs.total.since(&before);
-            costs.add(&step, &added);
+            let used_by_event = costs.total.minus(&used_before);
+            costs.add(&step, &used_by_event);
             events.push(LoggedEvent { entry, event, step });
         }
         Ok(Self { events, costs })
@@ -101,6 +104,7 @@ impl<'a> Log<'a> {
 }
 
 impl Costs {
+    /// Adds what one event used to the costs of its step.
     fn add(&mut self, step: &str, used: &StepCosts) {
         if *used == StepCosts::default() {
             return;
@@ -115,7 +119,7 @@ impl Costs {
         }
     }
 
-    /// Returns a table with a line for each step and one for all of them.
+    /// Returns a table with a line for each step and one for the total.
     pub(super) fn lines(&self) -> Vec<String> {
         let heading = [
             "step",
@@ -132,7 +136,7 @@ impl Costs {
             ..self.total.clone()
         };
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
-        rows.extend(self.steps.iter().chain([&total]).map(StepCosts::row));
+        rows.extend(self.steps.iter().chain([&total]).map(StepCosts::table_row));
         table::lines(&rows)
     }
 }
@@ -148,8 +152,8 @@ impl StepCosts {
         self.tool_time_us += other.tool_time_us;
     }
 
-    /// Returns what was used since `before`.
-    fn since(&self, before: &Self) -> Self {
+    /// Returns what was used in addition to `before`.
+    fn minus(&self, before: &Self) -> Self {
         Self {
             step: String::new(),
             model_calls: self.model_calls.saturating_sub(before.model_calls),
@@ -162,7 +166,7 @@ impl StepCosts {
         }
     }
 
-    fn row(&self) -> Vec<String> {
+    fn table_row(&self) -> Vec<String> {
         let cost = if self.cost_usd > 0.0 {
             units::dollars(self.cost_usd)
         } else {
@@ -196,10 +200,10 @@ fn usage_so_far(run: &Run) -> StepCosts {
     }
 }
 
-/// Returns the step to which an event belongs, or an empty text. `run` is the state of the run before the event. `call_steps` maps
-/// the model calls before the event to their steps.
-fn find_step(run: &Run, event: &RunEvent, call_steps: &mut BTreeMap<ActionId, String>) -> String {
-    let step_of_call = |action: &ActionId, result: &ToolResult| {
+/// Returns the step to which an event belongs, or an empty text if it belongs to no step. `run` is the state of the run before
+/// the event. `steps_of_model_calls` has the step of each model call so far; the call of this event is added.
+fn find_step(run: &Run, event: &RunEvent, steps_of_model_calls: &mut BTreeMap<ActionId, String>) -> String {
+    let step_of_tool_call = |action: &ActionId, result: &ToolResult| {
         let call = run.open_call(*action, &result.call_id);
         call.map(|call| call.item_id).unwrap_or_default()
     };
@@ -210,32 +214,33 @@ fn find_step(run: &Run, event: &RunEvent, call_steps: &mut BTreeMap<ActionId, St
                 _ => "planning",
             };
             let step = item_id.clone().unwrap_or_else(|| phase.to_owned());
-            call_steps.insert(*action, step.clone());
+            steps_of_model_calls.insert(*action, step.clone());
             step
         }
         RunEvent::ModelNotAsked { action, .. }
         | RunEvent::ModelReplied { action, .. }
-        | RunEvent::ModelFailed { action, .. } => call_steps.get(action).cloned().unwrap_or_default(),
+        | RunEvent::ModelFailed { action, .. } => steps_of_model_calls.get(action).cloned().unwrap_or_default(),
         RunEvent::ToolCalled { item_id, .. } => item_id.clone(),
         RunEvent::CallSuspended { action, suspension, .. } => {
             let call = run.open_call(*action, &suspension.call.call_id);
             call.map(|call| call.item_id).unwrap_or_default()
         }
         RunEvent::CallDecided { suspension_id, .. } => {
-            let mut open = run.suspensions().into_iter();
-            let open = open.find(|open| open.suspension.suspension_id == *suspension_id);
-            open.map(|open| open.item_id.to_owned()).unwrap_or_default()
+            let mut waiting = run.suspensions().into_iter();
+            let decided = waiting.find(|waiting| waiting.suspension.suspension_id == *suspension_id);
+            decided.map(|decided| decided.item_id.to_owned()).unwrap_or_default()
         }
-        RunEvent::ToolEnded { action, end, .. } => step_of_call(action, &end.result),
+        RunEvent::ToolEnded { action, end, .. } => step_of_tool_call(action, &end.result),
         RunEvent::ToolsReturned { action, results, .. } => {
-            let first = results.first().map(|result| step_of_call(action, result));
-            first.unwrap_or_default()
+            // All calls of an action belong to one step.
+            let step_of_first = results.first().map(|result| step_of_tool_call(action, result));
+            step_of_first.unwrap_or_default()
         }
         _ => String::new(),
     }
 }
 
-/// Returns what an event is, in one line.
+/// Describes an event in one line.
 fn event_text(event: &RunEvent) -> String {
     match event {
         RunEvent::Started { start, .. } => format!("question: {}", start.props.query),
@@ -248,7 +253,7 @@ fn event_text(event: &RunEvent) -> String {
             standing_approval,
             ..
         } => call_text(tool_name, standing_approval.as_deref()),
-        RunEvent::ToolEnded { end, .. } => end_text(end),
+        RunEvent::ToolEnded { end, .. } => call_end_text(end),
         RunEvent::CallSuspended { suspension, .. } => suspension_text(suspension),
         RunEvent::PlanChecked { questions, .. } => plan_check_text(questions),
         RunEvent::CallDecided { decision, .. } => decision_text(decision),
@@ -267,13 +272,13 @@ fn call_text(tool: &str, standing_approval: Option<&str>) -> String {
     }
 }
 
-/// Returns what a call waits for.
+/// Describes a call that waits for a decision.
 fn suspension_text(suspension: &SuspendedCall) -> String {
     let (tool, question) = (&suspension.call.tool_name, &suspension.form.prompt);
     format!("{tool} waits for the decision {}: {question}", suspension.suspension_id)
 }
 
-/// Returns what the steps of a plan wait for before the first one starts.
+/// Describes the decisions that the calls of a plan need before its first step starts.
 fn plan_check_text(questions: &[PlannedQuestion]) -> String {
     if questions.is_empty() {
         return "no call of the plan needs a decision that can be made now".to_owned();
@@ -306,7 +311,7 @@ fn refusal_text(refusal: &CallRefusal) -> &str {
     }
 }
 
-/// Returns the tokens of a reply, and its calls or its text.
+/// Returns the tokens of a reply, and the tools that it calls or its text.
 fn reply_text(reply: &ModelReply) -> String {
     let tokens = reply.metadata.usage().completion_tokens;
     let tokens = if tokens > 0 {
@@ -326,7 +331,8 @@ fn reply_text(reply: &ModelReply) -> String {
     }
 }
 
-fn end_text(end: &CallEnd) -> String {
+/// Describes the end of a tool call, or what the call waits for if it was suspended.
+fn call_end_text(end: &CallEnd) -> String {
     if let Some(suspension) = &end.suspension {
         return suspension_text(suspension);
     }

@@ -1,4 +1,4 @@
-//! Files and logs that the tools of a run produced in addition to their outputs.
+//! Files and logs that the tools of a run produced in addition to their outputs, read from the journal and the store.
 
 use art_agent::{RunEvent, RunFile};
 use art_core::outcome::CallLog;
@@ -20,7 +20,8 @@ pub(super) struct CallLogEntry {
     log: CallLog,
 }
 
-/// Returns the files of a run, with the names that the run gave them. Returns an empty list if the journal cannot be replayed.
+/// Returns the files that the tools of a run produced, with the names that the run gave them. Returns an empty list if the
+/// journal is not valid.
 pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
     let events = journal.iter().map(|entry| serde_json::from_str(&entry.payload));
     let events: Result<Vec<RunEvent>, _> = events.collect();
@@ -28,7 +29,7 @@ pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
     run.map(|run| run.files().to_vec()).unwrap_or_default()
 }
 
-/// Returns an entry as JSON, with its event as a value.
+/// Returns an entry of the journal as JSON, with its event as a JSON value instead of a text.
 pub(super) fn entry_to_json(entry: &JournalEntry) -> Result<Value, CommandError> {
     let unreadable = |error| CommandError::Failed(format!("event {} cannot be read: {error}", entry.sequence));
     let payload: Value = serde_json::from_str(&entry.payload).map_err(unreadable)?;
@@ -48,7 +49,7 @@ pub(super) async fn read_logs(
     journal: &[JournalEntry],
 ) -> Result<Vec<CallLogEntry>, CommandError> {
     let mut logs = Vec::new();
-    for result in journal.iter().flat_map(results) {
+    for result in journal.iter().flat_map(tool_results) {
         let Some(digest) = &result.metadata.log_digest else {
             continue;
         };
@@ -68,7 +69,7 @@ pub(super) async fn read_logs(
 }
 
 /// Returns the tool results in a journal entry.
-pub(super) fn results(entry: &JournalEntry) -> Vec<ToolResult> {
+fn tool_results(entry: &JournalEntry) -> Vec<ToolResult> {
     match serde_json::from_str(&entry.payload) {
         Ok(RunEvent::ToolEnded { end, .. }) => vec![end.result],
         Ok(RunEvent::ToolsReturned { results, .. }) => results,

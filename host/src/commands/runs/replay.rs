@@ -1,4 +1,5 @@
-//! `art runs replay`: runs a recorded run from the store or a file again.
+//! `art runs replay`: runs a recorded run again, from the store or from a file that `art runs export` wrote, and compares
+//! everything with the record. A tool call that cannot be run again is taken as it was recorded.
 
 use std::path::Path;
 
@@ -7,24 +8,24 @@ use art_runtime::config::Config;
 use art_runtime::{Recording, Replay};
 
 use super::exported;
-use crate::cli::Global;
-use crate::commands::{check_plugins, ids, load_config};
+use crate::cli::GlobalOptions;
+use crate::commands::{check_plugins_folder, ids, load_config};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
-use crate::render::compiling::Compiling;
+use crate::render::compiling::CompilationDisplay;
 
-pub(super) fn replay(global: &Global, typed: &str) -> Result<Exit, CommandError> {
+pub(super) fn replay(global: &GlobalOptions, typed: &str) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
-    let replay = match exported::file_path(typed) {
+    let replay = match exported::as_file_path(typed) {
         Some(file) => replay_file(&config, file)?,
         None => replay_stored(global, &config, typed)?,
     };
     if global.json {
         render::json(&replay);
     } else {
-        lines(&replay).iter().for_each(|line| render::answer(line));
+        describe(&replay).iter().for_each(|line| render::answer(line));
     }
     Ok(if replay.is_identical() {
         Exit::Success
@@ -34,11 +35,11 @@ pub(super) fn replay(global: &Global, typed: &str) -> Result<Exit, CommandError>
 }
 
 /// Replays a run from the store with the components of the plugins folder.
-fn replay_stored(global: &Global, config: &Config, typed: &str) -> Result<Replay, CommandError> {
-    check_plugins(config)?;
+fn replay_stored(global: &GlobalOptions, config: &Config, typed: &str) -> Result<Replay, CommandError> {
+    check_plugins_folder(config)?;
     let store = open_store_read_only(config)?;
-    let compiling = Compiling::new(global.json);
-    let toolbox = Toolbox::load(config, Vec::new(), &|compiled| compiling.show(compiled))?;
+    let display = CompilationDisplay::new(global.json);
+    let toolbox = Toolbox::load(config, Vec::new(), &|compiled| display.show(compiled))?;
     new_executor()?.block_on(async {
         let id = ids::resolve_run(store.as_ref(), &global.owner(), typed).await?;
         let recording = Recording::read(store.as_ref(), &id).await?;
@@ -46,7 +47,7 @@ fn replay_stored(global: &Global, config: &Config, typed: &str) -> Result<Replay
     })
 }
 
-/// Replays the run in a file with the components in it.
+/// Replays the run in a file with the components in the file.
 fn replay_file(config: &Config, file: &Path) -> Result<Replay, CommandError> {
     let recording = exported::read(file)?;
     let (plugins, refused) = recording.load_components(&open_sandbox(config)?);
@@ -56,8 +57,8 @@ fn replay_file(config: &Config, file: &Path) -> Result<Replay, CommandError> {
     Ok(new_executor()?.block_on(recording.replay(&plugins))?)
 }
 
-/// Returns what a replay found, for people.
-fn lines(replay: &Replay) -> Vec<String> {
+/// Returns what a replay found, in lines for people.
+fn describe(replay: &Replay) -> Vec<String> {
     let Replay { trace_id, events, .. } = replay;
     let mut lines = vec![match &replay.difference {
         None if replay.ended => format!("run {trace_id} is identical in all {events} events"),
@@ -85,7 +86,8 @@ mod tests {
 
     use super::*;
 
-    fn replay() -> Replay {
+    /// Returns a replay without a difference, whose run has ended.
+    fn identical_replay() -> Replay {
         Replay {
             trace_id: "r".to_owned(),
             events: 12,
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn an_identical_replay_says_what_was_compared() {
         assert_eq!(
-            lines(&replay()),
+            describe(&identical_replay()),
             [
                 "run r is identical in all 12 events",
                 "tool calls run again: 2, with the same fuel: 2",
@@ -113,14 +115,17 @@ mod tests {
     fn a_replay_of_an_unfinished_run_says_that_it_has_not_ended() {
         let unfinished = Replay {
             ended: false,
-            ..replay()
+            ..identical_replay()
         };
-        let first = &lines(&unfinished)[0];
-        assert_eq!(first, "run r has not ended; it is identical in the 12 events so far");
+        let first_line = &describe(&unfinished)[0];
+        assert_eq!(
+            first_line,
+            "run r has not ended; it is identical in the 12 events so far"
+        );
     }
 
     #[test]
-    fn the_first_difference_and_the_calls_that_were_not_run_are_named() {
+    fn the_first_difference_and_the_calls_that_were_not_run_again_are_named() {
         let differing = Replay {
             difference: Some(Difference {
                 event: 9,
@@ -136,9 +141,9 @@ mod tests {
                 tool: "clock".to_owned(),
                 reason: TakenReason::Native,
             }],
-            ..replay()
+            ..identical_replay()
         };
-        let lines = lines(&differing);
+        let lines = describe(&differing);
         assert_eq!(
             lines[0],
             "run r differs at event 9, step `a`, tool `calculator`: fuel differs: recorded 1, found 2"

@@ -7,13 +7,13 @@ use art_store::{Store, digest};
 use serde_json::json;
 
 use super::{find_run, produced};
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::new_file;
 use crate::render::{self, units};
 
-/// Destination of a file.
+/// Where to save a file.
 pub(super) struct Destination<'a> {
     /// The folder, or the path of the new file. `None` means the current folder.
     pub(super) path: Option<&'a Path>,
@@ -22,7 +22,7 @@ pub(super) struct Destination<'a> {
 }
 
 pub(super) async fn save(
-    global: &Global,
+    global: &GlobalOptions,
     store: &dyn Store,
     id: &str,
     name: &str,
@@ -60,7 +60,7 @@ pub(super) async fn save(
 }
 
 impl Destination<'_> {
-    /// Returns the path of the new file. `name` comes from the run and is never a path.
+    /// Returns the path of the new file. `name` is the name of the file in the run, which is never a path.
     fn path_for(&self, name: &str) -> PathBuf {
         match self.path {
             None => PathBuf::from(name),

@@ -1,21 +1,22 @@
-//! `art runs verify`: checks the digests of a journal.
+//! `art runs verify`: checks that the log of a run is as it was written. Each entry has a digest of itself and of the entry
+//! before it; the last one is the head.
 
 use art_runtime::compose::open_store_read_only;
 use art_runtime::read_journal;
 use serde_json::json;
 
 use super::{exported, find_run};
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::commands::load_config;
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
-/// Checks the chain of digests of a run from the store or a file.
-pub(super) fn verify(global: &Global, typed: &str) -> Result<Exit, CommandError> {
-    // Both ways of reading a journal verify it.
-    let (run, events) = match exported::file_path(typed) {
+/// Checks the digests of a run from the store or from a file.
+pub(super) fn verify(global: &GlobalOptions, typed: &str) -> Result<Exit, CommandError> {
+    // Reading a journal from a file or from the store also verifies its digests.
+    let (run, events) = match exported::as_file_path(typed) {
         Some(file) => {
             let recording = exported::read(file)?;
             (recording.run, recording.entries.len())

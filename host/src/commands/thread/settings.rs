@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::cli::ThreadSetting;
 use crate::error::CommandError;
 
-/// Returns `thread` with one setting changed to `values`.
+/// Returns the configuration of a conversation with one setting changed to `values`, the arguments of the command line.
 ///
 /// # Errors
 /// Fails if the values are not valid for the setting, or refer to an unknown system prompt.
@@ -34,6 +34,7 @@ pub(super) fn change(
         )));
     };
     match setting {
+        // Handled above.
         ThreadSetting::Tools => {}
         ThreadSetting::Model => thread.provider_config = parse_model(value, config)?,
         ThreadSetting::HistoryLimit => {
@@ -50,7 +51,7 @@ pub(super) fn change(
     Ok(thread)
 }
 
-/// Returns the names of the enabled tools, which are none for `null` or an empty list. Fails if a name is invalid.
+/// Returns the names of the enabled tools: none for `null` or an empty list. Fails if a name is invalid.
 fn parse_tools(names: &[String]) -> Result<Vec<String>, CommandError> {
     if let [null] = names
         && null == "null"
@@ -79,7 +80,7 @@ fn parse_json(value: &str) -> Result<Value, CommandError> {
     serde_json::from_str(value).map_err(|error| CommandError::Usage(format!("the value is not JSON: {error}")))
 }
 
-/// Parses JSON `null`, strings and objects. Any other value is a plain text.
+/// Parses the value as JSON if it is `null`, a string or an object. Any other value is a plain text.
 fn parse_json_or_text(value: &str) -> Value {
     match serde_json::from_str(value) {
         Ok(json @ (Value::Null | Value::String(_) | Value::Object(_))) => json,
@@ -100,10 +101,12 @@ fn deserialize<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, Comm
     }
 }
 
-/// Returns the first key of `value` that `recognized`, the value after deserialization, lacks. Keys with the value `null` are ignored.
+/// Returns the first key of `value` that is not in `recognized`, the same value after it was deserialized. Keys with the value
+/// `null` are ignored.
 fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
     for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
-        // An object with only unknown keys may be missing in `recognized` because it is empty; report the inner key.
+        // An object that has only unknown keys may be left out of `recognized`, because it is empty there. Its own key is
+        // known, so the unknown key in it is returned.
         let inner = unknown_key(value, recognized.get(key).unwrap_or(&Value::Null));
         if inner.is_some() || recognized.get(key).is_none() {
             return inner.or(Some(key));
@@ -119,14 +122,14 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_found_at_any_depth() {
-        let known = json!({"name": "Ada", "prompts": {"planning": "x"}});
-        assert_eq!(unknown_key(&known, &known), None);
-        assert_eq!(unknown_key(&json!({"nmae": "Ada"}), &known), Some("nmae"));
+        let recognized = json!({"name": "Ada", "prompts": {"planning": "x"}});
+        assert_eq!(unknown_key(&recognized, &recognized), None);
+        assert_eq!(unknown_key(&json!({"nmae": "Ada"}), &recognized), Some("nmae"));
         assert_eq!(
-            unknown_key(&json!({"prompts": {"planing": "x"}}), &known),
+            unknown_key(&json!({"prompts": {"planing": "x"}}), &recognized),
             Some("planing")
         );
-        assert_eq!(unknown_key(&json!({"gone": {"foo": "y"}}), &known), Some("foo"));
-        assert_eq!(unknown_key(&json!({"gone": null}), &known), None);
+        assert_eq!(unknown_key(&json!({"gone": {"foo": "y"}}), &recognized), Some("foo"));
+        assert_eq!(unknown_key(&json!({"gone": null}), &recognized), None);
     }
 }

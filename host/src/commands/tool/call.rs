@@ -1,4 +1,4 @@
-//! `art tool call`: calls a tool, in a run that asks no model.
+//! `art tool call`: calls a tool, in a run that asks no model. Such a run is stored like any other, and may wait for a decision.
 
 use art_agent::CallToMake;
 use art_core::error::ToolErrorCode;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime as Executor;
 
 use super::super::interrupt::{AfterInterrupt, Interrupts};
-use super::super::{approve, changes, open_without_model, report, run};
-use super::{log_lines, unknown_tool};
+use super::super::{approve, changes, open_runtime_without_model, report, run};
+use super::{log_lines, unknown_tool_error};
 use crate::bounded;
-use crate::cli::Global;
+use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, drawing, units};
 
 /// Calls the tool `name`. The call is stored before anything is printed.
-pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str) -> Result<Exit, CommandError> {
+pub(super) fn call(global: &GlobalOptions, config: Config, name: &str, arguments: &str) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = new_executor()?;
-    let runtime = executor.block_on(open_without_model(global, config))?;
+    let runtime = executor.block_on(open_runtime_without_model(global, config))?;
     let answer = carry_out(global, &executor, &runtime, &interrupts, (name, arguments));
     let exit = answer.and_then(|answer| match (show(global, &answer), answer.waits_for.is_empty()) {
         (exit, true) => changes::offer_to_commit(global, &runtime.config, &answer.trace_id).map(|()| exit),
@@ -36,15 +36,15 @@ pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str)
 
 /// Calls the tool, and asks a person at the terminal for the decisions that the call waits for.
 pub(in crate::commands) fn carry_out(
-    global: &Global,
+    global: &GlobalOptions,
     executor: &Executor,
     runtime: &Runtime,
     interrupts: &Interrupts,
     (name, arguments): (&str, &str),
 ) -> Result<Answer, CommandError> {
-    let known = runtime.toolbox.names().into_iter().find(|known| same_name(known, name));
+    let exact_name = runtime.toolbox.names().into_iter().find(|known| same_name(known, name));
     let call = CallToMake {
-        tool_name: known.ok_or_else(|| unknown_tool(&runtime.config, &runtime.toolbox, name))?,
+        tool_name: exact_name.ok_or_else(|| unknown_tool_error(&runtime.config, &runtime.toolbox, name))?,
         arguments: parse_arguments(arguments)?,
     };
     let mut call = CallOf::from(call);
@@ -78,15 +78,15 @@ pub(in crate::commands) fn carry_out(
     Ok(answer)
 }
 
-/// Shows how the call ended or what it waits for, and returns the exit code. A call that was cancelled and did not end in time
-/// has no report, only the text of its run.
-fn show(global: &Global, answer: &Answer) -> Exit {
+/// Shows how the call ended or what it waits for, and returns the exit code. If the call was cancelled and did not end in time,
+/// there is no report about it, only the answer of its run.
+fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
     let exit = run::exit_code(answer);
     if !answer.waits_for.is_empty() && answer.called.is_none() {
         if global.json {
             render::json(&json!({"traceId": answer.trace_id, "waitsFor": answer.waits_for}));
         } else {
-            approve::note_waiting(answer);
+            approve::note_how_to_decide(answer);
         }
         return exit;
     }
@@ -120,9 +120,9 @@ fn print_report(answer: &Answer, report: &ToolReport) {
     print_title(result);
     report::show_files(answer);
     match (&result.output, &result.error) {
-        _ if result.status == ToolStatus::Suspended => approve::note_waiting(answer),
+        _ if result.status == ToolStatus::Suspended => approve::note_how_to_decide(answer),
         (output, Some(error)) => print_error(output.as_ref(), error, result.code),
-        (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::draw(result)),
+        (Some(_), None) if drawing::has_drawing(result) => render::answer(&drawing::draw(result)),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
         (None, None) => render::note("the tool returned no output"),
     }
@@ -134,9 +134,9 @@ fn print_report(answer: &Answer, report: &ToolReport) {
     ));
 }
 
-/// Prints the title of the result, unless the drawing includes it.
+/// Prints the title of the result, unless the result is drawn: a drawing includes the title.
 fn print_title(result: &ToolResult) {
-    let title = result.metadata.title.as_ref().filter(|_| !drawing::is_drawn(result));
+    let title = result.metadata.title.as_ref().filter(|_| !drawing::has_drawing(result));
     title
         .into_iter()
         .for_each(|title| render::note(&format!("title: {title}")));

@@ -11,28 +11,31 @@ use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::{
-    Detail, MAX_DETAIL, Shown, description, new_details, note, one_line, progress_text, stderr_width, step_line,
+    Detail, MAX_DETAIL_LINE, ShownDetails, description, new_details, note, one_line, progress_text, stderr_width,
+    step_line,
 };
 
 /// How often the line of a running step is redrawn.
-const TICK: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Template for the line of a step that has not ended.
-const SPINNER: &str = "{spinner} {msg} {elapsed}";
+const SPINNER_TEMPLATE: &str = "{spinner} {msg} {elapsed}";
 
 /// The live list of steps.
-pub(crate) struct Live {
+pub(crate) struct LiveList {
     list: MultiProgress,
     heading: ProgressBar,
-    lines: Vec<Line>,
-    finalized: bool,
-    /// The steps that were printed as permanent lines, with their statuses.
+    steps: Vec<StepLines>,
+    /// Whether redrawing was stopped, so that no list is on the screen.
+    is_stopped: bool,
+    /// The steps that were printed as permanent lines, with their statuses at that time.
     printed: BTreeMap<String, TodoItemStatus>,
 }
 
-/// The line of one step.
-struct Line {
+/// The lines of one step: the line of the step itself, and under it one for each detail.
+struct StepLines {
     id: String,
+    /// The line of the step.
     bar: ProgressBar,
     status: TodoItemStatus,
     /// When the step was last started.
@@ -41,7 +44,8 @@ struct Line {
     progress: Option<CallProgress>,
     /// The lines under the line of the step, each with the detail that it shows.
     details: Vec<(ProgressBar, Detail)>,
-    shown: Shown,
+    /// Which details have a line.
+    shown: ShownDetails,
 }
 
 /// The last progress message of a tool call.
@@ -50,23 +54,23 @@ struct CallProgress {
     text: String,
 }
 
-impl Default for Live {
+impl Default for LiveList {
     fn default() -> Self {
         let (list, heading) = new_list();
         Self {
             list,
             heading,
-            lines: Vec::new(),
-            finalized: false,
+            steps: Vec::new(),
+            is_stopped: false,
             printed: BTreeMap::new(),
         }
     }
 }
 
-impl Live {
+impl LiveList {
     /// Shows the current state of the run and of the steps of its question.
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        if self.finalized {
+        if self.is_stopped {
             return;
         }
         match view.stage {
@@ -76,22 +80,22 @@ impl Live {
             RunStage::Finished => self.heading.finish_and_clear(),
         }
         let printed = &self.printed;
-        let is_new = |item: &&TodoItem| printed.get(&item.id) != Some(&item.status);
-        let items: Vec<&TodoItem> = view.items.iter().filter(is_new).collect();
-        for item in items {
-            self.add_line(&item.id);
+        let is_unprinted = |item: &&TodoItem| printed.get(&item.id) != Some(&item.status);
+        let unprinted: Vec<&TodoItem> = view.items.iter().filter(is_unprinted).collect();
+        for item in unprinted {
+            self.add_step(&item.id);
             let list = self.list.clone();
-            if let Some(line) = self.find_line(&item.id) {
-                line.update(item, calls, Instant::now());
-                line.add_details(item, &list);
+            if let Some(step) = self.find_step(&item.id) {
+                step.update(item, calls, Instant::now());
+                step.add_details(item, &list);
             }
         }
     }
 
-    /// Adds a line for a step unless it has one.
-    fn add_line(&mut self, id: &str) {
-        if self.find_line(id).is_none() {
-            self.lines.push(Line {
+    /// Adds a step to the list unless it is there already.
+    fn add_step(&mut self, id: &str) {
+        if self.find_step(id).is_none() {
+            self.steps.push(StepLines {
                 id: id.to_owned(),
                 bar: self.list.add(spinner("")),
                 status: TodoItemStatus::Pending,
@@ -99,68 +103,68 @@ impl Live {
                 description: String::new(),
                 progress: None,
                 details: Vec::new(),
-                shown: Shown::default(),
+                shown: ShownDetails::default(),
             });
         }
     }
 
-    fn find_line(&mut self, id: &str) -> Option<&mut Line> {
-        self.lines.iter_mut().find(|line| line.id == id)
+    fn find_step(&mut self, id: &str) -> Option<&mut StepLines> {
+        self.steps.iter_mut().find(|step| step.id == id)
     }
 
     /// Shows the progress message of a tool, until the next one or the end of the call.
     pub(super) fn show_progress(&mut self, progress: &ToolProgress) {
-        let step = progress.parent_id.as_deref().unwrap_or_default();
-        if let Some(line) = self.find_line(step) {
-            line.progress = Some(CallProgress {
+        let step_id = progress.parent_id.as_deref().unwrap_or_default();
+        if let Some(step) = self.find_step(step_id) {
+            step.progress = Some(CallProgress {
                 call_id: progress.call_id.clone(),
                 text: progress_text(progress),
             });
-            line.draw();
+            step.draw();
         }
     }
 
     /// Removes the progress message of a call that ended.
     pub(super) fn clear_progress(&mut self, call_id: &str) {
-        for line in &mut self.lines {
-            if line.progress.take_if(|progress| progress.call_id == call_id).is_some() {
-                line.draw();
+        for step in &mut self.steps {
+            if step.progress.take_if(|progress| progress.call_id == call_id).is_some() {
+                step.draw();
             }
         }
     }
 
     /// Removes the list from the screen and prints the finished steps as permanent lines.
-    pub(super) fn finalize(&mut self) {
-        if std::mem::replace(&mut self.finalized, true) {
+    pub(super) fn stop_redrawing(&mut self) {
+        if std::mem::replace(&mut self.is_stopped, true) {
             return;
         }
-        let finished = || self.lines.iter().filter(|line| line.bar.is_finished());
-        let width = stderr_width().unwrap_or(MAX_DETAIL);
-        let texts: Vec<String> = finished().flat_map(|line| line.texts(width)).collect();
+        let finished = || self.steps.iter().filter(|step| step.bar.is_finished());
+        let width = stderr_width().unwrap_or(MAX_DETAIL_LINE);
+        let permanent_lines: Vec<String> = finished().flat_map(|step| step.permanent_lines(width)).collect();
         self.printed
-            .extend(finished().map(|line| (line.id.clone(), line.status)));
+            .extend(finished().map(|step| (step.id.clone(), step.status)));
         self.heading.finish_and_clear();
-        for line in &self.lines {
-            line.bar.finish_and_clear();
-            line.details.iter().for_each(|(bar, _)| bar.finish_and_clear());
+        for step in &self.steps {
+            step.bar.finish_and_clear();
+            step.details.iter().for_each(|(bar, _)| bar.finish_and_clear());
         }
         drop(self.list.clear());
-        for text in texts {
-            note(&text);
+        for line in permanent_lines {
+            note(&line);
         }
     }
 
     /// Begins a new list, without the steps that were printed.
-    pub(super) fn resume(&mut self) {
-        if std::mem::take(&mut self.finalized) {
+    pub(super) fn resume_redrawing(&mut self) {
+        if std::mem::take(&mut self.is_stopped) {
             (self.list, self.heading) = new_list();
-            self.lines.clear();
+            self.steps.clear();
         }
     }
 
-    /// Prints a line above the list.
+    /// Prints a line above the list, if there is one.
     pub(super) fn note(&self, text: &str) {
-        if self.finalized {
+        if self.is_stopped {
             note(text);
         } else {
             drop(self.list.println(printable(text)));
@@ -168,27 +172,29 @@ impl Live {
     }
 }
 
-impl Drop for Live {
-    /// Finalizes the list even if the run fails, so that it is not drawn over later output.
+impl Drop for LiveList {
+    /// Stops redrawing even if the run fails, so that the list is not drawn over later output.
     fn drop(&mut self) {
-        self.finalize();
+        self.stop_redrawing();
     }
 }
 
-impl Line {
+impl StepLines {
+    /// Shows the current description and status of the step.
     fn update(&mut self, item: &TodoItem, calls: &[CallCost], now: Instant) {
         self.description = description(item);
-        let before = std::mem::replace(&mut self.status, item.status);
+        let status_before = std::mem::replace(&mut self.status, item.status);
         match item.status {
-            status if status == before && self.bar.is_finished() => {}
+            // The end of the step is shown already.
+            status if status == status_before && self.bar.is_finished() => {}
             TodoItemStatus::Pending | TodoItemStatus::Waiting => self.draw_unfinished(),
             TodoItemStatus::InProgress => {
                 self.draw_unfinished();
-                if before != item.status {
+                if status_before != item.status {
                     self.started_at = Some(now);
                     self.bar.reset_elapsed();
                 }
-                self.bar.enable_steady_tick(TICK);
+                self.bar.enable_steady_tick(REDRAW_INTERVAL);
             }
             TodoItemStatus::Completed | TodoItemStatus::Failed | TodoItemStatus::Cancelled => {
                 let duration = self
@@ -206,29 +212,29 @@ impl Line {
             let above = self.details.last().map_or(&self.bar, |(bar, _)| bar);
             let bar = ProgressBar::new_spinner().with_style(style("{wide_msg}"));
             let bar = list.insert_after(above, bar);
-            bar.set_message(detail.line(MAX_DETAIL));
+            bar.set_message(detail.line(MAX_DETAIL_LINE));
             bar.tick();
             self.details.push((bar, detail));
         }
     }
 
-    /// Returns the line of the step, and the lines under it cut to `width` characters.
-    fn texts(&self, width: usize) -> Vec<String> {
+    /// Returns the text of the line of the step, and those of the lines under it, cut to `width` characters.
+    fn permanent_lines(&self, width: usize) -> Vec<String> {
         let details = self.details.iter().map(|(_, detail)| detail.line(width));
         std::iter::once(self.bar.message()).chain(details).collect()
     }
 
-    /// Draws a step that has not ended, also when it starts again after it had ended.
+    /// Draws the line of a step that has not ended, or that starts again after it had ended.
     fn draw_unfinished(&mut self) {
         if self.bar.is_finished() {
             self.progress = None;
             self.bar.reset();
-            self.bar.set_style(style(SPINNER));
+            self.bar.set_style(style(SPINNER_TEMPLATE));
         }
         self.draw();
     }
 
-    /// Draws a line such as `Count the rows: reading the table (30 %)`.
+    /// Draws the line of a step that has not ended, such as `Count the rows: reading the table (30 %)`.
     fn draw(&self) {
         if self.bar.is_finished() {
             return;
@@ -245,13 +251,13 @@ impl Line {
 fn new_list() -> (MultiProgress, ProgressBar) {
     let list = MultiProgress::new();
     let heading = list.add(spinner("planning"));
-    heading.enable_steady_tick(TICK);
+    heading.enable_steady_tick(REDRAW_INTERVAL);
     (list, heading)
 }
 
 fn spinner(message: &str) -> ProgressBar {
     ProgressBar::new_spinner()
-        .with_style(style(SPINNER))
+        .with_style(style(SPINNER_TEMPLATE))
         .with_message(message.to_owned())
 }
 
@@ -263,74 +269,78 @@ fn style(template: &str) -> ProgressStyle {
 mod tests {
     use super::super::tests::progress;
     use super::*;
-    use art_core::usage::{TokenUsage, Usage};
+    use art_core::usage::{TokenUsage, ToolUsage};
     use serde_json::json;
 
-    /// Returns a list with the step `a`, which is not drawn anywhere.
-    fn live() -> Live {
-        let mut live = Live::default();
-        live.add_line("a");
-        live.find_line("a").unwrap().description = "Count".to_owned();
+    /// Returns a list with the step `a`, which is described as `Count`. Tests have no terminal, so nothing is drawn.
+    fn list_with_step_a() -> LiveList {
+        let mut live = LiveList::default();
+        live.add_step("a");
+        live.find_step("a").unwrap().description = "Count".to_owned();
         live
     }
 
-    fn message(live: &mut Live) -> String {
-        live.find_line("a").unwrap().bar.message()
+    /// Returns the text of the line of the step `a`.
+    fn line_of_a(live: &mut LiveList) -> String {
+        live.find_step("a").unwrap().bar.message()
     }
 
     #[test]
     fn a_progress_message_is_shown_until_the_call_ends() {
-        let mut live = live();
+        let mut live = list_with_step_a();
         live.show_progress(&progress("opening", None));
         live.show_progress(&progress("reading", Some(30)));
-        assert_eq!(message(&mut live), "Count: reading (30 %)");
+        assert_eq!(line_of_a(&mut live), "Count: reading (30 %)");
         live.clear_progress("another");
-        assert_eq!(message(&mut live), "Count: reading (30 %)");
+        assert_eq!(line_of_a(&mut live), "Count: reading (30 %)");
         live.clear_progress("call");
-        assert_eq!(message(&mut live), "Count");
+        assert_eq!(line_of_a(&mut live), "Count");
     }
 
-    /// Returns the list after status changes of the step `a`, each with its time in seconds after planning.
-    fn live_after(changes: &[(u64, TodoItemStatus)]) -> (Live, String) {
-        let mut live = live();
+    /// Returns the list after updates of the status of the step `a`, and the line of this step. Each update has its time in
+    /// seconds after planning.
+    fn list_and_line_after(updates: &[(u64, TodoItemStatus)]) -> (LiveList, String) {
+        let mut live = list_with_step_a();
         let planned = Instant::now();
-        for (seconds, status) in changes {
+        for (seconds, status) in updates {
             let item = json!({"id": "a", "description": "Count", "status": status});
             let item = serde_json::from_value(item).unwrap();
-            let line = live.find_line("a").unwrap();
-            line.update(&item, &[], planned + Duration::from_secs(*seconds));
+            let step = live.find_step("a").unwrap();
+            step.update(&item, &[], planned + Duration::from_secs(*seconds));
         }
-        let shown = message(&mut live);
-        (live, shown)
+        let line = line_of_a(&mut live);
+        (live, line)
     }
 
     #[test]
     fn the_duration_of_a_step_counts_from_its_last_start() {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
-        let once = [
+        let first_run = [
             (0, Pending),
             (10, InProgress),
             (11, InProgress),
             (12, Failed),
             (13, Failed),
         ];
-        assert_eq!(live_after(&once).1, "fail  a  Count  (2.0 s)");
-        let again = [&once[..], &[(20, Pending), (30, InProgress), (31, Completed)]].concat();
-        assert_eq!(live_after(&again).1, "done  a  Count  (1.0 s)");
+        let (_, line) = list_and_line_after(&first_run);
+        assert_eq!(line, "fail  a  Count  (2.0 s)");
+        let with_second_run = [&first_run[..], &[(20, Pending), (30, InProgress), (31, Completed)]].concat();
+        let (_, line) = list_and_line_after(&with_second_run);
+        assert_eq!(line, "done  a  Count  (1.0 s)");
     }
 
     #[test]
     fn a_retried_step_is_no_longer_shown_as_failed() {
         use TodoItemStatus::{Failed, InProgress, Pending};
-        for again in [Pending, InProgress] {
-            let (mut live, shown) = live_after(&[(0, InProgress), (1, Failed), (2, again)]);
-            assert_eq!(shown, "Count");
-            assert!(!live.find_line("a").unwrap().bar.is_finished());
+        for status_of_retry in [Pending, InProgress] {
+            let (mut live, line) = list_and_line_after(&[(0, InProgress), (1, Failed), (2, status_of_retry)]);
+            assert_eq!(line, "Count");
+            assert!(!live.find_step("a").unwrap().bar.is_finished());
         }
     }
 
-    /// Returns the identifiers of the steps in the list after an update with these steps.
-    fn update_and_list(live: &mut Live, steps: &[(&str, TodoItemStatus)]) -> Vec<String> {
+    /// Updates the list with these steps, and returns the identifiers of the steps that are in it then.
+    fn steps_in_list_after_update(live: &mut LiveList, steps: &[(&str, TodoItemStatus)]) -> Vec<String> {
         let item = |(id, status)| serde_json::from_value(json!({"id": id, "description": "Count", "status": status}));
         let items: Vec<TodoItem> = steps.iter().map(|step| item(*step).unwrap()).collect();
         let view = RunView {
@@ -342,58 +352,62 @@ mod tests {
             llm_calls: 0,
             tool_calls: 0,
             tokens: TokenUsage::default(),
-            usage: Usage::default(),
+            usage: ToolUsage::default(),
             limits_hit: &[],
         };
         live.update(&view, &[]);
-        live.lines.iter().map(|line| line.id.clone()).collect()
+        live.steps.iter().map(|step| step.id.clone()).collect()
     }
 
     #[test]
-    fn a_resumed_list_leaves_out_steps_that_were_printed_with_the_same_status() {
+    fn a_resumed_list_omits_steps_that_were_printed_with_the_same_status() {
         use TodoItemStatus::{Completed, InProgress, Pending};
-        let mut live = Live::default();
-        let first = [("a", Completed), ("b", Pending)];
-        assert_eq!(update_and_list(&mut live, &first), ["a", "b"]);
-        live.finalize();
+        let mut live = LiveList::default();
+        let before_stop = [("a", Completed), ("b", Pending)];
+        assert_eq!(steps_in_list_after_update(&mut live, &before_stop), ["a", "b"]);
+        live.stop_redrawing();
         assert_eq!(
-            update_and_list(&mut live, &[("c", Pending)]),
+            steps_in_list_after_update(&mut live, &[("c", Pending)]),
             ["a", "b"],
-            "a finalized list does not change"
+            "the list does not change while redrawing is stopped"
         );
-        live.resume();
-        let more = [("a", Completed), ("b", Completed), ("c", InProgress)];
-        assert_eq!(update_and_list(&mut live, &more), ["b", "c"]);
-        let again = [("a", InProgress), ("b", Completed), ("c", InProgress)];
-        assert_eq!(update_and_list(&mut live, &again), ["b", "c", "a"]);
+        live.resume_redrawing();
+        let after_resume = [("a", Completed), ("b", Completed), ("c", InProgress)];
+        assert_eq!(steps_in_list_after_update(&mut live, &after_resume), ["b", "c"]);
+        let after_restart_of_a = [("a", InProgress), ("b", Completed), ("c", InProgress)];
+        assert_eq!(
+            steps_in_list_after_update(&mut live, &after_restart_of_a),
+            ["b", "c", "a"]
+        );
     }
 
     #[test]
     fn a_step_that_ended_is_not_redrawn() {
-        let mut live = live();
-        live.find_line("a").unwrap().bar.finish_with_message("done a");
+        let mut live = list_with_step_a();
+        live.find_step("a").unwrap().bar.finish_with_message("done a");
         live.show_progress(&progress("reading", None));
-        assert_eq!(message(&mut live), "done a");
+        assert_eq!(line_of_a(&mut live), "done a");
     }
 
     #[test]
     fn the_calls_of_a_step_and_its_fallback_are_listed_under_it() {
-        let mut live = live();
+        let mut live = list_with_step_a();
         let list = live.list.clone();
-        let line = live.find_line("a").unwrap();
+        let step = live.find_step("a").unwrap();
         let call = |expression: &str| json!({"callId": "c", "toolName": "calculator", "arguments": {"expression": expression}});
         let mut item = json!({
             "id": "a", "description": "Count", "status": "in_progress", "actualToolCalls": [call("6 * 7\u{1b}[2J")],
         });
-        line.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
+        step.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
         item["fallback"] = json!("the abacus\nis broken");
-        line.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
+        step.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
         item["actualToolCalls"] = json!([call("6 * 7\u{1b}[2J"), call(&"1 + ".repeat(20))]);
-        line.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
-        line.add_details(&serde_json::from_value(item).unwrap(), &list);
-        line.bar.set_message("done  a  Count");
+        step.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
+        step.add_details(&serde_json::from_value(item).unwrap(), &list);
+        step.bar.set_message("done  a  Count");
+        let width = 60;
         assert_eq!(
-            line.texts(60),
+            step.permanent_lines(width),
             [
                 "done  a  Count",
                 r#"  call  calculator {"expression":"6 * 7\u001b[2J"}"#,

@@ -8,27 +8,27 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 use art_runtime::CallCost;
 use art_tools::ToolProgress;
 
-use super::{Detail, MAX_DETAIL, Shown, new_details, note, one_line, progress_text, step_line};
+use super::{Detail, MAX_DETAIL_LINE, ShownDetails, new_details, note, one_line, progress_text, step_line};
 
-/// Minimum time between a line of a step and its next progress message, so that progress messages are not too frequent.
-const MIN_INTERVAL: Duration = Duration::from_secs(10);
+/// Minimum time between a line of a step and the next progress message of this step, so that these messages are not too frequent.
+const MIN_PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Prints a line for each change.
+/// Display that prints a line for each change, and redraws nothing.
 #[derive(Default)]
-pub(crate) struct Plain {
+pub(crate) struct PlainLines {
     /// Status of each step at the last update.
     statuses: BTreeMap<String, TodoItemStatus>,
     /// When each step was last started.
     started_at: BTreeMap<String, Instant>,
-    /// When the status of each step last changed, or a progress message of it was last printed.
+    /// When the status of each step last changed or its last progress message was printed, whichever was later.
     printed_at: BTreeMap<String, Instant>,
     /// Which details of each step were printed.
-    shown: BTreeMap<String, Shown>,
+    shown: BTreeMap<String, ShownDetails>,
     /// Whether the number of steps was printed.
     step_count_printed: bool,
 }
 
-impl Plain {
+impl PlainLines {
     /// Prints the number of steps once, and a line for each step whose status changed.
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         let has_plan = match view.stage {
@@ -57,8 +57,8 @@ impl Plain {
 
     /// Returns the line of a step, or `None` if its status did not change or it is pending.
     fn status_line(&mut self, item: &TodoItem, calls: &[CallCost]) -> Option<String> {
-        let before = self.statuses.insert(item.id.clone(), item.status);
-        if before == Some(item.status) {
+        let status_before = self.statuses.insert(item.id.clone(), item.status);
+        if status_before == Some(item.status) {
             return None;
         }
         let now = Instant::now();
@@ -77,7 +77,7 @@ impl Plain {
         started_at.map_or(Duration::ZERO, |started_at| now.duration_since(*started_at))
     }
 
-    /// Prints the progress of a call, at most once per interval.
+    /// Prints the progress of a call, unless a line of its step was printed recently.
     pub(super) fn show_progress(&mut self, progress: &ToolProgress) {
         if let Some(line) = self.progress_line(progress, Instant::now()) {
             note(&line);
@@ -89,7 +89,7 @@ impl Plain {
         let step = progress.parent_id.as_ref()?;
         let text = progress_text(progress);
         let printed_at = self.printed_at.get_mut(step)?;
-        if text.is_empty() || now.duration_since(*printed_at) < MIN_INTERVAL {
+        if text.is_empty() || now.duration_since(*printed_at) < MIN_PROGRESS_INTERVAL {
             return None;
         }
         *printed_at = now;
@@ -103,7 +103,7 @@ fn detail_line(item: &TodoItem, detail: &Detail) -> String {
         text: format!("{}  {}", one_line(&item.id), detail.text),
         ..detail.clone()
     };
-    detail.line(MAX_DETAIL).trim_start().to_owned()
+    detail.line(MAX_DETAIL_LINE).trim_start().to_owned()
 }
 
 #[cfg(test)]
@@ -115,10 +115,10 @@ mod tests {
     fn the_duration_of_a_step_counts_from_its_last_start() {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
         let planned = Instant::now();
-        let mut plain = Plain::default();
-        let mut change_status =
+        let mut plain = PlainLines::default();
+        let mut duration_after_change =
             |seconds, status| plain.time_since_start("a", status, planned + Duration::from_secs(seconds));
-        let changes = [
+        let changes_after_planning = [
             (0, Pending),
             (10, InProgress),
             (12, Failed),
@@ -126,39 +126,50 @@ mod tests {
             (30, InProgress),
             (31, Completed),
         ];
-        let durations = changes.map(|(seconds, status)| change_status(seconds, status).as_secs());
+        let durations =
+            changes_after_planning.map(|(seconds, status)| duration_after_change(seconds, status).as_secs());
         assert_eq!(durations, [0, 0, 2, 10, 0, 1]);
     }
 
     #[test]
     fn a_step_that_never_started_has_no_duration() {
-        let duration = Plain::default().time_since_start("a", TodoItemStatus::Cancelled, Instant::now());
+        let duration = PlainLines::default().time_since_start("a", TodoItemStatus::Cancelled, Instant::now());
         assert_eq!(duration, Duration::ZERO);
     }
 
     #[test]
     fn a_progress_line_is_printed_at_most_once_per_interval() {
-        let started_at = Instant::now();
-        let mut plain = Plain::default();
-        plain.printed_at.insert("a".to_owned(), started_at);
+        let printed_at = Instant::now();
+        let interval = MIN_PROGRESS_INTERVAL.as_secs();
+        let mut plain = PlainLines::default();
+        plain.printed_at.insert("a".to_owned(), printed_at);
         let mut line_after =
-            |seconds, title| plain.progress_line(&progress(title, Some(30)), started_at + Duration::from_secs(seconds));
-        assert_eq!(line_after(9, "too early"), None);
-        assert_eq!(line_after(10, "reading"), Some("works a  reading (30 %)".to_owned()));
-        assert_eq!(line_after(19, "too early"), None);
-        assert_eq!(line_after(20, "writing"), Some("works a  writing (30 %)".to_owned()));
+            |seconds, title| plain.progress_line(&progress(title, Some(30)), printed_at + Duration::from_secs(seconds));
+        assert_eq!(line_after(interval - 1, "too early"), None);
+        assert_eq!(
+            line_after(interval, "reading"),
+            Some("works a  reading (30 %)".to_owned())
+        );
+        assert_eq!(line_after(2 * interval - 1, "too early"), None);
+        assert_eq!(
+            line_after(2 * interval, "writing"),
+            Some("works a  writing (30 %)".to_owned())
+        );
     }
 
     #[test]
     fn progress_without_text_or_step_is_not_printed() {
         let now = Instant::now();
-        let mut plain = Plain::default();
+        let mut plain = PlainLines::default();
         assert_eq!(plain.progress_line(&progress("reading", None), now), None);
         plain.printed_at.insert("a".to_owned(), now);
-        assert_eq!(plain.progress_line(&progress("", None), now + MIN_INTERVAL), None);
+        assert_eq!(
+            plain.progress_line(&progress("", None), now + MIN_PROGRESS_INTERVAL),
+            None
+        );
         assert!(
             plain
-                .progress_line(&progress("reading", None), now + MIN_INTERVAL)
+                .progress_line(&progress("reading", None), now + MIN_PROGRESS_INTERVAL)
                 .is_some()
         );
     }
@@ -171,9 +182,10 @@ mod tests {
             "fallback": "the abacus is broken",
         });
         let item = serde_json::from_value(item).unwrap();
-        let details = new_details(&item, &mut Shown::default());
+        let details = new_details(&item, &mut ShownDetails::default());
         let lines: Vec<_> = details.iter().map(|detail| detail_line(&item, detail)).collect();
-        assert_eq!(lines[0].chars().count(), MAX_DETAIL - 2);
+        // The line is cut with its indent of two spaces, which is then removed.
+        assert_eq!(lines[0].chars().count(), MAX_DETAIL_LINE - 2);
         assert!(
             lines[0].starts_with(r#"call  a  calculator {"expression":"1\n+1"#),
             "{lines:?}"

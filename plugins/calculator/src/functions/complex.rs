@@ -8,9 +8,11 @@ use num_complex::Complex64;
 use super::{ValueResult, domain_error, real_value};
 use crate::error::Reason;
 
-/// Maximum whole exponent that is computed by multiplication, which is exact: `(2 + 3i)^2` is `-5 + 12i`.
-const MAX_INTEGER_POWER: f64 = 1024.0;
+/// Maximum whole exponent for which the power of a complex base is computed by multiplication, which is exact: `(2 + 3i)^2` is
+/// `-5 + 12i`.
+const MAX_MULTIPLIED_EXPONENT: f64 = 1024.0;
 
+/// Calls a function of one argument. `z` may be complex.
 pub(super) fn call(name: &'static str, z: Complex64) -> ValueResult {
     let real = (z.im == 0.0).then_some(z.re);
     let value = match (name, real) {
@@ -36,6 +38,7 @@ pub(super) fn call(name: &'static str, z: Complex64) -> ValueResult {
     Ok(value)
 }
 
+/// Calls a function for an argument at which the real function is not defined.
 fn call_complex(name: &'static str, z: Complex64) -> ValueResult {
     Ok(match name {
         "sin" => z.sin(),
@@ -70,6 +73,7 @@ fn trigonometric(name: &'static str, x: f64) -> Result<f64, Reason> {
     match name {
         "sin" => Ok(snap_to_zero(x.sin(), x)),
         "cos" => Ok(snap_to_zero(x.cos(), x)),
+        // The remaining function is `tan`.
         _ if snap_to_zero(x.cos(), x) == 0.0 => Err(domain_error(name, "an angle other than pi/2 + n*pi")),
         _ => Ok(snap_to_zero(x.tan(), x)),
     }
@@ -85,15 +89,15 @@ fn snap_to_zero(result: f64, angle: f64) -> f64 {
     }
 }
 
-/// Returns the sum, or 0 if it is within the rounding error of two fractions: `0.1 + 0.2 - 0.3` is 0.
+/// Returns the sum, or 0 if it is only the rounding error of two fractions: `0.1 + 0.2 - 0.3` is 0.
 pub(crate) fn add(a: Complex64, b: Complex64) -> Complex64 {
     Complex64::new(add_real(a.re, b.re), add_real(a.im, b.im))
 }
 
 fn add_real(a: f64, b: f64) -> f64 {
     let sum = a + b;
-    let is_whole = a.fract() == 0.0 && b.fract() == 0.0;
-    if !is_whole && sum.abs() <= 2.0 * f64::EPSILON * a.abs().max(b.abs()) {
+    let are_whole = a.fract() == 0.0 && b.fract() == 0.0;
+    if !are_whole && sum.abs() <= 2.0 * f64::EPSILON * a.abs().max(b.abs()) {
         0.0
     } else {
         sum
@@ -113,12 +117,12 @@ pub(crate) fn power(base: Complex64, exponent: Complex64) -> ValueResult {
     if base == Complex64::ZERO {
         return power_of_zero(exponent);
     }
-    let is_whole = exponent.im == 0.0 && exponent.re.fract() == 0.0;
-    if base.im == 0.0 && exponent.im == 0.0 && (is_whole || base.re > 0.0) {
+    let has_whole_exponent = exponent.im == 0.0 && exponent.re.fract() == 0.0;
+    if base.im == 0.0 && exponent.im == 0.0 && (has_whole_exponent || base.re > 0.0) {
         return Ok(real_value(base.re.powf(exponent.re)));
     }
-    if is_whole && exponent.re.abs() <= MAX_INTEGER_POWER {
-        // The cast is exact: the exponent is whole and at most `MAX_INTEGER_POWER`.
+    if has_whole_exponent && exponent.re.abs() <= MAX_MULTIPLIED_EXPONENT {
+        // The cast is exact: the exponent is whole and at most `MAX_MULTIPLIED_EXPONENT`.
         return Ok(base.powi(exponent.re as i32));
     }
     Ok(base.powc(exponent))

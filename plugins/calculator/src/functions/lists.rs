@@ -19,6 +19,7 @@ pub(super) fn sum_or_mean(name: &'static str, values: &[Complex64]) -> ValueResu
     })
 }
 
+/// Calls a function of any number of real arguments.
 pub(super) fn call(name: &'static str, values: &[f64]) -> Result<f64, Reason> {
     check_not_empty(name, values.len())?;
     Ok(match name {
@@ -28,8 +29,9 @@ pub(super) fn call(name: &'static str, values: &[f64]) -> Result<f64, Reason> {
         "std" => variance(values).sqrt(),
         "variance" => variance(values),
         "hypot" => values.iter().copied().fold(0.0, f64::hypot),
-        "gcd" => whole_numbers(name, values)?.into_iter().fold(0.0, gcd),
-        _ => whole_numbers(name, values)?.into_iter().fold(1.0, lcm),
+        "gcd" => magnitudes_of_whole_numbers(name, values)?.into_iter().fold(0.0, gcd),
+        // The remaining function is `lcm`.
+        _ => magnitudes_of_whole_numbers(name, values)?.into_iter().fold(1.0, lcm),
     })
 }
 
@@ -52,10 +54,10 @@ fn variance(values: &[f64]) -> f64 {
     squares / (length(values) - 1.0).max(1.0)
 }
 
-/// Returns the absolute values. Fails if a value is not a whole number or exceeds 2^53.
-fn whole_numbers(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
-    let fits = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
-    if !values.iter().all(fits) {
+/// Returns the values without their signs. Fails if a value is not a whole number or exceeds 2^53.
+fn magnitudes_of_whole_numbers(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
+    let is_exact_whole = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
+    if !values.iter().all(is_exact_whole) {
         return Err(domain_error(name, "whole numbers up to 2^53"));
     }
     Ok(values.iter().map(|value| value.abs()).collect())
@@ -80,6 +82,7 @@ fn check_not_empty(name: &'static str, got: usize) -> Result<(), Reason> {
     }
 }
 
+/// Returns the number of values as a float.
 fn length<T>(values: &[T]) -> f64 {
     u32::try_from(values.len()).map_or(f64::INFINITY, f64::from)
 }

@@ -9,8 +9,8 @@ const NEARLY_WHOLE: f64 = 1e-13;
 /// 170! is the largest factorial that fits into an `f64`.
 const MAX_FACTORIAL: f64 = 170.0;
 
-/// Maximum number of digits to round to; an `f64` has no more.
-const MAX_DIGITS: f64 = 15.0;
+/// Maximum number of digits after the decimal point to which a value is rounded; an `f64` has no more.
+const MAX_DECIMALS: f64 = 15.0;
 
 pub(super) fn call_with_one(name: &'static str, x: f64) -> Result<f64, Reason> {
     Ok(match name {
@@ -20,6 +20,7 @@ pub(super) fn call_with_one(name: &'static str, x: f64) -> Result<f64, Reason> {
         "ceil" => round_if_nearly_whole(x).ceil(),
         "trunc" => round_if_nearly_whole(x).trunc(),
         "factorial" => return factorial(x),
+        // The remaining function is `gamma`.
         _ if x <= 0.0 && x.fract() == 0.0 => return Err(domain_error(name, "a value other than 0, -1, -2 and so on")),
         _ => libm::tgamma(x),
     })
@@ -36,7 +37,8 @@ pub(super) fn call_with_two(name: &'static str, a: f64, b: f64) -> Result<f64, R
 pub(super) fn call_with_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64, Reason> {
     match (name, arguments) {
         ("round", [x]) => Ok(x.round()),
-        ("round", [x, digits]) => round(*x, *digits),
+        ("round", [x, decimals]) => round(*x, *decimals),
+        // The remaining function is `permutations`: of all `n` things, or of `k` of them.
         (_, [n]) => factorial(*n),
         (_, [n, k]) => permutations(name, *n, *k),
         _ => Err(argument_count_error(name, "1 or 2 arguments", arguments.len())),
@@ -66,12 +68,13 @@ fn factorial(n: f64) -> Result<f64, Reason> {
     Ok(product)
 }
 
-/// Rounds half away from zero, based on the decimal digits that are displayed: `round(2.675, 2)` is 2.68.
-fn round(x: f64, digits: f64) -> Result<f64, Reason> {
-    if digits.fract() != 0.0 || !(0.0..=MAX_DIGITS).contains(&digits) {
+/// Rounds halves away from zero, as the displayed decimal digits show them: `round(2.675, 2)` is 2.68, although the stored value
+/// is slightly less than 2.675.
+fn round(x: f64, decimals: f64) -> Result<f64, Reason> {
+    if decimals.fract() != 0.0 || !(0.0..=MAX_DECIMALS).contains(&decimals) {
         return Err(domain_error("round", "a whole number of digits from 0 to 15"));
     }
-    let scale = 10_f64.powf(digits);
+    let scale = 10_f64.powf(decimals);
     let scaled = x * scale;
     let displayed = format!("{scaled:.14e}").parse().unwrap_or(scaled);
     Ok(if scaled.is_finite() {
@@ -81,28 +84,29 @@ fn round(x: f64, digits: f64) -> Result<f64, Reason> {
     })
 }
 
+/// Returns the remainder with the sign of the divisor.
 fn modulo(a: f64, b: f64) -> Result<f64, Reason> {
     if b == 0.0 {
         return Err(Reason::DivisionByZero);
     }
     if a.fract() == 0.0 && b.fract() == 0.0 {
-        let rest = a % b;
-        return Ok(if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
-            rest + b
+        let remainder = a % b;
+        return Ok(if remainder != 0.0 && (remainder < 0.0) != (b < 0.0) {
+            remainder + b
         } else {
-            rest
+            remainder
         });
     }
-    let rest = a - b * round_if_nearly_whole(a / b).floor();
-    Ok(if rest.abs() <= 2.0 * f64::EPSILON * a.abs() {
+    let remainder = a - b * round_if_nearly_whole(a / b).floor();
+    Ok(if remainder.abs() <= 2.0 * f64::EPSILON * a.abs() {
         0.0
     } else {
-        rest
+        remainder
     })
 }
 
 fn combinations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
-    check_choice(name, n, k)?;
+    check_counts(name, n, k)?;
     let k = k.min(n - k);
     let mut product = 1.0;
     let mut step = 1.0;
@@ -115,7 +119,7 @@ fn combinations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
 }
 
 fn permutations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
-    check_choice(name, n, k)?;
+    check_counts(name, n, k)?;
     let mut product = 1.0;
     let mut step = 0.0;
     // The product grows at least as fast as a factorial, so it is infinite and ends the loop after less than 200 steps.
@@ -126,9 +130,10 @@ fn permutations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
     Ok(product)
 }
 
-fn check_choice(name: &'static str, n: f64, k: f64) -> Result<(), Reason> {
-    let is_whole = n.fract() == 0.0 && k.fract() == 0.0;
-    if is_whole && 0.0 <= k && k <= n {
+/// Fails unless `n` and `k` are whole numbers and `k` of `n` things can be chosen.
+fn check_counts(name: &'static str, n: f64, k: f64) -> Result<(), Reason> {
+    let are_whole = n.fract() == 0.0 && k.fract() == 0.0;
+    if are_whole && 0.0 <= k && k <= n {
         Ok(())
     } else {
         Err(domain_error(name, "whole numbers n and k with 0 <= k <= n"))

@@ -1,4 +1,4 @@
-//! Text formats: HTML, URI, base64.
+//! Functions for the text formats HTML, URI and base64.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -43,6 +43,7 @@ pub(super) fn decode_uri(text: &str) -> String {
             .get(..2)
             .filter(|_| *first == b'%')
             .and_then(|pair| std::str::from_utf8(pair).ok());
+        // `from_str_radix` would accept a sign too.
         match digits
             .filter(|pair| !pair.starts_with('+'))
             .and_then(|pair| u8::from_str_radix(pair, 16).ok())

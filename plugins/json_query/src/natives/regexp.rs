@@ -26,9 +26,11 @@ pub(super) fn split_matches(text: &str, pattern: &str, flags: &str) -> SearchRes
     search(text, pattern, flags).map(|parts| parts.into_iter().map(into_value).collect())
 }
 
-/// A part of the searched text: a match as an array of its groups, or the text before, between or after matches.
+/// A part of the searched text.
 enum Part {
+    /// The text before, between or after matches; it may be empty.
     Between(Val),
+    /// A match, as an array of its groups.
     Groups(Val),
 }
 
@@ -50,19 +52,20 @@ impl Part {
     }
 }
 
-/// Splits `text` into its matches and the texts around them. Without the flag `g`, only the first match counts.
+/// Splits `text` into its matches and the texts around them. Without the flag `g`, only the first match counts; with `n`, empty
+/// matches do not.
 fn search(text: &str, pattern: &str, flags: &str) -> Result<Vec<Part>, Error> {
     let regex = compile(pattern, flags)?;
-    let limit = if flags.contains('g') { usize::MAX } else { 1 };
-    let skip_empty = flags.contains('n');
+    let max_matches = if flags.contains('g') { usize::MAX } else { 1 };
+    let skips_empty = flags.contains('n');
     let mut parts = Vec::new();
     let mut position = Position {
         text,
         byte: 0,
         chars: 0,
     };
-    let is_wanted = |captures: &Captures<'_>| !(skip_empty && captures.get(0).is_some_and(|whole| whole.is_empty()));
-    for captures in regex.captures_iter(text).filter(is_wanted).take(limit) {
+    let is_wanted = |captures: &Captures<'_>| !(skips_empty && captures.get(0).is_some_and(|whole| whole.is_empty()));
+    for captures in regex.captures_iter(text).filter(is_wanted).take(max_matches) {
         let Some(whole) = captures.get(0) else { continue };
         parts.push(Part::Between(text_between(text, position.byte, whole.start())));
         position.advance(whole.start());
@@ -126,6 +129,7 @@ struct Position<'a> {
 }
 
 impl Position<'_> {
+    /// Moves to the byte offset `byte`.
     fn advance(&mut self, byte: usize) {
         self.chars += chars_between(self.text, self.byte, byte);
         self.byte = byte;

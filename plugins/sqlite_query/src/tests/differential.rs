@@ -1,4 +1,4 @@
-//! Compares the answers with those of SQLite itself, for random tables and queries.
+//! Compares the answers of the tool with those of SQLite itself, for random tables and queries.
 
 use proptest::prelude::*;
 use rusqlite::types::ValueRef;
@@ -30,6 +30,7 @@ fn tables() -> impl Strategy<Value = String> {
     })
 }
 
+/// Generates an expression from columns, values, operators and functions.
 fn term() -> impl Strategy<Value = String> {
     let column = prop::sample::select(vec!["t.a", "t.b", "t.c", "u.a", "u.b", "u.d"]).prop_map(str::to_owned);
     let leaf = prop_oneof![3 => column, 1 => cell()];
@@ -48,6 +49,7 @@ fn term() -> impl Strategy<Value = String> {
     })
 }
 
+/// Generates a condition for `ON` or `WHERE`.
 fn condition() -> impl Strategy<Value = String> {
     let operator = prop::sample::select(vec!["=", "<>", "<", ">=", "IS", "IS NOT", "LIKE"]);
     prop_oneof![
@@ -58,6 +60,7 @@ fn condition() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Generates a query on both tables: their columns, their different values or their groups.
 fn query() -> impl Strategy<Value = String> {
     let join = prop::sample::select(vec!["JOIN", "LEFT JOIN"]);
     let aggregate = prop::sample::select(vec![
@@ -110,12 +113,12 @@ fn to_json(value: ValueRef<'_>) -> Value {
 }
 
 fn round(number: f64) -> Value {
-    // SQL does not tell the two zeros apart, and this sum is never the negative one.
+    // Adding 0.0 makes a negative zero positive, because SQL does not tell the two zeros apart.
     (format!("{number:.9e}").parse::<f64>().unwrap() + 0.0).into()
 }
 
-/// Returns a cell as it is compared: with a rounded float. Of equal values in one group, such as 0 and 0.0, SQL does not say which
-/// one the result has, so for queries with groups the type of a number does not count.
+/// Returns a cell in the form in which both results are compared: floats are rounded. For a query with groups, integers become
+/// floats too: of equal values in one group, such as 0 and 0.0, SQL does not say which one the result has.
 fn comparable(sql: &str, cell: &Value) -> Value {
     let has_groups = sql.contains("GROUP BY") || sql.contains("SELECT DISTINCT");
     cell.as_f64()
@@ -125,9 +128,9 @@ fn comparable(sql: &str, cell: &Value) -> Value {
 
 /// Checks that the tool answers a query as SQLite does, or says that it cannot answer it.
 fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
-    let shop = Shop::new(setup);
-    let answer = art_sdk::testing::call(&SQLITE_QUERY, shop.input(json!({"sql": sql, "limit": 1000})));
-    match (expected_rows(&shop.writer, sql), answer) {
+    let database = TestDatabase::new(setup);
+    let answer = art_sdk::testing::call(&SQLITE_QUERY, database.input(json!({"sql": sql, "limit": 1000})));
+    match (expected_rows(&database.writer, sql), answer) {
         (Some(expected), art_sdk::Outcome::Success(reply)) => {
             let rows = reply.output["rows"].as_array().unwrap();
             let cells = |row: &Value| -> Vec<Value> {
@@ -139,7 +142,7 @@ fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
             prop_assert_eq!(rows, expected, "{} {}", setup, sql);
         }
         (None, art_sdk::Outcome::Failure(_)) => {}
-        // A query that the engine cannot answer is refused with this message.
+        // The tool refuses a query with this message if its engine does not implement it.
         (Some(_), art_sdk::Outcome::Failure(error)) if error.message.contains("not yet implemented") => {}
         (expected, answer) => prop_assert!(false, "{setup} {sql}: {expected:?} {answer:?}"),
     }
@@ -147,7 +150,7 @@ fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn equal_numbers_of_both_types_form_one_group() {
+fn integers_and_equal_floats_form_one_group() {
     let setup = "CREATE TABLE t (a); INSERT INTO t VALUES (0), (0.0), (0), (1), (2.5)";
     for sql in [
         "SELECT a AS x, count(*) AS z FROM t GROUP BY 1",

@@ -23,7 +23,7 @@ const YEAR: f64 = 365.25 * DAY;
 const KELVIN: Scale = Scale::Factor(1.0);
 
 pub(super) const UNITS: &[Unit] = &[
-    // SI: the gram is the base of the prefixes.
+    // SI: prefixes are added to the gram, not to the kilogram.
     Unit::new("gram", &["gramme"], &["g"], 0.001, MASS).prefixes(Decimal),
     Unit::new("kilogram", &["kilo", "kilogramme"], &[], 1.0, MASS),
     Unit::new("microgram", &[], &["mcg"], 1e-9, MASS),

@@ -1,9 +1,9 @@
-//! Units of data, in bits.
+//! Units of data, in bits, and of data rates, in bits per second. `IEC` is a source that [`super`] lists.
 
 use super::{Prefixes::Binary, Unit};
 use crate::dimension::{DATA, Dimension};
 
-const RATE: Dimension = Dimension { time: -1, ..DATA };
+const DATA_RATE: Dimension = Dimension { time: -1, ..DATA };
 
 pub(super) const UNITS: &[Unit] = &[
     // IEC
@@ -18,11 +18,11 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("terabyte", &[], &["tb"], 8e12, DATA),
     Unit::new("petabyte", &[], &["pb"], 8e15, DATA),
     // Data rates are usually given in bits.
-    Unit::new("bit/second", &[], &["bps"], 1.0, RATE),
-    Unit::new("kilobit/second", &[], &["kbps", "Kbps"], 1e3, RATE),
-    Unit::new("megabit/second", &[], &["mbps", "Mbps"], 1e6, RATE),
-    Unit::new("gigabit/second", &[], &["gbps", "Gbps"], 1e9, RATE),
-    Unit::new("kilobyte/second", &[], &["kBps", "KBps"], 8e3, RATE),
-    Unit::new("megabyte/second", &[], &["MBps"], 8e6, RATE),
-    Unit::new("gigabyte/second", &[], &["GBps"], 8e9, RATE),
+    Unit::new("bit/second", &[], &["bps"], 1.0, DATA_RATE),
+    Unit::new("kilobit/second", &[], &["kbps", "Kbps"], 1e3, DATA_RATE),
+    Unit::new("megabit/second", &[], &["mbps", "Mbps"], 1e6, DATA_RATE),
+    Unit::new("gigabit/second", &[], &["gbps", "Gbps"], 1e9, DATA_RATE),
+    Unit::new("kilobyte/second", &[], &["kBps", "KBps"], 8e3, DATA_RATE),
+    Unit::new("megabyte/second", &[], &["MBps"], 8e6, DATA_RATE),
+    Unit::new("gigabyte/second", &[], &["GBps"], 8e9, DATA_RATE),
 ];

@@ -36,20 +36,20 @@ pub(crate) fn use_after_drop() {
 /// Uses, drops and creates handles in an order that depends on `seed`. Some of the handles never existed.
 pub(crate) fn random_operations(seed: usize) {
     let mut state = seed as u64 + 1;
-    let mut next = move |bound: u64| {
+    let mut number_below = move |bound: u64| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % bound
     };
-    let mut known = Vec::new();
+    let mut own_handles = Vec::new();
     for _ in 0..64 {
-        let any_handle = next(40) as i32;
-        match next(8) {
-            0..4 => known.push(take_raw_handle(subscribe_duration(next(3)))),
-            4 | 5 => known.pop().into_iter().for_each(|handle| drop_pollable(handle)),
-            6 => known.last().into_iter().for_each(|handle| _ = is_ready(*handle)),
-            _ if next(2) == 0 => drop_pollable(any_handle),
+        let any_handle = number_below(40) as i32;
+        match number_below(8) {
+            0..4 => own_handles.push(take_raw_handle(subscribe_duration(number_below(3)))),
+            4 | 5 => own_handles.pop().into_iter().for_each(|handle| drop_pollable(handle)),
+            6 => own_handles.last().into_iter().for_each(|handle| _ = is_ready(*handle)),
+            _ if number_below(2) == 0 => drop_pollable(any_handle),
             _ => _ = is_ready(any_handle),
         }
     }

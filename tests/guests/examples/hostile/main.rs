@@ -60,7 +60,8 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// Returns the outcome of an attack that only returns an outcome. An attack without an entry is a failure with the code that it names.
+/// Returns the outcome of an attack that only returns an outcome. The name of any other attack is that of the error code with
+/// which the call fails.
 fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
     match attack {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),

@@ -1,4 +1,5 @@
-//! Calls and tokens that a model used for earlier steps and answers, and its estimated use for those of a plan.
+//! Estimates the model calls and tokens of a plan from what the model used for earlier steps and answers. The steps meant here
+//! are those without planned calls: the model itself carries them out.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::Quantiles;
 use crate::event::RunStart;
 
-/// Assumed number of tokens of an answer, while no answer of the model is recorded.
-pub(crate) const REPLY_TOKENS: Quantiles = Quantiles {
+/// Number of tokens that an answer is assumed to have while no answer of the model is recorded.
+pub(crate) const ASSUMED_ANSWER_TOKENS: Quantiles = Quantiles {
     median: 300,
     p95: 1_000,
 };
@@ -21,25 +22,25 @@ pub(crate) const REPLY_TOKENS: Quantiles = Quantiles {
 /// Calls and tokens that a model used for its recorded work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// What it used for each step without planned calls; absent if none is recorded.
+    /// What the model used for each step without planned calls; absent if no such step is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<WorkQuantiles>,
-    /// What it used for each answer that it wrote from the results of tools; absent if none is recorded.
+    /// What the model used for each answer that it wrote from the results of tools; absent if no such answer is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<WorkQuantiles>,
 }
 
-/// What a model used for recorded work of one kind.
+/// What a model used for recorded steps, or for recorded answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkQuantiles {
     /// Number of recorded steps or answers.
     pub count: u32,
-    /// Number of model calls for each.
+    /// Number of model calls for one step or answer.
     pub model_calls: Quantiles,
-    /// Tokens of the requests for each.
+    /// Tokens of all requests for one step or answer.
     pub input_tokens: Quantiles,
-    /// Tokens of the replies for each.
+    /// Tokens of all replies for one step or answer.
     pub output_tokens: Quantiles,
 }
 
@@ -47,14 +48,14 @@ pub struct WorkQuantiles {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "camelCase")]
 pub enum ModelBasis {
-    /// This number of earlier steps or answers of the same model.
+    /// Recorded steps or answers of the same model.
     Records {
-        /// Number of steps or answers.
+        /// Number of recorded steps or answers.
         count: u32,
     },
     /// The limits of the run, because no step of the model is recorded.
     Limits,
-    /// A usual length, because no answer of the model is recorded.
+    /// A length that answers usually have, because no answer of the model is recorded.
     #[default]
     Assumption,
 }
@@ -91,7 +92,7 @@ pub struct ModelEstimate {
 pub struct CostQuantiles {
     /// Median cost, estimated from median token counts, or else the cost limit of the run.
     pub median: f64,
-    /// 95th percentile of the cost, estimated from those of the token counts, or else the cost limit of the run.
+    /// 95th percentile of the cost, estimated from the 95th percentiles of the token counts, or else the cost limit of the run.
     pub p95: f64,
 }
 
@@ -111,19 +112,19 @@ impl ModelRecord {
         self.steps.is_none() && self.answers.is_none()
     }
 
-    /// Returns the tokens of an answer, and what they are based on.
+    /// Returns the estimated tokens of an answer, and what the estimate is based on.
     pub(crate) fn answer_tokens(&self) -> (Quantiles, ModelBasis) {
         match self.answers {
             Some(answers) => (answers.output_tokens, answers.basis()),
-            None => (REPLY_TOKENS, ModelBasis::Assumption),
+            None => (ASSUMED_ANSWER_TOKENS, ModelBasis::Assumption),
         }
     }
 }
 
 impl WorkQuantiles {
-    fn of(work: &[ModelUsage]) -> Option<Self> {
-        let count = u32::try_from(work.len()).unwrap_or(u32::MAX);
-        let quantiles_of = |part: fn(&ModelUsage) -> u64| Quantiles::of(work.iter().map(part));
+    fn of(recorded: &[ModelUsage]) -> Option<Self> {
+        let count = u32::try_from(recorded.len()).unwrap_or(u32::MAX);
+        let quantiles_of = |number: fn(&ModelUsage) -> u64| Quantiles::of(recorded.iter().map(number));
         (count > 0).then(|| Self {
             count,
             model_calls: quantiles_of(|usage| usage.model_calls),
@@ -139,13 +140,13 @@ impl WorkQuantiles {
 
 impl ModelEstimate {
     /// The estimate for no model calls.
-    pub(crate) const NOTHING: Self = Self {
+    pub(crate) const NO_CALLS: Self = Self {
         model_calls: Quantiles::exactly(0),
         tokens: Some(Quantiles::exactly(0)),
         cost_usd: Some(CostQuantiles { median: 0.0, p95: 0.0 }),
     };
 
-    /// Returns the sum of both. What is not known of one is not known of the sum.
+    /// Returns the sum of two estimates. Tokens or a cost that one of them lacks are absent in the sum, too.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -157,7 +158,8 @@ impl ModelEstimate {
 }
 
 impl CostQuantiles {
-    /// Returns the cost of a call with these tokens. It is never `None`, because both token counts that [`Price::cost`] needs are given.
+    /// Returns the cost of a call with these tokens. The result is never `None`, because [`Price::cost`] needs only these two
+    /// counts.
     pub(crate) fn of(price: &Price, input: Quantiles, output: Quantiles) -> Option<Self> {
         let cost_of = |input_tokens, output_tokens| {
             let metadata = LlmMetadata {
@@ -188,8 +190,9 @@ impl CostQuantiles {
     }
 }
 
-/// Estimates the pending items without planned calls, except those in `failing`, which will not run. Returns no
-/// estimates for a model with an unbounded context, which reads at no cost, or for one that only plans, which carries out no steps.
+/// Estimates the pending items without planned calls, except those whose identifiers are in `failing`, because they will not run.
+/// Returns no estimates for a model with an unbounded context, which reads at no cost, or for one that only plans and carries out
+/// no steps.
 pub(crate) fn estimate_steps(
     start: &RunStart,
     config: ExecutionConfig,
@@ -203,9 +206,9 @@ pub(crate) fn estimate_steps(
         Some(steps) => (estimate_from_record(start, &steps), steps.basis()),
         None => (estimate_from_limits(config), ModelBasis::Limits),
     };
-    let is_for_model = |item: &&TodoItem| item.status == TodoItemStatus::Pending && item.tool_calls.is_empty();
-    let for_model = items.iter().filter(is_for_model);
-    for_model
+    let is_left_to_model = |item: &&TodoItem| item.status == TodoItemStatus::Pending && item.tool_calls.is_empty();
+    let left_to_model = items.iter().filter(is_left_to_model);
+    left_to_model
         .filter(|item| !failing.contains(item.id.as_str()))
         .map(|item| StepEstimate {
             step_id: item.id.clone(),
@@ -224,7 +227,7 @@ fn estimate_from_record(start: &RunStart, steps: &WorkQuantiles) -> ModelEstimat
     }
 }
 
-/// Returns the most that a run may use for one step.
+/// Returns what a step uses at most under the limits of the run.
 fn estimate_from_limits(config: ExecutionConfig) -> ModelEstimate {
     let model_calls = config.max_iterations.min(config.max_model_calls);
     ModelEstimate {
@@ -244,15 +247,19 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn usage(model_calls: u64, tokens: u64) -> ModelUsage {
+    /// Number of input tokens for each output token of [`usage`].
+    const INPUT_PER_OUTPUT: u64 = 10;
+
+    fn usage(model_calls: u64, output_tokens: u64) -> ModelUsage {
         ModelUsage {
             model_calls,
-            input_tokens: tokens * 10,
-            output_tokens: tokens,
+            input_tokens: output_tokens * INPUT_PER_OUTPUT,
+            output_tokens,
         }
     }
 
-    fn start(steps: &[ModelUsage]) -> RunStart {
+    /// Returns the start of a run whose model has a limited context and used `steps` for its recorded steps.
+    fn start_with_recorded_steps(steps: &[ModelUsage]) -> RunStart {
         let mut start = RunStart::new(AgentProps::default(), RuntimeProviderConfig::new("p", "m"));
         start.context = ContextWindow::Tokens(100_000);
         start.model_record = ModelRecord::new(steps, &[]);
@@ -265,22 +272,22 @@ mod tests {
 
     #[test]
     fn a_step_without_planned_calls_is_estimated_from_recorded_steps() {
-        let start = start(&[usage(2, 100), usage(5, 300), usage(3, 200)]);
+        let start = start_with_recorded_steps(&[usage(2, 100), usage(5, 300), usage(3, 200)]);
         let [step] = &estimate(&start, &[item("a", &[])])[..] else {
             panic!("exactly one step has to be estimated")
         };
         assert_eq!(step.basis, ModelBasis::Records { count: 3 });
         assert_eq!(step.usage.model_calls, Quantiles { median: 3, p95: 5 });
         let tokens = Quantiles {
-            median: 2_200,
-            p95: 3_300,
+            median: 200 + 200 * INPUT_PER_OUTPUT,
+            p95: 300 + 300 * INPUT_PER_OUTPUT,
         };
         assert_eq!((step.usage.tokens, step.usage.cost_usd), (Some(tokens), None));
     }
 
     #[test]
     fn the_cost_of_a_step_follows_from_the_price() {
-        let mut start = start(&[usage(2, 100)]);
+        let mut start = start_with_recorded_steps(&[usage(2, 100)]);
         start.price = Some(Price {
             input: 1.0,
             output: 10.0,
@@ -290,15 +297,18 @@ mod tests {
         });
         let steps = estimate(&start, &[item("a", &[])]);
         let cost = steps[0].usage.cost_usd.unwrap();
-        assert!((cost.p95 - (1_000.0 + 1_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
+        // 1,000 input tokens at 1 and 100 output tokens at 10 dollars per million.
+        let expected = (1_000.0 * 1.0 + 100.0 * 10.0) / 1e6;
+        assert!((cost.p95 - expected).abs() < 1e-12, "{cost:?}");
     }
 
     #[test]
     fn without_records_a_step_is_estimated_by_the_limits_of_the_run() {
-        let mut start = start(&[]);
+        let mut start = start_with_recorded_steps(&[]);
         let unlimited = estimate(&start, &[item("a", &[])]);
         assert_eq!(unlimited[0].basis, ModelBasis::Limits);
-        assert_eq!(unlimited[0].usage.model_calls, Quantiles::exactly(5));
+        let default_model_calls = ExecutionConfig::default().max_iterations.into();
+        assert_eq!(unlimited[0].usage.model_calls, Quantiles::exactly(default_model_calls));
         assert_eq!((unlimited[0].usage.tokens, unlimited[0].usage.cost_usd), (None, None));
         start.config.max_tokens = Some(7_000);
         start.config.max_cost_usd = Some(0.5);
@@ -320,24 +330,24 @@ mod tests {
             planned,
             with_status("done", TodoItemStatus::Completed),
             item("failing", &[]),
-            item("left", &[]),
+            item("left_to_model", &[]),
         ];
-        let start = start(&[usage(2, 100)]);
+        let start = start_with_recorded_steps(&[usage(2, 100)]);
         let estimated = estimate_steps(&start, start.config, &items, &BTreeSet::from(["failing"]));
         assert_eq!(
             estimated.iter().map(|step| step.step_id.as_str()).collect::<Vec<_>>(),
-            ["left"]
+            ["left_to_model"]
         );
     }
 
     #[test]
-    fn no_steps_are_estimated_for_an_unbounded_model_or_one_that_only_plans() {
-        for change in [
+    fn no_steps_are_estimated_for_a_model_with_an_unbounded_context_or_one_that_only_plans() {
+        for change_model in [
             |start: &mut RunStart| start.context = ContextWindow::Unbounded,
             |start: &mut RunStart| start.plans_only = true,
         ] {
-            let mut start = start(&[usage(2, 100)]);
-            change(&mut start);
+            let mut start = start_with_recorded_steps(&[usage(2, 100)]);
+            change_model(&mut start);
             assert_eq!(estimate(&start, &[item("a", &[])]), []);
         }
     }
@@ -345,7 +355,7 @@ mod tests {
     #[test]
     fn the_length_of_an_answer_is_assumed_only_without_records() {
         let assumed = ModelRecord::new(&[usage(1, 5)], &[]).answer_tokens();
-        assert_eq!(assumed, (REPLY_TOKENS, ModelBasis::Assumption));
+        assert_eq!(assumed, (ASSUMED_ANSWER_TOKENS, ModelBasis::Assumption));
         let recorded = ModelRecord::new(&[], &[usage(1, 5), usage(1, 9)]).answer_tokens();
         let tokens = Quantiles { median: 5, p95: 9 };
         assert_eq!(recorded, (tokens, ModelBasis::Records { count: 2 }));
@@ -355,11 +365,11 @@ mod tests {
         #[test]
         fn no_estimate_is_higher_than_the_largest_recorded_step(recorded in prop::collection::vec((1_u64..9, 0_u64..1_000), 1..40)) {
             let recorded: Vec<ModelUsage> = recorded.into_iter().map(|(calls, tokens)| usage(calls, tokens)).collect();
-            let estimated = estimate(&start(&recorded), &[item("a", &[])])[0].usage;
-            let most = |part: fn(&ModelUsage) -> u64| recorded.iter().map(part).max().unwrap();
+            let estimated = estimate(&start_with_recorded_steps(&recorded), &[item("a", &[])])[0].usage;
+            let largest = |number: fn(&ModelUsage) -> u64| recorded.iter().map(number).max().unwrap();
             prop_assert!(estimated.model_calls.median <= estimated.model_calls.p95);
-            prop_assert!(estimated.model_calls.p95 <= most(|usage| usage.model_calls));
-            prop_assert!(estimated.tokens.unwrap().p95 <= most(|usage| usage.output_tokens) * 11);
+            prop_assert!(estimated.model_calls.p95 <= largest(|usage| usage.model_calls));
+            prop_assert!(estimated.tokens.unwrap().p95 <= largest(|usage| usage.input_tokens + usage.output_tokens));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Estimates the calls of a plan, and its answer.
+//! Estimates the planned calls of a plan and the answer, and adds up what the whole plan will use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Basis, CallQuantiles, CostQuantiles, ModelBasis, ModelEstimate, Quantiles, StepEstimate, ToolRecord};
 use crate::event::RunStart;
-use crate::plan::{Origin, Template};
+use crate::plan::{OutputReference, PlannedValue};
 use crate::prompt;
 
 /// What a plan will use: its planned calls, its other steps and its answer.
@@ -22,11 +22,11 @@ pub struct PlanEstimate {
     /// The steps without planned calls, which the model carries out, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepEstimate>,
-    /// The sum of all planned calls. Calls that run at the same time take less time than this sum.
+    /// The sum of all planned calls. If calls run at the same time, they are done earlier than the sum of their durations says.
     pub total: CallQuantiles,
     /// The answer.
     pub answer: AnswerEstimate,
-    /// The sum of the model calls for `steps` and `answer`.
+    /// What the model calls for all of `steps` and for `answer` will use together.
     pub model: ModelEstimate,
 }
 
@@ -65,8 +65,8 @@ pub struct AnswerEstimate {
     pub cost_usd: Option<CostQuantiles>,
     /// Number of calls whose outputs `input_tokens` includes.
     pub known_outputs: usize,
-    /// Number of calls and steps whose outputs are left out, because nothing or only their limits are known. The limits
-    /// do not enter the estimate, since most outputs are far smaller.
+    /// Number of calls and steps whose outputs `input_tokens` does not include, because no size or only the maximum size is
+    /// known. Maximum sizes are not included, since most outputs are far smaller.
     pub unknown_outputs: usize,
 }
 
@@ -77,11 +77,11 @@ impl AnswerEstimate {
         self.input_tokens.plus(self.output_tokens)
     }
 
-    /// Returns what the model call uses.
+    /// Returns the calls, tokens and cost of writing the answer.
     pub(crate) fn usage(&self) -> ModelEstimate {
         if self.tokens().p95 == 0 {
-            // No model is asked, or its context is unbounded.
-            return ModelEstimate::NOTHING;
+            // This is the default estimate: no model writes the answer, or the model reads and writes at no cost.
+            return ModelEstimate::NO_CALLS;
         }
         ModelEstimate {
             model_calls: Quantiles::exactly(1),
@@ -92,10 +92,10 @@ impl AnswerEstimate {
 }
 
 impl PlanEstimate {
-    /// Sums up what `calls`, `steps` and `answer` use.
+    /// Creates the estimate of a plan from those of its parts.
     pub(crate) fn new(calls: Vec<CallEstimate>, steps: Vec<StepEstimate>, answer: AnswerEstimate) -> Self {
-        let usages = calls.iter().map(|call| call.usage);
-        let total = usages.fold(CallQuantiles::default(), CallQuantiles::plus);
+        let call_usages = calls.iter().map(|call| call.usage);
+        let total = call_usages.fold(CallQuantiles::default(), CallQuantiles::plus);
         let step_usages = steps.iter().map(|step| step.usage);
         let model = step_usages.fold(answer.usage(), ModelEstimate::plus);
         Self {
@@ -112,19 +112,20 @@ impl PlanEstimate {
 pub(crate) struct Estimator<'a> {
     start: &'a RunStart,
     items: &'a [TodoItem],
-    /// Returns the size of an output that exists already, in bytes.
-    existing_output_bytes: &'a dyn Fn(Origin<'_>) -> Option<u64>,
-    /// Returns the size of a file as an argument, in bytes.
+    /// Returns the size of the value that a reference takes from an output that exists already, in bytes.
+    existing_output_bytes: &'a dyn Fn(OutputReference<'_>) -> Option<u64>,
+    /// Returns how many bytes the file with this name adds to the arguments that name it.
     file_bytes: &'a dyn Fn(&str) -> Option<u64>,
-    /// Sizes of the outputs of planned calls, by step and number. An output of unknown size is missing.
-    planned_outputs: BTreeMap<(&'a str, usize), Quantiles>,
+    /// Estimated sizes of the outputs of planned calls, by the step and the number of the call. Outputs of unknown size are
+    /// missing.
+    planned_output_bytes: BTreeMap<(&'a str, usize), Quantiles>,
 }
 
 impl<'a> Estimator<'a> {
     pub(crate) fn new(
         start: &'a RunStart,
         items: &'a [TodoItem],
-        existing_output_bytes: &'a dyn Fn(Origin<'_>) -> Option<u64>,
+        existing_output_bytes: &'a dyn Fn(OutputReference<'_>) -> Option<u64>,
         file_bytes: &'a dyn Fn(&str) -> Option<u64>,
     ) -> Self {
         Self {
@@ -132,11 +133,12 @@ impl<'a> Estimator<'a> {
             items,
             existing_output_bytes,
             file_bytes,
-            planned_outputs: BTreeMap::new(),
+            planned_output_bytes: BTreeMap::new(),
         }
     }
 
-    /// Estimates the planned calls of all pending items, except those of the items in `failing`, which will not run.
+    /// Estimates the planned calls of all pending items, except items whose identifiers are in `failing`, because they will not
+    /// run.
     pub(crate) fn estimate_calls(&mut self, failing: &BTreeSet<&str>) -> Vec<CallEstimate> {
         let pending = self.items.iter().filter(|item| item.status == TodoItemStatus::Pending);
         let mut estimates = Vec::new();
@@ -144,7 +146,7 @@ impl<'a> Estimator<'a> {
             for (number, call) in item.tool_calls.iter().enumerate() {
                 let estimate = self.estimate_call(item, number, call);
                 if estimate.basis != Basis::Limits {
-                    self.planned_outputs
+                    self.planned_output_bytes
                         .insert((&item.id, number), estimate.usage.bytes_out);
                 }
                 estimates.push(estimate);
@@ -169,53 +171,56 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Returns the size of the input of a call, with the defaults that the host will fill in at its top level.
+    /// Returns the size of the input of a call, including the default values that the host will fill in for absent arguments.
     fn input_bytes(&self, call: &PlannedCall) -> Option<Quantiles> {
         let tool = self.start.tools.iter().find(|tool| tool.name == call.tool_name);
         let defaults = tool.map_or(0, |tool| default_bytes(tool, &call.arguments));
-        Some(self.bytes(&call.arguments)?.plus(Quantiles::exactly(defaults)))
+        Some(self.value_bytes(&call.arguments)?.plus(Quantiles::exactly(defaults)))
     }
 
-    /// Returns the approximate size of a value as JSON once its references are resolved, or `None` if it is not known. A file counts
-    /// with the size of its content.
-    fn bytes(&self, value: &Value) -> Option<Quantiles> {
-        match Template::read(value).ok()? {
-            Template::From(origin) => self.referenced_output_bytes(origin),
-            Template::Attachment(name) => (self.file_bytes)(name).map(Quantiles::exactly),
-            Template::Param(_) => None,
-            Template::Data(data) | Template::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
-            Template::Concat(parts) => self.sum(parts, 0),
+    /// Returns the approximate size of an argument, or a part of one, as JSON once its references are replaced by values, or
+    /// `None` if the size is not known. The name of a file counts with the size of its content.
+    fn value_bytes(&self, value: &Value) -> Option<Quantiles> {
+        match PlannedValue::read(value).ok()? {
+            PlannedValue::From(reference) => self.referenced_output_bytes(reference),
+            PlannedValue::Attachment(name) => (self.file_bytes)(name).map(Quantiles::exactly),
+            PlannedValue::Param(_) => None,
+            PlannedValue::Data(data) | PlannedValue::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
+            PlannedValue::Concat(parts) => self.sum_of_bytes(parts, 0),
             // The brackets, and a comma after each item but the last.
-            Template::Array(items) => self.sum(items, 1 + items.len().max(1) as u64),
-            Template::Object(map) => {
+            PlannedValue::Array(items) => self.sum_of_bytes(items, 1 + items.len().max(1) as u64),
+            // The braces, a comma after each entry but the last, and for each key its quotes and a colon.
+            PlannedValue::Object(map) => {
                 let keys: u64 = map.keys().map(|key| key.len() as u64 + 3).sum();
-                self.sum(map.values(), 1 + keys + map.len().max(1) as u64)
+                self.sum_of_bytes(map.values(), 1 + keys + map.len().max(1) as u64)
             }
         }
     }
 
     /// Returns the sum of the sizes of `values` plus `extra_bytes`.
-    fn sum<'v>(&self, values: impl IntoIterator<Item = &'v Value>, extra_bytes: u64) -> Option<Quantiles> {
+    fn sum_of_bytes<'v>(&self, values: impl IntoIterator<Item = &'v Value>, extra_bytes: u64) -> Option<Quantiles> {
         let mut sum = Quantiles::exactly(extra_bytes);
         for value in values {
-            sum = sum.plus(self.bytes(value)?);
+            sum = sum.plus(self.value_bytes(value)?);
         }
         Some(sum)
     }
 
-    /// Returns the size of an output of an earlier step: the exact size if the step has run, else the estimated size of the whole
-    /// output, even if the reference takes only a part of it. Returns `None` if the size is not known.
-    fn referenced_output_bytes(&self, origin: Origin<'_>) -> Option<Quantiles> {
-        let item = self.items.iter().find(|item| item.id == origin.step)?;
+    /// Returns the size of what a reference takes from the output of an earlier step. If that step has run, this is the exact
+    /// size of the value. Otherwise it is the estimated size of the whole output, even if the reference takes only a part of it.
+    /// Returns `None` if the size is not known.
+    fn referenced_output_bytes(&self, reference: OutputReference<'_>) -> Option<Quantiles> {
+        let item = self.items.iter().find(|item| item.id == reference.step)?;
         if item.status != TodoItemStatus::Pending {
-            return (self.existing_output_bytes)(origin).map(Quantiles::exactly);
+            return (self.existing_output_bytes)(reference).map(Quantiles::exactly);
         }
-        let number = origin.call.or_else(|| item.tool_calls.len().checked_sub(1))?;
-        self.planned_outputs.get(&(origin.step, number)).copied()
+        let number = reference.call.or_else(|| item.tool_calls.len().checked_sub(1))?;
+        self.planned_output_bytes.get(&(reference.step, number)).copied()
     }
 }
 
-/// Estimates the answer. `base_tokens` is the size of its request without the outputs of `calls` and `steps`.
+/// Estimates the model call that writes the answer. `base_tokens` is the size of its request without the outputs of `calls` and
+/// `steps`.
 pub(crate) fn estimate_answer(
     start: &RunStart,
     base_tokens: u64,
@@ -253,7 +258,8 @@ pub(crate) fn estimate_answer(
     }
 }
 
-/// Returns the size of the defaults of top-level properties that are missing in `arguments`, with their keys, in bytes.
+/// Returns the size of the default values of the properties that `arguments` lack, with their keys, in bytes. Only the outermost
+/// object counts.
 fn default_bytes(tool: &ToolSchema, arguments: &Value) -> u64 {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let missing = properties

@@ -1,4 +1,5 @@
-//! Admits the calls of a reply. Calls that are not admitted get an error as their result (B29).
+//! Decides which calls of a batch may be made. A call that may not be made is refused: it gets an error as its result, so that
+//! every call has a result (B29). This differs from a rejection, by which a person decides against a call.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +8,22 @@ use art_core::error::ToolErrorCode;
 use art_core::pes::TodoItem;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{ItemRun, NextStep, NoRepeat};
-use crate::attachment::{self, Places};
+use super::{ItemRun, NextMove, NoRepeatReason};
+use crate::attachment::{self, FilePlaces};
 use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
 
-/// Maximum number of identical calls for one item (B30).
-pub(crate) const MAX_SAME_CALLS: u32 = 2;
+/// Maximum number of calls of one tool with the same arguments in one item (B30).
+pub(crate) const MAX_IDENTICAL_CALLS: u32 = 2;
 
-/// The data of the run that the admission of calls needs.
+/// What the decision about a call needs to know of the run, and the counts that it changes.
 #[derive(Debug)]
-pub(crate) struct Admission<'a> {
+pub(crate) struct AdmissionContext<'a> {
     pub(crate) trace_id: &'a str,
     pub(crate) attachments: &'a [QueryAttachment],
     pub(crate) files: &'a Files,
-    pub(crate) ids: &'a mut CallIds,
-    /// Number of calls that the run may still make.
+    pub(crate) call_ids: &'a mut CallIds,
+    /// Number of tool calls that the run may still make.
     pub(crate) remaining_calls: u32,
     pub(crate) rejections: &'a Rejections,
     pub(crate) config: ExecutionConfig,
@@ -31,14 +32,14 @@ pub(crate) struct Admission<'a> {
 /// The calls that a person rejected in a run. The person is not asked about them again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rejections {
-    /// Fingerprints of calls.
+    /// Fingerprints of the rejected calls.
     calls: BTreeSet<String>,
-    /// Tools for which a person rejected a call and allowed no other.
+    /// Tools that may not be called with other arguments either.
     tools: BTreeSet<String>,
 }
 
 impl Rejections {
-    /// Notes that a person rejected a call, and whether the tool may be called with other arguments.
+    /// Notes that a person rejected a call. `allow_retry` says whether its tool may be called with other arguments.
     pub(crate) fn add(&mut self, call: &ParsedToolCall, allow_retry: bool) {
         self.calls.insert(fingerprint(call));
         if !allow_retry {
@@ -46,8 +47,8 @@ impl Rejections {
         }
     }
 
-    /// Returns the reason why a call may not be made, if there is one.
-    fn refusal(&self, call: &ParsedToolCall) -> Option<String> {
+    /// Returns why a call is refused because of earlier rejections, or `None` if it is not.
+    fn refusal_reason(&self, call: &ParsedToolCall) -> Option<String> {
         let tool = &call.tool_name;
         if self.tools.contains(tool) {
             let reason =
@@ -63,9 +64,9 @@ impl Rejections {
     }
 }
 
-impl NoRepeat {
-    /// Returns the error of a call that may not be made again.
-    fn refusal(self, tool: &str) -> (ToolErrorCode, String) {
+impl NoRepeatReason {
+    /// Returns the error that a call of `tool` gets as its result, because it may not be made again.
+    fn error(self, tool: &str) -> (ToolErrorCode, String) {
         let (code, reason) = match self {
             Self::Denied => (
                 ToolErrorCode::PermissionDenied,
@@ -73,13 +74,13 @@ impl NoRepeat {
                     "not called: `{tool}` was denied with exactly these arguments; change them, use another tool, or end the step"
                 ),
             ),
-            Self::Done => (
+            Self::PlanSucceeded => (
                 ToolErrorCode::ValidationError,
                 format!(
                     "not called again: the plan called `{tool}` with exactly these arguments, and it succeeded; use its result above"
                 ),
             ),
-            Self::Answered => (
+            Self::PersonAnswered => (
                 ToolErrorCode::ValidationError,
                 format!(
                     "not called again: this step called `{tool}` with exactly these arguments, and a person answered its \
@@ -92,72 +93,75 @@ impl NoRepeat {
 }
 
 impl ItemRun {
-    /// Admits calls. Returns those that are to be made, or the action that follows if none is left to make.
+    /// Begins a batch with these calls. Returns those that are to be made, or what happens next if all were refused or have a
+    /// result from before.
     pub(super) fn start_batch(
         &mut self,
         item: &TodoItem,
         calls: Vec<RawCall>,
-        admission: &mut Admission<'_>,
-    ) -> NextStep {
-        let mut accepted = Vec::new();
+        admission: &mut AdmissionContext<'_>,
+    ) -> NextMove {
+        let mut calls_to_make = Vec::new();
         for mut raw in calls {
-            if let Some(call) = self.take_earlier(&raw) {
+            if let Some(call) = self.reuse_earlier_success(&raw) {
                 self.batch.calls.push(call);
                 continue;
             }
             let (problem, file_places) = (raw.problem.take(), std::mem::take(&mut raw.file_places));
-            let call = admission.ids.identify(admission.trace_id, raw);
+            let call = admission.call_ids.identify(admission.trace_id, raw);
             match self.admit(&call, &file_places, problem, admission) {
-                Ok(()) => accepted.push(call.clone()),
+                Ok(()) => calls_to_make.push(call.clone()),
                 Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
             }
             self.batch.file_places.insert(call.call_id.clone(), file_places);
             self.batch.calls.push(call);
         }
-        if self.runs_plan {
+        if self.open_calls_are_planned {
             self.planned_call_ids = self.batch.calls.iter().map(|call| call.call_id.clone()).collect();
         }
-        if accepted.is_empty() {
+        if calls_to_make.is_empty() {
             return self.handle_results(item, &[], &[], admission.config);
         }
-        NextStep::CallTools(accepted)
+        NextMove::CallTools(calls_to_make)
     }
 
-    /// If the same call succeeded before, takes over its result and returns that call.
-    fn take_earlier(&mut self, raw: &RawCall) -> Option<ParsedToolCall> {
+    /// If the same planned call succeeded when the item was in progress before, takes over its result and returns that call.
+    fn reuse_earlier_success(&mut self, raw: &RawCall) -> Option<ParsedToolCall> {
         let is_same = |call: &ParsedToolCall| call.tool_name == raw.tool_name && call.arguments == raw.arguments;
-        let position = self.earlier.iter().position(|(call, _)| is_same(call))?;
-        let (call, result) = self.earlier.remove(position);
+        let position = self.earlier_successes.iter().position(|(call, _)| is_same(call))?;
+        let (call, result) = self.earlier_successes.remove(position);
         self.called_tools.insert(result.tool_name.clone());
-        self.batch.kept.push(result);
+        self.batch.reused.push(result);
         Some(call)
     }
 
-    /// Counts the call if it may be made. Fails with the error that becomes its result.
+    /// Checks that a call may be made, and counts it. If it is refused, fails with the error that becomes its result.
     fn admit(
         &mut self,
         call: &ParsedToolCall,
-        file_places: &Places,
+        file_places: &FilePlaces,
         problem: Option<String>,
-        admission: &mut Admission<'_>,
+        admission: &mut AdmissionContext<'_>,
     ) -> Result<(), (ToolErrorCode, String)> {
         if let Some(problem) = problem {
             return Err((ToolErrorCode::ValidationError, problem));
         }
-        if let Some(error) = attachment::check(&call.arguments, file_places, admission.attachments, admission.files) {
+        if let Some(error) =
+            attachment::argument_error(&call.arguments, file_places, admission.attachments, admission.files)
+        {
             return Err(error);
         }
-        if let Some(reason) = admission.rejections.refusal(call) {
+        if let Some(reason) = admission.rejections.refusal_reason(call) {
             return Err((ToolErrorCode::PermissionDenied, reason));
         }
         let fingerprint = fingerprint(call);
-        if let Some(no_repeat) = self.not_repeatable.get(&fingerprint) {
-            return Err(no_repeat.refusal(&call.tool_name));
+        if let Some(no_repeat_reason) = self.not_repeatable.get(&fingerprint) {
+            return Err(no_repeat_reason.error(&call.tool_name));
         }
         let count = self.call_counts.entry(fingerprint).or_default();
-        if *count >= MAX_SAME_CALLS {
+        if *count >= MAX_IDENTICAL_CALLS {
             let reason = format!(
-                "not called: this step called `{}` with exactly these arguments {MAX_SAME_CALLS} times before; use the \
+                "not called: this step called `{}` with exactly these arguments {MAX_IDENTICAL_CALLS} times before; use the \
                  results above, change the arguments, or end the step",
                 call.tool_name
             );

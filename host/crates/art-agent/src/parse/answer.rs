@@ -1,4 +1,5 @@
-//! Parses the synthesis reply: the answer and optional metadata for a user interface (X9).
+//! Parses the reply in which a model writes the answer (the synthesis reply). It may also have metadata for a user interface,
+//! such as suggested questions. The two are in tags of their own, or the metadata is in a JSON fence at the end (X9).
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
@@ -15,13 +16,13 @@ pub(crate) struct SynthesisReply {
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// The field of the metadata that the prompt asks for.
+/// The field that metadata has if the model keeps to the prompt. A fence without this field is part of the answer.
 const METADATA_FIELD: &str = "suggestedQuestions";
 
 /// Parses `reply` by its two tags, else by a JSON fence with metadata at its end; otherwise all of it is the answer.
 pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
     let texts = split_reply(reply);
-    let (content, ui_metadata) = answer_parts(&texts.content);
+    let (content, ui_metadata) = answer_and_metadata(&texts.content);
     SynthesisReply {
         content,
         ui_metadata,
@@ -29,15 +30,15 @@ pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
     }
 }
 
-/// Returns the answer in `text`, trimmed, and its metadata. `text` must not contain thoughts.
-pub(super) fn answer_parts(text: &str) -> (String, Option<Value>) {
+/// Returns the answer in `text`, trimmed, and the metadata. `text` must not contain thoughts.
+pub(super) fn answer_and_metadata(text: &str) -> (String, Option<Value>) {
     let (content, ui_metadata) = split_answer(text);
-    // Deeper metadata would make the store refuse the whole answer.
+    // With metadata that nests deeper, the store would refuse the whole answer.
     let ui_metadata = ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH));
     (content.trim().to_owned(), ui_metadata)
 }
 
-/// Returns the answer in `text`, which must not contain thoughts.
+/// Returns the answer in `text`, not trimmed. `text` must not contain thoughts.
 pub(super) fn answer_text(text: &str) -> &str {
     split_answer(text).0
 }
@@ -58,29 +59,32 @@ fn split_by_tags(text: &str) -> Option<(&str, Option<Value>)> {
     if let Some(content) = text_in_tag(text, "mainContent") {
         return Some((content, metadata));
     }
-    // Without the first tag the answer is the text before the second.
-    let (before, _) = text.split_once("<uiMetadata>")?;
-    Some((before, metadata))
+    // Without `<mainContent>`, the answer is the text before `<uiMetadata>`.
+    let (answer, _) = text.split_once("<uiMetadata>")?;
+    Some((answer, metadata))
 }
 
-/// Returns the text after an opening tag, up to its closing tag; without one, up to the metadata or the end of the text.
+/// Returns the text after the opening tag, up to its closing tag. If there is no closing tag, returns the text up to
+/// `<uiMetadata>` or the end.
 fn text_in_tag<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
     Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
 }
 
-/// Parses metadata, which may be in a fence. Returns `None` if it is not JSON.
+/// Parses metadata, which may be in a fence. Returns `None` if it is not JSON or null.
 fn parse_metadata(text: &str) -> Option<Value> {
     let text = text.trim().trim_start_matches("```json").trim_matches('`').trim();
     serde_json::from_str(text).ok().filter(|value: &Value| !value.is_null())
 }
 
+/// Splits `text` into the text before a JSON fence with metadata at its end, and the metadata. Returns `None` without such a
+/// fence.
 fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
     let inner = text.trim_end().strip_suffix("```")?;
     let (before, json) = inner.rsplit_once("```json")?;
     let value: Value = serde_json::from_str(json.trim()).ok()?;
-    // Other JSON at the end is a part of the answer, and a reply that consists only of a fence is itself the answer.
+    // Other JSON at the end is part of the answer. If there is nothing before the fence, the fence is the answer.
     (value.get(METADATA_FIELD).is_some() && !before.trim().is_empty()).then_some((before, Some(value)))
 }
 
@@ -89,7 +93,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(text: &str) -> (String, Option<Value>) {
+    /// Parses a reply with this text. Returns the answer and the metadata.
+    fn parse(text: &str) -> (String, Option<Value>) {
         let reply = ModelReply {
             text: text.to_owned(),
             ..ModelReply::default()
@@ -101,19 +106,19 @@ mod tests {
     #[test]
     fn the_answer_and_the_metadata_are_read_from_their_tags() {
         let text = "<mainContent> 42 </mainContent>\n<uiMetadata>{\"a\":1}</uiMetadata>";
-        assert_eq!(read(text), ("42".to_owned(), Some(json!({"a": 1}))));
+        assert_eq!(parse(text), ("42".to_owned(), Some(json!({"a": 1}))));
     }
 
     #[test]
-    fn a_fence_after_the_main_content_is_dropped() {
+    fn a_fence_after_the_closing_tag_of_the_answer_is_dropped() {
         let text = "<mainContent>42</mainContent>\n```json\n{\"a\":1}\n```";
-        assert_eq!(read(text), ("42".to_owned(), None));
+        assert_eq!(parse(text), ("42".to_owned(), None));
     }
 
     #[test]
     fn a_trailing_fence_with_suggested_questions_is_metadata() {
         assert_eq!(
-            read("42\n```json\n{\"suggestedQuestions\":[]}\n```\n"),
+            parse("42\n```json\n{\"suggestedQuestions\":[]}\n```\n"),
             ("42".to_owned(), Some(json!({"suggestedQuestions": []})))
         );
     }
@@ -121,46 +126,46 @@ mod tests {
     #[test]
     fn any_other_trailing_fence_is_a_part_of_the_answer() {
         let text = "A book:\n```json\n{\"title\":\"Dune\"}\n```";
-        assert_eq!(read(text), (text.to_owned(), None));
+        assert_eq!(parse(text), (text.to_owned(), None));
     }
 
     #[test]
     fn a_fence_in_the_middle_stays_in_the_answer() {
         let text = "see\n```json\n{}\n```\nabove";
-        assert_eq!(read(text), (text.to_owned(), None));
+        assert_eq!(parse(text), (text.to_owned(), None));
     }
 
     // A29: trimming of the answer.
     #[test]
     fn the_trimmed_text_is_the_answer_if_it_has_no_tags() {
-        assert_eq!(read("  42\n"), ("42".to_owned(), None));
+        assert_eq!(parse("  42\n"), ("42".to_owned(), None));
     }
 
     // A29: trimming of the answer.
     #[test]
     fn an_empty_answer_is_read_as_empty() {
-        assert_eq!(read(" <mainContent> </mainContent>"), (String::new(), None));
+        assert_eq!(parse(" <mainContent> </mainContent>"), (String::new(), None));
     }
 
     #[test]
-    fn text_after_an_unclosed_tag_is_the_answer() {
-        assert_eq!(read("<mainContent>4"), ("4".to_owned(), None));
+    fn the_answer_needs_no_closing_tag() {
+        assert_eq!(parse("<mainContent>4"), ("4".to_owned(), None));
     }
 
     #[test]
-    fn metadata_that_is_nested_too_deeply_is_dropped_and_not_shown() {
+    fn metadata_that_nests_too_deep_is_dropped_and_is_not_part_of_the_answer() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let parsed = |levels| {
             let json = nested(levels);
-            read(&format!("<mainContent>4</mainContent><uiMetadata>{json}</uiMetadata>"))
+            parse(&format!("<mainContent>4</mainContent><uiMetadata>{json}</uiMetadata>"))
         };
         assert!(parsed(MAX_DEPTH).1.is_some());
         assert_eq!(parsed(MAX_DEPTH + 1), ("4".to_owned(), None));
     }
 
     #[test]
-    fn broken_metadata_is_dropped_and_not_shown() {
+    fn metadata_that_is_not_json_is_dropped_and_is_not_part_of_the_answer() {
         let text = "<mainContent>4</mainContent><uiMetadata>{</uiMetadata>";
-        assert_eq!(read(text), ("4".to_owned(), None));
+        assert_eq!(parse(text), ("4".to_owned(), None));
     }
 }

@@ -1,4 +1,8 @@
-//! Parses replies in the execution phase (P33c).
+//! Parses the replies of a model that carries out a step (the execution phase). A reply has tool calls, or content that may be
+//! the result of the step, or both, and sometimes a decision on the step or a change of the plan. All of these are read from JSON
+//! in several spellings, and parts that cannot be used are reported as problems (P33c).
+//!
+//! Native calls are those that the provider returns as such, beside the text of the reply.
 
 use art_core::JsonObject;
 use art_core::stream::{ModelReply, ProviderState};
@@ -7,16 +11,16 @@ use art_core::tool::ToolCallRequest;
 use serde_json::Value;
 
 use super::json::{find_array, find_object, first_value, syntax_error};
-use super::planning::{PlanDraft, TOOL_CALLS, parse_draft, parse_heading};
-use super::{CUT_OFF, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, split_reply};
+use super::planning::{PlanDraft, TOOL_CALLS_HEADING, parse_draft, parse_heading};
+use super::{CUT_OFF_PROBLEM, MAX_CALLS_PER_REPLY, MAX_CALLS_WITH_RESULT, MAX_PROBLEMS, is_cut_off, split_reply};
 use crate::call::RawCall;
 
-/// Maximum size of a provider's state that is stored, in bytes. A larger state is dropped, since a part of it would be useless.
+/// Maximum size of a provider's state that is kept, in bytes. A larger state is dropped, since a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
 
-/// The model's decision about the step (C59).
+/// The decision of a model on whether its step goes on (C59).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum StepDecision {
     /// The step continues.
     Continue,
     /// The step is completed.
@@ -25,28 +29,28 @@ pub(crate) enum Decision {
     FailItem,
 }
 
-/// The plan update in a reply, or its problems.
+/// The changed plan in a reply, or what is wrong with it.
 pub(crate) type PlanUpdate = Result<PlanDraft, Vec<String>>;
 
 /// A reply in the execution phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ExecutionReply {
     pub(crate) thoughts: String,
-    /// Content of the reply, or null.
+    /// The content as JSON, usually a text; null if there is none.
     pub(crate) content: Value,
     pub(crate) calls: Vec<RawCall>,
-    pub(crate) decision: Option<Decision>,
+    pub(crate) decision: Option<StepDecision>,
     pub(crate) updated_plan: Option<PlanUpdate>,
     /// Problems to report to the model.
     pub(crate) problems: Vec<String>,
-    /// Whether the reply was cut off, so that none of its calls is made.
-    pub(crate) cut: bool,
+    /// Whether the reply was cut off before its end, so that none of its calls is made.
+    pub(crate) cut_off: bool,
     /// State that must be sent back to the provider together with the native calls of this reply.
-    pub(crate) state: Option<ProviderState>,
+    pub(crate) provider_state: Option<ProviderState>,
 }
 
 impl ExecutionReply {
-    /// Returns whether the reply has content.
+    /// Returns whether the reply has content that is not blank.
     pub(crate) fn has_content(&self) -> bool {
         !is_blank(&self.content)
     }
@@ -61,8 +65,8 @@ pub(crate) fn is_blank(content: &Value) -> bool {
     content.is_null() || content.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Parses `reply`. Native calls take precedence over calls in the text. If the reply has nothing but thoughts, and the provider
-/// sent these separately, reads calls and a decision from them.
+/// Parses `reply`. If it has native calls, calls in the text are ignored. If it has nothing but thoughts that the provider sent
+/// separately, calls and a decision are read from the thoughts.
 pub(crate) fn parse_execution(reply: &ModelReply) -> ExecutionReply {
     let texts = split_reply(reply);
     let mut parsed = parse_text(&texts.content);
@@ -74,10 +78,12 @@ pub(crate) fn parse_execution(reply: &ModelReply) -> ExecutionReply {
     }
     if !reply.tool_calls.is_empty() {
         let native = read_native_calls(reply);
-        (parsed.calls, parsed.problems, parsed.state) = (native.calls, native.problems, native.state);
+        parsed.calls = native.calls;
+        parsed.problems = native.problems;
+        parsed.provider_state = native.provider_state;
     }
     limit_calls(&mut parsed);
-    if is_cut(reply) {
+    if is_cut_off(reply) {
         discard_incomplete(&mut parsed);
     }
     let thoughts = [texts.thoughts, std::mem::take(&mut parsed.thoughts)];
@@ -89,12 +95,12 @@ pub(crate) fn parse_execution(reply: &ModelReply) -> ExecutionReply {
     parsed
 }
 
-fn is_small(state: &ProviderState) -> bool {
+fn is_small_enough(state: &ProviderState) -> bool {
     serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
 }
 
-/// Gives each call after the first [`MAX_CALLS_PER_REPLY`] a problem and removes its arguments. Drops calls over [`MAX_CALLS_ANSWERED`] and
-/// reports their number (M08).
+/// Gives each call after the first [`MAX_CALLS_PER_REPLY`] a problem, so that it is not made, and removes its arguments. Drops
+/// the calls after the first [`MAX_CALLS_WITH_RESULT`], and reports how many calls the reply made (M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
     for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
@@ -103,43 +109,43 @@ fn limit_calls(parsed: &mut ExecutionReply) {
             "not called: only the first {MAX_CALLS_PER_REPLY} of the {count} calls of the reply were read"
         ));
     }
-    if count > MAX_CALLS_ANSWERED {
-        parsed.calls.truncate(MAX_CALLS_ANSWERED);
+    if count > MAX_CALLS_WITH_RESULT {
+        parsed.calls.truncate(MAX_CALLS_WITH_RESULT);
         parsed.problems.push(format!(
             "the reply made {count} tool calls; make at most {MAX_CALLS_PER_REPLY} at a time"
         ));
     }
 }
 
-/// Discards the decision and the plan update of a reply that was cut off, and content that is incomplete JSON. Gives each call a
-/// problem, so that none is made.
+/// Removes from a reply that was cut off what may be incomplete: the decision, the changed plan, and content that is incomplete
+/// JSON. Gives each call a problem, so that none is made.
 fn discard_incomplete(parsed: &mut ExecutionReply) {
-    parsed.cut = true;
+    parsed.cut_off = true;
     parsed.decision = None;
     parsed.updated_plan = None;
     for call in &mut parsed.calls {
-        call.problem = Some(CUT_OFF.to_owned());
+        call.problem = Some(CUT_OFF_PROBLEM.to_owned());
     }
     if parsed.calls.is_empty() {
         if !parsed.problems.is_empty() {
             parsed.content = Value::Null;
         }
-        parsed.problems = vec![CUT_OFF.to_owned()];
+        parsed.problems = vec![CUT_OFF_PROBLEM.to_owned()];
     }
 }
 
-/// The native calls of a reply.
+/// The native calls of a reply: those that the provider returned as such.
 #[derive(Debug)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<RawCall>,
-    /// Why some calls were dropped.
+    /// For each dropped call, why it was dropped.
     pub(super) problems: Vec<String>,
     /// State that must be sent back to the provider together with the calls.
-    pub(super) state: Option<ProviderState>,
+    pub(super) provider_state: Option<ProviderState>,
 }
 
-/// Reads the native calls of a reply. If a name is no valid tool name, drops that call and the provider's state, because the state
-/// belongs to the complete reply.
+/// Reads the native calls of a reply. Drops calls whose name no tool can have. If a call is dropped, drops the state of the
+/// provider as well, because it belongs to the complete reply.
 pub(super) fn read_native_calls(reply: &ModelReply) -> NativeCalls {
     let (calls, misnamed): (Vec<_>, Vec<_>) = reply
         .tool_calls
@@ -154,10 +160,10 @@ pub(super) fn read_native_calls(reply: &ModelReply) -> NativeCalls {
     NativeCalls {
         calls: calls.into_iter().map(read_native_call).collect(),
         problems: problems.collect(),
-        state: reply
+        provider_state: reply
             .state
             .clone()
-            .filter(|state| misnamed.is_empty() && is_small(state)),
+            .filter(|state| misnamed.is_empty() && is_small_enough(state)),
     }
 }
 
@@ -177,12 +183,12 @@ fn read_native_call(request: &ToolCallRequest) -> RawCall {
     }
 }
 
-/// Parses a reply in text form: an array of calls, an object, calls under a heading, or prose.
+/// Parses the text of a reply: an array of calls, an object with the fields of a reply, calls under a heading, or prose.
 fn parse_text(text: &str) -> ExecutionReply {
     if let Some(array) = find_array(text).filter(|array| array.iter().any(is_call)) {
         return parse_calls(&array);
     }
-    let object = find_object(text, is_reply).map(|map| parse_object(&map));
+    let object = find_object(text, has_reply_field).map(|map| parse_object(&map));
     object
         .or_else(|| parse_heading_form(text))
         .unwrap_or_else(|| ExecutionReply {
@@ -192,25 +198,25 @@ fn parse_text(text: &str) -> ExecutionReply {
         })
 }
 
-/// Parses the array after `Tool Calls:`, a form that older prompts requested (A27, P33b).
+/// Parses calls that are an array under the heading `Tool Calls:`, a form that older prompts requested (A27, P33b).
 fn parse_heading_form(text: &str) -> Option<ExecutionReply> {
-    let array = text_after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
-    match first_value(array) {
+    let list = text_after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
+    match first_value(list) {
         Some(Value::Array(calls)) if calls.iter().any(is_call) => Some(parse_calls(&calls)),
-        None if array.starts_with('[') => Some(ExecutionReply {
-            problems: json_problem(array).into_iter().collect(),
+        None if list.starts_with('[') => Some(ExecutionReply {
+            problems: json_problem(list).into_iter().collect(),
             ..ExecutionReply::default()
         }),
         _ => None,
     }
 }
 
-/// Returns the text after the heading `Tool Calls:`.
+/// Returns the text after the heading `Tool Calls:`, from the rest of its line.
 fn text_after_heading(text: &str) -> Option<&str> {
     let mut rest = text;
     while !rest.is_empty() {
         let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
-        if parse_heading(line).is_some_and(|(name, _)| name == TOOL_CALLS) {
+        if parse_heading(line).is_some_and(|(name, _)| name == TOOL_CALLS_HEADING) {
             return rest.split_once(':').map(|(_, after)| after);
         }
         rest = below;
@@ -218,7 +224,8 @@ fn text_after_heading(text: &str) -> Option<&str> {
     None
 }
 
-/// Returns the problem of a text that has a key of a reply but is not valid JSON, so that it is not mistaken for an answer.
+/// Returns the problem of a text that was meant as JSON, because it has a key of a reply, but is not valid. Without a problem,
+/// the text would be taken for prose.
 fn broken_json_problem(text: &str) -> Option<String> {
     const KEYS: [&str; 4] = [
         "\"toolCalls\"",
@@ -230,12 +237,12 @@ fn broken_json_problem(text: &str) -> Option<String> {
     has_key.then(|| json_problem(text)).flatten()
 }
 
-/// Returns the syntax error of the JSON in `text` as a problem for the model.
+/// Returns the syntax error of the JSON in `text` as a problem for the model, or `None` if there is none.
 fn json_problem(text: &str) -> Option<String> {
     syntax_error(text).map(|fault| format!("the JSON of the reply is not valid: {fault}"))
 }
 
-fn is_reply(map: &JsonObject) -> bool {
+fn has_reply_field(map: &JsonObject) -> bool {
     const KEYS: [&str; 5] = ["toolCalls", "tool_calls", "content", "nextStepDecision", "updatedPlan"];
     KEYS.iter().any(|key| map.contains_key(*key))
 }
@@ -244,6 +251,7 @@ fn is_call(value: &Value) -> bool {
     value.as_object().is_some_and(|map| call_name(map).is_some())
 }
 
+/// Reads the fields of a reply.
 fn parse_object(map: &JsonObject) -> ExecutionReply {
     let calls = map
         .get("toolCalls")
@@ -264,7 +272,7 @@ fn parse_object(map: &JsonObject) -> ExecutionReply {
         .unwrap_or_default()
         .trim()
         .to_owned();
-    read_decision(map, &mut reply);
+    add_decision(map, &mut reply);
     reply.updated_plan = map
         .get("updatedPlan")
         .filter(|plan| !plan.is_null())
@@ -272,15 +280,16 @@ fn parse_object(map: &JsonObject) -> ExecutionReply {
     reply
 }
 
-fn read_decision(map: &JsonObject, reply: &mut ExecutionReply) {
+/// Adds the decision in `nextStepDecision` to `reply`, or a problem if it is none.
+fn add_decision(map: &JsonObject, reply: &mut ExecutionReply) {
     let Some(name) = map.get("nextStepDecision").and_then(Value::as_str) else {
         return;
     };
-    // Accept variants of the names, but not `wait`: nothing would change while the step waits.
+    // Variants of the names are accepted, but `wait` is not: nothing would change while the step waits.
     reply.decision = match name.trim().to_ascii_lowercase().as_str() {
-        "continue" | "update_plan" => Some(Decision::Continue),
-        "complete_item" | "complete" | "completed" | "done" | "finish" => Some(Decision::CompleteItem),
-        "fail_item" | "fail" | "failed" => Some(Decision::FailItem),
+        "continue" | "update_plan" => Some(StepDecision::Continue),
+        "complete_item" | "complete" | "completed" | "done" | "finish" => Some(StepDecision::CompleteItem),
+        "fail_item" | "fail" | "failed" => Some(StepDecision::FailItem),
         _ => {
             let name = prefix(name, 64);
             reply.problems.push(format!(
@@ -313,7 +322,8 @@ fn parse_calls(calls: &[Value]) -> ExecutionReply {
     reply
 }
 
-/// Parses a call in the text. Accepts the native formats of providers too, which models know from their training.
+/// Parses a call that the model wrote as JSON in its text. The formats of providers are accepted too, because models know them
+/// from their training.
 pub(super) fn parse_call(call: &Value) -> Option<RawCall> {
     let outer = call.as_object()?;
     let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
@@ -328,11 +338,12 @@ pub(super) fn parse_call(call: &Value) -> Option<RawCall> {
     Some(RawCall::new(id.map(str::to_owned), name.to_owned(), arguments))
 }
 
-/// Returns whether a tool can have this name. Providers refuse messages with other names.
+/// Returns whether a tool can have this name. A provider would refuse a conversation with a call of any other name.
 fn is_valid_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
+/// Returns the name of the tool in a call, which may be in an inner object `function`.
 fn call_name(map: &JsonObject) -> Option<&str> {
     let map = map.get("function").and_then(Value::as_object).unwrap_or(map);
     let name = ["toolName", "tool_name", "name"]

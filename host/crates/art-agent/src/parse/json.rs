@@ -10,10 +10,11 @@ pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
 
 const FENCE: &str = "```";
 
-/// Maximum number of positions at which parsing a JSON value is tried.
-const MAX_TRIES: usize = 64;
+/// Maximum number of positions of each kind, such as braces, at which a JSON value is sought.
+const MAX_POSITIONS: usize = 64;
 
-/// Returns the first object in `text` that `accept` approves. Markers are tried first, then fences, then other positions.
+/// Returns the first JSON object in `text` for which `accept` returns true. Objects between markers come first, then objects in
+/// fences, then others.
 pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> Option<JsonObject> {
     candidates(text).find_map(|value| match value {
         Value::Object(map) if accept(&map) => Some(map),
@@ -21,15 +22,15 @@ pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> O
     })
 }
 
-/// Returns an array that is the whole of `text`, is between its markers, or is in a fence. An array within prose does
-/// not count.
+/// Returns the JSON array that is the whole of `text`, or is between markers, or is in a fence. An array within prose does not
+/// count.
 pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
     let as_array = |slice: &str| match serde_json::from_str(slice.trim()) {
         Ok(Value::Array(values)) => Some(values),
         _ => None,
     };
     as_array(text)
-        .or_else(|| texts_in_markers(text).find_map(|slice| as_array(without_fence(slice))))
+        .or_else(|| texts_between_markers(text).find_map(|slice| as_array(without_fence(slice))))
         .or_else(|| {
             texts_after_fences(text).find_map(|slice| match first_value(slice) {
                 Some(Value::Array(values)) => Some(values),
@@ -38,43 +39,44 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
         })
 }
 
-/// Returns the syntax error of the JSON that begins at the first `{` or `[` of `text`, or `None` if there is neither or it is
-/// valid. Looks only between the markers, or else after a fence, if there is one. Anything after the JSON, even a closing
-/// fence, is an error.
+/// Returns the syntax error of the JSON that begins at the first `{` or `[`, or `None` if there is no such character or the JSON
+/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. Anything
+/// after the JSON, even a closing fence, is an error.
 pub(crate) fn syntax_error(text: &str) -> Option<String> {
-    let start = texts_in_markers(text)
+    let relevant = texts_between_markers(text)
         .next()
         .or_else(|| texts_after_fences(text).next())
         .unwrap_or(text);
-    let json = start.get(start.find(['{', '['])?..)?;
+    let json = relevant.get(relevant.find(['{', '['])?..)?;
     serde_json::from_str::<Value>(json.trim())
         .err()
         .map(|error| error.to_string())
 }
 
-/// Returns the JSON values in `text`: between the markers, in fences, the whole text, then at any brace.
+/// Returns the JSON values in `text`, in this order: those between markers, those in fences, the whole text, and those at any
+/// brace.
 fn candidates(text: &str) -> impl Iterator<Item = Value> {
     let whole_text = serde_json::from_str(text.trim()).ok();
-    let in_markers = texts_in_markers(text).flat_map(values_at_braces);
+    let between_markers = texts_between_markers(text).flat_map(values_at_braces);
     let in_fences = texts_after_fences(text).filter_map(first_value);
-    in_markers
+    between_markers
         .chain(in_fences)
         .chain(whole_text)
         .chain(values_at_braces(text))
 }
 
 /// Returns the text after each start marker, up to its end marker or the end of the text.
-fn texts_in_markers(text: &str) -> impl Iterator<Item = &str> {
+fn texts_between_markers(text: &str) -> impl Iterator<Item = &str> {
     text.split(MARKER_START)
         .skip(1)
-        .take(MAX_TRIES)
+        .take(MAX_POSITIONS)
         .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
 }
 
-/// Returns the text after each fence that is followed by `{` or `[`. The closing fence is part of it, because strings in the JSON may
-/// contain fences, too.
+/// Returns the text after each fence that is followed by `{` or `[`. This text goes on after the closing fence, because a fence
+/// may also be inside a string of the JSON.
 fn texts_after_fences(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices(FENCE).take(MAX_TRIES).filter_map(|(at, _)| {
+    text.match_indices(FENCE).take(MAX_POSITIONS).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;
         let slice = slice
             .trim_start_matches(|c: char| c.is_ascii_alphanumeric())
@@ -89,12 +91,12 @@ fn without_fence(slice: &str) -> &str {
     inside.trim_start_matches(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Returns the values that begin at a brace of `text`. Braces inside such a value are skipped.
+/// Returns the JSON values that begin at an opening brace of `text`. Braces inside such a value are skipped.
 fn values_at_braces(text: &str) -> impl Iterator<Item = Value> {
     let mut from = 0;
     let mut tries = 0;
     std::iter::from_fn(move || {
-        while tries < MAX_TRIES {
+        while tries < MAX_POSITIONS {
             tries += 1;
             let rest = text.get(from..)?;
             let at = from + rest.find('{')?;
@@ -108,13 +110,13 @@ fn values_at_braces(text: &str) -> impl Iterator<Item = Value> {
     })
 }
 
-/// Returns the value at the beginning of `text`, if there is one.
+/// Returns the JSON value at the beginning of `text`, if there is one.
 pub(crate) fn first_value(text: &str) -> Option<Value> {
     read_value(text).0
 }
 
-/// Returns the value at the beginning of `text` and its length in bytes. If there is no valid value, the length is 1, so that the
-/// opening bracket is skipped.
+/// Returns the JSON value at the beginning of `text`, and its length in bytes. If there is no valid value, returns the length 1,
+/// so that the search goes on after the opening brace.
 fn read_value(text: &str) -> (Option<Value>, usize) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
@@ -128,44 +130,53 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn object(text: &str) -> Option<Value> {
+    fn first_object(text: &str) -> Option<Value> {
         find_object(text, |_| true).map(Value::Object)
     }
 
-    // A25: markers before fences, and fences before braces.
+    // A25: what is between markers wins, then what is in a fence, then the first brace.
     #[test]
     fn markers_take_precedence_over_stray_braces() {
         let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
-        assert_eq!(object(&text), Some(json!({"a": 1})));
+        assert_eq!(first_object(&text), Some(json!({"a": 1})));
     }
 
-    // A25: markers before fences, and fences before braces.
+    // A25: what is between markers wins, then what is in a fence, then the first brace.
     #[test]
     fn a_fence_takes_precedence_over_stray_braces() {
-        assert_eq!(object("{\"a\":0}\n```json\n{\"a\":1}\n```"), Some(json!({"a": 1})));
+        assert_eq!(
+            first_object("{\"a\":0}\n```json\n{\"a\":1}\n```"),
+            Some(json!({"a": 1}))
+        );
     }
 
     #[test]
     fn a_fence_inside_the_markers_is_read() {
         let text = format!("{MARKER_START}\n```json\n{{\"a\":1}}\n```\n{MARKER_END}");
-        assert_eq!(object(&text), Some(json!({"a": 1})));
+        assert_eq!(first_object(&text), Some(json!({"a": 1})));
     }
 
     #[test]
     fn a_missing_end_marker_is_accepted() {
-        assert_eq!(object(&format!("{MARKER_START}{{\"a\":1}}")), Some(json!({"a": 1})));
+        assert_eq!(
+            first_object(&format!("{MARKER_START}{{\"a\":1}}")),
+            Some(json!({"a": 1}))
+        );
     }
 
     #[test]
     fn braces_and_fences_in_strings_do_not_end_the_json() {
         let text = "```json\n{\"a\":\"} ``` {\"}\n``` {\"b\":1}";
-        assert_eq!(object(text), Some(json!({"a": "} ``` {"})));
+        assert_eq!(first_object(text), Some(json!({"a": "} ``` {"})));
     }
 
     // A25: without markers and fences, the first valid object counts.
     #[test]
     fn braces_in_prose_are_skipped() {
-        assert_eq!(object("use {x} or {y}: {\"a\":1} and more}"), Some(json!({"a": 1})));
+        assert_eq!(
+            first_object("use {x} or {y}: {\"a\":1} and more}"),
+            Some(json!({"a": 1}))
+        );
     }
 
     #[test]

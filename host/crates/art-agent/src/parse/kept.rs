@@ -1,5 +1,5 @@
-//! Parses files with kept plans. Unlike a reply of a model, such a file must not have unknown keys, since a misspelt key would
-//! otherwise be ignored silently.
+//! Parses files with kept plans. A kept plan is one that a person saved to run it again. Such a file must not have unknown keys,
+//! unlike a reply of a model, since a misspelt key would otherwise be ignored silently.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::MAX_PROBLEMS;
 use super::planning::parse_draft_items;
 use crate::plan::{KeptPlan, PlannedStep, ToolStamp, similar_name_hint};
 
-/// Maximum number of parameters, and also of files and of tools.
+/// Maximum number of parameters of a plan, and also of its files and of its tools.
 const MAX_ENTRIES: usize = 64;
 
 /// Maximum length of the name of a parameter, in bytes.
@@ -34,7 +34,7 @@ const STEP_KEYS: [&str; 8] = [
 
 const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
 
-/// Parses a kept plan. Fails with its problems, at most [`MAX_PROBLEMS`].
+/// Parses a kept plan. Fails with everything that is wrong with it, in at most [`MAX_PROBLEMS`] texts.
 pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
     let as_list = |problem: String| vec![problem];
     let value: Value = serde_json::from_str(text).map_err(|error| as_list(format!("it is not valid JSON: {error}")))?;
@@ -45,11 +45,11 @@ pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
         return Err(as_list("it has to be a JSON object".to_owned()));
     };
     check_version(&map).map_err(as_list)?;
-    let mut reader = Reader {
+    let mut reader = PlanReader {
         map: &map,
         problems: Vec::new(),
     };
-    let plan = reader.plan();
+    let plan = reader.read_plan();
     reader.problems.truncate(MAX_PROBLEMS);
     if reader.problems.is_empty() {
         Ok(plan)
@@ -58,7 +58,8 @@ pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
     }
 }
 
-/// Fails if the plan has another version or none. This is checked first, because other problems of such a plan would be misleading.
+/// Fails if the plan has another version of the format or none. This is checked first, because other problems of such a plan
+/// would be misleading.
 fn check_version(map: &JsonObject) -> Result<(), String> {
     let version = KeptPlan::VERSION;
     match map.get("version") {
@@ -70,44 +71,46 @@ fn check_version(map: &JsonObject) -> Result<(), String> {
     }
 }
 
-/// Reads the fields of a plan, and collects their problems.
-struct Reader<'a> {
+/// Reads the fields of a plan, and collects what is wrong with them.
+struct PlanReader<'a> {
+    /// The plan as JSON.
     map: &'a JsonObject,
     problems: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
-    fn plan(&mut self) -> KeptPlan {
+impl<'a> PlanReader<'a> {
+    fn read_plan(&mut self) -> KeptPlan {
         self.check_keys("", self.map, &PLAN_KEYS);
         KeptPlan {
             version: KeptPlan::VERSION,
             question: self.question(),
-            title: self.text("title"),
-            intent: self.text("intent"),
-            plan: self.text("plan"),
+            title: self.text_field("title"),
+            intent: self.text_field("intent"),
+            plan: self.text_field("plan"),
             steps: self.steps(),
             params: self.params(),
             files: self.files(),
-            thread: Some(self.text("thread")).filter(|id| !id.is_empty()),
+            thread: Some(self.text_field("thread")).filter(|id| !id.is_empty()),
             tools: self.tools(),
         }
     }
 
     fn question(&mut self) -> String {
-        let question = self.text("question");
+        let question = self.text_field("question");
         let has_problem = self.problems.iter().any(|problem| problem.starts_with("`question`"));
         if question.trim().is_empty() && !has_problem {
-            self.add("`question` has to be a text that is not empty");
+            self.add_problem("`question` has to be a text that is not empty");
         }
         question
     }
 
-    fn text(&mut self, key: &str) -> String {
+    /// Returns the text under `key`; an empty one if it is absent.
+    fn text_field(&mut self, key: &str) -> String {
         match self.map.get(key) {
             None => String::new(),
             Some(Value::String(text)) => text.clone(),
             Some(_) => {
-                self.add(&format!("`{key}` has to be a text"));
+                self.add_problem(&format!("`{key}` has to be a text"));
                 String::new()
             }
         }
@@ -115,7 +118,7 @@ impl<'a> Reader<'a> {
 
     fn steps(&mut self) -> Vec<PlannedStep> {
         let Some(list) = self.map.get("steps") else {
-            self.add("`steps` is missing; it has to be an array of steps");
+            self.add_problem("`steps` is missing; it has to be an array of steps");
             return Vec::new();
         };
         self.check_step_keys(list);
@@ -147,11 +150,11 @@ impl<'a> Reader<'a> {
         let mut params = BTreeMap::new();
         for (name, schema) in self.object_entries("params") {
             if !is_valid_name(name) {
-                self.add(&format!(
+                self.add_problem(&format!(
                     "`params` has a parameter `{name}`; a name has letters, digits, `_` and `-`, and at most {MAX_NAME_BYTES} bytes"
                 ));
             } else if !schema.is_object() {
-                self.add(&format!(
+                self.add_problem(&format!(
                     "`params.{name}` has to be a JSON Schema, such as {{\"type\": \"number\"}}"
                 ));
             }
@@ -167,7 +170,7 @@ impl<'a> Reader<'a> {
         match serde_json::from_value::<Vec<String>>(list.clone()) {
             Ok(names) if names.len() <= MAX_ENTRIES => names,
             _ => {
-                self.add(&format!("`files` has to be an array of at most {MAX_ENTRIES} texts"));
+                self.add_problem(&format!("`files` has to be an array of at most {MAX_ENTRIES} texts"));
                 Vec::new()
             }
         }
@@ -178,19 +181,19 @@ impl<'a> Reader<'a> {
         for (name, stamp) in self.object_entries("tools") {
             match serde_json::from_value(stamp.clone()) {
                 Ok(stamp) => drop(tools.insert(name.clone(), stamp)),
-                Err(error) => self.add(&format!("`tools.{name}` cannot be read: {error}")),
+                Err(error) => self.add_problem(&format!("`tools.{name}` cannot be read: {error}")),
             }
         }
         tools
     }
 
-    /// Returns the entries of an object that may be absent.
+    /// Returns the entries of the object under `key`; none if it is absent.
     fn object_entries(&mut self, key: &str) -> Vec<(&'a String, &'a Value)> {
         match self.map.get(key) {
             None => Vec::new(),
             Some(Value::Object(map)) if map.len() <= MAX_ENTRIES => map.iter().collect(),
             Some(_) => {
-                self.add(&format!(
+                self.add_problem(&format!(
                     "`{key}` has to be an object with at most {MAX_ENTRIES} entries"
                 ));
                 Vec::new()
@@ -198,7 +201,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports each key of `map` that is not in `known`.
+    /// Reports each key of `map` that is not in `known`. `place` is the position of `map` in the file, such as `steps[0]`; empty
+    /// for the plan itself.
     fn check_keys(&mut self, place: &str, map: &JsonObject, known: &[&str]) {
         let dot = if place.is_empty() { "" } else { "." };
         for key in map
@@ -207,11 +211,11 @@ impl<'a> Reader<'a> {
             .take(MAX_PROBLEMS)
         {
             let hint = similar_name_hint(key, known.iter().copied());
-            self.add(&format!("`{place}{dot}{key}` is not known{hint}"));
+            self.add_problem(&format!("`{place}{dot}{key}` is not known{hint}"));
         }
     }
 
-    fn add(&mut self, problem: &str) {
+    fn add_problem(&mut self, problem: &str) {
         self.problems.push(problem.to_owned());
     }
 }
@@ -228,10 +232,11 @@ fn is_valid_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::MAX_TODO_ITEMS;
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn plan() -> Value {
+    fn valid_plan() -> Value {
         json!({
             "version": 1,
             "question": "What is 15% of 80?",
@@ -250,15 +255,15 @@ mod tests {
 
     #[test]
     fn a_parsed_plan_survives_writing_and_parsing_again() {
-        let read = parse_kept_plan(&plan().to_string()).unwrap();
+        let read = parse_kept_plan(&valid_plan().to_string()).unwrap();
         assert_eq!(read.steps[0].required_tools, ["calculator"]);
         let written = serde_json::to_string(&read).unwrap();
         assert_eq!(parse_kept_plan(&written).unwrap(), read);
     }
 
     #[test]
-    fn every_problem_is_reported_with_its_place() {
-        let mut plan = plan();
+    fn every_problem_is_reported_with_its_position_in_the_file() {
+        let mut plan = valid_plan();
         plan["question"] = json!(" ");
         plan["title"] = json!(1);
         plan["qestion"] = json!("x");
@@ -283,8 +288,8 @@ mod tests {
     }
 
     #[test]
-    fn another_or_no_version_is_the_only_problem_reported() {
-        let mut plan = plan();
+    fn a_plan_of_another_version_or_of_none_has_no_other_problem() {
+        let mut plan = valid_plan();
         plan["version"] = json!(2);
         plan["steps"] = json!(null);
         assert_eq!(
@@ -303,38 +308,42 @@ mod tests {
 
     #[test]
     fn a_plan_that_nests_too_deep_is_refused() {
-        let deep = |levels: usize| {
+        // The version is wrong as well, but is only reported for a plan that does not nest too deep.
+        let nested_plan = |levels: usize| {
             format!(
                 "{{\"version\": 2, \"x\": {}{}}}",
                 "[".repeat(levels),
                 "]".repeat(levels)
             )
         };
-        assert!(parse_kept_plan(&deep(60)).unwrap_err()[0].starts_with("`version`"));
+        assert!(parse_kept_plan(&nested_plan(60)).unwrap_err()[0].starts_with("`version`"));
         assert_eq!(
-            parse_kept_plan(&deep(80)).unwrap_err(),
+            parse_kept_plan(&nested_plan(80)).unwrap_err(),
             ["its values nest deeper than 64 levels"]
         );
-        assert!(parse_kept_plan(&deep(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
+        assert!(parse_kept_plan(&nested_plan(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
     }
 
     #[test]
     fn too_many_parameters_files_or_steps_are_refused() {
-        let mut plan = plan();
-        let many: JsonObject = (0..65).map(|n| (format!("p{n}"), json!({}))).collect();
-        plan["params"] = Value::Object(many);
-        plan["files"] = json!(vec!["f"; 65]);
-        plan["steps"] = json!(vec![plan["steps"][0].clone(); 51]);
+        let mut plan = valid_plan();
+        let params: JsonObject = (0..=MAX_ENTRIES).map(|n| (format!("p{n}"), json!({}))).collect();
+        plan["params"] = Value::Object(params);
+        plan["files"] = json!(vec!["f"; MAX_ENTRIES + 1]);
+        plan["steps"] = json!(vec![plan["steps"][0].clone(); MAX_TODO_ITEMS + 1]);
         assert_eq!(problems(&plan).len(), 3);
     }
 
     proptest! {
         #[test]
-        fn a_changed_value_makes_the_parser_neither_panic_nor_lose_data(n in 0usize..40, other in 0usize..6) {
-            let others = [json!(null), json!(-1), json!("x"), json!([[]]), json!({"a": {}}), json!(["a", "a"])];
-            let mut plan = plan();
-            let mut remaining = n;
-            replace(&mut plan, &mut remaining, &others[other]);
+        fn a_changed_value_makes_the_parser_neither_panic_nor_lose_data(
+            changed in 0usize..40,
+            replacement in 0usize..6,
+        ) {
+            let replacements = [json!(null), json!(-1), json!("x"), json!([[]]), json!({"a": {}}), json!(["a", "a"])];
+            let mut plan = valid_plan();
+            let mut remaining = changed;
+            replace_nth_value(&mut plan, &mut remaining, &replacements[replacement]);
             if let Ok(read) = parse_kept_plan(&plan.to_string()) {
                 let written = serde_json::to_string(&read).unwrap();
                 prop_assert_eq!(parse_kept_plan(&written), Ok(read));
@@ -342,8 +351,9 @@ mod tests {
         }
     }
 
-    /// Replaces the value that comes `remaining` values after `value` in depth-first order.
-    fn replace(value: &mut Value, remaining: &mut usize, other: &Value) {
+    /// Replaces one value by `other`: the one that comes `remaining` values after `value`, counted depth first. If there are
+    /// fewer values, changes nothing.
+    fn replace_nth_value(value: &mut Value, remaining: &mut usize, other: &Value) {
         if *remaining == 0 {
             *remaining = usize::MAX;
             *value = other.clone();
@@ -351,8 +361,12 @@ mod tests {
         }
         *remaining = remaining.saturating_sub(1);
         match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| replace(item, remaining, other)),
-            Value::Object(map) => map.values_mut().for_each(|item| replace(item, remaining, other)),
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| replace_nth_value(item, remaining, other)),
+            Value::Object(map) => map
+                .values_mut()
+                .for_each(|item| replace_nth_value(item, remaining, other)),
             _ => {}
         }
     }

@@ -1,4 +1,9 @@
-//! Parses plans (P33a, P33b).
+//! Parses the replies of the planner, which is the model that makes the plan. A reply is a plan or the answer to a question that
+//! needs no plan. The plan is the arguments of a call of the function [`SUBMIT_PLAN`], or JSON in the text; its items are read
+//! tolerantly of form (P33a). The older text form with headings is read as well (P33b).
+//!
+//! Native calls are those that the provider returns as such, beside the text. Calls that the planner makes itself, other than to
+//! submit a plan, become steps of the plan.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +14,10 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{answer_parts, parse_answer};
+use super::answer::{answer_and_metadata, parse_answer};
 use super::execution::{self, NativeCalls, parse_call};
 use super::json::{MARKER_END, MARKER_START, find_object, syntax_error};
-use super::{MAX_PROBLEMS, MAX_TODO_ITEMS, ReplyTexts, is_cut, split_reply};
+use super::{MAX_PROBLEMS, MAX_TODO_ITEMS, ReplyTexts, is_cut_off, split_reply};
 use crate::call::RawCall;
 use crate::plan;
 use crate::prompt::SUBMIT_PLAN;
@@ -26,8 +31,9 @@ pub(crate) struct PlanReply {
     /// The native calls of the reply with valid names, in their order.
     pub(crate) calls: Vec<RawCall>,
     /// State that must be sent back to the provider together with the calls.
-    pub(crate) state: Option<ProviderState>,
-    /// The plan or the answer, or else the problems of the reply. A reply that was cut off and has native calls fails without problems.
+    pub(crate) provider_state: Option<ProviderState>,
+    /// The plan or the answer, or else what is wrong with the reply. The list is empty for a reply that was cut off and has
+    /// native calls.
     pub(crate) outcome: Result<PlanDraft, Vec<String>>,
 }
 
@@ -38,19 +44,19 @@ pub(crate) struct PlanDraft {
     pub(crate) intent: Option<String>,
     pub(crate) plan: Option<String>,
     pub(crate) items: Option<Vec<DraftItem>>,
-    /// Calls that become steps of their own. These steps have no identifiers yet.
-    pub(crate) calls: Vec<DirectCall>,
+    /// Calls outside the items. Each becomes an item of its own later.
+    pub(crate) calls: Vec<CallWithoutStep>,
     /// The answer to the question, if it needs no plan.
     pub(crate) answer: Option<String>,
-    /// Metadata for a user interface beside the answer.
+    /// Metadata of the answer for a user interface.
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// A call that the planner made itself, or listed in place of steps (S003, P33a).
+/// A call that belongs to no item of the plan: the planner made it itself, or listed it in place of items (S003, P33a).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct DirectCall {
-    /// Position of the call among the native calls of the reply; `None` for a call that a plan lists.
-    pub(crate) position: Option<usize>,
+pub(crate) struct CallWithoutStep {
+    /// Position of the call among the native calls of the reply; `None` for a call that the plan lists.
+    pub(crate) native_position: Option<usize>,
     pub(crate) call: PlannedCall,
 }
 
@@ -69,9 +75,9 @@ pub(crate) struct DraftItem {
 }
 
 impl DraftItem {
-    /// Creates a step that makes one call.
+    /// Creates the item that makes one call.
     pub(crate) fn of_call(id: String, call: PlannedCall) -> Self {
-        complete_from_calls(Self {
+        with_data_from_calls(Self {
             description: format!("Call `{}`.", call.tool_name),
             id,
             tool_calls: vec![call],
@@ -83,11 +89,11 @@ impl DraftItem {
 /// Maximum length of an item's identifier, in characters. It becomes part of observations and prompts.
 const MAX_ID_CHARS: usize = 128;
 
-/// Maximum number of tools or dependencies of one item.
+/// Maximum number of required tools of one item, and also of its dependencies.
 const MAX_NAMES: usize = 64;
 
 /// Heading of tool calls in the form that older prompts requested. In a plan, the text under it is ignored.
-pub(super) const TOOL_CALLS: &str = "tool calls";
+pub(super) const TOOL_CALLS_HEADING: &str = "tool calls";
 
 /// Maximum number of planned calls of one item.
 const MAX_PLANNED_CALLS: usize = 16;
@@ -95,14 +101,15 @@ const MAX_PLANNED_CALLS: usize = 16;
 /// Maximum number of words of a title (C36).
 const MAX_TITLE_WORDS: usize = 10;
 
-/// Parses a reply of the planner: native calls, else a plan in the text or else in the thoughts (P30), else an answer in prose.
+/// Parses a reply of the planner. If it has native calls, the plan is in them. Otherwise the plan is in the text, or else in the
+/// thoughts (P30); without a plan, the text is the answer.
 pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
     let texts = split_reply(reply);
     let native = execution::read_native_calls(reply);
-    let outcome = if is_cut(reply) && !native.calls.is_empty() {
+    let outcome = if is_cut_off(reply) && !native.calls.is_empty() {
         Err(Vec::new())
     } else if native.calls.is_empty() && native.problems.is_empty() {
-        plan_in_texts(&texts, reply)
+        plan_or_answer_in_texts(&texts, reply)
     } else {
         plan_in_calls(&native)
     };
@@ -110,12 +117,13 @@ pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
         thoughts: texts.thoughts,
         text: texts.content,
         calls: native.calls,
-        state: native.state,
+        provider_state: native.provider_state,
         outcome,
     }
 }
 
-/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, if there is one, with the other calls as steps. Fails with all problems.
+/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, or else one without items, together with all other calls. Fails with
+/// all problems.
 fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     let mut problems = native.problems.clone();
     let mut submitted = Vec::new();
@@ -127,8 +135,8 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
                 problems.extend(missing_steps_problem(plan));
                 submitted.push(plan);
             }
-            (None, Some(_)) => calls.push(DirectCall {
-                position: Some(position),
+            (None, Some(_)) => calls.push(CallWithoutStep {
+                native_position: Some(position),
                 call: PlannedCall {
                     tool_name: name.clone(),
                     arguments: plan::planned_arguments(&raw.arguments),
@@ -162,7 +170,7 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     }
 }
 
-/// Returns the problem of a submitted plan that has none of the fields that make one.
+/// Returns the problem of a submitted plan that has none of the core fields, or `None` if it has one.
 fn missing_steps_problem(plan: &JsonObject) -> Option<String> {
     if CORE_FIELDS.iter().any(|key| plan.contains_key(*key)) {
         return None;
@@ -174,7 +182,9 @@ fn missing_steps_problem(plan: &JsonObject) -> Option<String> {
     ))
 }
 
-fn plan_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Vec<String>> {
+/// Returns the plan in the text of a reply, or else in its thoughts, or else the text as the answer if it is prose. Fails with
+/// what is wrong with the plan in the text.
+fn plan_or_answer_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Vec<String>> {
     let problems = match plan_in_text(&texts.content) {
         Err(problems) => problems,
         found => return found,
@@ -191,17 +201,19 @@ fn plan_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Ve
     }
 }
 
-/// Returns whether a text without a plan is an answer: it neither begins like JSON nor has the fields or markers of a plan.
+/// Returns whether a text from which no plan could be read is an answer: it does not begin like JSON, and has no field and no
+/// marker of a plan.
 fn is_prose(text: &str) -> bool {
-    let has_plan = ["\"todoList\"", "\"toolCalls\"", MARKER_START, MARKER_END];
-    !text.is_empty() && !begins_like_json(text) && !has_plan.iter().any(|part| text.contains(part))
+    let parts_of_plans = ["\"todoList\"", "\"toolCalls\"", MARKER_START, MARKER_END];
+    !text.is_empty() && !begins_like_json(text) && !parts_of_plans.iter().any(|part| text.contains(part))
 }
 
-/// Returns whether a reply of the planner, of which `text` is the beginning, is meant as JSON.
+/// Returns whether a reply of the planner that begins with `text` is meant as JSON.
 pub(super) fn begins_like_json(text: &str) -> bool {
     text.starts_with(['{', '[']) || text.starts_with("```json")
 }
 
+/// Returns the draft of a reply that is only the answer.
 fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
     let answer = parse_answer(reply);
     PlanDraft {
@@ -211,23 +223,23 @@ fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
     }
 }
 
-/// Parses the plan in `text`. Fails with its problems.
+/// Parses the plan in `text`. Fails with what is wrong with it.
 fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => parse_draft(&map),
-        // Lines of broken JSON may look like headings, so the JSON is reported instead.
+        // Lines of broken JSON may look like headings, so a text with this field is not read as the form with headings.
         None if text.contains("todoList") => Err(vec![no_plan_problem(text)]),
         None => parse_headings(text).ok_or_else(|| vec![no_plan_problem(text)]),
     }
 }
 
-/// Reads a plan from a JSON object. Fails with the problems of its steps, or else of its calls.
+/// Reads a plan from a JSON object. Fails with the problems of its items, or else of the calls outside the items.
 pub(crate) fn parse_draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     let list = map.get("todoList").filter(|list| !list.is_null());
     let (answer, ui_metadata) = map
         .get("answer")
         .and_then(Value::as_str)
-        .map_or_else(Default::default, answer_parts);
+        .map_or_else(Default::default, answer_and_metadata);
     Ok(PlanDraft {
         title: text_field(map, "title").map(|title| {
             title
@@ -239,14 +251,14 @@ pub(crate) fn parse_draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         intent: text_field(map, "intent"),
         plan: map.get("plan").and_then(plan_text),
         items: list.map(|list| parse_draft_items(list, "todoList")).transpose()?,
-        calls: call_list(map)?,
+        calls: calls_outside_items(map)?,
         answer: Some(answer).filter(|text| !text.is_empty()),
         ui_metadata,
     })
 }
 
-/// Returns the calls that a plan has in place of items (S003, P33a). Fails with all problems.
-fn call_list(map: &JsonObject) -> Result<Vec<DirectCall>, Vec<String>> {
+/// Returns the calls that a plan has outside its items (S003, P33a). Fails with all problems.
+fn calls_outside_items(map: &JsonObject) -> Result<Vec<CallWithoutStep>, Vec<String>> {
     let mut problems = Vec::new();
     let calls = ItemFields {
         path: String::new(),
@@ -257,15 +269,18 @@ fn call_list(map: &JsonObject) -> Result<Vec<DirectCall>, Vec<String>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let listed = |call| DirectCall { position: None, call };
-    Ok(calls.into_iter().map(listed).collect())
+    let without_step = |call| CallWithoutStep {
+        native_position: None,
+        call,
+    };
+    Ok(calls.into_iter().map(without_step).collect())
 }
 
-/// Fields of a plan that other objects rarely have.
+/// Fields by which an object is recognised as a plan, because other objects rarely have them.
 const CORE_FIELDS: [&str; 3] = ["todoList", "toolCalls", "answer"];
 
-/// Returns whether an object is a plan. An object with none of the core fields needs `plan` and no unknown field, since any object
-/// may have a title.
+/// Returns whether an object is a plan. Any object may have a title, so an object without core fields is a plan only if it has
+/// the field `plan` and no field that plans do not have.
 fn is_plan(map: &JsonObject) -> bool {
     let is_field =
         |key: &String| CORE_FIELDS.contains(&key.as_str()) || ["title", "intent", "plan"].contains(&key.as_str());
@@ -284,6 +299,7 @@ fn text_field(map: &JsonObject, key: &str) -> Option<String> {
     (!text.is_empty()).then(|| truncate(text, DEFAULT_STRINGIFY_LIMIT))
 }
 
+/// Returns the field `plan` as text: an array is joined line by line, and other values are written as JSON.
 fn plan_text(plan: &Value) -> Option<String> {
     let line = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let text = match plan {
@@ -294,7 +310,7 @@ fn plan_text(plan: &Value) -> Option<String> {
     Some(truncate(&text, DEFAULT_STRINGIFY_LIMIT))
 }
 
-/// Parses the items in the field `field`. Fails with all of their problems.
+/// Parses the list of items that is in the field `field`. Fails with the problems of all items, at most [`MAX_PROBLEMS`].
 pub(super) fn parse_draft_items(list: &Value, field: &str) -> Result<Vec<DraftItem>, Vec<String>> {
     let list = list
         .as_array()
@@ -315,7 +331,7 @@ pub(super) fn parse_draft_items(list: &Value, field: &str) -> Result<Vec<DraftIt
     if problems.is_empty() { Ok(items) } else { Err(problems) }
 }
 
-/// The fields of one item, and the problems that were found in them.
+/// Reads the fields of one item, or the calls of a whole plan, and collects what is wrong with them.
 struct ItemFields<'a> {
     /// Position of the item in the reply, such as `todoList[0]`; empty for the plan itself.
     path: String,
@@ -348,7 +364,7 @@ impl<'a> ItemFields<'a> {
             tool_calls: self.planned_calls(),
             ..DraftItem::default()
         };
-        Some(complete_from_calls(DraftItem {
+        Some(with_data_from_calls(DraftItem {
             id: id?,
             description: description?,
             ..item
@@ -396,7 +412,7 @@ impl<'a> ItemFields<'a> {
     }
 
     fn id(&mut self) -> Option<String> {
-        // Small models number their items; accept a number as the identifier.
+        // Small models number their items, so a number is accepted as an identifier.
         if let Some(number) = self.map.get("id").and_then(Value::as_u64) {
             return Some(number.to_string());
         }
@@ -419,7 +435,7 @@ impl<'a> ItemFields<'a> {
         text
     }
 
-    /// Returns the names in the list, without duplicates.
+    /// Returns the names in the list under `key`, each once.
     fn names(&mut self, key: &str) -> Vec<String> {
         let names = match self.map.get(key) {
             None | Some(Value::Null) => return Vec::new(),
@@ -440,13 +456,14 @@ impl<'a> ItemFields<'a> {
         names
     }
 
-    /// Returns the value of a field whose valid values are `names`.
-    fn enum_field<T: DeserializeOwned>(&mut self, key: &str, names: &str) -> Option<T> {
+    /// Returns the value of a field, in any case. `valid_values` is the list of its valid values for the message about another
+    /// one.
+    fn enum_field<T: DeserializeOwned>(&mut self, key: &str, valid_values: &str) -> Option<T> {
         let value = self.map.get(key).filter(|value| !value.is_null())?;
         let lower = value.as_str().map(|name| Value::from(name.trim().to_ascii_lowercase()));
         let parsed = lower.and_then(|name| serde_json::from_value(name).ok());
         if parsed.is_none() {
-            self.add_problem(key, &format!("has to be {names}"));
+            self.add_problem(key, &format!("has to be {valid_values}"));
         }
         parsed
     }
@@ -461,13 +478,13 @@ impl<'a> ItemFields<'a> {
     }
 }
 
-/// Completes an item by its planned calls: it depends on the steps whose outputs the calls take, requires their tools
-/// and is a tool step.
-fn complete_from_calls(mut item: DraftItem) -> DraftItem {
+/// Returns `item` with what follows from its planned calls: it depends on the items whose outputs the calls take, it requires the
+/// tools of the calls, and it is a tool step.
+fn with_data_from_calls(mut item: DraftItem) -> DraftItem {
     for call in &item.tool_calls {
-        let steps = plan::source_steps(call).into_iter().filter(|step| *step != item.id);
-        let steps: Vec<String> = steps.filter(|step| !item.dependencies.contains(step)).collect();
-        item.dependencies.extend(steps);
+        let sources = plan::source_steps(call).into_iter().filter(|step| *step != item.id);
+        let new_sources: Vec<String> = sources.filter(|step| !item.dependencies.contains(step)).collect();
+        item.dependencies.extend(new_sources);
         if !item.required_tools.contains(&call.tool_name) {
             item.required_tools.push(call.tool_name.clone());
         }
@@ -476,13 +493,14 @@ fn complete_from_calls(mut item: DraftItem) -> DraftItem {
     item
 }
 
-/// Returns a name, which may be a number.
+/// Returns a value as a name: a text, or a number as a text. Returns `None` for other values.
 fn name_text(value: &Value) -> Option<String> {
     let number = || value.as_u64().map(|number| number.to_string());
     value.as_str().map(|name| name.trim().to_owned()).or_else(number)
 }
 
-/// Parses the sections `Title:`, `Intent:` and `Plan:`, ignoring case and spacing. Older prompts requested this form (A27).
+/// Parses a plan in the form that older prompts requested: sections with the headings `Title:`, `Intent:` and `Plan:`, in any
+/// case and spacing (A27).
 fn parse_headings(text: &str) -> Option<PlanDraft> {
     let mut plan = PlanDraft::default();
     let mut current = None;
@@ -505,13 +523,14 @@ fn parse_headings(text: &str) -> Option<PlanDraft> {
     (plan != PlanDraft::default()).then_some(plan)
 }
 
-/// Returns the name and the rest of a line that begins a section.
+/// Returns the lower-case name of the heading with which a line begins, and the rest of the line. Returns `None` if the line
+/// begins with no known heading.
 pub(super) fn parse_heading(line: &str) -> Option<(String, &str)> {
     let (name, rest) = line.split_once(':')?;
     let words = name.split(|c: char| c.is_whitespace() || c == '#' || c == '*');
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let name = words.join(" ").to_ascii_lowercase();
-    let known = matches!(name.as_str(), "title" | "intent" | "plan" | TOOL_CALLS);
+    let known = matches!(name.as_str(), "title" | "intent" | "plan" | TOOL_CALLS_HEADING);
     known.then(|| (name, rest.trim_matches(|c: char| c.is_whitespace() || c == '*')))
 }
 

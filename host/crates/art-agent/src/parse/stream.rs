@@ -1,4 +1,4 @@
-//! Extracts the answer from a synthesis reply while it streams.
+//! Extracts the answer from the reply in which a model writes it (the synthesis reply), while the reply still arrives.
 
 mod fence;
 mod pending;
@@ -10,31 +10,31 @@ use art_core::think::{ThinkPart, ThinkTags};
 use super::MAX_REPLY_BYTES;
 use tags::AnswerFinder;
 
-/// Extracts the answer from a synthesis reply piece by piece. The returned texts together are the answer that the run
-/// ends with, for any division of the reply into pieces. Thoughts in think tags are left out. The answer is the text
-/// between `<mainContent>` and `</mainContent>`; without these tags it is all text up to `<uiMetadata>` or up to a JSON
-/// fence at the end.
+/// Extracts the answer from a reply that arrives in pieces. However the reply is divided, the returned texts together are the
+/// answer that the run ends with. Thoughts in think tags do not belong to it. The answer is the text between `<mainContent>` and
+/// `</mainContent>`; without these tags it is all text up to `<uiMetadata>` or up to a JSON fence with metadata at the end.
 ///
-/// In two cases the returned text contains more than the answer: if the opening tag comes after the first sixteen
-/// characters, and if a closing think tag has no opening tag. The answer is then the end of the returned text.
+/// In two cases the returned text contains more than the answer, because its beginning was returned before that could be known:
+/// if `<mainContent>` comes after more than the first sixteen characters, and if a closing think tag has no opening tag. The
+/// answer is then the end of the returned text.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerStream {
     /// Number of bytes of the reply so far.
     bytes_read: usize,
-    thoughts: ThinkTags,
-    /// Whether the provider sends thoughts separately from the text.
+    think_tags: ThinkTags,
+    /// Whether the provider sends thoughts separately from the text, so that think tags in the text are ordinary text.
     separate_thoughts: bool,
     finder: AnswerFinder,
     trim: Trim,
 }
 
-/// A part of a reply, without thoughts.
+/// What think tags leave of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum VisiblePart {
-    /// Text of the reply.
+    /// Text outside thoughts.
     Text(String),
-    /// All text before this part was thoughts.
-    Restart,
+    /// All text before this part turned out to be thoughts.
+    TextBeforeWasThoughts,
 }
 
 impl AnswerStream {
@@ -44,8 +44,8 @@ impl AnswerStream {
         Self::default()
     }
 
-    /// Creates a stream for a reply of the planner, whose text is the answer if it is no plan. A reply that begins like a plan has no
-    /// text to show.
+    /// Creates a stream for a reply of the planner, which is either a plan or the answer. If it begins like a plan, no text is
+    /// returned.
     #[must_use]
     pub fn of_planner() -> Self {
         Self {
@@ -54,8 +54,8 @@ impl AnswerStream {
         }
     }
 
-    /// Records that the provider sends thoughts separately. If that happens before the first piece of text, think tags
-    /// in the text are ordinary text.
+    /// Takes a piece of thoughts that the provider sent separately. If this happens before the first piece of text, think tags in
+    /// the text count as ordinary text.
     pub fn think(&mut self, piece: &str) {
         self.separate_thoughts |= self.bytes_read == 0 && !piece.trim().is_empty();
     }
@@ -68,24 +68,24 @@ impl AnswerStream {
             vec![VisiblePart::Text(piece.to_owned())]
         } else {
             let mut parts = Vec::new();
-            self.thoughts.push(piece, &mut |part| add_part(part, &mut parts));
+            self.think_tags.push(piece, &mut |part| add_part(part, &mut parts));
             parts
         };
         self.read_parts(parts)
     }
 
-    /// Ends the reply. Returns the pending text that turned out to be part of the answer.
+    /// Ends the reply. Returns the rest of the answer, which could not be shown before the reply ended.
     #[must_use]
     pub fn finish(mut self) -> String {
         let mut parts = Vec::new();
-        std::mem::take(&mut self.thoughts).finish(&mut |part| add_part(part, &mut parts));
+        std::mem::take(&mut self.think_tags).finish(&mut |part| add_part(part, &mut parts));
         let mut shown = self.read_parts(parts);
         let pending = std::mem::take(&mut self.finder).finish();
         shown.push_str(&self.trim.push(&pending));
         shown
     }
 
-    /// Reads `parts`, and returns the text in them that is part of the answer.
+    /// Reads `parts`, and returns the text in them that can be shown now as part of the answer.
     fn read_parts(&mut self, parts: Vec<VisiblePart>) -> String {
         let mut shown = String::new();
         for part in parts {
@@ -94,17 +94,17 @@ impl AnswerStream {
                     let visible = self.finder.push(&text);
                     shown.push_str(&self.trim.push(&visible));
                 }
-                VisiblePart::Restart => self.finder.restart(),
+                VisiblePart::TextBeforeWasThoughts => self.finder.restart(),
             }
         }
         shown
     }
 }
 
-/// Adds a part unless it is thoughts. Joins adjacent texts, because each part has a fixed cost.
+/// Adds a part unless it is thoughts. Joins adjacent texts, because reading a part has a fixed cost.
 fn add_part(part: ThinkPart<'_>, parts: &mut Vec<VisiblePart>) {
     match (part, parts.last_mut()) {
-        (ThinkPart::Restart, _) => parts.push(VisiblePart::Restart),
+        (ThinkPart::CloseWithoutOpen, _) => parts.push(VisiblePart::TextBeforeWasThoughts),
         (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, Some(VisiblePart::Text(before))) => {
             before.push_str(text);
         }
@@ -115,17 +115,17 @@ fn add_part(part: ThinkPart<'_>, parts: &mut Vec<VisiblePart>) {
     }
 }
 
-/// Trims white space at both ends of a stream.
+/// Removes white space at both ends of a text that arrives in pieces.
 #[derive(Clone, Debug, Default)]
 struct Trim {
     /// Whether text other than white space was returned.
     started: bool,
-    /// White space that is returned if more text follows.
+    /// White space at the end of the text so far. It is returned if more text follows.
     pending: String,
 }
 
 impl Trim {
-    /// Returns the next piece of the trimmed text. White space at its end stays pending.
+    /// Adds a piece, and returns what it adds to the trimmed text.
     fn push(&mut self, text: &str) -> String {
         let text = if self.started { text } else { text.trim_start() };
         let trimmed = text.trim_end();

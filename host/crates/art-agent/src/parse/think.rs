@@ -1,16 +1,18 @@
-//! Splits a whole reply into thoughts and content (P32).
+//! Splits a whole reply into thoughts and content, by the think tags in it. Think blocks may be nested, and an unclosed one is
+//! content (P32).
 
 use art_core::think::{ThinkPart, ThinkTags};
 
-/// Separator between the thoughts of two blocks.
+/// Separator between the thoughts of two think blocks.
 const BLOCK_SEPARATOR: &str = "\n\n---\n\n";
 
 /// Thoughts and content of a reply, while it is split.
 #[derive(Default)]
 struct Split {
+    /// Thoughts of the blocks that have ended.
     thoughts: Vec<String>,
-    /// Content of the open block so far.
-    block: String,
+    /// Text of the block that has not ended yet.
+    open_block: String,
     content: String,
 }
 
@@ -26,15 +28,17 @@ pub(crate) fn split_thoughts(text: &str) -> (String, String) {
 }
 
 impl Split {
+    /// Adds the next part of the reply.
     fn add(&mut self, part: ThinkPart<'_>) {
         match part {
             ThinkPart::Text(text) => self.content.push_str(text),
-            ThinkPart::Thought(text) => self.block.push_str(text),
-            ThinkPart::BlockEnd => self.thoughts.push(std::mem::take(&mut self.block)),
-            ThinkPart::Restart => self.thoughts.push(std::mem::take(&mut self.content)),
+            ThinkPart::Thought(text) => self.open_block.push_str(text),
+            ThinkPart::BlockEnd => self.thoughts.push(std::mem::take(&mut self.open_block)),
+            ThinkPart::CloseWithoutOpen => self.thoughts.push(std::mem::take(&mut self.content)),
             ThinkPart::Unclosed { content, .. } => {
+                // The block reported this text as thoughts before, so it is removed from them, with the closing tag before it.
                 self.content.push_str(content);
-                let thoughts = self.block.strip_suffix(content).unwrap_or_default();
+                let thoughts = self.open_block.strip_suffix(content).unwrap_or_default();
                 let thoughts = thoughts.strip_suffix("</think>").unwrap_or(thoughts);
                 self.thoughts.push(thoughts.to_owned());
             }

@@ -1,5 +1,6 @@
-//! Checks the planned calls of a plan before anything runs: their tools, their references, and whether the values that they are
-//! given can be what their tools ask for.
+//! Checks the planned calls of a plan before anything runs: whether their tools exist, whether their references are right, and
+//! whether each argument can have a value that the input schema of the tool allows. A reference is an argument, or a part of one,
+//! that takes an output of another call, a file or a parameter; its value is not known yet, but often its schema is.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,17 +16,17 @@ use super::describe::{describe_asked, describe_given, similar_name_hint};
 use super::earlier::{earlier_steps, find_earlier};
 use super::flow::{self, Verdict, compare_schemas};
 use super::kept::call_place;
-use super::output::{Output, declared_pointers};
+use super::output::{OutputValue, declared_pointers};
 use super::promise;
-use super::reference::{Origin, Template, find_output, visit_origins, visit_references};
+use super::reference::{OutputReference, PlannedValue, find_output, visit_output_references, visit_references};
 use super::review::{CheckedReference, Fit};
 use crate::estimate::json_bytes;
-use crate::item::MAX_SAME_CALLS;
+use crate::item::MAX_IDENTICAL_CALLS;
 
-/// Maximum number of pointers of an output that are compared with what is asked for.
+/// Maximum number of positions in an output that are compared with what is asked for, to find one that would fit.
 const MAX_POINTERS: usize = 200;
 
-/// Maximum number of pointers of an output that a hint lists.
+/// Maximum number of positions in an output that a hint lists.
 const MAX_LISTED_POINTERS: usize = 8;
 
 /// Maximum number of faults that are reported of one call.
@@ -37,18 +38,17 @@ const MAX_REFERENCES: usize = 200;
 /// Maximum number of references in the calls of a plan.
 const MAX_PLAN_REFERENCES: usize = 1_000;
 
-/// Maximum size of an output of an earlier question that the check reads, in bytes. Values of a larger output are checked only when
-/// the plan runs.
+/// Maximum size of an output of an earlier question whose values are checked before the plan runs, in bytes.
 const MAX_COPIED_BYTES: u64 = 16 << 10;
 
-/// Maximum length of a key in the name of a place, in characters.
+/// Maximum length of a key in a message that names the place of an argument, in characters.
 const MAX_KEY_CHARS: usize = 100;
 
 /// What the planned calls are checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) items: &'a [TodoItem],
-    /// Earlier questions, to whose results calls may refer.
+    /// Earlier questions, whose results references may take.
     pub(crate) earlier: &'a [EarlierQuestion],
     pub(crate) tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
@@ -66,8 +66,8 @@ pub(crate) struct Surroundings<'a> {
 pub(crate) struct Fault {
     /// Identifier of the step.
     pub(crate) step: String,
-    /// Message: what is wrong, and in a call also where. For a value that does not fit, it also says what was expected and given,
-    /// and which part of the output would fit if that is known.
+    /// Message: what is wrong, and for a fault of a call also where. For a value that does not fit, it also says what was asked
+    /// for, what was given, and which part of the output would fit if there is just one.
     pub(crate) text: String,
 }
 
@@ -84,38 +84,38 @@ impl Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallCheck {
     pub(crate) faults: Vec<Fault>,
-    /// Places whose values can be checked only when the plan runs.
+    /// Places of arguments whose values can be checked only when the plan runs, such as `step_2.arguments.url`.
     pub(crate) at_run_time: Vec<String>,
-    /// The references in the arguments of the calls, each with whether its value fits.
+    /// The references in the arguments of all calls. Each says whether the value at its place fits.
     pub(crate) references: Vec<CheckedReference>,
 }
 
 /// Checks the planned calls of all pending items.
 pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
     let mut found = CallCheck::default();
-    let (mut planned, mut reference_count) = (0, 0);
+    let (mut call_count, mut reference_count) = (0, 0);
     for (position, item) in surroundings.items.iter().enumerate() {
         if item.status != TodoItemStatus::Pending {
             continue;
         }
-        let mut same: BTreeMap<String, u32> = BTreeMap::new();
+        let mut identical_calls: BTreeMap<String, u32> = BTreeMap::new();
         for (number, call) in item.tool_calls.iter().enumerate() {
             let place = call_place(&item.id, item.tool_calls.len(), number);
             let mut checker = Checker {
                 surroundings,
-                before: surroundings.items.get(..position).unwrap_or_default(),
+                items_before: surroundings.items.get(..position).unwrap_or_default(),
                 item,
                 number,
                 arguments_place: format!("{place}.arguments"),
                 found: CallCheck::default(),
             };
-            planned += 1;
-            checker.check_budget(planned, &place);
-            let count = same
+            call_count += 1;
+            checker.check_call_limit(call_count, &place);
+            let identical_count = identical_calls
                 .entry(format!("{} {}", call.tool_name, sorted_text(&call.arguments)))
                 .or_default();
-            *count += 1;
-            checker.check_repetition(*count, &place);
+            *identical_count += 1;
+            checker.check_repetition(*identical_count, &place);
             visit_references(&call.arguments, &mut |_| reference_count += 1);
             if reference_count > MAX_PLAN_REFERENCES {
                 checker.add_fault(
@@ -137,40 +137,43 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
 struct Checker<'a> {
     surroundings: Surroundings<'a>,
     /// The items before the item of the call.
-    before: &'a [TodoItem],
+    items_before: &'a [TodoItem],
     item: &'a TodoItem,
     /// Number of the call in the item, from 0.
     number: usize,
-    /// The place of the arguments, such as `step_2.arguments`.
+    /// The place of the arguments in messages, such as `step_2.arguments`.
     arguments_place: String,
     /// What was found in this call.
     found: CallCheck,
 }
 
-/// A value that a call is given.
+/// A value that the plan gives to a call. Often only its schema is known before the plan runs.
 struct Given<'a> {
     schema: Value,
-    /// Whether there may be no value when the plan runs, because a reference finds nothing or a text has a part that is no scalar.
+    /// Whether there may be no value when the plan runs, because a reference may find nothing or a part of a text may not be a
+    /// scalar.
     may_be_absent: bool,
-    /// In words, where the value of a reference comes from; `None` for other values.
-    origin: Option<String>,
-    /// The schema of the whole output that the value is a part of.
-    output: Option<Cow<'a, Value>>,
+    /// Where the value comes from, in words, if it is a reference to an output or a parameter.
+    source: Option<String>,
+    /// The schema of the whole output from which the value is taken, if that is known.
+    whole_output: Option<Cow<'a, Value>>,
 }
 
 impl Given<'_> {
+    /// Returns a value that is there when the plan runs, and that is no reference.
     fn of(schema: Value) -> Self {
         Self {
             schema,
             may_be_absent: false,
-            origin: None,
-            output: None,
+            source: None,
+            whole_output: None,
         }
     }
 
-    fn fits(&self, consumer: &Value) -> Verdict {
-        match compare_schemas(&self.schema, consumer) {
-            Verdict::Yes if self.may_be_absent => Verdict::RunTime,
+    /// Returns whether the value is what `asked`, a schema, asks for.
+    fn fits(&self, asked: &Value) -> Verdict {
+        match compare_schemas(&self.schema, asked) {
+            Verdict::Yes if self.may_be_absent => Verdict::AtRunTime,
             verdict => verdict,
         }
     }
@@ -185,21 +188,23 @@ impl<'a> Checker<'a> {
         self.found.faults.push(Fault { step, text });
     }
 
-    /// Reports a call that the run will not make, because the calls before it use up its budget.
-    fn check_budget(&mut self, planned: usize, place: &str) {
+    /// Reports a call that the run may not make, because the calls before it already are as many as it may make.
+    fn check_call_limit(&mut self, call_count: usize, place: &str) {
         let max = self.surroundings.max_calls;
-        if planned > max {
+        if call_count > max {
             self.add_fault(
                 place,
-                &format!("this is call {planned} of the plan, and the run may make only {max}"),
+                &format!("this is call {call_count} of the plan, and the run may make only {max}"),
             );
         }
     }
 
-    /// Reports a call that the step will not make, because it has made the same call as often as it may (B30).
-    fn check_repetition(&mut self, count: u32, place: &str) {
-        if count > MAX_SAME_CALLS {
-            let text = format!("a step makes one call at most {MAX_SAME_CALLS} times, and this is number {count}");
+    /// Reports a call that the step may not make, because the step has the same call before, as often as is allowed (B30).
+    fn check_repetition(&mut self, identical_count: u32, place: &str) {
+        if identical_count > MAX_IDENTICAL_CALLS {
+            let text = format!(
+                "a step makes one call at most {MAX_IDENTICAL_CALLS} times, and this is number {identical_count}"
+            );
             self.add_fault(place, &text);
         }
     }
@@ -210,23 +215,23 @@ impl<'a> Checker<'a> {
             return self.add_fault(place, &self.missing_tool_reason(&call.tool_name));
         };
         let place = self.arguments_place.clone();
-        let mut count = 0;
-        visit_references(&call.arguments, &mut |_| count += 1);
-        if count > MAX_REFERENCES {
+        let mut reference_count = 0;
+        visit_references(&call.arguments, &mut |_| reference_count += 1);
+        if reference_count > MAX_REFERENCES {
             return self.add_fault(
                 &place,
-                &format!("it has {count} references, and a call may have {MAX_REFERENCES}"),
+                &format!("it has {reference_count} references, and a call may have {MAX_REFERENCES}"),
             );
         }
-        let what = match &call.arguments {
+        let given = match &call.arguments {
             Value::Object(_) => return self.check_value(&call.arguments, &tool.input_schema, &place),
-            Value::String(text) => not_an_object(text),
-            other => format!("{} is given", describe_given(&flow::constant(other))),
+            Value::String(text) => text_given_as_object(text),
+            other => format!("{} is given", describe_given(&flow::constant_schema(other))),
         };
-        self.add_fault(&place, &format!("an object is asked for, {what}"));
+        self.add_fault(&place, &format!("an object is asked for, {given}"));
     }
 
-    /// Returns why no tool called `name` can be used.
+    /// Returns why the tool `name` cannot be called.
     fn missing_tool_reason(&self, name: &str) -> String {
         if self.surroundings.disabled.iter().any(|disabled| disabled == name) {
             return format!("the tool `{name}` is disabled in this conversation");
@@ -236,26 +241,26 @@ impl<'a> Checker<'a> {
         format!("there is no tool `{name}`{hint}")
     }
 
-    /// Compares one value with what is asked for at its place.
-    fn check_value(&mut self, value: &'a Value, consumer: &Value, place: &str) {
+    /// Checks the argument, or the part of one, at `place`. `asked` is the schema that the tool has for this place.
+    fn check_value(&mut self, value: &'a Value, asked: &Value, place: &str) {
         if self.found.faults.len() >= MAX_FAULTS {
             return;
         }
-        match Template::read(value) {
-            Ok(Template::Object(map)) => {
-                if let Some(schema) = object_branch(consumer) {
-                    return self.check_object(map, schema, place);
+        match PlannedValue::read(value) {
+            Ok(PlannedValue::Object(map)) => {
+                if let Some(asked) = object_branch(asked) {
+                    return self.check_object(map, asked, place);
                 }
             }
-            Ok(Template::Array(items)) => {
-                if let Some(schema) = array_branch(consumer) {
-                    return self.check_array(items, schema, place);
+            Ok(PlannedValue::Array(items)) => {
+                if let Some(asked) = array_branch(asked) {
+                    return self.check_array(items, asked, place);
                 }
             }
             Ok(_) | Err(_) => {}
         }
         let verdict = match self.given_value(value) {
-            Ok(given) => self.compare(&given, consumer, place),
+            Ok(given) => self.compare(&given, asked, place),
             Err(reason) => {
                 self.add_fault(place, &reason);
                 Verdict::No
@@ -264,7 +269,7 @@ impl<'a> Checker<'a> {
         self.note_references(value, place, verdict);
     }
 
-    /// Records each reference in the value at `place`, with whether the value fits.
+    /// Records each reference in the value at `place`. `verdict` says whether this value fits.
     fn note_references(&mut self, value: &'a Value, place: &str, verdict: Verdict) {
         let argument = place.strip_prefix(&self.arguments_place).unwrap_or(place);
         visit_references(value, &mut |reference| {
@@ -278,34 +283,34 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Compares key by key, so that a fault names the key.
-    fn check_object(&mut self, map: &'a JsonObject, consumer: &JsonObject, place: &str) {
+    /// Checks an object key by key, so that a fault names the key, and then what is asked of the whole object.
+    fn check_object(&mut self, map: &'a JsonObject, asked: &JsonObject, place: &str) {
         let faults_before = self.found.faults.len();
         for (key, value) in map {
-            let asked = flow::property(consumer, key);
+            let asked_property = flow::property_schema(asked, key);
             let place = format!("{place}.{}", truncate(key, MAX_KEY_CHARS));
-            if *asked == Value::Bool(false) {
-                let hint = similar_name_hint(key, flow::declared_keys(consumer).map(String::as_str));
+            if *asked_property == Value::Bool(false) {
+                let hint = similar_name_hint(key, flow::declared_keys(asked).map(String::as_str));
                 self.add_fault(&place, &format!("the tool has no such parameter{hint}"));
                 continue;
             }
-            self.check_value(value, asked, &place);
+            self.check_value(value, asked_property, &place);
         }
-        let absent = || flow::declared_keys(consumer).filter(|key| !map.contains_key(*key));
-        for key in absent().filter(|key| flow::requires(consumer, key)) {
-            let schema = flow::property(consumer, key);
+        let absent_keys = || flow::declared_keys(asked).filter(|key| !map.contains_key(*key));
+        for key in absent_keys().filter(|key| flow::requires_key(asked, key)) {
+            let schema = flow::property_schema(asked, key);
             // The host fills a default in before the call.
             if schema.get("default").is_none() {
-                let asked = describe_asked(schema);
-                self.add_fault(place, &format!("`{key}` is missing, {asked} is asked for"));
+                let description = describe_asked(schema);
+                self.add_fault(place, &format!("`{key}` is missing, {description} is asked for"));
             }
         }
-        let rest = remaining_keywords(consumer, &["properties", "additionalProperties", "required"]);
+        let rest = remaining_keywords(asked, &["properties", "additionalProperties", "required"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == faults_before) {
             let entry = |(key, value): (&'a String, &'a Value)| Some((key, self.given_value(value).ok()?));
-            let defaults = absent().filter_map(|key| {
-                let default = flow::property(consumer, key).get("default")?;
-                Some((key, Given::of(flow::constant(default))))
+            let defaults = absent_keys().filter_map(|key| {
+                let default = flow::property_schema(asked, key).get("default")?;
+                Some((key, Given::of(flow::constant_schema(default))))
             });
             let entries: Vec<(&String, Given<'_>)> = map.iter().filter_map(entry).chain(defaults).collect();
             // Only the schema is compared: values that may be absent were already reported at their own places.
@@ -314,14 +319,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Compares item by item, and then what is asked of the whole list.
-    fn check_array(&mut self, items: &'a [Value], consumer: &JsonObject, place: &str) {
+    /// Checks an array item by item, and then what is asked of the whole array.
+    fn check_array(&mut self, items: &'a [Value], asked: &JsonObject, place: &str) {
         let faults_before = self.found.faults.len();
         for (n, value) in items.iter().enumerate() {
-            let asked = flow::item(consumer, n);
-            self.check_value(value, asked, &format!("{place}[{n}]"));
+            let asked_item = flow::item_schema(asked, n);
+            self.check_value(value, asked_item, &format!("{place}[{n}]"));
         }
-        let rest = remaining_keywords(consumer, &["items", "prefixItems"]);
+        let rest = remaining_keywords(asked, &["items", "prefixItems"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == faults_before) {
             let values: Vec<Given<'a>> = items.iter().filter_map(|value| self.given_value(value).ok()).collect();
             let array = Given::of(given_array(&values).schema);
@@ -329,20 +334,21 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a value that cannot fit, or that can be checked only when the plan runs.
-    fn compare(&mut self, value: &Given<'_>, consumer: &Value, place: &str) -> Verdict {
-        let verdict = value.fits(consumer);
+    /// Compares the schema of a value with what is asked for. Reports a value that cannot fit, or that can be checked only when
+    /// the plan runs.
+    fn compare(&mut self, given: &Given<'_>, asked: &Value, place: &str) -> Verdict {
+        let verdict = given.fits(asked);
         match verdict {
             Verdict::Yes => {}
-            Verdict::RunTime => self.found.at_run_time.push(place.to_owned()),
+            Verdict::AtRunTime => self.found.at_run_time.push(place.to_owned()),
             Verdict::No => {
-                let (asked, given) = (describe_asked(consumer), describe_given(&value.schema));
-                let output = value.output.as_ref();
-                let hint = output.and_then(|output| fitting_pointer(output, consumer));
+                let (asked_text, given_text) = (describe_asked(asked), describe_given(&given.schema));
+                let output = given.whole_output.as_ref();
+                let hint = output.and_then(|output| fitting_pointer(output, asked));
                 let hint = hint.map_or_else(String::new, |path| format!("; `{path}` would fit"));
-                let text = match &value.origin {
-                    None => format!("{asked} is asked for, {given} is given"),
-                    Some(what) => format!("{asked} is asked for, {what} is {given}{hint}"),
+                let text = match &given.source {
+                    None => format!("{asked_text} is asked for, {given_text} is given"),
+                    Some(source) => format!("{asked_text} is asked for, {source} is {given_text}{hint}"),
                 };
                 self.add_fault(place, &text);
             }
@@ -350,30 +356,30 @@ impl<'a> Checker<'a> {
         verdict
     }
 
-    /// Returns the schema of what `value` will be. Fails with the reason if a reference in it is wrong.
+    /// Returns what is known of `value` when its references have values. Fails with the reason if a reference in it is wrong.
     fn given_value(&self, value: &'a Value) -> Result<Given<'a>, String> {
-        let schema = match Template::read(value)? {
-            Template::From(origin) => return self.given_output(origin),
-            Template::Attachment(name) => {
+        let schema = match PlannedValue::read(value)? {
+            PlannedValue::From(reference) => return self.given_output(reference),
+            PlannedValue::Attachment(name) => {
                 return Ok(Given {
                     may_be_absent: !self.file_exists(name)?,
                     ..Given::of(json!({"type": "string"}))
                 });
             }
-            Template::Param(name) => return self.given_parameter(name),
-            Template::Data(data) | Template::Literal(data) => flow::constant(data),
-            Template::Concat(parts) => {
+            PlannedValue::Param(name) => return self.given_parameter(name),
+            PlannedValue::Data(data) | PlannedValue::Literal(data) => flow::constant_schema(data),
+            PlannedValue::Concat(parts) => {
                 let mut text = Given::of(json!({"type": "string"}));
                 for part in parts.iter().filter(|part| !part.is_string()) {
                     text.may_be_absent |= !self.is_scalar(part)?;
                 }
                 return Ok(text);
             }
-            Template::Array(items) => {
+            PlannedValue::Array(items) => {
                 let items: Result<Vec<Given<'a>>, String> = items.iter().map(|item| self.given_value(item)).collect();
                 return Ok(given_array(&items?));
             }
-            Template::Object(map) => {
+            PlannedValue::Object(map) => {
                 let entry = |(key, value): (&'a String, &'a Value)| Ok((key, self.given_value(value)?));
                 let entries: Result<Vec<(&String, Given<'_>)>, String> = map.iter().map(entry).collect();
                 return Ok(given_object(&entries?));
@@ -382,7 +388,7 @@ impl<'a> Checker<'a> {
         Ok(Given::of(schema))
     }
 
-    /// Returns the value of a parameter, of which only the schema is known.
+    /// Returns what is known of the value of a parameter: its schema.
     fn given_parameter(&self, name: &str) -> Result<Given<'a>, String> {
         let params = self.surroundings.params;
         let Some(schema) = params.get(name) else {
@@ -390,15 +396,16 @@ impl<'a> Checker<'a> {
             return Err(format!("the plan declares no parameter `{name}`{hint}"));
         };
         Ok(Given {
-            origin: Some(format!("the parameter `{name}`")),
+            source: Some(format!("the parameter `{name}`")),
             ..Given::of(schema.clone())
         })
     }
 
-    /// Returns whether a part of a `$concat` is known to be a scalar. Fails if it cannot be one.
+    /// Returns whether a part of a `$concat` is certainly a scalar, as every part has to be. Fails with the reason if it cannot
+    /// be one.
     fn is_scalar(&self, part: &'a Value) -> Result<bool, String> {
         let scalars = json!({"type": ["string", "number", "boolean"]});
-        if let Template::Attachment(name) = Template::read(part)? {
+        if let PlannedValue::Attachment(name) = PlannedValue::read(part)? {
             return Err(format!(
                 "`$concat` cannot contain the file `{name}`; an argument can be a whole file"
             ));
@@ -408,14 +415,15 @@ impl<'a> Checker<'a> {
         if verdict != Verdict::No {
             return Ok(verdict == Verdict::Yes);
         }
-        let what = part.origin.unwrap_or_else(|| "it".to_owned());
+        let source = part.source.unwrap_or_else(|| "it".to_owned());
         Err(format!(
-            "`$concat` takes texts, numbers and booleans, {what} is {}",
+            "`$concat` takes texts, numbers and booleans, {source} is {}",
             describe_given(&part.schema)
         ))
     }
 
-    /// Returns whether a file exists now. Fails if it does not and no earlier step can produce it.
+    /// Returns whether a file exists now. Fails with the reason if it does not and the step depends on no other that could
+    /// produce it.
     fn file_exists(&self, name: &str) -> Result<bool, String> {
         let files = self.surroundings.files;
         let exists = files.contains(name);
@@ -428,45 +436,45 @@ impl<'a> Checker<'a> {
         ))
     }
 
-    /// Returns what is known of the value that a reference takes from an output of an earlier step or question.
-    fn given_output(&self, origin: Origin<'a>) -> Result<Given<'a>, String> {
-        let step = match find_earlier(self.surroundings.earlier, origin.step) {
-            Some(step) => return given_earlier_output(step, origin),
-            None => self.find_step(origin.step)?,
+    /// Returns what is known of the value that a reference takes from an output of an earlier step, or of an earlier question.
+    fn given_output(&self, reference: OutputReference<'a>) -> Result<Given<'a>, String> {
+        let step = match find_earlier(self.surroundings.earlier, reference.step) {
+            Some(step) => return given_earlier_output(step, reference),
+            None => self.find_step(reference.step)?,
         };
-        let what = origin.to_string();
-        let unknown_output = |what| Given {
+        let source = reference.to_string();
+        let unknown_output = |source| Given {
             may_be_absent: true,
-            origin: Some(what),
+            source: Some(source),
             ..Given::of(Value::Bool(true))
         };
         if step.status == TodoItemStatus::Completed || step.tool_calls.is_empty() {
-            return Ok(unknown_output(what));
+            return Ok(unknown_output(source));
         }
         let count = step.tool_calls.len();
-        let call = origin.call.unwrap_or(count - 1);
-        let Some(call) = step.tool_calls.get(call) else {
+        let number = reference.call.unwrap_or(count - 1);
+        let Some(call) = step.tool_calls.get(number) else {
             return Err(format!(
                 "`{}` has {count} planned calls, so `call` is at most {}",
-                origin.step,
+                reference.step,
                 count - 1
             ));
         };
-        // The fault of an unknown tool is reported at its own call.
+        // An unknown tool is reported at the call of this tool.
         let Some(tool) = self.surroundings.tools.iter().find(|tool| tool.name == call.tool_name) else {
-            return Ok(unknown_output(what));
+            return Ok(unknown_output(source));
         };
         if tool.execution_mode == ExecutionMode::Display {
             return Err(format!(
                 "the output of `{}` is drawn for the person and cannot be used by other calls",
-                origin.step
+                reference.step
             ));
         }
         let Some(schema) = &tool.output_schema else {
-            return Ok(unknown_output(what));
+            return Ok(unknown_output(source));
         };
         let schema = promise::promised_schema(schema, &tool.input_schema, &call.arguments);
-        let output = Output::at(&schema, origin.path).map_err(|missing| {
+        let output = OutputValue::at(&schema, reference.path).map_err(|missing| {
             let known = declared_pointers(&schema, MAX_POINTERS);
             let paths = || {
                 known
@@ -474,18 +482,18 @@ impl<'a> Checker<'a> {
                     .map(|(path, _)| path.as_str())
                     .filter(|path| !path.is_empty())
             };
-            let hint = Some(similar_name_hint(origin.path, paths())).filter(|hint| !hint.is_empty());
+            let hint = Some(similar_name_hint(reference.path, paths())).filter(|hint| !hint.is_empty());
             let hint = hint.unwrap_or_else(|| pointer_hint(paths()));
             format!(
                 "the output of `{}` (`{}`) has nothing at `{missing}`{hint}",
-                origin.step, tool.name
+                reference.step, tool.name
             )
         })?;
         Ok(Given {
             may_be_absent: output.may_be_absent,
-            origin: Some(what),
+            source: Some(source),
             schema: output.schema(),
-            output: Some(schema),
+            whole_output: Some(schema),
         })
     }
 
@@ -493,20 +501,25 @@ impl<'a> Checker<'a> {
         if id == self.item.id {
             return Err(format!("`$from` names `{id}`, which is this step itself"));
         }
-        if let Some(step) = self.before.iter().find(|step| step.id == id) {
+        if let Some(step) = self.items_before.iter().find(|step| step.id == id) {
             return Ok(step);
         }
         if self.surroundings.items.iter().any(|step| step.id == id) {
             return Err(format!("`$from` names `{id}`, which comes after this step"));
         }
         let earlier = earlier_steps(self.surroundings.earlier).map(|step| step.name());
-        let known: Vec<String> = self.before.iter().map(|step| step.id.clone()).chain(earlier).collect();
+        let known: Vec<String> = self
+            .items_before
+            .iter()
+            .map(|step| step.id.clone())
+            .chain(earlier)
+            .collect();
         let hint = similar_name_hint(id, known.iter().map(String::as_str));
         Err(format!("`$from` names `{id}`, which is not in the plan{hint}"))
     }
 }
 
-/// Returns a hint with the first of these pointers, or nothing.
+/// Returns a hint that lists the first of these positions, or nothing if there are none.
 fn pointer_hint<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     let paths: Vec<_> = paths
         .take(MAX_LISTED_POINTERS)
@@ -518,30 +531,31 @@ fn pointer_hint<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     format!("; it has {}", paths.join(", "))
 }
 
-/// Returns why arguments that are given as a text are not an object.
-fn not_an_object(text: &str) -> String {
+/// Returns the second half of the message about arguments that are a text and not an object.
+fn text_given_as_object(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => "a text is given".to_owned(),
         Err(error) => format!("the text is not valid JSON: {error}"),
     }
 }
 
-/// Returns the value that a reference takes from a step of an earlier question.
-fn given_earlier_output<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, String> {
-    let output = find_output(step, origin)?;
-    let value = origin.value_in(output)?;
-    let origin = Some(origin.to_string());
-    // Each reference to an output copies it into a schema, so values of large outputs are not checked here.
+/// Returns what is known of the value that a reference takes from a step of an earlier question: the value itself, unless it is
+/// large.
+fn given_earlier_output<'a>(step: &'a TodoItem, reference: OutputReference<'a>) -> Result<Given<'a>, String> {
+    let output = find_output(step, reference)?;
+    let value = reference.value_in(output)?;
+    let source = Some(reference.to_string());
+    // For each reference, the whole output would be copied into a schema, so values of large outputs are not checked here.
     if json_bytes(output) > MAX_COPIED_BYTES {
         return Ok(Given {
-            origin,
+            source,
             ..Given::of(Value::Bool(true))
         });
     }
     Ok(Given {
-        origin,
-        output: Some(Cow::Owned(flow::constant(output))),
-        ..Given::of(flow::constant(value))
+        source,
+        whole_output: Some(Cow::Owned(flow::constant_schema(output))),
+        ..Given::of(flow::constant_schema(value))
     })
 }
 
@@ -567,28 +581,29 @@ fn given_object(entries: &[(&String, Given<'_>)]) -> Given<'static> {
     }
 }
 
-/// Returns the identifiers of the steps whose outputs a call takes.
+/// Returns the identifiers of the steps from whose outputs a call takes values.
 pub(crate) fn source_steps(call: &PlannedCall) -> BTreeSet<String> {
     let mut steps = BTreeSet::new();
-    visit_origins(&call.arguments, &mut |origin| {
-        steps.insert(origin.step.to_owned());
+    visit_output_references(&call.arguments, &mut |reference| {
+        steps.insert(reference.step.to_owned());
     });
     steps
 }
 
-/// Returns the position in the output whose value fits what is asked for, if there is exactly one.
-fn fitting_pointer(output: &Value, consumer: &Value) -> Option<String> {
+/// Returns the position in an output whose value certainly is what is asked for, if there is exactly one.
+fn fitting_pointer(output: &Value, asked: &Value) -> Option<String> {
     let mut fitting = declared_pointers(output, MAX_POINTERS)
         .into_iter()
-        .filter(|(_, schema)| compare_schemas(schema, consumer) == Verdict::Yes);
+        .filter(|(_, schema)| compare_schemas(schema, asked) == Verdict::Yes);
     let first = fitting.next()?;
     fitting.next().is_none().then_some(first.0)
 }
 
-/// Returns the keywords of a schema other than `keywords` and annotations, if they ask for more than a type.
-fn remaining_keywords(schema: &JsonObject, keywords: &[&str]) -> Option<Value> {
-    let is_kept = |keyword: &str| !keywords.contains(&keyword) && !flow::is_annotation(keyword);
-    let rest = || schema.iter().filter(|(keyword, _)| is_kept(keyword));
+/// Returns the part of a schema that is not checked yet: without annotations, and without `checked_keywords`. Returns `None` if
+/// this part asks for no more than a type.
+fn remaining_keywords(schema: &JsonObject, checked_keywords: &[&str]) -> Option<Value> {
+    let is_unchecked = |keyword: &str| !checked_keywords.contains(&keyword) && !flow::is_annotation(keyword);
+    let rest = || schema.iter().filter(|(keyword, _)| is_unchecked(keyword));
     let asks_more = rest().any(|(keyword, _)| keyword != "type");
     asks_more.then(|| {
         rest()
@@ -597,35 +612,36 @@ fn remaining_keywords(schema: &JsonObject, keywords: &[&str]) -> Option<Value> {
     })
 }
 
-/// Returns the only branch of a schema that allows objects, to compare it key by key.
+/// Returns the only branch of a schema that allows objects, so that an object can be checked key by key.
 fn object_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "object")
 }
 
+/// Returns the only branch of a schema that allows arrays, so that an array can be checked item by item.
 fn array_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "array")
 }
 
-/// Returns the only branch of `schema` that allows values of the type `name`, or `schema` itself if it is not just
-/// an `anyOf` or a `oneOf`. Returns `None` if no such value is allowed, or if several branches allow them.
-fn only_branch<'s>(schema: &'s Value, name: &str) -> Option<&'s JsonObject> {
+/// Returns the only branch of `schema` that allows values of the type `type_name`. A schema that is more than an `anyOf` or a
+/// `oneOf` counts as a single branch. Returns `None` if no branch or several branches allow such values.
+fn only_branch<'s>(schema: &'s Value, type_name: &str) -> Option<&'s JsonObject> {
     let map = schema.as_object()?;
     let mut asked = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));
     match (asked.next(), asked.next()) {
         (Some((keyword, Value::Array(branches))), None) if ["anyOf", "oneOf"].contains(&keyword.as_str()) => {
-            let mut fitting = branches.iter().filter(|branch| allows_type(branch, name));
+            let mut fitting = branches.iter().filter(|branch| allows_type(branch, type_name));
             let branch = fitting.next()?.as_object()?;
             fitting.next().is_none().then_some(branch)
         }
-        _ => Some(map).filter(|_| allows_type(schema, name)),
+        _ => Some(map).filter(|_| allows_type(schema, type_name)),
     }
 }
 
-/// Returns whether values of a type may satisfy a schema.
-fn allows_type(schema: &Value, name: &str) -> bool {
+/// Returns whether values of the type `type_name` may satisfy a schema.
+fn allows_type(schema: &Value, type_name: &str) -> bool {
     match schema.get("type") {
-        Some(Value::Array(names)) => names.iter().any(|allowed| allowed == name),
-        Some(allowed) => allowed == name,
+        Some(Value::Array(names)) => names.iter().any(|allowed| allowed == type_name),
+        Some(allowed) => allowed == type_name,
         None => *schema != Value::Bool(false),
     }
 }

@@ -1,4 +1,6 @@
-//! Rejects plans that could never be carried out, before any work is done (B11, B13).
+//! Finds the steps of a plan that could never be carried out, before any work is done, for example because they depend on each
+//! other in a circle (B11) or require a tool that does not exist (B13). The planned calls of the steps are checked elsewhere, by
+//! [`check_calls`](super::calls::check_calls).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +12,9 @@ use super::earlier::find_earlier;
 use super::merge::{has_ended, repeats_earlier};
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Returns what keeps items from being carried out, in words for the model. Items may depend on steps of `earlier` questions. Each
-/// fault names an item; a fault of several items is returned once for each of them.
-pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+/// Returns what keeps items from being carried out, in words for the model. Items may depend on steps of `earlier` questions.
+/// Each fault belongs to one item; if the same is wrong with several items, each has a fault.
+pub(crate) fn check_steps(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let mut faults = Vec::new();
     faults.extend(repeated_ids(items));
     faults.extend(reserved_ids(items, earlier));
@@ -22,7 +24,7 @@ pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[Earlier
     faults
 }
 
-/// Returns the texts of faults, each once.
+/// Returns the texts of `faults`, without repetitions.
 pub(crate) fn fault_texts(faults: &[Fault]) -> Vec<String> {
     let mut texts = Vec::new();
     for fault in faults {
@@ -33,50 +35,51 @@ pub(crate) fn fault_texts(faults: &[Fault]) -> Vec<String> {
     texts
 }
 
-/// Returns the problem of a plan that is too long to be looked at.
+/// Returns the problem of a plan with more items than any plan may have, or `None` if it has fewer. The items of such a plan are
+/// not checked.
 pub(crate) fn length_problem(items: &[TodoItem]) -> Option<String> {
     let count = items.len();
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
 }
 
-/// Returns a fault for each open item beyond the number that the run may start.
-pub(crate) fn excess_steps(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
-    let open: Vec<&TodoItem> = items
+/// Returns a fault for each pending item after the first `max_items`, which is the number of items that the run may start.
+pub(crate) fn excess_step_faults(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
+    let pending: Vec<&TodoItem> = items
         .iter()
         .filter(|item| item.status == TodoItemStatus::Pending)
         .collect();
     let text = format!(
         "the plan has too many open steps: {}, and the run may start only {max_items} (`maxItems`); use fewer steps, each with more \
          calls",
-        open.len()
+        pending.len()
     );
-    let excess = open.into_iter().skip(max_items);
+    let excess = pending.into_iter().skip(max_items);
     excess.map(|item| Fault::new(item, &text)).collect()
 }
 
-/// Returns a fault for each step that a model would have to carry out, because it has no calls or because it is
-/// strict and lacks a call of a required tool.
-pub(crate) fn steps_left_to_model(items: &[TodoItem]) -> Vec<Fault> {
+/// Returns a fault for each step that the planned calls cannot complete, so that a model would have to carry it out: it has no
+/// calls, or it is strict and lacks a call of a required tool.
+pub(crate) fn left_to_model_faults(items: &[TodoItem]) -> Vec<Fault> {
     let fault = |item: &TodoItem| {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         let missing = item
             .required_tools
             .iter()
             .find(|tool| strict && !calls_tool(item, tool));
-        let what = match missing {
+        let reason = match missing {
             _ if item.tool_calls.is_empty() => "it has no calls".to_owned(),
             Some(tool) => format!("it requires the tool `{tool}`, which none of its calls names"),
             None => return None,
         };
-        let text = format!("`{}`: {what}, and the model in use cannot carry out a step", item.id);
+        let text = format!("`{}`: {reason}, and the model in use cannot carry out a step", item.id);
         Some(Fault::new(item, &text))
     };
     unfinished(items).filter_map(fault).collect()
 }
 
-/// Gives a new identifier to each step whose identifier belongs to a step before it, or names an earlier result that the step does
-/// not merely repeat. `current` has the items of the plan that the steps change. Returns a fault for each step that got a new
-/// identifier.
+/// Gives a new identifier to each item whose identifier is taken: by an item before it, or by a step of an earlier question. An
+/// item that only repeats the result of such a step keeps the identifier. New identifiers differ from those of `current`, the
+/// items of the plan that the draft changes. Returns a fault for each item that got a new identifier.
 pub(crate) fn give_unique_ids(
     items: &mut [DraftItem],
     current: &[TodoItem],
@@ -89,10 +92,10 @@ pub(crate) fn give_unique_ids(
         if seen.insert(item.id.clone()) && find_earlier(earlier, &item.id).is_none() {
             continue;
         }
-        let mut free = (2..)
+        let mut free_ids = (2..)
             .map(|number: u32| format!("{}_{number}", item.id))
             .filter(|id| !taken.contains(id) && find_earlier(earlier, id).is_none());
-        let Some(id) = free.next() else { continue };
+        let Some(id) = free_ids.next() else { continue };
         let text = format!("its id `{}` is the name of another step or result", item.id);
         taken.insert(id.clone());
         item.id.clone_from(&id);
@@ -101,8 +104,8 @@ pub(crate) fn give_unique_ids(
     faults
 }
 
-/// Returns the items that have not ended. The others are not checked again, because their tools and dependencies may no longer
-/// exist.
+/// Returns the items that have not ended. Items that have ended are not checked, because their tools and dependencies may no
+/// longer exist.
 fn unfinished(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
     items.iter().filter(|item| !has_ended(item.status))
 }
@@ -122,7 +125,8 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
         .collect()
 }
 
-/// Reports identifiers that are names of earlier steps. A reference to such an identifier could mean either step.
+/// Reports items with the identifier of a step of an earlier question. A reference with this identifier could mean either of the
+/// two.
 fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let reserved = unfinished(items).filter(|item| find_earlier(earlier, &item.id).is_some());
     reserved
@@ -151,22 +155,22 @@ fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<
         .collect()
 }
 
-/// Returns whether a planned call takes an output of `step`. The check of the calls reports a step that does not exist.
+/// Returns whether a planned call takes an output of `step`. If that step does not exist, the check of the calls reports it.
 fn takes_from(item: &TodoItem, step: &str) -> bool {
     item.tool_calls.iter().any(|call| source_steps(call).contains(step))
 }
 
-/// Returns whether a planned call names `tool`. The check of the calls reports a tool that does not exist.
+/// Returns whether a planned call is one of `tool`. If that tool does not exist, the check of the calls reports it.
 fn calls_tool(item: &TodoItem, tool: &str) -> bool {
     item.tool_calls.iter().any(|call| call.tool_name == tool)
 }
 
 fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
-    let offered: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
-    let offered = if offered.is_empty() {
+    let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+    let available = if names.is_empty() {
         "none".to_owned()
     } else {
-        offered.join(", ")
+        names.join(", ")
     };
     let pairs = unfinished(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
     pairs
@@ -174,7 +178,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
         .take(MAX_PROBLEMS)
         .map(|(item, name)| {
             let text = format!(
-                "item `{}` requires the tool `{name}`, which is not available; available: {offered}",
+                "item `{}` requires the tool `{name}`, which is not available; available: {available}",
                 item.id
             );
             Fault::new(item, &text)
@@ -182,7 +186,8 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
         .collect()
 }
 
-/// Returns a fault for each item of the first dependency cycle. Each fault lists all items of the cycle.
+/// Returns a fault for each item of one cycle of dependencies, if there is any cycle. The faults have the same text, which lists
+/// all items of the cycle.
 fn cycle_faults(items: &[TodoItem]) -> Vec<Fault> {
     let graph: BTreeMap<&str, &[String]> = unfinished(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
@@ -202,8 +207,8 @@ fn cycle_faults(items: &[TodoItem]) -> Vec<Fault> {
         .collect()
 }
 
-/// Searches depth first from `id` for a cycle. Returns its items, with the first one repeated at the end. The depth is bounded by
-/// the number of items.
+/// Searches for a cycle of dependencies, depth first from `id`. Returns the items of the cycle, with the first one repeated at
+/// the end. `path` leads to `id`. The depth is bounded by the number of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,
@@ -233,8 +238,9 @@ mod tests {
         serde_json::from_value(serde_json::json!({"name": name, "description": "", "inputSchema": {}})).unwrap()
     }
 
-    fn check_texts(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
-        fault_texts(&check(items, tools, earlier))
+    /// Returns the texts of the faults of `items`.
+    fn texts_of_check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
+        fault_texts(&check_steps(items, tools, earlier))
     }
 
     #[test]
@@ -242,18 +248,18 @@ mod tests {
         let mut last = item("b", &["a"]);
         last.required_tools = vec!["calculator".to_owned()];
         assert_eq!(
-            check_texts(&[item("a", &[]), last], &[tool("calculator")], &[]),
+            texts_of_check(&[item("a", &[]), last], &[tool("calculator")], &[]),
             Vec::<String>::new()
         );
     }
 
     #[test]
-    fn only_open_steps_count_for_the_maximum() {
+    fn only_pending_steps_count_for_the_maximum() {
         let mut completed = item("a", &[]);
         completed.status = TodoItemStatus::Completed;
         let items = [completed, item("b", &[]), item("c", &[])];
-        assert_eq!(excess_steps(&items, 2), []);
-        let faults = excess_steps(&items, 1);
+        assert_eq!(excess_step_faults(&items, 2), []);
+        let faults = excess_step_faults(&items, 1);
         assert_eq!((faults.len(), faults[0].step.as_str()), (1, "c"));
         assert_eq!(
             faults[0].text,
@@ -262,23 +268,23 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_id_is_named() {
+    fn the_fault_of_a_repeated_id_names_it() {
         assert_eq!(
-            check_texts(&[item("a", &[]), item("a", &[])], &[], &[]),
+            texts_of_check(&[item("a", &[]), item("a", &[])], &[], &[]),
             ["two items have the id `a`; ids have to be unique"]
         );
     }
 
     #[test]
-    fn an_unknown_dependency_is_named() {
+    fn the_fault_of_an_unknown_dependency_names_it() {
         assert_eq!(
-            check_texts(&[item("a", &["z"])], &[], &[]),
+            texts_of_check(&[item("a", &["z"])], &[], &[]),
             ["item `a` depends on `z`, which is not in the plan"]
         );
     }
 
     #[test]
-    fn a_cycle_is_named_item_by_item() {
+    fn the_fault_of_a_cycle_lists_its_items() {
         let items = [
             item("a", &["c"]),
             item("b", &["a"]),
@@ -286,7 +292,7 @@ mod tests {
             item("d", &["a"]),
         ];
         assert_eq!(
-            check_texts(&items, &[], &[]),
+            texts_of_check(&items, &[], &[]),
             ["the dependencies go in a circle: `a` -> `c` -> `b` -> `a`"]
         );
     }
@@ -294,14 +300,14 @@ mod tests {
     #[test]
     fn only_the_items_of_a_cycle_have_its_fault() {
         let items = [item("a", &["b"]), item("b", &["a"]), item("c", &["a"])];
-        let faults = check(&items, &[], &[]);
+        let faults = check_steps(&items, &[], &[]);
         let steps: Vec<_> = faults.iter().map(|fault| fault.step.as_str()).collect();
         assert_eq!(steps, ["b", "a"]);
     }
 
     #[test]
     fn only_steps_that_lack_calls_are_left_to_a_model() {
-        let calling = |required: &[&str]| TodoItem {
+        let calls_clock = |required: &[&str]| TodoItem {
             tool_calls: vec![PlannedCall {
                 tool_name: "clock".to_owned(),
                 arguments: serde_json::json!({}),
@@ -310,10 +316,10 @@ mod tests {
             ..item("a", &[])
         };
         assert_eq!(
-            fault_texts(&steps_left_to_model(&[calling(&[]), calling(&["clock"])])),
+            fault_texts(&left_to_model_faults(&[calls_clock(&[]), calls_clock(&["clock"])])),
             [""; 0]
         );
-        let faults = steps_left_to_model(&[item("b", &[]), calling(&["calculator"])]);
+        let faults = left_to_model_faults(&[item("b", &[]), calls_clock(&["calculator"])]);
         insta::assert_snapshot!(fault_texts(&faults).join("\n"), @r"
         `b`: it has no calls, and the model in use cannot carry out a step
         `a`: it requires the tool `calculator`, which none of its calls names, and the model in use cannot carry out a step
@@ -321,13 +327,13 @@ mod tests {
     }
 
     #[test]
-    fn a_step_with_a_taken_id_gets_a_new_one() {
+    fn an_item_with_a_taken_id_gets_a_new_one() {
         let draft = |id: &str| DraftItem {
             id: id.to_owned(),
             ..DraftItem::default()
         };
         let mut items = [draft("a"), draft("a_2"), draft("a"), draft("q1.a")];
-        let faults = give_unique_ids(&mut items, &[item("a_3", &[])], &earlier());
+        let faults = give_unique_ids(&mut items, &[item("a_3", &[])], &earlier_question());
         let ids: Vec<_> = items.iter().map(|item| item.id.as_str()).collect();
         assert_eq!(ids, ["a", "a_2", "a_4", "q1.a_2"]);
         assert_eq!(
@@ -342,23 +348,23 @@ mod tests {
     #[test]
     fn an_item_that_depends_on_itself_is_a_cycle() {
         assert_eq!(
-            check_texts(&[item("a", &["a"])], &[], &[]),
+            texts_of_check(&[item("a", &["a"])], &[], &[]),
             ["the dependencies go in a circle: `a` -> `a`"]
         );
     }
 
     #[test]
-    fn a_tool_that_is_not_offered_is_refused_by_name() {
+    fn the_fault_of_a_tool_that_is_not_available_names_it() {
         let mut requiring = item("a", &[]);
         requiring.required_tools = vec!["web_search".to_owned()];
         assert_eq!(
-            check_texts(&[requiring], &[tool("calculator")], &[]),
+            texts_of_check(&[requiring], &[tool("calculator")], &[]),
             ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
         );
     }
 
     #[test]
-    fn each_check_collects_at_most_the_number_of_problems_that_is_reported() {
+    fn no_check_returns_more_faults_than_are_reported() {
         let mut requiring = item("a", &[]);
         requiring.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
         requiring.dependencies = requiring.required_tools.clone();
@@ -369,14 +375,15 @@ mod tests {
     }
 
     #[test]
-    fn completed_items_are_not_checked_again() {
+    fn completed_items_are_not_checked() {
         let mut completed = item("a", &["gone"]);
         completed.required_tools = vec!["gone".to_owned()];
         completed.status = TodoItemStatus::Completed;
-        assert_eq!(check_texts(&[completed], &[], &[]), Vec::<String>::new());
+        assert_eq!(texts_of_check(&[completed], &[], &[]), Vec::<String>::new());
     }
 
-    fn earlier() -> [EarlierQuestion; 1] {
+    /// Returns one earlier question. Its only step is completed and has the name `q1.a`.
+    fn earlier_question() -> [EarlierQuestion; 1] {
         let items = vec![crate::plan::tests::with_status("a", TodoItemStatus::Completed)];
         [EarlierQuestion {
             number: 1,
@@ -386,13 +393,13 @@ mod tests {
     }
 
     #[test]
-    fn a_step_may_depend_on_one_of_an_earlier_question() {
+    fn an_item_may_depend_on_a_step_of_an_earlier_question() {
         assert_eq!(
-            check_texts(&[item("a", &["q1.a"])], &[], &earlier()),
+            texts_of_check(&[item("a", &["q1.a"])], &[], &earlier_question()),
             Vec::<String>::new()
         );
         assert_eq!(
-            check_texts(&[item("a", &["q2.a"])], &[], &earlier()),
+            texts_of_check(&[item("a", &["q2.a"])], &[], &earlier_question()),
             ["item `a` depends on `q2.a`, which is not in the plan"]
         );
     }
@@ -400,15 +407,21 @@ mod tests {
     #[test]
     fn the_ids_of_ended_items_are_not_checked() {
         let ended = || crate::plan::tests::with_status("q1.a", TodoItemStatus::Completed);
-        assert_eq!(check_texts(&[ended(), ended()], &[], &earlier()), Vec::<String>::new());
+        assert_eq!(
+            texts_of_check(&[ended(), ended()], &[], &earlier_question()),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
     fn an_id_that_names_an_earlier_step_is_refused() {
         assert_eq!(
-            check_texts(&[item("q1.a", &[])], &[], &earlier()),
+            texts_of_check(&[item("q1.a", &[])], &[], &earlier_question()),
             ["the id `q1.a` names a result of an earlier question; give the step another id"]
         );
-        assert_eq!(check_texts(&[item("q1.b", &[])], &[], &earlier()), Vec::<String>::new());
+        assert_eq!(
+            texts_of_check(&[item("q1.b", &[])], &[], &earlier_question()),
+            Vec::<String>::new()
+        );
     }
 }

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 /// Maximum number of values or types that are listed.
 const MAX_LISTED: usize = 12;
-/// Maximum length of a name that is compared with others, in bytes.
+/// Maximum length of names that are compared with each other, in bytes.
 const MAX_COMPARED_BYTES: usize = 100;
 /// Maximum length of a value that is quoted, in characters.
 const MAX_QUOTED_CHARS: usize = 80;
-/// Similarity from which a name is suggested, from 0 to 1.
+/// Smallest similarity of a name that is suggested. Names have similarities from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.7;
 
 /// Returns what a schema asks for, such as "an integer of at least 1" or "one of `"sum"`, `"mean"`".
@@ -34,7 +34,7 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
         let all: Vec<String> = branches.iter().take(MAX_LISTED).map(describe_asked).collect();
         return all.join(" or ");
     }
-    // A tool that takes numbers may also take them as text (`x-numeric`), which is not mentioned.
+    // A tool that takes numbers may also take them as texts (`x-numeric`). This is not mentioned.
     let is_mentioned = |name: &&str| *name != "string" || map.get("x-numeric") != Some(&Value::Bool(true));
     let types: Vec<&str> = match map.get("type") {
         Some(Value::Array(names)) => {
@@ -50,7 +50,7 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
     format!("{}{}", types.join(" or "), bounds.collect::<String>())
 }
 
-/// Returns what a value of `schema` is, such as "an object" or "`7`".
+/// Returns what values of `schema` are, such as "an object" or "`7`".
 pub(crate) fn describe_given(schema: &Value) -> String {
     let type_name = schema.get("type").and_then(Value::as_str);
     match (type_name, schema.get("const")) {
@@ -61,19 +61,20 @@ pub(crate) fn describe_given(schema: &Value) -> String {
     }
 }
 
-/// Returns a hint with the name that is most similar to `name`, or nothing. Long names are left out, because the time to compare
-/// two names grows with the product of their lengths.
+/// Returns a hint with that one of `names` which is most similar to `name`, or nothing if none is similar. Long names are never
+/// suggested, because the time to compare two names grows with the product of their lengths.
 pub(crate) fn similar_name_hint<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let is_short = |name: &str| name.len() <= MAX_COMPARED_BYTES;
     let lower = name.to_lowercase();
     let names = names.filter(|other| is_short(name) && is_short(other));
-    let scored = names.map(|other| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other));
-    let best = scored
-        .filter(|(score, _)| *score >= MIN_SIMILARITY)
+    let with_similarity = names.map(|other| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other));
+    let best = with_similarity
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(String::new, |(_, other)| format!("; did you mean `{other}`?"))
 }
 
+/// Returns a value as JSON in backticks, cut if it is long.
 fn quote(value: &Value) -> String {
     format!("`{}`", truncate(&value.to_string(), MAX_QUOTED_CHARS))
 }
@@ -90,6 +91,7 @@ fn with_article(name: &str) -> &str {
     }
 }
 
+/// Returns a bound in words, which the value of the keyword follows. Returns `None` for keywords that are no bounds.
 fn bound_words(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         "minimum" => "of at least",

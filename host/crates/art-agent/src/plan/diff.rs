@@ -1,12 +1,12 @@
-//! Compares two versions of a plan (P59).
+//! Finds the items that were added, changed or removed between two versions of a plan (P59).
 
 use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChanges};
 
-/// Returns the changes from `before` to `after`. Items are matched by identifier; if an identifier occurs twice, the last item
-/// counts. An item whose `updatedTimestamp` alone differs is unchanged.
+/// Returns the changes from `before` to `after`. `at` is their time. Items are matched by identifier. If a version has several
+/// items with one identifier, only the last of them counts. An item of which only `updatedTimestamp` differs is unchanged.
 pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
     let (old, new) = (by_id(before), by_id(after));
     let changed = after
@@ -25,7 +25,7 @@ pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> To
     group_by_kind(changed.chain(removed).collect(), at)
 }
 
-/// Returns every item as added, for a first plan.
+/// Returns the changes for a first plan: every item is added.
 pub(crate) fn all_added(items: &[TodoItem], at: Timestamp) -> TodoListChanges {
     diff(&[], items, at)
 }
@@ -34,14 +34,15 @@ fn by_id(items: &[TodoItem]) -> BTreeMap<&str, &TodoItem> {
     items.iter().map(|item| (item.id.as_str(), item)).collect()
 }
 
-/// Returns whether `item` is the last item with its identifier. Compares addresses, because duplicates may be equal.
+/// Returns whether `item` is the last item with its identifier, by its address, because items with the same identifier may be
+/// equal.
 fn is_last(by_id: &BTreeMap<&str, &TodoItem>, item: &TodoItem) -> bool {
     by_id
         .get(item.id.as_str())
         .is_some_and(|last| std::ptr::eq(*last, item))
 }
 
-/// Returns whether two versions of an item differ at most in the time of the last change.
+/// Returns whether two versions of an item are equal, except for the time of their last update.
 fn equal_except_time(one: &TodoItem, other: &TodoItem) -> bool {
     let without_time = |item: &TodoItem| TodoItem {
         updated_timestamp: 0,
@@ -81,8 +82,12 @@ mod tests {
     use super::*;
     use crate::plan::tests::item;
 
-    fn kinds_and_ids(before: &[TodoItem], after: &[TodoItem]) -> Vec<(TodoItemChangeType, String)> {
-        let changes = diff(before, after, 7).changes;
+    /// Time of the changes.
+    const AT: Timestamp = 7;
+
+    /// Returns the changes from `before` to `after`, as kinds of changes and identifiers of items.
+    fn changes_between(before: &[TodoItem], after: &[TodoItem]) -> Vec<(TodoItemChangeType, String)> {
+        let changes = diff(before, after, AT).changes;
         changes
             .into_iter()
             .map(|change| (change.kind, change.item_id))
@@ -92,15 +97,15 @@ mod tests {
     use TodoItemChangeType::{Added, Modified, Removed};
 
     #[test]
-    fn every_item_of_a_first_list_is_reported_as_added() {
-        let changes = all_added(&[item("a", &[])], 7);
+    fn every_item_of_a_first_plan_is_added() {
+        let changes = all_added(&[item("a", &[])], AT);
         assert_eq!(changes.added[0].item, Some(item("a", &[])));
         assert_eq!(changes.added, changes.changes);
     }
 
     #[test]
-    fn removed_items_come_last() {
-        let changes = kinds_and_ids(&[item("a", &[]), item("b", &[])], &[item("c", &[]), item("b", &["c"])]);
+    fn removed_items_are_the_last_changes() {
+        let changes = changes_between(&[item("a", &[]), item("b", &[])], &[item("c", &[]), item("b", &["c"])]);
         assert_eq!(
             changes,
             [
@@ -115,32 +120,32 @@ mod tests {
     fn a_new_update_time_alone_is_not_a_change() {
         let mut later = item("a", &[]);
         later.updated_timestamp = 99;
-        assert_eq!(kinds_and_ids(&[item("a", &[])], &[later]), []);
+        assert_eq!(changes_between(&[item("a", &[])], &[later]), []);
     }
 
     #[test]
-    fn a_new_status_is_a_change_with_the_item_before_and_after() {
+    fn a_change_has_the_item_before_and_after_it() {
         let mut completed = item("a", &[]);
         completed.status = art_core::pes::TodoItemStatus::Completed;
-        let changes = diff(&[item("a", &[])], std::slice::from_ref(&completed), 7);
+        let changes = diff(&[item("a", &[])], std::slice::from_ref(&completed), AT);
         assert_eq!(changes.modified[0].previous_item, Some(item("a", &[])));
         assert_eq!(changes.modified[0].item, Some(completed));
     }
 
     #[test]
-    fn empty_lists_have_no_changes() {
-        assert_eq!(kinds_and_ids(&[], &[]), []);
+    fn an_empty_plan_that_stays_empty_has_no_changes() {
+        assert_eq!(changes_between(&[], &[]), []);
     }
 
     #[test]
-    fn an_emptied_list_reports_its_items_as_removed() {
-        assert_eq!(kinds_and_ids(&[item("a", &[])], &[]), [(Removed, "a".to_owned())]);
+    fn every_item_of_a_plan_that_becomes_empty_is_removed() {
+        assert_eq!(changes_between(&[item("a", &[])], &[]), [(Removed, "a".to_owned())]);
     }
 
     #[test]
     fn of_items_with_the_same_id_only_the_last_counts() {
         let after = [item("a", &[]), item("a", &["b"])];
-        let changes = diff(&[], &after, 7);
+        let changes = diff(&[], &after, AT);
         assert_eq!(changes.changes.len(), 1);
         assert_eq!(changes.added[0].item.as_ref(), after.last());
     }

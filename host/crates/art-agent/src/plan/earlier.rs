@@ -1,4 +1,5 @@
-//! The steps of earlier questions of a thread: the context of a new question, whose planned calls may take their outputs.
+//! The steps of earlier questions of a thread. The planner of a new question sees them, and the calls that it plans may take
+//! their outputs.
 
 use art_core::pes::{EarlierQuestion, PesAgentStateData, TodoItem, TodoItemStatus};
 
@@ -21,7 +22,7 @@ impl EarlierStep<'_> {
     }
 }
 
-/// Returns all steps of the questions, oldest first.
+/// Returns all steps of these questions, oldest first.
 pub(crate) fn earlier_steps(questions: &[EarlierQuestion]) -> impl Iterator<Item = EarlierStep<'_>> {
     let steps = |question| question_steps(question);
     questions.iter().flat_map(steps)
@@ -32,16 +33,19 @@ pub(crate) fn question_steps(question: &EarlierQuestion) -> impl Iterator<Item =
     question.items.iter().map(move |item| EarlierStep { question, item })
 }
 
-/// Returns the step with a name such as `q2.step_1`.
+/// Returns the step that has this name, such as `q2.step_1`.
 pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> Option<&'a TodoItem> {
     let (number, id) = name.strip_prefix('q')?.split_once('.')?;
-    let number: u64 = number.parse().ok()?;
-    let question = questions.iter().find(|question| question.number == number)?;
+    // A number with a sign or a leading zero names no question.
+    let question = questions
+        .iter()
+        .find(|question| question.number.to_string() == number)?;
     question.items.iter().find(|item| item.id == id)
 }
 
-/// Adds `items` to the earlier questions of `state`, as the plan of its current question. Items that neither completed nor failed
-/// are left out. The oldest questions are dropped when there are too many questions or steps (P90).
+/// Adds the current question of a thread, `state.query`, to its earlier questions. The steps of the question are the completed
+/// and the failed ones of `items`; without any, nothing is added. If there are then too many earlier questions or steps, the
+/// oldest questions are dropped (P90).
 pub(crate) fn archive(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
     use TodoItemStatus::{Completed, Failed};
     let is_completed_or_failed = |item: &TodoItem| matches!(item.status, Completed | Failed);
@@ -67,7 +71,7 @@ mod tests {
         with_status(id, TodoItemStatus::Completed)
     }
 
-    /// Returns the state of a thread in which each of the plans was archived.
+    /// Returns the state of a thread that had one question with each of these plans. The query contains the number of items.
     fn archive_plans(plans: impl IntoIterator<Item = Vec<TodoItem>>) -> PesAgentStateData {
         let mut state = PesAgentStateData::default();
         for plan in plans {
@@ -77,7 +81,8 @@ mod tests {
         state
     }
 
-    fn names(state: &PesAgentStateData) -> Vec<String> {
+    /// Returns the names of all earlier steps.
+    fn step_names(state: &PesAgentStateData) -> Vec<String> {
         earlier_steps(&state.earlier_questions)
             .map(|step| step.name())
             .collect()
@@ -86,7 +91,7 @@ mod tests {
     #[test]
     fn steps_with_the_same_id_have_different_names() {
         let state = archive_plans([vec![completed("a")], vec![completed("a"), completed("b.c")]]);
-        assert_eq!(names(&state), ["q1.a", "q2.a", "q2.b.c"]);
+        assert_eq!(step_names(&state), ["q1.a", "q2.a", "q2.b.c"]);
         assert_eq!(state.earlier_questions[1].query, "question 2");
         for step in earlier_steps(&state.earlier_questions) {
             let found = find_earlier(&state.earlier_questions, &step.name()).unwrap();
@@ -95,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_no_step_is_not_found() {
+    fn no_step_is_found_by_a_name_that_none_has() {
         let state = archive_plans([vec![completed("a")]]);
         for name in ["a", "q1", "q1.", "q1.b", "q2.a", "q.a", "q-1.a", ""] {
             assert_eq!(find_earlier(&state.earlier_questions, name), None, "{name}");
@@ -103,10 +108,18 @@ mod tests {
     }
 
     #[test]
-    fn only_steps_that_ended_with_a_result_or_an_error_are_kept() {
+    fn a_number_with_a_sign_or_a_leading_zero_names_no_question() {
+        let state = archive_plans([vec![completed("a")]]);
+        for name in ["q+1.a", "q01.a"] {
+            assert_eq!(find_earlier(&state.earlier_questions, name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_completed_and_failed_steps_are_kept() {
         use TodoItemStatus::{Cancelled, Failed, Pending};
         let plan = [Failed, Pending, Cancelled].map(|status| with_status(&format!("{status:?}"), status));
-        assert_eq!(names(&archive_plans([plan.to_vec()])), ["q1.Failed"]);
+        assert_eq!(step_names(&archive_plans([plan.to_vec()])), ["q1.Failed"]);
         assert_eq!(archive_plans([vec![with_status("a", Pending)]]).earlier_questions, []);
     }
 
@@ -114,8 +127,11 @@ mod tests {
     fn a_question_keeps_its_number_when_older_ones_are_dropped() {
         let state = archive_plans(vec![vec![completed("a")]; MAX_QUESTIONS + 2]);
         assert_eq!(state.earlier_questions.len(), MAX_QUESTIONS);
-        assert_eq!(names(&state)[0], "q3.a");
-        let large: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| completed(&n.to_string())).collect();
-        assert_eq!(names(&archive_plans([vec![completed("a")], large]))[0], "q2.0");
+        assert_eq!(step_names(&state)[0], "q3.a");
+        let longest_plan: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| completed(&n.to_string())).collect();
+        assert_eq!(
+            step_names(&archive_plans([vec![completed("a")], longest_plan]))[0],
+            "q2.0"
+        );
     }
 }

@@ -1,23 +1,23 @@
-//! Whether the values of one JSON Schema are values of another.
+//! Finds out whether the values of one JSON Schema, the producer, are values of another one, the consumer.
 //!
-//! A planned call takes the output of an earlier one. Before anything runs, the schema of that output is compared with the schema
-//! of the argument: every value fits, none fits, or the verdict is known only when the plan runs. The comparison understands the keywords
-//! that say what a value is made of. Any other keyword of the consumer leaves the result open, unless the keyword cannot apply to
-//! the values or the producer has the same one. Keywords of the producer that the comparison does not understand only narrow the
-//! values, so they are left out.
+//! A planned call takes the output of an earlier one. Before anything runs, the schema of that output (the producer) is compared
+//! with the schema of the argument (the consumer). The verdict is that every value fits, that no value fits, or that this is
+//! known only when the plan runs. The comparison understands the keywords that say what a value is made of. Any other keyword of
+//! the consumer leaves the verdict open, unless the keyword does not apply to the values or the producer has the same keyword.
+//! Keywords of the producer that the comparison does not understand are ignored, because they only exclude some of the values.
 
 use std::ops::ControlFlow;
 
 use art_core::JsonObject;
 use serde_json::{Value, json};
 
-/// Maximum number of pairs of schemas that one comparison looks at.
+/// Maximum number of pairs of schemas, or parts of them, that are compared for one verdict.
 const MAX_PAIRS: u32 = 20_000;
 
-/// Magnitude from which 64-bit floating point cannot represent every whole number.
+/// From this size, 64-bit floating-point numbers do not include every whole number.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Keywords that do not restrict values. `format` is an annotation in 2020-12.
+/// Keywords that do not restrict values. In JSON Schema 2020-12, `format` is one of them.
 const ANNOTATIONS: [&str; 14] = [
     "title",
     "description",
@@ -35,42 +35,44 @@ const ANNOTATIONS: [&str; 14] = [
     "contentEncoding",
 ];
 
-/// Whether the values of a producer are values of a consumer.
+/// Whether the values of a producer fit a consumer, which means that they are values of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Every value of the producer is valid for the consumer.
+    /// Every value of the producer fits the consumer.
     Yes,
-    /// No value of the producer is valid for the consumer.
+    /// No value of the producer fits the consumer.
     No,
-    /// It depends on the value, or on a keyword that is not understood.
-    RunTime,
+    /// Whether a value fits is known only when the plan runs, because it depends on the value or on a keyword that is not
+    /// understood.
+    AtRunTime,
 }
 
 impl Verdict {
-    /// Returns the verdict on a value that has to fit both.
+    /// Returns the verdict on values that have to fit two consumers, from the verdict for each.
     const fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::No, _) | (_, Self::No) => Self::No,
             (Self::Yes, Self::Yes) => Self::Yes,
-            _ => Self::RunTime,
+            _ => Self::AtRunTime,
         }
     }
 
-    /// Returns the verdict on a value that comes from one of two producers.
+    /// Returns the verdict on values of either of two producers, from the verdict for each.
     fn either(self, other: Self) -> Self {
-        if self == other { self } else { Self::RunTime }
+        if self == other { self } else { Self::AtRunTime }
     }
 
-    /// Returns the verdict on a value that may be absent. Even if no present value fits, an absent one may.
+    /// Returns the verdict on an object or array with a part that may be absent, from the verdict on the part. Even if no value
+    /// of the part fits, an object or array without the part may.
     const fn if_present(self) -> Self {
         match self {
             Self::Yes => Self::Yes,
-            Self::No | Self::RunTime => Self::RunTime,
+            Self::No | Self::AtRunTime => Self::AtRunTime,
         }
     }
 }
 
-/// Returns whether the values of `producer` are values of `consumer`. Both are schemas without references.
+/// Returns whether the values of `producer` fit `consumer`. Both are schemas without `$ref`.
 pub(crate) fn compare_schemas(producer: &Value, consumer: &Value) -> Verdict {
     Comparison { pairs_left: MAX_PAIRS }.compare(producer, consumer)
 }
@@ -80,12 +82,12 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
 }
 
-/// Returns the schema of exactly one value.
-pub(crate) fn constant(value: &Value) -> Value {
+/// Returns the schema that only `value` satisfies.
+pub(crate) fn constant_schema(value: &Value) -> Value {
     json!({"const": value})
 }
 
-/// The types of JSON.
+/// The types of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Null,
@@ -98,7 +100,7 @@ enum Type {
 }
 
 impl Type {
-    /// All types. A number may be an integer.
+    /// Types that together contain all values. An integer is a number.
     const ALL: [Self; 6] = [
         Self::Null,
         Self::Boolean,
@@ -108,6 +110,7 @@ impl Type {
         Self::Object,
     ];
 
+    /// Returns the type with this name in JSON Schema.
     fn parse(name: &Value) -> Option<Self> {
         Some(match name.as_str()? {
             "null" => Self::Null,
@@ -121,6 +124,7 @@ impl Type {
         })
     }
 
+    /// Returns the smallest type that contains `value`.
     fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -133,7 +137,7 @@ impl Type {
         }
     }
 
-    /// Returns the types that a schema names, or all.
+    /// Returns the types that the keyword `type` of a schema allows, or all types without this keyword.
     fn named(schema: &JsonObject) -> Vec<Self> {
         match schema.get("type") {
             Some(Value::Array(names)) => names.iter().filter_map(Self::parse).collect(),
@@ -142,28 +146,28 @@ impl Type {
         }
     }
 
-    /// Returns whether a value of this type is of one of `types`.
+    /// Returns whether values of this type are of one of `types`. `value` is the value, if it is just one that is known.
     fn is_in(self, types: &[Self], value: Option<&Value>) -> Verdict {
         if types.contains(&self) || (self == Self::Integer && types.contains(&Self::Number)) {
             Verdict::Yes
         } else if self == Self::Number && types.contains(&Self::Integer) && value.is_none() {
-            Verdict::RunTime
+            Verdict::AtRunTime
         } else {
             Verdict::No
         }
     }
 }
 
-/// Some values of a producer: all of one type that a schema allows, or exactly one.
+/// Some of the values of a producer: those of one type, or exactly one known value.
 #[derive(Clone, Copy, Debug)]
 struct Values<'a> {
     value_type: Type,
     schema: &'a JsonObject,
-    /// The value, if it is exactly one.
+    /// The value, if it is exactly one known value.
     single: Option<&'a Value>,
 }
 
-/// A comparison, which ends with [`Verdict::RunTime`] once it has looked at too many pairs.
+/// A comparison of two schemas. It ends with [`Verdict::AtRunTime`] once too many pairs of their parts were compared.
 struct Comparison {
     pairs_left: u32,
 }
@@ -171,11 +175,11 @@ struct Comparison {
 impl Comparison {
     fn compare(&mut self, producer: &Value, consumer: &Value) -> Verdict {
         let Some(pairs_left) = self.pairs_left.checked_sub(1) else {
-            return Verdict::RunTime;
+            return Verdict::AtRunTime;
         };
         self.pairs_left = pairs_left;
         match (producer, consumer) {
-            // A producer that allows no value fits every consumer, and every value fits `true`.
+            // A producer without values fits every consumer, and every value fits the consumer `true`.
             (Value::Bool(false), _) | (_, Value::Bool(true)) => Verdict::Yes,
             (_, Value::Bool(false)) => Verdict::No,
             _ if producer == consumer => Verdict::Yes,
@@ -184,33 +188,42 @@ impl Comparison {
         }
     }
 
-    /// Compares the parts of `producer` with `consumer`. A value satisfies every part, so the first part with a definite verdict decides.
+    /// Compares each part of `producer` with `consumer`: its own keywords, its alternatives (`anyOf` and `oneOf`) and its parts
+    /// in `allOf`. A value satisfies all of these, so the first verdict other than [`Verdict::AtRunTime`] is the result.
     fn compare_parts(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
         let break_if_definite = |verdict: Verdict| match verdict {
-            Verdict::RunTime => ControlFlow::Continue(()),
+            Verdict::AtRunTime => ControlFlow::Continue(()),
             verdict => ControlFlow::Break(verdict),
         };
-        let mut compare_all = || {
+        let mut compare_until_definite = || {
             break_if_definite(self.compare_own_keywords(producer, consumer))?;
-            for branches in ["anyOf", "oneOf"]
+            for alternatives in ["anyOf", "oneOf"]
                 .iter()
                 .filter_map(|key| producer.get(*key)?.as_array())
             {
-                let verdicts: Vec<_> = branches.iter().map(|branch| self.compare(branch, consumer)).collect();
-                break_if_definite(verdicts.into_iter().reduce(Verdict::either).unwrap_or(Verdict::RunTime))?;
+                let verdicts: Vec<_> = alternatives
+                    .iter()
+                    .map(|alternative| self.compare(alternative, consumer))
+                    .collect();
+                break_if_definite(
+                    verdicts
+                        .into_iter()
+                        .reduce(Verdict::either)
+                        .unwrap_or(Verdict::AtRunTime),
+                )?;
             }
             for part in producer.get("allOf").and_then(Value::as_array).into_iter().flatten() {
                 break_if_definite(self.compare(part, consumer))?;
             }
             ControlFlow::Continue(())
         };
-        match compare_all() {
+        match compare_until_definite() {
             ControlFlow::Break(verdict) => verdict,
-            ControlFlow::Continue(()) => Verdict::RunTime,
+            ControlFlow::Continue(()) => Verdict::AtRunTime,
         }
     }
 
-    /// Compares what the keywords of `producer` itself say, without its branches.
+    /// Compares what the keywords of `producer` say, without those that contain alternatives or parts.
     fn compare_own_keywords(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
         let constant = producer.get("const").map(std::slice::from_ref);
         let choices = constant.or_else(|| producer.get("enum")?.as_array().map(Vec::as_slice));
@@ -229,9 +242,13 @@ impl Comparison {
                 types.map(|values| self.compare_values(values, consumer)).collect()
             }
         };
-        verdicts.into_iter().reduce(Verdict::either).unwrap_or(Verdict::RunTime)
+        verdicts
+            .into_iter()
+            .reduce(Verdict::either)
+            .unwrap_or(Verdict::AtRunTime)
     }
 
+    /// Compares a single known value with every keyword of the consumer.
     fn compare_value(&mut self, value: &Value, consumer: &Value) -> Verdict {
         let values = Values {
             value_type: Type::of(value),
@@ -241,15 +258,15 @@ impl Comparison {
         self.compare_values(values, consumer)
     }
 
-    /// Compares values with every keyword of the consumer.
+    /// Compares values of a producer with every keyword of the consumer.
     fn compare_values(&mut self, values: Values<'_>, consumer: &Value) -> Verdict {
         let consumer = match consumer {
             Value::Bool(allows) => return if *allows { Verdict::Yes } else { Verdict::No },
             Value::Object(consumer) => consumer,
-            _ => return Verdict::RunTime,
+            _ => return Verdict::AtRunTime,
         };
         let Some(pairs_left) = self.pairs_left.checked_sub(1) else {
-            return Verdict::RunTime;
+            return Verdict::AtRunTime;
         };
         self.pairs_left = pairs_left;
         let mut verdict = values.value_type.is_in(&Type::named(consumer), values.single);
@@ -262,29 +279,30 @@ impl Comparison {
         verdict
     }
 
+    /// Compares values with one keyword of the consumer, whose value is `asked`.
     fn compare_keyword(&mut self, values: Values<'_>, keyword: &str, asked: &Value, consumer: &JsonObject) -> Verdict {
-        let branches = || asked.as_array().map(Vec::as_slice).unwrap_or_default();
+        let asked_list = || asked.as_array().map(Vec::as_slice).unwrap_or_default();
         match keyword {
             "type" => Verdict::Yes,
             "const" => self.compare_enum(values, std::slice::from_ref(asked)),
-            "enum" => self.compare_enum(values, branches()),
+            "enum" => self.compare_enum(values, asked_list()),
             "allOf" => {
-                let parts = branches().iter().map(|part| self.compare_values(values, part));
+                let parts = asked_list().iter().map(|part| self.compare_values(values, part));
                 parts.fold(Verdict::Yes, Verdict::and)
             }
-            "anyOf" => self.compare_any_of(values, branches()),
-            "oneOf" => self.compare_one_of(values, branches()),
+            "anyOf" => self.compare_any_of(values, asked_list()),
+            "oneOf" => self.compare_one_of(values, asked_list()),
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => compare_bound(values, keyword, asked),
-            "multipleOf" => compare_multiple(values, asked),
+            "multipleOf" => compare_multiple_of(values, asked),
             "minLength" | "maxLength" => {
                 compare_length(values, Type::String, ("minLength", "maxLength"), keyword, asked)
             }
             "minItems" | "maxItems" => compare_length(values, Type::Array, ("minItems", "maxItems"), keyword, asked),
             "minProperties" | "maxProperties" => compare_property_count(values, keyword, asked),
-            // Both keywords of a pair are looked at together.
+            // `items` and `prefixItems` are compared together, and so are `properties` and `additionalProperties` below.
             "items" if consumer.contains_key("prefixItems") => Verdict::Yes,
             "items" | "prefixItems" => self.compare_items(values, consumer),
-            "required" => compare_required(values, branches()),
+            "required" => compare_required(values, asked_list()),
             "additionalProperties" if consumer.contains_key("properties") => Verdict::Yes,
             "properties" | "additionalProperties" => self.compare_properties(values, consumer),
             "x-numeric" => compare_numeric(values, asked),
@@ -294,20 +312,21 @@ impl Comparison {
         }
     }
 
+    /// Compares values with the values that the consumer lists in `enum` or `const`.
     fn compare_enum(&mut self, values: Values<'_>, choices: &[Value]) -> Verdict {
         if let Some(value) = values.single {
             let is_same = choices.iter().any(|choice| is_equal(choice, value));
             return if is_same { Verdict::Yes } else { Verdict::No };
         }
-        let schema = Value::Object(values.schema.clone());
-        let is_excluded = |choice: &Value| {
-            let is_typed = Type::of(choice).is_in(&[values.value_type], Some(choice)) == Verdict::Yes;
-            !is_typed || self.compare_value(choice, &schema) == Verdict::No
+        let producer = Value::Object(values.schema.clone());
+        let is_never_produced = |choice: &Value| {
+            let has_type = Type::of(choice).is_in(&[values.value_type], Some(choice)) == Verdict::Yes;
+            !has_type || self.compare_value(choice, &producer) == Verdict::No
         };
-        if choices.iter().all(is_excluded) {
+        if choices.iter().all(is_never_produced) {
             Verdict::No
         } else {
-            Verdict::RunTime
+            Verdict::AtRunTime
         }
     }
 
@@ -329,31 +348,32 @@ impl Comparison {
             .map(|branch| self.compare_values(values, branch))
             .collect();
         let count_of = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        match (count_of(Verdict::Yes), count_of(Verdict::RunTime)) {
+        match (count_of(Verdict::Yes), count_of(Verdict::AtRunTime)) {
             (0, 0) => Verdict::No,
             (1, 0) => Verdict::Yes,
             (2.., _) => Verdict::No,
-            _ => Verdict::RunTime,
+            _ => Verdict::AtRunTime,
         }
     }
 
-    /// Compares item by item, up to the first item after those that either schema lists. That item stands for all later ones.
+    /// Compares arrays item by item: those for which a schema has an own entry in `prefixItems`, and one more, which stands for
+    /// all later items.
     fn compare_items(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
         if values.value_type != Type::Array {
             return Verdict::Yes;
         }
-        let listed = |schema: &JsonObject| schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+        let own_entries = |schema: &JsonObject| schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
         let (fewest, most) = count_bounds(values.schema, "minItems", "maxItems");
-        let last = listed(values.schema).max(listed(consumer)) + 1;
+        let compared_count = own_entries(values.schema).max(own_entries(consumer)) + 1;
         let mut verdict = Verdict::Yes;
-        for (n, position) in (0..last).zip(0_u32..) {
+        for (n, position) in (0..compared_count).zip(0_u32..) {
             let position = f64::from(position);
             if position >= most {
                 break;
             }
-            let item_verdict = self.compare(item(values.schema, n), item(consumer, n));
-            let is_there = position < fewest;
-            verdict = verdict.and(if is_there {
+            let item_verdict = self.compare(item_schema(values.schema, n), item_schema(consumer, n));
+            let is_always_there = position < fewest;
+            verdict = verdict.and(if is_always_there {
                 item_verdict
             } else {
                 item_verdict.if_present()
@@ -362,47 +382,52 @@ impl Comparison {
         verdict
     }
 
-    /// Compares key by key, and then what the schemas say of all other keys.
+    /// Compares objects key by key, and then what the schemas say of the values under all other keys.
     fn compare_properties(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
         if values.value_type != Type::Object {
             return Verdict::Yes;
         }
         if consumer.contains_key("patternProperties") {
-            return Verdict::RunTime;
+            return Verdict::AtRunTime;
         }
         let mut verdict = Verdict::Yes;
         for key in declared_keys(values.schema).chain(declared_keys(consumer)) {
-            let property_verdict = self.compare(property(values.schema, key), property(consumer, key));
-            let is_there = requires(values.schema, key);
-            verdict = verdict.and(if is_there {
+            let property_verdict = self.compare(property_schema(values.schema, key), property_schema(consumer, key));
+            let is_always_there = requires_key(values.schema, key);
+            verdict = verdict.and(if is_always_there {
                 property_verdict
             } else {
                 property_verdict.if_present()
             });
         }
-        let others = self.compare(other_properties(values.schema), other_properties(consumer));
-        verdict.and(others.if_present())
+        let others_verdict = self.compare(
+            other_properties_schema(values.schema),
+            other_properties_schema(consumer),
+        );
+        verdict.and(others_verdict.if_present())
     }
 }
 
-/// Returns the verdict for a keyword that is not understood. If the keyword applies to one type only, values of other types satisfy it.
+/// Returns the verdict on values of a type for a keyword of the consumer that is not understood. If the keyword applies to
+/// another type only, the values satisfy it.
 fn judge_unknown_keyword(value_type: Type, keyword: &str) -> Verdict {
-    let about = match keyword {
+    let keyword_type = match keyword {
         "pattern" => Type::String,
         "contains" | "minContains" | "maxContains" | "uniqueItems" | "unevaluatedItems" => Type::Array,
         "patternProperties" | "propertyNames" | "dependentRequired" | "dependentSchemas" | "unevaluatedProperties" => {
             Type::Object
         }
-        _ => return Verdict::RunTime,
+        _ => return Verdict::AtRunTime,
     };
-    if value_type == about {
-        Verdict::RunTime
+    if value_type == keyword_type {
+        Verdict::AtRunTime
     } else {
         Verdict::Yes
     }
 }
 
-/// Returns a schema of the structure of `value`: its size as a number, its length, its items or its properties.
+/// Returns a schema that says what `value` is made of: the number itself, the length of a text, the items of an array or the
+/// properties of an object.
 fn structure_schema(value: &Value) -> JsonObject {
     let schema = match value {
         Value::Null | Value::Bool(_) => json!({}),
@@ -413,12 +438,15 @@ fn structure_schema(value: &Value) -> JsonObject {
         }
         Value::Array(items) => {
             let length = items.len();
-            let items: Vec<Value> = items.iter().map(constant).collect();
+            let items: Vec<Value> = items.iter().map(constant_schema).collect();
             json!({"prefixItems": items, "minItems": length, "maxItems": length})
         }
         Value::Object(map) => {
             let keys: Vec<&String> = map.keys().collect();
-            let properties: JsonObject = map.iter().map(|(key, value)| (key.clone(), constant(value))).collect();
+            let properties: JsonObject = map
+                .iter()
+                .map(|(key, value)| (key.clone(), constant_schema(value)))
+                .collect();
             json!({"properties": properties, "required": keys, "additionalProperties": false})
         }
     };
@@ -428,7 +456,7 @@ fn structure_schema(value: &Value) -> JsonObject {
     }
 }
 
-/// Returns whether two values are the same to JSON Schema, which compares numbers by their value.
+/// Returns whether two values are equal in JSON Schema, in which `1` and `1.0` are the same number.
 fn is_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(a), Value::Number(b)) => a == b || (!(a.is_u64() && b.is_u64()) && a.as_f64() == b.as_f64()),
@@ -441,32 +469,50 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The lowest or the highest number of a schema, and whether this number itself is excluded.
-type Bound = (f64, bool);
+/// The lowest or the highest number that a schema allows.
+#[derive(Clone, Copy)]
+struct Bound {
+    number: f64,
+    /// Whether the number itself is not allowed.
+    is_excluded: bool,
+}
 
+impl Bound {
+    fn new(number: f64, is_excluded: bool) -> Self {
+        Self { number, is_excluded }
+    }
+
+    /// Returns the bound of the same numbers with the opposite sign.
+    fn negated(self) -> Self {
+        Self::new(-self.number, self.is_excluded)
+    }
+}
+
+/// Returns the lower bound of the numbers of a schema.
 fn lowest(schema: &JsonObject) -> Bound {
     let (inclusive, exclusive) = (
         number_keyword(schema, "minimum"),
         number_keyword(schema, "exclusiveMinimum"),
     );
     match (inclusive, exclusive) {
-        (Some(inclusive), Some(exclusive)) if exclusive >= inclusive => (exclusive, true),
-        (Some(inclusive), _) => (inclusive, false),
-        (None, Some(exclusive)) => (exclusive, true),
-        (None, None) => (f64::NEG_INFINITY, false),
+        (Some(inclusive), Some(exclusive)) if exclusive >= inclusive => Bound::new(exclusive, true),
+        (Some(inclusive), _) => Bound::new(inclusive, false),
+        (None, Some(exclusive)) => Bound::new(exclusive, true),
+        (None, None) => Bound::new(f64::NEG_INFINITY, false),
     }
 }
 
+/// Returns the upper bound of the numbers of a schema.
 fn highest(schema: &JsonObject) -> Bound {
     let (inclusive, exclusive) = (
         number_keyword(schema, "maximum"),
         number_keyword(schema, "exclusiveMaximum"),
     );
     match (inclusive, exclusive) {
-        (Some(inclusive), Some(exclusive)) if exclusive <= inclusive => (exclusive, true),
-        (Some(inclusive), _) => (inclusive, false),
-        (None, Some(exclusive)) => (exclusive, true),
-        (None, None) => (f64::INFINITY, false),
+        (Some(inclusive), Some(exclusive)) if exclusive <= inclusive => Bound::new(exclusive, true),
+        (Some(inclusive), _) => Bound::new(inclusive, false),
+        (None, Some(exclusive)) => Bound::new(exclusive, true),
+        (None, None) => Bound::new(f64::INFINITY, false),
     }
 }
 
@@ -474,36 +520,37 @@ fn number_keyword(schema: &JsonObject, keyword: &str) -> Option<f64> {
     schema.get(keyword)?.as_f64()
 }
 
-/// Compares numbers with a bound of the consumer.
+/// Compares numbers with a bound of the consumer: `keyword` with the value `asked`.
 fn compare_bound(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
     if !matches!(values.value_type, Type::Integer | Type::Number) {
         return Verdict::Yes;
     }
     let Some(asked) = asked.as_f64() else {
-        return Verdict::RunTime;
+        return Verdict::AtRunTime;
     };
     let (low, high) = (lowest(values.schema), highest(values.schema));
-    // An upper bound of numbers is a lower bound of their negatives.
+    // An upper bound of numbers is a lower bound of the numbers with the opposite sign, so only lower bounds are compared. All
+    // numbers fit if the lowest one (`near`) does, and none fits if the highest one (`far`) does not.
     let (near, far, asked) = match keyword {
         "minimum" | "exclusiveMinimum" => (low, high, asked),
-        _ => ((-high.0, high.1), (-low.0, low.1), -asked),
+        _ => (high.negated(), low.negated(), -asked),
     };
-    let is_inexact = |bound: f64| bound.is_finite() && bound.abs() >= MAX_EXACT;
-    if [near.0, far.0, asked].into_iter().any(is_inexact) {
-        return Verdict::RunTime;
+    let is_inexact = |number: f64| number.is_finite() && number.abs() >= MAX_EXACT;
+    if [near.number, far.number, asked].into_iter().any(is_inexact) {
+        return Verdict::AtRunTime;
     }
-    let excludes = keyword.starts_with("exclusive");
-    if near.0 > asked || (near.0 == asked && (near.1 || !excludes)) {
+    let excludes_asked = keyword.starts_with("exclusive");
+    if near.number > asked || (near.number == asked && (near.is_excluded || !excludes_asked)) {
         Verdict::Yes
-    } else if far.0 < asked || (far.0 == asked && (far.1 || excludes)) {
+    } else if far.number < asked || (far.number == asked && (far.is_excluded || excludes_asked)) {
         Verdict::No
     } else {
-        Verdict::RunTime
+        Verdict::AtRunTime
     }
 }
 
-/// Compares a text with a consumer that takes only texts which are numbers. A text that is not known yet counts as fitting: the
-/// tool refuses it when the plan runs, as it refuses any other text that it cannot read.
+/// Compares values with the keyword `x-numeric`, with which a consumer accepts only texts that are numbers. A text that is not
+/// known yet counts as fitting: if it is no number, the tool refuses it when the plan runs, like any text that it cannot read.
 fn compare_numeric(values: Values<'_>, asked: &Value) -> Verdict {
     let is_number = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
     match values.single.and_then(Value::as_str) {
@@ -512,7 +559,8 @@ fn compare_numeric(values: Values<'_>, asked: &Value) -> Verdict {
     }
 }
 
-fn compare_multiple(values: Values<'_>, asked: &Value) -> Verdict {
+/// Compares numbers with the keyword `multipleOf`.
+fn compare_multiple_of(values: Values<'_>, asked: &Value) -> Verdict {
     let is_number = matches!(values.value_type, Type::Integer | Type::Number);
     let remainder = |value: &Value| value.as_i64()?.checked_rem(asked.as_i64()?);
     match values.single.map(remainder) {
@@ -521,11 +569,11 @@ fn compare_multiple(values: Values<'_>, asked: &Value) -> Verdict {
         Some(Some(_)) => Verdict::No,
         None if values.schema.get("multipleOf") == Some(asked) => Verdict::Yes,
         None if values.value_type == Type::Integer && asked.as_i64() == Some(1) => Verdict::Yes,
-        _ => Verdict::RunTime,
+        _ => Verdict::AtRunTime,
     }
 }
 
-/// Returns the lowest and the highest count that a schema allows.
+/// Returns the lowest and the highest count that a schema allows, which are the values of the keywords `min` and `max`.
 fn count_bounds(schema: &JsonObject, min: &str, max: &str) -> (f64, f64) {
     (
         number_keyword(schema, min).unwrap_or(0.0),
@@ -533,100 +581,113 @@ fn count_bounds(schema: &JsonObject, min: &str, max: &str) -> (f64, f64) {
     )
 }
 
-/// Compares a length with a bound of the consumer; `names` are the keywords of the lowest and the highest length.
-fn compare_length(values: Values<'_>, about: Type, names: (&str, &str), keyword: &str, asked: &Value) -> Verdict {
-    if values.value_type != about {
+/// Compares the lengths of values of the type `value_type`, which is texts or arrays, with a bound of the consumer. `keywords`
+/// are the two for the lowest and the highest length of such values.
+fn compare_length(
+    values: Values<'_>,
+    value_type: Type,
+    keywords: (&str, &str),
+    keyword: &str,
+    asked: &Value,
+) -> Verdict {
+    if values.value_type != value_type {
         return Verdict::Yes;
     }
-    compare_count(count_bounds(values.schema, names.0, names.1), keyword == names.0, asked)
+    let (min, max) = keywords;
+    compare_count(count_bounds(values.schema, min, max), keyword == min, asked)
 }
 
+/// Compares the number of properties of objects with a bound of the consumer.
 fn compare_property_count(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
     if values.value_type != Type::Object {
         return Verdict::Yes;
     }
     let (fewest, most) = count_bounds(values.schema, "minProperties", "maxProperties");
-    let length = |count: usize| u32::try_from(count).map_or(f64::INFINITY, f64::from);
-    let required = values
+    let as_float = |count: usize| u32::try_from(count).map_or(f64::INFINITY, f64::from);
+    let required_count = values
         .schema
         .get("required")
         .and_then(Value::as_array)
         .map_or(0, Vec::len);
-    let is_closed = *other_properties(values.schema) == Value::Bool(false);
-    let most = if is_closed {
-        most.min(length(declared_keys(values.schema).count()))
+    let allows_only_declared_keys = *other_properties_schema(values.schema) == Value::Bool(false);
+    let most = if allows_only_declared_keys {
+        most.min(as_float(declared_keys(values.schema).count()))
     } else {
         most
     };
-    compare_count((fewest.max(length(required)), most), keyword == "minProperties", asked)
+    compare_count(
+        (fewest.max(as_float(required_count)), most),
+        keyword == "minProperties",
+        asked,
+    )
 }
 
-/// Compares counts between `fewest` and `most` with a bound.
+/// Compares counts between `fewest` and `most` with the bound `asked` of the consumer.
 fn compare_count((fewest, most): (f64, f64), is_minimum: bool, asked: &Value) -> Verdict {
     let Some(asked) = asked.as_f64() else {
-        return Verdict::RunTime;
+        return Verdict::AtRunTime;
     };
-    let (fits, exceeds) = if is_minimum {
+    let (all_fit, none_fits) = if is_minimum {
         (fewest >= asked, most < asked)
     } else {
         (most <= asked, fewest > asked)
     };
-    match (fits, exceeds) {
+    match (all_fit, none_fits) {
         (true, _) => Verdict::Yes,
         (false, true) => Verdict::No,
-        (false, false) => Verdict::RunTime,
+        (false, false) => Verdict::AtRunTime,
     }
 }
 
-/// Compares the keys that objects have with those that the consumer requires.
+/// Compares the keys that objects have with `keys`, which the consumer requires.
 fn compare_required(values: Values<'_>, keys: &[Value]) -> Verdict {
     if values.value_type != Type::Object {
         return Verdict::Yes;
     }
     let verdicts = keys.iter().filter_map(Value::as_str).map(|key| {
-        if requires(values.schema, key) {
+        if requires_key(values.schema, key) {
             Verdict::Yes
-        } else if *property(values.schema, key) == Value::Bool(false) {
+        } else if *property_schema(values.schema, key) == Value::Bool(false) {
             Verdict::No
         } else {
-            Verdict::RunTime
+            Verdict::AtRunTime
         }
     });
     verdicts.fold(Verdict::Yes, Verdict::and)
 }
 
-/// The schema of any value.
-pub(crate) const ANY: &Value = &Value::Bool(true);
+/// The schema that every value satisfies.
+pub(crate) const ANY_VALUE: &Value = &Value::Bool(true);
 
-/// Returns the schema of the item at position `n`.
-pub(crate) fn item(schema: &JsonObject, n: usize) -> &Value {
-    let listed = schema.get("prefixItems").and_then(|items| items.get(n));
-    listed.or_else(|| schema.get("items")).unwrap_or(ANY)
+/// Returns the schema of the item at position `n` of an array.
+pub(crate) fn item_schema(schema: &JsonObject, n: usize) -> &Value {
+    let own_entry = schema.get("prefixItems").and_then(|items| items.get(n));
+    own_entry.or_else(|| schema.get("items")).unwrap_or(ANY_VALUE)
 }
 
-/// Returns the keys that a schema declares.
+/// Returns the keys that a schema declares in `properties`.
 pub(crate) fn declared_keys(schema: &JsonObject) -> impl Iterator<Item = &String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.into_iter().flat_map(JsonObject::keys)
 }
 
-/// Returns the schema of the value under `key`.
-pub(crate) fn property<'a>(schema: &'a JsonObject, key: &str) -> &'a Value {
+/// Returns the schema of the value under `key` of an object.
+pub(crate) fn property_schema<'a>(schema: &'a JsonObject, key: &str) -> &'a Value {
     let declared = schema.get("properties").and_then(|properties| properties.get(key));
-    declared.unwrap_or_else(|| other_properties(schema))
+    declared.unwrap_or_else(|| other_properties_schema(schema))
 }
 
-/// Returns the schema of values under keys that are not declared.
-fn other_properties(schema: &JsonObject) -> &Value {
-    // A pattern may match any key.
+/// Returns the schema of the values under all keys that a schema does not declare.
+fn other_properties_schema(schema: &JsonObject) -> &Value {
+    // Any key may match one of the patterns, which are not understood.
     if schema.contains_key("patternProperties") {
-        return ANY;
+        return ANY_VALUE;
     }
-    schema.get("additionalProperties").unwrap_or(ANY)
+    schema.get("additionalProperties").unwrap_or(ANY_VALUE)
 }
 
-/// Returns whether every object of `schema` has `key`.
-pub(crate) fn requires(schema: &JsonObject, key: &str) -> bool {
+/// Returns whether a schema requires `key`, so that every object of the schema has it.
+pub(crate) fn requires_key(schema: &JsonObject, key: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|keys| keys.iter().any(|required| required == key))
 }

@@ -1,4 +1,5 @@
-//! Plans that are kept: what a planner wrote, without results, so that it can be shown, checked and carried out again.
+//! Kept plans: plans that a person saves to show, check and run them again, without a planner. A kept plan has the steps that the
+//! planner wrote, but no results. Some of its constants may be parameters, whose values are given for each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::earlier::find_earlier;
-use super::merge::plan_question;
-use super::reference::{Template, rewrite, visit_origins, visit_references};
-use crate::attachment::PREFIX as ATTACHMENT;
+use super::merge::items_for_question;
+use super::reference::{PlannedValue, rewrite, visit_output_references, visit_references};
+use crate::attachment::ATTACHMENT_PREFIX;
 use crate::parse::{self, DraftItem};
-use crate::prompt::{Unset, render};
+use crate::prompt::{UnsetVariables, render, variable_names};
 
 /// A plan that can be shown, checked, kept in a file, and carried out without a planner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ use crate::prompt::{Unset, render};
 pub struct KeptPlan {
     /// Version of the format; see [`KeptPlan::VERSION`].
     pub version: u64,
-    /// The question that the plan answers. In it, and in the other texts of the plan, `{{name}}` stands for the value of
+    /// The question that the plan answers. In the question and the other texts of the plan, `{{name}}` stands for the value of
     /// the parameter `name`.
     pub question: String,
     /// Title of at most ten words.
@@ -33,9 +34,9 @@ pub struct KeptPlan {
     /// The plan in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub plan: String,
-    /// The steps. Each comes after those that it depends on.
+    /// The steps. Each step comes after the steps that it depends on.
     pub steps: Vec<PlannedStep>,
-    /// The JSON Schema of each parameter, by name. Its `default` is the value if none is given.
+    /// The JSON Schema of each parameter, by its name. The `default` of a schema is the value if none is given.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
     /// Names of the files with which the plan was made. They have to be attached to the question.
@@ -78,7 +79,7 @@ pub struct PlannedStep {
     pub tool_calls: Vec<PlannedCall>,
 }
 
-/// Identifies one version of a tool by digests.
+/// The version of a tool, as digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolStamp {
@@ -114,8 +115,8 @@ impl KeptPlan {
         called.chain(required).map(String::as_str).collect()
     }
 
-    /// Returns an error message if the plan would become too large with these values: even a small plan can use a large value many
-    /// times.
+    /// Returns an error message if the plan would become too large with these values in place of its parameters, because even a
+    /// small plan can use a large value many times.
     #[must_use]
     pub fn size_error(&self, values: &JsonObject) -> Option<String> {
         let max = Limits::MAX.input_bytes;
@@ -125,15 +126,14 @@ impl KeptPlan {
             .map(|(name, value)| (name.as_str(), value.to_string().len() as u64))
             .collect();
         let mut bytes = 0_u64;
-        for (name, size) in &sizes {
-            let in_text = |text: &String| text.matches(name).count().min(text.matches("{{").count());
-            let count: usize = self.texts().map(in_text).sum();
-            bytes = bytes.saturating_add(size.saturating_mul(count as u64));
+        let mut add_size_of = |name: &str| bytes = bytes.saturating_add(sizes.get(name).copied().unwrap_or_default());
+        for text in self.texts() {
+            variable_names(text).for_each(&mut add_size_of);
         }
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
             visit_references(&call.arguments, &mut |reference| {
-                if let Ok(Template::Param(name)) = Template::read(reference) {
-                    bytes = bytes.saturating_add(sizes.get(name).copied().unwrap_or_default());
+                if let Ok(PlannedValue::Param(name)) = PlannedValue::read(reference) {
+                    add_size_of(name);
                 }
             });
         }
@@ -142,24 +142,23 @@ impl KeptPlan {
         })
     }
 
-    /// Returns the plan with these values in place of its parameters: in arguments, and in its texts where a name stands
-    /// in `{{double braces}}`. Parameters without a value stay, and all parameters do if the values are too large
-    /// ([`Self::size_error`]).
+    /// Returns the plan with these values in place of its parameters: of `$param` in arguments, and of `{{name}}` in texts.
+    /// Parameters without a value stay. If the plan would become too large ([`Self::size_error`]), all parameters stay.
     #[must_use]
     pub fn with_values(&self, values: &JsonObject) -> Self {
         let mut plan = self.clone();
         if self.size_error(values).is_some() {
             return plan;
         }
-        let declared = |name: &&String| self.params.contains_key(*name);
-        let values = values.iter().filter(|(name, _)| declared(name));
+        let is_declared = |name: &&String| self.params.contains_key(*name);
+        let values = values.iter().filter(|(name, _)| is_declared(name));
         let values: JsonObject = values.map(|(name, value)| (name.clone(), value.clone())).collect();
         plan.params.retain(|name, _| !values.contains_key(name));
         for text in plan.texts_mut() {
-            *text = render(text, &values, Unset::Keep);
+            *text = render(text, &values, UnsetVariables::Keep);
         }
-        plan.rewrite_arguments(&|template| match template {
-            Template::Param(name) => values.get(*name).map(literal),
+        plan.rewrite_arguments(&|value| match value {
+            PlannedValue::Param(name) => values.get(*name).map(literal_argument),
             _ => None,
         });
         plan
@@ -167,7 +166,7 @@ impl KeptPlan {
 
     /// Returns the steps as items of a plan that has not started.
     pub(super) fn items(&self) -> Vec<TodoItem> {
-        plan_question(&[], self.draft_items(), &[], 0)
+        items_for_question(&[], self.draft_items(), &[], 0)
     }
 
     /// Returns the steps as a planner would propose them.
@@ -175,72 +174,75 @@ impl KeptPlan {
         self.steps.iter().cloned().map(DraftItem::from).collect()
     }
 
-    /// Records the names of the attached files, and writes every reference to a file as `$attachment`.
-    pub(crate) fn note_files(&mut self, attached: Vec<String>) {
-        self.rewrite_arguments(&|template| match template {
-            Template::Attachment(name) => Some(json!({"$attachment": name})),
+    /// Records the names of the files that are attached to the question, and writes every reference to a file as `$attachment`.
+    pub(crate) fn record_files(&mut self, attached: Vec<String>) {
+        self.rewrite_arguments(&|value| match value {
+            PlannedValue::Attachment(name) => Some(json!({"$attachment": name})),
             _ => None,
         });
         self.files = attached;
     }
 
-    /// Returns whether a call takes a result of one of these questions.
-    pub(crate) fn takes_from(&self, earlier: &[EarlierQuestion]) -> bool {
+    /// Returns whether a call takes a result of one of these earlier questions.
+    pub(crate) fn takes_results_of(&self, earlier: &[EarlierQuestion]) -> bool {
         let mut takes = false;
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
-            visit_origins(&call.arguments, &mut |origin| {
-                takes |= find_earlier(earlier, origin.step).is_some()
+            visit_output_references(&call.arguments, &mut |reference| {
+                takes |= find_earlier(earlier, reference.step).is_some()
             });
         }
         takes
     }
 
-    pub(super) fn rewrite_arguments(&mut self, replace: &impl Fn(&Template<'_>) -> Option<Value>) {
+    /// Replaces each part of an argument for which `replace` returns another value.
+    pub(super) fn rewrite_arguments(&mut self, replace: &impl Fn(&PlannedValue<'_>) -> Option<Value>) {
         for call in self.steps.iter_mut().flat_map(|step| &mut step.tool_calls) {
             call.arguments = rewrite(&call.arguments, replace);
         }
     }
 
+    /// Returns the texts of the plan, in which parameters are written as `{{name}}`.
     fn texts(&self) -> impl Iterator<Item = &String> {
-        let of_steps = self
+        let step_texts = self
             .steps
             .iter()
             .flat_map(|step| std::iter::once(&step.description).chain(&step.expected_outcome));
         [&self.question, &self.title, &self.intent, &self.plan]
             .into_iter()
-            .chain(of_steps)
+            .chain(step_texts)
     }
 
-    /// Returns the texts that are written for people and models.
+    /// Returns the texts of the plan, in which parameters are written as `{{name}}`.
     pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let of_steps = self.steps.iter_mut().flat_map(|step| {
+        let step_texts = self.steps.iter_mut().flat_map(|step| {
             let outcome = step.expected_outcome.as_mut();
             std::iter::once(&mut step.description).chain(outcome)
         });
-        let own = [&mut self.question, &mut self.title, &mut self.intent, &mut self.plan];
-        own.into_iter().chain(of_steps)
+        let plan_texts = [&mut self.question, &mut self.title, &mut self.intent, &mut self.plan];
+        plan_texts.into_iter().chain(step_texts)
     }
 }
 
-/// Returns the argument that stands for `value`, in which nothing is read as a reference.
-fn literal(value: &Value) -> Value {
+/// Returns an argument that becomes exactly `value`, even if this looks like a reference.
+fn literal_argument(value: &Value) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) => json!({"$literal": value}),
-        Value::String(text) if text.starts_with(ATTACHMENT) => json!({"$literal": value}),
+        Value::String(text) if text.starts_with(ATTACHMENT_PREFIX) => json!({"$literal": value}),
         scalar => scalar.clone(),
     }
 }
 
 impl PlannedStep {
-    /// Returns the path of the arguments of a call, such as `step_1.arguments`, as in the messages of [`KeptPlan::check`].
-    /// `number` is the index of the call in the step.
+    /// Returns the place of the arguments of a call, such as `step_1.arguments`, as the messages of [`KeptPlan::check`] name it.
+    /// `number` is the position of the call in the step, from 0.
     #[must_use]
     pub fn arguments_place(&self, number: usize) -> String {
         format!("{}.arguments", call_place(&self.id, self.tool_calls.len(), number))
     }
 }
 
-/// Returns the place of one of the `count` calls of a step.
+/// Returns how messages name one of the `count` planned calls of a step: by the step, and by the number of the call if there are
+/// several.
 pub(super) fn call_place(step: &str, count: usize, number: usize) -> String {
     match count {
         1 => step.to_owned(),
@@ -298,7 +300,9 @@ impl From<DraftItem> for PlannedStep {
 mod tests {
     use super::*;
 
-    fn plan(arguments: Value) -> KeptPlan {
+    /// Returns a plan with the parameters `rate` and `list`, whose only call has these arguments. In its texts, `sum` looks like
+    /// a parameter but is none.
+    fn plan_with_arguments(arguments: Value) -> KeptPlan {
         let call = PlannedCall {
             tool_name: "calculator".to_owned(),
             arguments,
@@ -319,18 +323,21 @@ mod tests {
         }
     }
 
-    fn bind(plan: &KeptPlan, values: &Value) -> KeptPlan {
+    fn with_values(plan: &KeptPlan, values: &Value) -> KeptPlan {
         plan.with_values(values.as_object().unwrap())
     }
 
+    /// Returns the arguments of the only call.
     fn arguments(plan: &KeptPlan) -> &Value {
         &plan.steps[0].tool_calls[0].arguments
     }
 
     #[test]
     fn a_value_takes_the_place_of_its_parameter_in_arguments_and_texts() {
-        let plan = plan(json!({"x": [{"$concat": [{"$param": "rate"}, "%"]}], "y": {"$literal": {"$param": "rate"}}}));
-        let bound = bind(&plan, &json!({"rate": 17.5}));
+        let plan = plan_with_arguments(
+            json!({"x": [{"$concat": [{"$param": "rate"}, "%"]}], "y": {"$literal": {"$param": "rate"}}}),
+        );
+        let bound = with_values(&plan, &json!({"rate": 17.5}));
         assert_eq!(
             arguments(&bound),
             &json!({"x": [{"$concat": [17.5, "%"]}], "y": {"$literal": {"$param": "rate"}}})
@@ -342,40 +349,51 @@ mod tests {
 
     #[test]
     fn a_value_that_looks_like_a_reference_stays_data() {
-        let bound = bind(
-            &plan(json!({"x": {"$param": "list"}})),
+        let bound = with_values(
+            &plan_with_arguments(json!({"x": {"$param": "list"}})),
             &json!({"list": [{"$from": "a"}]}),
         );
         assert_eq!(arguments(&bound), &json!({"x": {"$literal": [{"$from": "a"}]}}));
     }
 
     #[test]
-    fn a_value_without_a_declaration_is_left_out() {
-        let undeclared = plan(json!({"x": {"$param": "sum"}}));
-        assert_eq!(bind(&undeclared, &json!({"sum": 80})), undeclared);
+    fn a_value_for_a_parameter_that_the_plan_does_not_declare_is_ignored() {
+        let with_undeclared = plan_with_arguments(json!({"x": {"$param": "sum"}}));
+        assert_eq!(with_values(&with_undeclared, &json!({"sum": 80})), with_undeclared);
     }
 
     #[test]
-    fn values_that_would_make_the_plan_too_large_are_left_out() {
-        let mut plan = plan(json!({"x": vec![json!({"$param": "rate"}); 100]}));
+    fn a_plan_that_would_become_too_large_keeps_its_parameters() {
+        let mut plan = plan_with_arguments(json!({"x": vec![json!({"$param": "rate"}); 100]}));
+        // With 100 copies of this value, the plan has more bytes than the input of any tool may have.
         let values = json!({"rate": "x".repeat(60_000)});
-        assert_eq!(bind(&plan, &values), plan);
-        let excess = plan.size_error(values.as_object().unwrap()).unwrap();
-        assert!(excess.contains("over 4194304 bytes"), "{excess}");
+        assert_eq!(with_values(&plan, &values), plan);
+        let error = plan.size_error(values.as_object().unwrap()).unwrap();
+        assert!(error.contains("over 4194304 bytes"), "{error}");
         plan.steps.clear();
         plan.plan = "{{rate}}".repeat(100);
-        assert_eq!(bind(&plan, &values), plan);
+        assert_eq!(with_values(&plan, &values), plan);
         assert_eq!(plan.size_error(json!({"rate": 1}).as_object().unwrap()), None);
     }
 
     #[test]
+    fn the_name_of_a_parameter_outside_of_braces_does_not_count_towards_the_size_of_the_plan() {
+        let mut plan = plan_with_arguments(json!({}));
+        plan.plan = "the rate of {{list}}; ".repeat(100);
+        // In place of each mention of `rate`, this value would make the plan too large.
+        let values = json!({"rate": "x".repeat(60_000), "list": [1]});
+        assert_eq!(plan.size_error(values.as_object().unwrap()), None);
+        assert!(with_values(&plan, &values).plan.starts_with("the rate of [1]; "));
+    }
+
+    #[test]
     fn attached_files_are_recorded_and_references_to_them_become_attachment_objects() {
-        let mut plan = plan(json!({
+        let mut plan = plan_with_arguments(json!({
             "a": "attachment:s.csv",
             "b": {"$literal": "attachment:s.csv"},
             "c": {"$attachment": "s.csv"},
         }));
-        plan.note_files(vec!["s.csv".to_owned(), "t.csv".to_owned()]);
+        plan.record_files(vec!["s.csv".to_owned(), "t.csv".to_owned()]);
         assert_eq!(plan.files, ["s.csv", "t.csv"]);
         assert_eq!(
             arguments(&plan),

@@ -1,4 +1,5 @@
-//! Makes the items of a plan from a draft of the model, and keeps the results of the previous plan (B1, B36, B37).
+//! Makes the items of a plan from a draft, which is a plan as the model proposes it. Items of the previous plan that the draft
+//! keeps are found by their identifiers and keep their results (B1, B36) and creation times (B37).
 
 use std::collections::BTreeSet;
 
@@ -8,18 +9,19 @@ use art_core::pes::{EarlierQuestion, PesAgentStateData, TodoItem, TodoItemStatus
 use super::earlier::find_earlier;
 use crate::parse::DraftItem;
 
-/// Returns whether work on an item is over.
+/// Returns whether an item with this status is over: no more work is done for it.
 pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
     use TodoItemStatus::{Cancelled, Completed, Failed};
     matches!(status, Completed | Failed | Cancelled)
 }
 
-/// Returns the plan of a new question. `old` is the plan that an earlier run did not finish, or empty.
+/// Returns the items of the plan for a new question. `old` has the items of a plan that an earlier run did not finish; it may be
+/// empty.
 ///
-/// An item of `draft` is new work, unless `old` has an ended item with the same identifier and the same status, which is then kept
-/// with its results. A completed item of `old` on which an item of `draft` depends is kept as well. A completed item of
-/// `draft` that names a result of an earlier question is left out.
-pub(crate) fn plan_question(
+/// An item of `draft` becomes a new item, unless `old` has an ended item with the same identifier and the same status: then that
+/// one is kept with its results. A completed item of `old` is also kept if it is not in `draft` but an item of `draft` depends on
+/// it. A completed item of `draft` that has the name of a result of an earlier question is dropped.
+pub(crate) fn items_for_question(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
     earlier: &[EarlierQuestion],
@@ -27,20 +29,23 @@ pub(crate) fn plan_question(
 ) -> Vec<TodoItem> {
     let dependencies: BTreeSet<_> = draft.iter().flat_map(|item| &item.dependencies).cloned().collect();
     let ids: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
-    let is_used = |item: &&TodoItem| {
+    let is_kept_dependency = |item: &&TodoItem| {
         item.status == TodoItemStatus::Completed && dependencies.contains(&item.id) && !ids.contains(&item.id)
     };
-    let used = old.iter().filter(is_used).cloned();
+    let kept_dependencies = old.iter().filter(is_kept_dependency).cloned();
     let new = draft.into_iter().filter(|item| !repeats_earlier(earlier, item));
-    used.chain(new.map(|item| continue_item(old, item, at))).collect()
+    kept_dependencies
+        .chain(new.map(|item| continue_item(old, item, at)))
+        .collect()
 }
 
-/// Returns whether an item stands for the result of an earlier question, which is available without the item.
+/// Returns whether an item only repeats the result of an earlier question, which can be used without the item.
 pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> bool {
     item.status == Some(TodoItemStatus::Completed) && find_earlier(earlier, &item.id).is_some()
 }
 
-/// Returns the item of the plan for `draft`: the item of `old` that it repeats, or else new work.
+/// Returns the item of the new plan for an item of the draft: the ended item of `old` that it repeats, or else a new one. A new
+/// item for the same work as an item of `old` keeps the creation time.
 fn continue_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     let Some(item) = old.iter().find(|item| item.id == draft.id) else {
         return new_item(draft, at);
@@ -55,9 +60,10 @@ fn continue_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem 
     }
 }
 
-/// Returns the plan after an update during the run. An item that `draft` leaves out stays if it is in `started`, so that no update
-/// hides a failure (X7), or if it has completed, failed, waits or is in progress.
-pub(crate) fn update(
+/// Returns the items of the plan after the model changed it during the run. An item that is not in `draft` stays if it is
+/// completed, failed, waiting or in progress. It also stays if its identifier is in `started`, so that no change of the plan
+/// hides a failure (X7).
+pub(crate) fn update_items(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
     started: &BTreeSet<String>,
@@ -66,32 +72,32 @@ pub(crate) fn update(
     let draft_ids: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
     let stays = |item: &&TodoItem| {
         use TodoItemStatus::{Completed, Failed, InProgress, Waiting};
-        let has_begun = matches!(item.status, Completed | InProgress | Failed | Waiting);
-        !draft_ids.contains(&item.id) && (has_begun || started.contains(&item.id))
+        let always_stays = matches!(item.status, Completed | InProgress | Failed | Waiting);
+        !draft_ids.contains(&item.id) && (always_stays || started.contains(&item.id))
     };
     let kept = old.iter().filter(stays).cloned();
     kept.chain(draft.into_iter().map(|item| merge_item(old, item, at)))
         .collect()
 }
 
-/// Returns the item of the updated plan for `draft`.
+/// Returns the item of the changed plan for an item of the draft.
 fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
-        // A completed item or one in progress keeps its definition (P60).
+        // The model cannot change a completed item or one in progress (P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
         Some(item) => redefine_item(item, draft, at),
         None => new_item(draft, at),
     }
 }
 
-/// Returns an item with the definition of `draft`, keeping the calls, the results of the calls and the creation time of `item`.
+/// Returns the item as the draft defines it, with the creation time of `item`, the calls that were made for it and their results.
 fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
         // Cancelling a failed item must not hide the failure (X7).
         (Some(Cancelled), Failed) => Failed,
         (Some(Cancelled), _) => Cancelled,
-        // A failed item is tried again only if the model sets it to `pending`.
+        // A failed item is tried again only if the draft sets it to `pending`.
         (Some(Pending), _) => Pending,
         (_, Failed) => Failed,
         _ => Pending,
@@ -104,14 +110,14 @@ fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     if status == Failed {
         merged.error.clone_from(&item.error);
     }
-    // A step that is tried again keeps the results of its planned calls.
+    // An item that is tried again can use the results of its planned calls.
     merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
     merged.planned_call_ids.clone_from(&item.planned_call_ids);
     merged.tool_results.clone_from(&item.tool_results);
     merged
 }
 
-/// Creates a new item. A model may cancel work that it planned, but not declare it completed (P57).
+/// Creates an item from an item of the draft. A model may cancel work that it planned, but not declare it completed (P57).
 fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     let status = match draft.status {
         Some(TodoItemStatus::Cancelled) => TodoItemStatus::Cancelled,
@@ -140,8 +146,8 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Sets items to pending that an earlier run started and did not end (P86), and clears the pause and the current step. Returns whether
-/// the state changed.
+/// Sets the items that an earlier run left in progress or waiting to pending (P86), and clears the pause and the current step.
+/// Returns whether the state changed.
 pub(crate) fn requeue_orphans(state: &mut PesAgentStateData, at: Timestamp) -> bool {
     let is_orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
     let mut changed = state.is_paused || state.current_step_id.is_some();

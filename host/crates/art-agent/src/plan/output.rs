@@ -1,59 +1,62 @@
-//! Finds what the schema of an output says about the value at a position in it.
+//! Finds what is known of a value in an output before the output exists, from the output schema of the tool. A JSON pointer says
+//! where the value is.
 
 use art_core::JsonObject;
 use serde_json::{Value, json};
 
-use super::flow::{self, ANY};
+use super::flow::{self, ANY_VALUE};
 use super::reference::{escape, unescape};
 
-/// The values at one position of an output.
+/// What is known of the value at one position of an output.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Output<'s> {
-    /// The schemas that a value may have: one for each `anyOf` or `oneOf` branch in which the position exists, or just one.
+pub(crate) struct OutputValue<'s> {
+    /// The schemas that the value may have: one for each `anyOf` or `oneOf` branch that has the position, or just one without
+    /// branches.
     schemas: Vec<&'s Value>,
-    /// Whether an output may have nothing there.
+    /// Whether an output may have no value at this position.
     pub(crate) may_be_absent: bool,
 }
 
-impl<'s> Output<'s> {
-    /// Returns what `schema` says of the value that the JSON pointer `path` points to.
+impl<'s> OutputValue<'s> {
+    /// Returns what the output schema `schema` says of the value that the JSON pointer `path` points to.
     ///
     /// # Errors
-    /// Fails with `path` up to and including the first part that is not declared. With `properties`, other keys count as not
-    /// declared even if `additionalProperties` allows them.
+    /// Fails with the beginning of `path`, up to and including the first part that the schema does not declare. If a schema has
+    /// `properties`, other keys count as not declared, even if `additionalProperties` allows them.
     pub(crate) fn at<'p>(schema: &'s Value, path: &'p str) -> Result<Self, &'p str> {
-        let mut output = Self {
+        let mut value = Self {
             schemas: vec![schema],
             may_be_absent: false,
         };
         for (end, _) in path.match_indices('/').skip(1).chain([(path.len(), "")]) {
-            let walked = path.get(..end).unwrap_or(path);
-            let Some((_, part)) = walked.rsplit_once('/') else {
+            let beginning = path.get(..end).unwrap_or(path);
+            let Some((_, part)) = beginning.rsplit_once('/') else {
                 break;
             };
-            output = output.step_into(&unescape(part)).ok_or(walked)?;
+            value = value.child(&unescape(part)).ok_or(beginning)?;
         }
-        Ok(output)
+        Ok(value)
     }
 
-    fn step_into(&self, key: &str) -> Option<Self> {
-        let mut next = Self {
+    /// Returns what is known of the value under `key` of this value, or `None` if no branch declares `key`.
+    fn child(&self, key: &str) -> Option<Self> {
+        let mut child = Self {
             schemas: Vec::new(),
             may_be_absent: self.may_be_absent,
         };
         for schema in self.schemas.iter().flat_map(|schema| branches(schema)) {
-            match child(schema, key) {
-                Some((child, is_there)) => {
-                    next.schemas.push(child);
-                    next.may_be_absent |= !is_there;
+            match child_schema(schema, key) {
+                Some((child_schema, is_always_there)) => {
+                    child.schemas.push(child_schema);
+                    child.may_be_absent |= !is_always_there;
                 }
-                None => next.may_be_absent = true,
+                None => child.may_be_absent = true,
             }
         }
-        (!next.schemas.is_empty()).then_some(next)
+        (!child.schemas.is_empty()).then_some(child)
     }
 
-    /// Returns the schema that the value has when it is present.
+    /// Returns the schema that the value has if there is one.
     pub(crate) fn schema(self) -> Value {
         match self.schemas.as_slice() {
             [one] => (*one).clone(),
@@ -62,7 +65,7 @@ impl<'s> Output<'s> {
     }
 }
 
-/// Returns the branches of a schema, or the schema itself.
+/// Returns the `anyOf` or `oneOf` branches of a schema and of its branches, or the schema itself if it has none.
 fn branches(schema: &Value) -> Vec<&Value> {
     let all = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     match all {
@@ -71,35 +74,43 @@ fn branches(schema: &Value) -> Vec<&Value> {
     }
 }
 
-/// Returns the schema under `key` and whether `key` is always present, or `None` if `schema` does not declare `key`.
-fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
+/// Returns the schema of the value under `key`, and whether this value is always there. Returns `None` if `schema` does not
+/// declare `key`, which may also be a position in an array.
+fn child_schema<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     let map = match schema {
-        Value::Bool(true) => return Some((ANY, false)),
+        Value::Bool(true) => return Some((ANY_VALUE, false)),
         Value::Object(map) => map,
         _ => return None,
     };
     if allows_anything(map) {
-        return Some((ANY, false));
+        return Some((ANY_VALUE, false));
     }
     if let Some(property) = map.get("properties").and_then(|properties| properties.get(key)) {
-        return Some((property, flow::requires(map, key)));
+        return Some((property, flow::requires_key(map, key)));
     }
-    // An object without fixed keys: any key counts as declared.
-    let values = map
+    // In an object without fixed keys, any key counts as declared.
+    let other_values = map
         .get("additionalProperties")
         .filter(|values| **values != Value::Bool(false));
-    if let Some(values) = values.filter(|_| !map.contains_key("properties")) {
+    if let Some(values) = other_values.filter(|_| !map.contains_key("properties")) {
         return Some((values, false));
     }
-    let position = index(key)?;
-    let has_items = map.contains_key("items") || map.contains_key("prefixItems");
-    let item = has_items.then(|| flow::item(map, position))?;
+    let position = array_position(key)?;
+    let item = declared_item(map, position)?;
     let fewest = map.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-    (*item != Value::Bool(false)).then_some((item, (position as u64) < fewest))
+    Some((item, (position as u64) < fewest))
 }
 
-/// Returns the position that a part of a JSON pointer names, or `None` if the part is not a number without sign and leading zero.
-fn index(key: &str) -> Option<usize> {
+/// Returns the schema of the item at `position` of an array. Returns `None` if `schema` declares no items or allows none there.
+fn declared_item(schema: &JsonObject, position: usize) -> Option<&Value> {
+    let has_items = schema.contains_key("items") || schema.contains_key("prefixItems");
+    let item = has_items.then(|| flow::item_schema(schema, position))?;
+    (*item != Value::Bool(false)).then_some(item)
+}
+
+/// Returns the position in an array that a part of a JSON pointer names. Returns `None` if the part is not a number, or has a
+/// sign or a leading zero.
+fn array_position(key: &str) -> Option<usize> {
     let position: usize = key.parse().ok()?;
     (position.to_string() == key).then_some(position)
 }
@@ -109,18 +120,22 @@ fn allows_anything(schema: &JsonObject) -> bool {
     schema.keys().all(|keyword| flow::is_annotation(keyword))
 }
 
-/// Returns at most `limit` positions that a schema declares, each with its schema, the outermost first.
+/// Returns the positions that a schema declares, as JSON pointers with their schemas: at most `limit`, the outermost first. Of
+/// the items of an array, only the first one is a position.
 pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Value)> {
     let mut found = vec![(String::new(), schema.clone())];
-    let mut next = 0;
-    while let Some((path, schema)) = found.get(next).cloned() {
-        next += 1;
+    let mut read_count = 0;
+    while let Some((path, schema)) = found.get(read_count).cloned() {
+        read_count += 1;
         for schema in branches(&schema) {
             let Some(map) = schema.as_object() else { continue };
             for key in flow::declared_keys(map) {
-                found.push((format!("{path}/{}", escape(key)), flow::property(map, key).clone()));
+                found.push((
+                    format!("{path}/{}", escape(key)),
+                    flow::property_schema(map, key).clone(),
+                ));
             }
-            if let Some(item) = map.get("items") {
+            if let Some(item) = declared_item(map, 0) {
                 found.push((format!("{path}/0"), item.clone()));
             }
         }
@@ -136,7 +151,8 @@ pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Va
 mod tests {
     use super::*;
 
-    fn table() -> Value {
+    /// Returns the schema of an output with rows, a title and a key that contains a slash.
+    fn table_schema() -> Value {
         json!({
             "type": "object",
             "properties": {
@@ -151,16 +167,16 @@ mod tests {
     #[test]
     fn a_declared_property_has_its_schema() {
         assert_eq!(
-            Output::at(&table(), "/title").unwrap().schema(),
+            OutputValue::at(&table_schema(), "/title").unwrap().schema(),
             json!({"type": "string"})
         );
-        assert_eq!(Output::at(&table(), "").unwrap().schema(), table());
+        assert_eq!(OutputValue::at(&table_schema(), "").unwrap().schema(), table_schema());
     }
 
     #[test]
-    fn an_item_that_a_list_may_lack_may_be_absent() {
-        let table = table();
-        let output = Output::at(&table, "/rows/0/n").unwrap();
+    fn an_item_of_an_array_that_may_be_empty_may_be_absent() {
+        let table = table_schema();
+        let output = OutputValue::at(&table, "/rows/0/n").unwrap();
         assert_eq!(
             (output.may_be_absent, output.schema()),
             (true, json!({"type": "integer"}))
@@ -168,54 +184,72 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_the_path_up_to_the_first_undeclared_part() {
-        assert_eq!(Output::at(&table(), "/rows/0/gone/more").unwrap_err(), "/rows/0/gone");
-        assert_eq!(Output::at(&table(), "/title/x").unwrap_err(), "/title/x");
+    fn the_error_is_the_pointer_up_to_its_first_undeclared_part() {
+        assert_eq!(
+            OutputValue::at(&table_schema(), "/rows/0/gone/more").unwrap_err(),
+            "/rows/0/gone"
+        );
+        assert_eq!(OutputValue::at(&table_schema(), "/title/x").unwrap_err(), "/title/x");
         for path in ["/rows/first", "/rows/-1", "/rows/+1", "/rows/01", "/rows/"] {
-            assert_eq!(Output::at(&table(), path).unwrap_err(), path);
+            assert_eq!(OutputValue::at(&table_schema(), path).unwrap_err(), path);
         }
     }
 
     #[test]
     fn a_property_of_only_one_branch_may_be_absent() {
-        let table = table();
-        let output = Output::at(&table, "/a~1b/c").unwrap();
+        let table = table_schema();
+        let output = OutputValue::at(&table, "/a~1b/c").unwrap();
         assert_eq!((output.may_be_absent, output.schema()), (true, json!({"type": "null"})));
     }
 
     #[test]
-    fn an_unconstrained_output_may_have_any_value_at_any_pointer() {
+    fn an_output_without_constraints_may_have_any_value_at_any_position() {
         let schema = json!({"description": "any"});
-        let output = Output::at(&schema, "/x/0").unwrap();
+        let output = OutputValue::at(&schema, "/x/0").unwrap();
         assert_eq!((output.may_be_absent, output.schema()), (true, json!(true)));
     }
 
     #[test]
-    fn every_key_of_a_map_is_declared_but_may_be_absent() {
+    fn every_key_of_an_object_without_fixed_keys_is_declared_but_may_be_absent() {
         for values in [json!(true), json!({"type": "number"})] {
             let map = json!({"type": "object", "additionalProperties": values});
-            let output = Output::at(&map, "/region").unwrap();
+            let output = OutputValue::at(&map, "/region").unwrap();
             assert_eq!((output.may_be_absent, output.schema()), (true, values));
         }
     }
 
     #[test]
-    fn an_undeclared_key_is_an_error_unless_the_object_is_a_map() {
+    fn an_undeclared_key_is_an_error_unless_the_object_has_no_fixed_keys() {
         for schema in [
             json!({"type": "object"}),
             json!({"type": "object", "additionalProperties": false}),
             json!({"type": "object", "properties": {"a": true}, "additionalProperties": true}),
         ] {
-            assert_eq!(Output::at(&schema, "/region").unwrap_err(), "/region");
+            assert_eq!(OutputValue::at(&schema, "/region").unwrap_err(), "/region");
         }
     }
 
     #[test]
     fn declared_pointers_come_outermost_first() {
-        let found = declared_pointers(&table(), 100);
+        let found = declared_pointers(&table_schema(), 100);
         let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
         let depths: Vec<usize> = paths.iter().map(|path| path.matches('/').count()).collect();
         assert_eq!(depths, [0, 1, 1, 1, 2, 2, 3]);
         assert!(["/a~1b", "/rows/0/n"].iter().all(|path| paths.contains(path)));
+    }
+
+    #[test]
+    fn the_first_position_of_an_array_has_the_schema_of_its_first_item() {
+        let items = json!({"type": "integer"});
+        let first_of = |array: Value| declared_pointers(&array, 100).into_iter().nth(1);
+        let text = json!({"type": "string"});
+        for array in [
+            json!({"prefixItems": [text], "items": items}),
+            json!({"prefixItems": [text]}),
+        ] {
+            assert_eq!(first_of(array), Some(("/0".to_owned(), text.clone())));
+        }
+        assert_eq!(first_of(json!({"items": items})), Some(("/0".to_owned(), items)));
+        assert_eq!(first_of(json!({"type": "array", "items": false})), None);
     }
 }

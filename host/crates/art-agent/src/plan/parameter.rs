@@ -1,26 +1,27 @@
-//! Turns a constant of a kept plan into a parameter.
+//! Turns a constant of a kept plan into a parameter, so that each run of the plan can have another value in its place.
 
 use std::cell::Cell;
 
 use serde_json::{Value, json};
 
 use super::kept::KeptPlan;
-use super::reference::Template;
+use super::reference::PlannedValue;
 
 impl KeptPlan {
-    /// Replaces the constant `value` by the parameter `name`: where an argument is the constant, and where `word`, the written form
-    /// of the constant, is a whole word in an argument or in a text of the plan. The parameter has the type of the constant, which
-    /// becomes its default. Returns whether an argument has the constant or the word; otherwise the plan is unchanged.
+    /// Replaces the constant `value` by the parameter `name` in the arguments and the texts of the plan. `word` is the constant
+    /// as it is written in a text. An argument, or a part of one, is replaced if it is the constant; in other texts, each whole
+    /// word that is `word` is replaced. The parameter has the type of the constant, which becomes its default. Returns whether
+    /// anything was replaced in an argument. If not, the plan is unchanged.
     pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
-        let replace = |template: &Template<'_>| {
-            let replaced = match template {
-                Template::Data(data) if *data == value => json!({"$param": name}),
-                Template::Data(Value::String(text)) => replace_word(name, text, word)?,
+        let replace = |argument: &PlannedValue<'_>| {
+            let replacement = match argument {
+                PlannedValue::Data(data) if *data == value => json!({"$param": name}),
+                PlannedValue::Data(Value::String(text)) => replace_word(name, text, word)?,
                 _ => return None,
             };
             found.set(true);
-            Some(replaced)
+            Some(replacement)
         };
         self.rewrite_arguments(&replace);
         if !found.get() {
@@ -35,7 +36,8 @@ impl KeptPlan {
     }
 }
 
-/// Returns `text` with the parameter in place of each `word`, or `None` if it has none.
+/// Returns the `$concat` of `text` in which the parameter `name` is in place of each `word`, or `None` if `text` has no such
+/// word.
 fn replace_word(name: &str, text: &str, word: &str) -> Option<Value> {
     let parts = split_at_word(text, word);
     if parts.len() < 2 {
@@ -53,9 +55,10 @@ fn replace_word(name: &str, text: &str, word: &str) -> Option<Value> {
     Some(json!({"$concat": pieces}))
 }
 
-/// Returns the parts of `text` around each `word` that is not a part of a longer word or number.
+/// Returns the parts of `text` before, between and after the occurrences of `word`. An occurrence within a longer word or number
+/// does not count.
 fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
-    let (mut parts, mut start) = (Vec::new(), 0);
+    let (mut parts, mut part_start) = (Vec::new(), 0);
     if word.is_empty() {
         return vec![text];
     }
@@ -64,18 +67,19 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
             text.get(..at).unwrap_or_default(),
             text.get(at + found.len()..).unwrap_or_default(),
         );
-        // The name of another parameter in a text is no constant.
-        let is_name = before.ends_with("{{") && after.starts_with("}}");
-        if !is_name && !continues_word(before.chars().rev()) && !continues_word(after.chars()) {
-            parts.push(text.get(start..at).unwrap_or_default());
-            start = at + found.len();
+        // The name of another parameter in double braces is no constant.
+        let is_parameter_name = before.ends_with("{{") && after.starts_with("}}");
+        if !is_parameter_name && !continues_word(before.chars().rev()) && !continues_word(after.chars()) {
+            parts.push(text.get(part_start..at).unwrap_or_default());
+            part_start = at + found.len();
         }
     }
-    parts.push(text.get(start..).unwrap_or_default());
+    parts.push(text.get(part_start..).unwrap_or_default());
     parts
 }
 
-/// Returns whether a word continues with these characters: a letter, a digit, `_`, or a point or comma before another digit.
+/// Returns whether a word or number goes on with the first of these characters: with a letter, a digit or `_`, or with a point or
+/// comma that a digit follows.
 fn continues_word(mut chars: impl Iterator<Item = char>) -> bool {
     match chars.next() {
         Some('.' | ',') => chars.next().is_some_and(|c| c.is_ascii_digit()),
@@ -102,7 +106,8 @@ mod tests {
     use art_core::pes::PlannedCall;
     use proptest::prelude::*;
 
-    fn plan(arguments: &Value) -> KeptPlan {
+    /// Returns a plan about 15% of 115, whose only call has these arguments.
+    fn plan_with_arguments(arguments: &Value) -> KeptPlan {
         let call = PlannedCall {
             tool_name: "calculator".to_owned(),
             arguments: arguments.clone(),
@@ -122,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_and_a_word_of_a_text_become_the_parameter() {
-        let mut plan = plan(&json!({"n": [15, 15.5], "expression": "15% of 115, 15", "other": "0.15"}));
+    fn a_constant_becomes_a_parameter_as_an_argument_and_as_a_word_of_a_text() {
+        let mut plan = plan_with_arguments(&json!({"n": [15, 15.5], "expression": "15% of 115, 15", "other": "0.15"}));
         assert!(plan.parameterize("rate", &json!(15), "15"));
         let rate = json!({"$param": "rate"});
         assert_eq!(
@@ -135,24 +140,24 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_found_as_it_is_written() {
-        let mut plan = plan(&json!({"expression": "3.50 * 4"}));
+    fn a_number_is_found_in_a_text_by_its_written_form() {
+        let mut plan = plan_with_arguments(&json!({"expression": "3.50 * 4"}));
         assert!(plan.parameterize("price", &json!(3.5), "3.50"));
         let price = json!({"$param": "price"});
         assert_eq!(arguments(&plan), &json!({"expression": {"$concat": [price, " * 4"]}}));
     }
 
     #[test]
-    fn the_name_of_a_parameter_in_a_text_is_no_constant() {
-        let mut plan = plan(&json!({"a": 15, "b": "rate"}));
+    fn the_name_of_another_parameter_in_a_text_is_not_replaced() {
+        let mut plan = plan_with_arguments(&json!({"a": 15, "b": "rate"}));
         assert!(plan.parameterize("rate", &json!(15), "15"));
         assert!(plan.parameterize("word", &json!("rate"), "rate"));
         assert_eq!(plan.question, "What is {{rate}}% of 115?");
     }
 
     #[test]
-    fn a_constant_that_no_argument_has_changes_nothing() {
-        let before = plan(&json!({"expression": "115"}));
+    fn a_plan_without_the_constant_in_an_argument_stays_unchanged() {
+        let before = plan_with_arguments(&json!({"expression": "115"}));
         let mut after = before.clone();
         assert!(!after.parameterize("rate", &json!(15), "15"));
         assert_eq!(after, before);
@@ -160,13 +165,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn with_its_default_the_parameter_gives_back_the_arguments(text in "[ab1. ,]{0,12}", value in "[ab1.]{0,2}", number in any::<bool>()) {
+        fn with_its_default_as_value_the_parameter_gives_back_the_arguments(
+            text in "[ab1. ,]{0,12}",
+            value in "[ab1.]{0,2}",
+            prefer_number in any::<bool>(),
+        ) {
             let value = match value.parse::<u32>() {
-                Ok(parsed) if number => json!(parsed),
+                Ok(number) if prefer_number => json!(number),
                 _ => json!(value),
             };
             let before = json!({"x": [text, value.clone()], "y": {"z": value.clone()}});
-            let mut plan = plan(&before);
+            let mut plan = plan_with_arguments(&before);
             let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             prop_assert!(plan.parameterize("p", &value, &word));
             let values = json!({"p": value});

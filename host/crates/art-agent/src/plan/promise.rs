@@ -1,10 +1,11 @@
-//! What the input of a call says about its output.
+//! Promises: what a tool says about the output of a call with a certain input.
 //!
-//! Which fields an output has often depends on what the tool was asked for. The schema of an output may say so in `x-when`, a list
-//! of promises: `{"input": {"only": ["words", null]}, "output": {"required": ["words"]}}`. If the input has one of the values under
-//! each name, the output also satisfies the schema under `output`, of which `required` and `properties` are read. `null` also
-//! stands for an absent value. If a tool breaks a promise, this shows when the plan runs: the reference finds nothing or its value
-//! is refused.
+//! Which fields an output has often depends on what the tool was asked for. The output schema may say so in the keyword `x-when`,
+//! a list of promises such as `{"input": {"only": ["words", null]}, "output": {"required": ["words"]}}`. This promise says: if
+//! the argument `only` is `words` or absent, the output has the field `words`. A promise applies to a call if, for each argument
+//! that it names under `input`, the call has one of the listed values; `null` also stands for an absent argument. The output then
+//! also satisfies the schema under `output`, of which `required` and `properties` are read. If a tool breaks a promise, a
+//! reference to the output finds nothing when the plan runs, or its value is refused.
 
 use std::borrow::Cow;
 
@@ -12,18 +13,18 @@ use art_core::JsonObject;
 use serde_json::Value;
 
 use super::flow;
-use super::reference::Template;
+use super::reference::PlannedValue;
 
-/// The keyword for promises. Validators ignore it.
-pub(crate) const KEYWORD: &str = "x-when";
+/// The keyword of an output schema for promises. Validators ignore it.
+pub(crate) const PROMISES_KEYWORD: &str = "x-when";
 
 /// Maximum number of promises that are read.
 const MAX_PROMISES: usize = 100;
 
-/// Returns what is known of the output of a call before it runs: `output` and what it promises for `arguments`. The defaults of
-/// `input` stand for absent arguments.
+/// Returns the schema that the output of a call with `arguments` has: the output schema `output`, together with its promises that
+/// apply to the call. The defaults in the input schema `input` stand for absent arguments.
 pub(crate) fn promised_schema<'s>(output: &'s Value, input: &Value, arguments: &Value) -> Cow<'s, Value> {
-    let promises = output.get(KEYWORD).and_then(Value::as_array);
+    let promises = output.get(PROMISES_KEYWORD).and_then(Value::as_array);
     let mut known = Cow::Borrowed(output);
     for promise in promises.into_iter().flatten().take(MAX_PROMISES) {
         let promised = promise.get("output").and_then(Value::as_object);
@@ -34,41 +35,47 @@ pub(crate) fn promised_schema<'s>(output: &'s Value, input: &Value, arguments: &
     known
 }
 
-/// Returns whether the arguments have one of the values under each name. An argument that is known only when the plan runs does not
-/// count.
+/// Returns whether a promise applies to a call with `arguments`. It does not if an argument that it names is known only when the
+/// plan runs.
 fn applies(promise: &Value, input: &Value, arguments: &Value) -> bool {
-    let asked = promise.get("input").and_then(Value::as_object);
-    // Arguments that are a reference as a whole are known only when the plan runs.
-    let is_known = matches!(Template::read(arguments), Ok(Template::Object(_)));
+    let conditions = promise.get("input").and_then(Value::as_object);
+    // If the arguments as a whole are a reference, they are known only when the plan runs.
+    let is_known = matches!(PlannedValue::read(arguments), Ok(PlannedValue::Object(_)));
     is_known
-        && asked.is_some_and(|asked| {
-            asked.iter().all(|(name, values)| {
+        && conditions.is_some_and(|conditions| {
+            conditions.iter().all(|(name, values)| {
                 let given = known_argument(arguments, input, name);
                 given.is_some_and(|given| values.as_array().is_some_and(|values| values.contains(given)))
             })
         })
 }
 
-/// Returns the value of an argument, or its default, or null; `None` if it is known only when the plan runs.
+/// Returns the value of the argument `name`. For an absent argument, returns its default or else null. Returns `None` if the
+/// value is known only when the plan runs.
 fn known_argument<'a>(arguments: &'a Value, input: &'a Value, name: &str) -> Option<&'a Value> {
     let Some(given) = arguments.get(name) else {
-        let property = input.as_object().map(|input| flow::property(input, name));
+        let property = input.as_object().map(|input| flow::property_schema(input, name));
         let default = property.and_then(|property| property.get("default"));
         return Some(default.unwrap_or(&Value::Null));
     };
-    match Template::read(given) {
-        Ok(Template::Data(data) | Template::Literal(data)) => Some(data),
+    match PlannedValue::read(given) {
+        Ok(PlannedValue::Data(data) | PlannedValue::Literal(data)) => Some(data),
         _ => None,
     }
 }
 
-/// Adds the required keys and the properties of a promise to the schema of an output.
+/// Adds the schema `promised`, of which only `required` and `properties` count, to the schema of an output.
 fn add_promise(output: &mut Value, promised: &JsonObject) {
     let Some(output) = output.as_object_mut() else { return };
     if let Some(Value::Array(names)) = promised.get("required") {
         let required = output.entry("required").or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(required) = required {
-            required.extend(names.iter().cloned());
+            for name in names {
+                // The names are counted, so each is listed once.
+                if !required.contains(name) {
+                    required.push(name.clone());
+                }
+            }
         }
     }
     if let Some(Value::Object(narrower)) = promised.get("properties") {
@@ -81,11 +88,11 @@ fn add_promise(output: &mut Value, promised: &JsonObject) {
     }
 }
 
-/// Returns the schema of an output without its promises, because only the check of plans reads them.
+/// Returns an output schema without its promises. Only the check of plans reads these, so nobody else needs to see them.
 pub(crate) fn without_promises(output: &Value) -> Value {
     let mut output = output.clone();
     if let Some(map) = output.as_object_mut() {
-        map.shift_remove(KEYWORD);
+        map.shift_remove(PROMISES_KEYWORD);
     }
     output
 }
@@ -95,7 +102,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn counts() -> Value {
+    /// Returns an output schema with two promises, one of which has conditions on two arguments.
+    fn schema_with_promises() -> Value {
         json!({
             "type": "object",
             "properties": {"words": {"type": "integer"}, "answer": {"type": ["integer", "string"]}},
@@ -106,43 +114,54 @@ mod tests {
         })
     }
 
-    /// Returns the keys that an output is known to have, and the type of `answer`.
+    /// Returns what is known of the output of a call with `arguments`: the keys that it certainly has, and the type of `answer`.
     fn known_output(arguments: &Value) -> (Value, Value) {
         let input = json!({"type": "object", "properties": {"mode": {"type": "string", "default": "plain"}}});
-        let counts = counts();
-        let known = promised_schema(&counts, &input, arguments);
+        let output = schema_with_promises();
+        let known = promised_schema(&output, &input, arguments);
         (known["required"].clone(), known["properties"]["answer"]["type"].clone())
     }
 
     #[test]
-    fn a_promise_holds_for_a_call_with_one_of_its_values_under_each_name() {
-        let union = json!(["integer", "string"]);
+    fn a_promise_applies_to_a_call_with_one_of_the_listed_values_of_each_argument() {
+        let type_without_promise = json!(["integer", "string"]);
         assert_eq!(
             known_output(&json!({"only": "words"})),
-            (json!(["words"]), union.clone())
+            (json!(["words"]), type_without_promise.clone())
         );
         assert_eq!(
             known_output(&json!({"only": {"$literal": "words"}})),
-            (json!(["words"]), union.clone())
+            (json!(["words"]), type_without_promise.clone())
         );
         assert_eq!(
             known_output(&json!({})),
-            (json!(["words"]), union.clone()),
-            "null and defaults stand for what is absent"
+            (json!(["words"]), type_without_promise.clone()),
+            "`null` in a promise and defaults stand for absent arguments"
         );
         assert_eq!(
             known_output(&json!({"only": "words", "mode": "odd"})),
-            (Value::Null, union.clone())
+            (Value::Null, type_without_promise.clone())
         );
-        assert_eq!(known_output(&json!({"only": "lines"})), (Value::Null, union));
+        assert_eq!(
+            known_output(&json!({"only": "lines"})),
+            (Value::Null, type_without_promise)
+        );
     }
 
     #[test]
-    fn a_promise_may_narrow_a_property() {
+    fn a_promise_may_restrict_the_type_of_a_property() {
         assert_eq!(
             known_output(&json!({"only": "name"})),
             (json!(["answer"]), json!("string"))
         );
+    }
+
+    #[test]
+    fn a_key_that_is_required_and_promised_several_times_is_listed_once() {
+        let promise = json!({"input": {}, "output": {"required": ["words", "lines"]}});
+        let output = json!({"type": "object", "required": ["words"], "x-when": [promise, promise]});
+        let known = promised_schema(&output, &json!({}), &json!({}));
+        assert_eq!(known["required"], json!(["words", "lines"]));
     }
 
     #[test]
@@ -172,7 +191,7 @@ mod tests {
 
     #[test]
     fn promises_are_removed_from_a_schema() {
-        let shown = without_promises(&counts());
-        assert_eq!((shown.get(KEYWORD), &shown["type"]), (None, &json!("object")));
+        let shown = without_promises(&schema_with_promises());
+        assert_eq!((shown.get(PROMISES_KEYWORD), &shown["type"]), (None, &json!("object")));
     }
 }

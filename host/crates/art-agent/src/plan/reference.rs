@@ -1,7 +1,8 @@
-//! References: values in the arguments of a planned call that are known only when the plan runs.
+//! References: parts of the arguments of a planned call that stand for a value which is known only when the plan runs, such as
+//! `{"$from": "step_1"}` for the output of a step.
 //!
-//! An object is a reference only if its keys are exactly those of a reference. [`Template`] reads arguments, and [`resolve`] puts
-//! values in place of their references.
+//! An object is a reference only if its keys are exactly those of a reference; any other object is data. [`PlannedValue`] finds
+//! out what a part of the arguments is, and [`resolve`] puts values in place of the references.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,26 +13,26 @@ use art_core::pes::TodoItem;
 use art_core::tool::ToolStatus;
 use serde_json::{Value, json};
 
-use crate::attachment::PREFIX as ATTACHMENT;
+use crate::attachment::ATTACHMENT_PREFIX;
 use crate::truncate::is_cut;
 
-/// Maximum depth of arguments that are resolved. The same as that of the JSON parser.
+/// Maximum depth of arguments in which references are replaced. The JSON parser has the same maximum.
 const MAX_DEPTH: usize = 128;
 
-/// A value in the arguments of a planned call.
+/// What a part of the arguments of a planned call is: a reference, or data.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Template<'a> {
-    /// `{"$from": "step_1", "path": "/total", "call": 0}`: an output of an earlier step.
-    From(Origin<'a>),
-    /// `{"$attachment": "sales.csv"}`, or the text `attachment:sales.csv` for it: the content of a file.
+pub(crate) enum PlannedValue<'a> {
+    /// `{"$from": "step_1", "path": "/total", "call": 0}`: an output of an earlier step, or a value in it.
+    From(OutputReference<'a>),
+    /// `{"$attachment": "sales.csv"}`, or the text `attachment:sales.csv` for the same: the content of a file.
     Attachment(&'a str),
-    /// `{"$concat": [..]}`: several scalars, joined to one text.
+    /// `{"$concat": [..]}`: a text that is made of several scalars, some of which may be references.
     Concat(&'a [Value]),
     /// `{"$param": "name"}`: a parameter of a kept plan.
     Param(&'a str),
     /// A scalar.
     Data(&'a Value),
-    /// `{"$literal": ..}`: any data.
+    /// `{"$literal": ..}`: data, even if it looks like a reference.
     Literal(&'a Value),
     /// An array, whose items may be references.
     Array(&'a [Value]),
@@ -39,28 +40,29 @@ pub(crate) enum Template<'a> {
     Object(&'a JsonObject),
 }
 
-/// Where the value of a `$from` comes from.
+/// A `$from`: a reference to an output of a step, or to a value in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Origin<'a> {
+pub(crate) struct OutputReference<'a> {
     /// Identifier of the step.
     pub(crate) step: &'a str,
-    /// Position in the output of its call, as a JSON pointer.
+    /// Position of the value in the output, as a JSON pointer; empty for the whole output.
     pub(crate) path: &'a str,
-    /// Number of the call in the step, from 0; `None` for the last one.
+    /// Number of the call in the step whose output it is, from 0; `None` for the last call.
     pub(crate) call: Option<usize>,
 }
 
-impl<'a> Template<'a> {
+impl<'a> PlannedValue<'a> {
     /// Reads a value.
     ///
     /// # Errors
-    /// Fails with the reason if an object has the keys of a reference, but values that no reference has.
+    /// Fails with the reason if an object has the keys of a reference but not the right values, such as a number as the name of a
+    /// step.
     pub(crate) fn read(value: &'a Value) -> Result<Self, String> {
         let map = match value {
             Value::Array(items) => return Ok(Self::Array(items)),
             Value::Object(map) => map,
             Value::String(text) => {
-                let file = text.strip_prefix(ATTACHMENT);
+                let file = text.strip_prefix(ATTACHMENT_PREFIX);
                 return Ok(file.map_or(Self::Data(value), Self::Attachment));
             }
             scalar => return Ok(Self::Data(scalar)),
@@ -73,7 +75,9 @@ impl<'a> Template<'a> {
                 Some(Value::Array(parts)) => Ok(Self::Concat(parts)),
                 _ => Err("`$concat` has to be an array".to_owned()),
             },
-            ["$from"] | ["$from", "call" | "path"] | ["$from", "call", "path"] => Ok(Self::From(Origin::read(map)?)),
+            ["$from"] | ["$from", "call" | "path"] | ["$from", "call", "path"] => {
+                Ok(Self::From(OutputReference::read(map)?))
+            }
             ["$literal"] => Ok(Self::Literal(map.get("$literal").unwrap_or(&Value::Null))),
             ["$param"] => Ok(Self::Param(text_field(map, "$param", "the name of a parameter")?)),
             _ => Ok(Self::Object(map)),
@@ -81,7 +85,7 @@ impl<'a> Template<'a> {
     }
 }
 
-impl<'a> Origin<'a> {
+impl<'a> OutputReference<'a> {
     fn read(map: &'a JsonObject) -> Result<Self, String> {
         let path = match map.get("path") {
             None | Some(Value::Null) => "",
@@ -102,7 +106,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-impl fmt::Display for Origin<'_> {
+impl fmt::Display for OutputReference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path {
             "" => write!(f, "the output of `{}`", self.step),
@@ -111,43 +115,43 @@ impl fmt::Display for Origin<'_> {
     }
 }
 
-impl Origin<'_> {
+impl OutputReference<'_> {
     /// Returns the value in `output` that the reference points to.
     ///
     /// # Errors
     /// Fails with the reason if there is none.
     pub(crate) fn value_in<'v>(&self, output: &'v Value) -> Result<&'v Value, String> {
-        let nothing = || format!("the output of `{}` has nothing at `{}`", self.step, self.path);
-        output.pointer(self.path).ok_or_else(nothing)
+        let no_value = || format!("the output of `{}` has nothing at `{}`", self.step, self.path);
+        output.pointer(self.path).ok_or_else(no_value)
     }
 }
 
-/// Returns the output that `origin` points into: that of the call which the reference names, or else that of the last call of
-/// `item`. If the last call gave no output, it is the result of the item.
+/// Returns the output that `reference` points into: that of the call which it names, or else that of the last call of `item`. If
+/// no call is named and the last call gave no output, this is the result of the item.
 ///
 /// # Errors
-/// Fails with the reason if there is no such output, or if it was too large to be stored whole.
-pub(crate) fn find_output<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'a Value, String> {
-    let output = match origin.call {
-        Some(number) => nth_call(item, number).and_then(|id| output_of_call(item, id)),
-        // If the last call gave no output, the result of the step is what the model wrote.
-        None => last_call(item)
-            .and_then(|id| output_of_call(item, id))
+/// Fails with the reason if there is no such output, or if it was cut because it was too large to be stored.
+pub(crate) fn find_output<'a>(item: &'a TodoItem, reference: OutputReference<'_>) -> Result<&'a Value, String> {
+    let output = match reference.call {
+        Some(number) => call_id_at(item, number).and_then(|id| usable_output(item, id)),
+        // Without an output, the result of the step is what the model wrote.
+        None => last_call_id(item)
+            .and_then(|id| usable_output(item, id))
             .or(item.result.as_ref()),
     };
     match output {
         Some(output) if is_cut(output) => Err(format!(
             "the output of `{}` was too large to be stored whole; make its call again",
-            origin.step
+            reference.step
         )),
         Some(output) => Ok(output),
-        None => Err(format!("step `{}` has no output to take a value from", origin.step)),
+        None => Err(format!("step `{}` has no output to take a value from", reference.step)),
     }
 }
 
-/// Returns the identifier of a call of a step. `number` is its position among the planned calls, or among the calls that a model
-/// chose if none were planned.
-fn nth_call(item: &TodoItem, number: usize) -> Option<&str> {
+/// Returns the identifier of a call of a step. `number` is the position of the call among the planned calls, or among the calls
+/// that a model made if none were planned.
+fn call_id_at(item: &TodoItem, number: usize) -> Option<&str> {
     if item.tool_calls.is_empty() {
         let call = item.actual_tool_calls.get(number)?;
         return Some(&call.call_id);
@@ -155,160 +159,177 @@ fn nth_call(item: &TodoItem, number: usize) -> Option<&str> {
     item.planned_call_ids.get(number).map(String::as_str)
 }
 
-/// Returns the identifier of the last call of a step: the last call of a model that took over, or else the last planned call.
-fn last_call(item: &TodoItem) -> Option<&str> {
-    let planned = &item.planned_call_ids;
-    let made = item.actual_tool_calls.last().map(|call| call.call_id.as_str());
-    let by_model = made.filter(|made| planned.iter().all(|planned| planned != made));
-    by_model.or(planned.last().map(String::as_str))
+/// Returns the identifier of the last call of a step: the last one that a model made because the planned calls did not suffice,
+/// or else the last planned call.
+fn last_call_id(item: &TodoItem) -> Option<&str> {
+    let planned_ids = &item.planned_call_ids;
+    let last_made = item.actual_tool_calls.last().map(|call| call.call_id.as_str());
+    let made_by_model = last_made.filter(|made| planned_ids.iter().all(|planned| planned != made));
+    made_by_model.or(planned_ids.last().map(String::as_str))
 }
 
-/// Returns the output of a call that other calls may take.
-fn output_of_call<'a>(item: &'a TodoItem, id: &str) -> Option<&'a Value> {
-    let result = item.tool_results.iter().find(|result| result.call_id == id)?;
+/// Returns the output of a call, if other calls may take it.
+fn usable_output<'a>(item: &'a TodoItem, call_id: &str) -> Option<&'a Value> {
+    let result = item.tool_results.iter().find(|result| result.call_id == call_id)?;
     // An output that is drawn for the person must not reach a prompt (C9), not even as an argument.
     let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
     result.output.as_ref().filter(|_| is_usable)
 }
 
-fn text_field<'a>(map: &'a JsonObject, key: &str, what: &str) -> Result<&'a str, String> {
+/// Returns the text under `key`. Fails with a message that says what the text has to be: `meaning`.
+fn text_field<'a>(map: &'a JsonObject, key: &str, meaning: &str) -> Result<&'a str, String> {
     let text = map.get(key).and_then(Value::as_str);
-    text.ok_or_else(|| format!("`{key}` has to be a text: {what}"))
+    text.ok_or_else(|| format!("`{key}` has to be a text: {meaning}"))
 }
 
-/// Calls `visit` with every `$from` in `value`. Ill-formed references are left out.
-pub(crate) fn visit_origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) {
+/// Calls `visit` with every well-formed `$from` in `value`.
+pub(crate) fn visit_output_references<'a>(value: &'a Value, visit: &mut impl FnMut(OutputReference<'a>)) {
     visit_references(value, &mut |reference| {
-        if let Ok(Template::From(origin)) = Template::read(reference) {
-            visit(origin);
+        if let Ok(PlannedValue::From(reference)) = PlannedValue::read(reference) {
+            visit(reference);
         }
     });
 }
 
-/// Calls `visit` with every `$from`, `$attachment` and `$param` in `value`. Ill-formed references are left out.
+/// Calls `visit` with every well-formed reference in `value` that takes a value from elsewhere: every `$from`, `$attachment` and
+/// `$param`.
 pub(crate) fn visit_references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)) {
-    match Template::read(value) {
-        Ok(Template::From(_) | Template::Attachment(_) | Template::Param(_)) => visit(value),
-        Ok(Template::Array(items)) => items.iter().for_each(|item| visit_references(item, visit)),
-        Ok(Template::Concat(parts)) => {
+    match PlannedValue::read(value) {
+        Ok(PlannedValue::From(_) | PlannedValue::Attachment(_) | PlannedValue::Param(_)) => visit(value),
+        Ok(PlannedValue::Array(items)) => items.iter().for_each(|item| visit_references(item, visit)),
+        Ok(PlannedValue::Concat(parts)) => {
             let parts = parts.iter().filter(|part| !part.is_string());
             parts.for_each(|part| visit_references(part, visit));
         }
-        Ok(Template::Object(map)) => map.values().for_each(|item| visit_references(item, visit)),
-        Ok(Template::Data(_) | Template::Literal(_)) | Err(_) => {}
+        Ok(PlannedValue::Object(map)) => map.values().for_each(|item| visit_references(item, visit)),
+        Ok(PlannedValue::Data(_) | PlannedValue::Literal(_)) | Err(_) => {}
     }
 }
 
-/// Returns the arguments with which a call is made, or `None` if it takes values from steps, files or parameters, or is not valid.
+/// Returns the arguments with which a planned call will be made, if they are known before the plan runs. Returns `None` if they
+/// take values from steps, files or parameters, or are not valid.
 #[must_use]
 pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     let mut is_constant = true;
     visit_references(arguments, &mut |_| is_constant = false);
-    let none = |_: Origin<'_>| Err("there is no output".to_owned());
-    let resolved = resolve(arguments, &none).ok().filter(|_| is_constant);
+    let no_output = |_: OutputReference<'_>| Err("there is no output".to_owned());
+    let resolved = resolve(arguments, &no_output).ok().filter(|_| is_constant);
     resolved.map(|resolved| resolved.arguments)
 }
 
-/// Returns the arguments of a model's own tool call in the form of a planned call. They may take earlier outputs and files. All
-/// else is data, even if it looks like another reference.
+/// Returns the arguments of a tool call that the planner made itself, in the form of a planned call. They may take outputs and
+/// files. All else is data, even if it looks like a reference of another kind, so it becomes a `$literal`.
 pub(crate) fn planned_arguments(arguments: &Value) -> Value {
-    match Template::read(arguments) {
-        Ok(Template::Array(items)) => items.iter().map(planned_arguments).collect(),
-        Ok(Template::Object(map)) => map
+    match PlannedValue::read(arguments) {
+        Ok(PlannedValue::Array(items)) => items.iter().map(planned_arguments).collect(),
+        Ok(PlannedValue::Object(map)) => map
             .iter()
             .map(|(key, value)| (key.clone(), planned_arguments(value)))
             .collect(),
-        Ok(Template::From(_) | Template::Attachment(_) | Template::Data(_)) => arguments.clone(),
-        Ok(Template::Concat(_) | Template::Param(_) | Template::Literal(_)) | Err(_) => json!({"$literal": arguments}),
+        Ok(PlannedValue::From(_) | PlannedValue::Attachment(_) | PlannedValue::Data(_)) => arguments.clone(),
+        Ok(PlannedValue::Concat(_) | PlannedValue::Param(_) | PlannedValue::Literal(_)) | Err(_) => {
+            json!({"$literal": arguments})
+        }
     }
 }
 
-/// Returns `value` with other values in place of those for which `replace` returns one. Parts of a replaced value are not visited.
-pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> Option<Value>) -> Value {
-    let Ok(template) = Template::read(value) else {
+/// Returns `value` with a replacement for each part for which `replace` returns one. The parts of a replaced part are not
+/// visited.
+pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&PlannedValue<'a>) -> Option<Value>) -> Value {
+    let Ok(planned) = PlannedValue::read(value) else {
         return value.clone();
     };
-    if let Some(replacement) = replace(&template) {
+    if let Some(replacement) = replace(&planned) {
         return replacement;
     }
     let rewrite_all = |items: &'a [Value]| items.iter().map(|item| rewrite(item, replace)).collect::<Value>();
-    match template {
-        Template::Concat(parts) => json!({"$concat": rewrite_all(parts)}),
-        Template::Array(items) => rewrite_all(items),
-        Template::Object(map) => {
+    match planned {
+        PlannedValue::Concat(parts) => json!({"$concat": rewrite_all(parts)}),
+        PlannedValue::Array(items) => rewrite_all(items),
+        PlannedValue::Object(map) => {
             let entries = map.iter().map(|(key, item)| (key.clone(), rewrite(item, replace)));
             Value::Object(entries.collect())
         }
-        Template::From(_) | Template::Attachment(_) | Template::Param(_) | Template::Data(_) | Template::Literal(_) => {
-            value.clone()
-        }
+        PlannedValue::From(_)
+        | PlannedValue::Attachment(_)
+        | PlannedValue::Param(_)
+        | PlannedValue::Data(_)
+        | PlannedValue::Literal(_) => value.clone(),
     }
 }
 
 /// Arguments with values in place of their references.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedArguments {
     pub(crate) arguments: Value,
-    /// JSON pointers of the texts `attachment:NAME` that stand for the content of a file. Such a text within the value of a
-    /// reference is data.
-    pub(crate) files: BTreeSet<String>,
+    /// JSON pointers of the texts `attachment:NAME` that stand for the content of a file. Other texts of this form are data,
+    /// because they come from the value of a reference.
+    pub(crate) file_pointers: BTreeSet<String>,
 }
 
-/// Returns `arguments` with values in place of their references. `output` returns the output that a `$from` points into. References
-/// to files become `attachment:NAME`, which is replaced by the content later, as in every call.
+/// Returns `arguments` with values in place of their references. `find_output` returns the output that a `$from` points into. A
+/// reference to a file becomes the text `attachment:NAME`, which is replaced by the content later, as in every call.
 ///
 /// # Errors
-/// Fails with the place and the reason if a reference gives nothing, or if the values are larger than the input of any tool.
+/// Fails with the place and the reason if a reference has no value, or if the values together are larger than the input of any
+/// tool may be.
 pub(crate) fn resolve<'a>(
     arguments: &'a Value,
-    output: &impl Fn(Origin<'a>) -> Result<&'a Value, String>,
-) -> Result<Resolved, String> {
+    find_output: &impl Fn(OutputReference<'a>) -> Result<&'a Value, String>,
+) -> Result<ResolvedArguments, String> {
     let mut resolver = Resolver {
-        output,
-        files: BTreeSet::new(),
+        find_output,
+        file_pointers: BTreeSet::new(),
         remaining_bytes: Limits::MAX.input_bytes,
     };
     let arguments = resolver.resolve_value(arguments, &mut String::new(), MAX_DEPTH)?;
-    let files = resolver.files;
-    Ok(Resolved { arguments, files })
+    Ok(ResolvedArguments {
+        arguments,
+        file_pointers: resolver.file_pointers,
+    })
 }
 
+/// The replacement of references in the arguments of one call.
 struct Resolver<F> {
-    output: F,
-    files: BTreeSet<String>,
-    /// Number of bytes that values may still have.
+    /// Returns the output that a `$from` points into.
+    find_output: F,
+    /// See [`ResolvedArguments::file_pointers`].
+    file_pointers: BTreeSet<String>,
+    /// Number of bytes that the values of further references may have.
     remaining_bytes: u64,
 }
 
-impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
-    fn resolve_value(&mut self, value: &'a Value, place: &mut String, depth: usize) -> Result<Value, String> {
-        let error_at = |place: &str, reason: String| format!("`arguments{place}`: {reason}");
+impl<'a, F: Fn(OutputReference<'a>) -> Result<&'a Value, String>> Resolver<F> {
+    /// Returns `value`, which is at `pointer` in the arguments, with values in place of its references. `depth` is the number of
+    /// levels that it may have.
+    fn resolve_value(&mut self, value: &'a Value, pointer: &mut String, depth: usize) -> Result<Value, String> {
+        let error_at = |pointer: &str, reason: String| format!("`arguments{pointer}`: {reason}");
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(error_at(place, "it is nested too deep".to_owned()));
+            return Err(error_at(pointer, "it is nested too deep".to_owned()));
         };
-        match Template::read(value).map_err(|reason| error_at(place, reason))? {
-            Template::From(origin) => self.copy_value(origin).map_err(|reason| error_at(place, reason)),
-            Template::Attachment(name) => {
-                self.files.insert(place.clone());
-                Ok(Value::from(format!("{ATTACHMENT}{name}")))
+        match PlannedValue::read(value).map_err(|reason| error_at(pointer, reason))? {
+            PlannedValue::From(reference) => self.copy_value(reference).map_err(|reason| error_at(pointer, reason)),
+            PlannedValue::Attachment(name) => {
+                self.file_pointers.insert(pointer.clone());
+                Ok(Value::from(format!("{ATTACHMENT_PREFIX}{name}")))
             }
-            Template::Param(name) => Err(error_at(place, format!("the parameter `{name}` has no value"))),
-            Template::Data(data) | Template::Literal(data) => Ok(data.clone()),
-            Template::Concat(parts) => {
+            PlannedValue::Param(name) => Err(error_at(pointer, format!("the parameter `{name}` has no value"))),
+            PlannedValue::Data(data) | PlannedValue::Literal(data) => Ok(data.clone()),
+            PlannedValue::Concat(parts) => {
                 let texts = parts
                     .iter()
                     .enumerate()
-                    .map(|(n, part)| self.resolve_part(part, place, n, depth));
+                    .map(|(n, part)| self.resolve_part(part, pointer, n, depth));
                 let texts: Result<String, String> = texts.collect();
                 texts.map(Value::from)
             }
-            Template::Array(items) => (0..)
+            PlannedValue::Array(items) => (0..)
                 .zip(items)
-                .map(|(n, item): (usize, _)| self.resolve_child(item, place, &n.to_string(), depth))
+                .map(|(n, item): (usize, _)| self.resolve_child(item, pointer, &n.to_string(), depth))
                 .collect(),
-            Template::Object(map) => {
+            PlannedValue::Object(map) => {
                 let entry = |(key, value): (&String, &'a Value)| {
-                    Ok((key.clone(), self.resolve_child(value, place, key, depth)?))
+                    Ok((key.clone(), self.resolve_child(value, pointer, key, depth)?))
                 };
                 let entries: Result<JsonObject, String> = map.iter().map(entry).collect();
                 entries.map(Value::Object)
@@ -316,34 +337,41 @@ impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
         }
     }
 
+    /// Returns `value`, which is under `key` in the value at `pointer`, with values in place of its references.
     fn resolve_child(
         &mut self,
         value: &'a Value,
-        place: &mut String,
+        pointer: &mut String,
         key: &str,
         depth: usize,
     ) -> Result<Value, String> {
-        let length = place.len();
-        place.push('/');
-        place.push_str(&escape(key));
-        let value = self.resolve_value(value, place, depth);
-        place.truncate(length);
+        let length = pointer.len();
+        pointer.push('/');
+        pointer.push_str(&escape(key));
+        let value = self.resolve_value(value, pointer, depth);
+        pointer.truncate(length);
         value
     }
 
-    /// Returns the text of part `n` of a `$concat`.
-    fn resolve_part(&mut self, part: &'a Value, place: &mut String, n: usize, depth: usize) -> Result<String, String> {
+    /// Returns the text that `part`, the part `n` of a `$concat`, adds to the whole text.
+    fn resolve_part(
+        &mut self,
+        part: &'a Value,
+        pointer: &mut String,
+        n: usize,
+        depth: usize,
+    ) -> Result<String, String> {
         if let Value::String(text) = part {
             return Ok(text.clone());
         }
-        let value = self.resolve_child(part, place, &n.to_string(), depth)?;
-        scalar_text(&value).map_err(|reason| format!("`arguments{place}`: {reason}"))
+        let value = self.resolve_child(part, pointer, &n.to_string(), depth)?;
+        scalar_text(&value).map_err(|reason| format!("`arguments{pointer}`: {reason}"))
     }
 
-    /// Returns a copy of the value that `origin` points to.
-    fn copy_value(&mut self, origin: Origin<'a>) -> Result<Value, String> {
-        let output = (self.output)(origin)?;
-        let value = origin.value_in(output)?;
+    /// Returns a copy of the value of `reference`.
+    fn copy_value(&mut self, reference: OutputReference<'a>) -> Result<Value, String> {
+        let output = (self.find_output)(reference)?;
+        let value = reference.value_in(output)?;
         let bytes = value.to_string().len() as u64;
         self.remaining_bytes = self.remaining_bytes.checked_sub(bytes).ok_or_else(|| {
             let max = Limits::MAX.input_bytes;
@@ -353,7 +381,8 @@ impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
     }
 }
 
-/// Returns a scalar as `$concat` writes it: texts as they are, numbers and booleans as in JSON.
+/// Returns a scalar as `$concat` writes it: texts as they are, numbers and booleans as in JSON. Fails with the reason if the
+/// value is null or no scalar.
 fn scalar_text(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -379,9 +408,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Resolves with one step, `a`, whose output is `output`.
+    /// Puts values in place of the references in `arguments`. The only step is `a`, and its output is `output`.
     fn resolve_with_output(arguments: &Value, output: &Value) -> Result<Value, String> {
-        let resolved = resolve(arguments, &|origin| match origin.step {
+        let resolved = resolve(arguments, &|reference| match reference.step {
             "a" => Ok(output),
             other => Err(format!("there is no step `{other}`")),
         });
@@ -399,13 +428,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_mentions_a_reference_is_data() {
+    fn a_text_that_looks_like_a_reference_is_data() {
         let arguments = json!({"text": "$from a /n {\"$from\": \"a\"}"});
         assert_eq!(resolve_with_output(&arguments, &json!(1)), Ok(arguments.clone()));
     }
 
     #[test]
-    fn an_object_with_any_other_key_is_data() {
+    fn an_object_with_another_key_beside_those_of_a_reference_is_data() {
         let arguments = json!({"x": {"$from": "a", "pth": "/n"}, "y": {"$concat": [], "path": ""}});
         assert_eq!(resolve_with_output(&arguments, &json!(1)), Ok(arguments.clone()));
     }
@@ -420,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn concat_writes_numbers_as_json_does() {
+    fn concat_writes_numbers_and_booleans_as_json_does() {
         let arguments = json!({"x": {"$concat": ["ceil(", {"$from": "a", "path": "/v"}, ")", true]}});
         assert_eq!(
             resolve_with_output(&arguments, &json!({"v": 1.50})),
@@ -446,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_becomes_the_text_that_is_later_replaced_by_its_content() {
+    fn a_reference_to_a_file_becomes_the_text_that_is_later_replaced_by_the_content() {
         let arguments = json!({"csv": {"$attachment": "sales.csv"}});
         assert_eq!(
             resolve_with_output(&arguments, &json!(1)),
@@ -455,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_file_references_of_the_plan_name_files() {
+    fn only_references_to_files_stand_for_files_and_not_texts_that_look_like_them() {
         let arguments = json!({
             "a": {"$attachment": "s.csv"},
             "b": ["attachment:s.csv"],
@@ -465,12 +494,15 @@ mod tests {
             "f": {"$concat": ["attachment:s.csv"]},
         });
         let resolved = resolve(&arguments, &|_| Ok(const { &Value::Null })).unwrap();
-        assert_eq!(resolved.files, BTreeSet::from(["/a".to_owned(), "/b/0".to_owned()]));
+        assert_eq!(
+            resolved.file_pointers,
+            BTreeSet::from(["/a".to_owned(), "/b/0".to_owned()])
+        );
         assert_eq!(resolved.arguments["f"], "attachment:s.csv");
     }
 
     #[test]
-    fn the_error_of_a_pointer_to_nothing_names_its_place() {
+    fn the_error_of_a_reference_without_a_value_names_its_place() {
         let arguments = json!({"a/b": [{"$from": "a", "path": "/gone"}]});
         assert_eq!(
             resolve_with_output(&arguments, &json!({})),
@@ -488,7 +520,7 @@ mod tests {
             json!({"$attachment": null}),
         ]
         .iter()
-        .map(|value| Template::read(value).unwrap_err())
+        .map(|value| PlannedValue::read(value).unwrap_err())
         .collect();
         insta::assert_snapshot!(reasons.join("\n"), @r"
         `$from` has to be a text: the id of a step
@@ -500,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_and_concatenations_in_a_call_of_a_model_are_data() {
+    fn literals_and_concatenations_in_a_call_that_the_planner_made_itself_are_data() {
         let call =
             json!({"stages": [{"total": {"$literal": 1}, "name": {"$concat": ["a", "-"]}}], "x": {"$from": "q1.a"}});
         let planned = planned_arguments(&call);
@@ -510,16 +542,16 @@ mod tests {
     }
 
     #[test]
-    fn values_larger_than_any_input_are_refused() {
-        let output = json!("x".repeat(1 << 20));
-        let repeated = |n: usize| json!(vec![json!({"$from": "a"}); n]);
-        assert!(resolve_with_output(&repeated(3), &output).is_ok());
-        let reason = resolve_with_output(&repeated(5), &output).unwrap_err();
+    fn values_that_are_together_larger_than_any_input_are_refused() {
+        let mebibyte = json!("x".repeat(1 << 20));
+        let references = |count: usize| json!(vec![json!({"$from": "a"}); count]);
+        assert!(resolve_with_output(&references(3), &mebibyte).is_ok());
+        let reason = resolve_with_output(&references(5), &mebibyte).unwrap_err();
         assert!(reason.contains("more than 4194304 bytes"), "{reason}");
     }
 
     #[test]
-    fn only_arguments_without_references_are_constant() {
+    fn only_arguments_without_references_are_known_before_the_plan_runs() {
         let arguments = json!({"a": {"$literal": [1]}, "b": {"$concat": ["x", 1]}});
         assert_eq!(constant_arguments(&arguments), Some(json!({"a": [1], "b": "x1"})));
         for reference in [

@@ -1,4 +1,4 @@
-//! Checks a kept plan, and reports what it found in a form for people and for programs.
+//! Checks a kept plan, and reports the faults, references and decisions that it found, for people and for programs.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calls::{Fault, Surroundings, check_calls};
-use super::check::{check, excess_steps, fault_texts, length_problem, steps_left_to_model};
+use super::check::{check_steps, excess_step_faults, fault_texts, left_to_model_faults, length_problem};
 use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
 
-/// What the calls of a plan can use now.
+/// What a kept plan can use if it is carried out now.
 #[derive(Clone, Copy, Debug)]
 pub struct Available<'a> {
     /// The tools that the conversation may use.
@@ -24,7 +24,7 @@ pub struct Available<'a> {
     pub thread: &'a str,
     /// The earlier questions of the conversation, whose results calls can take.
     pub earlier: &'a [EarlierQuestion],
-    /// Names of the files of the question.
+    /// Names of the files that calls can take.
     pub files: &'a BTreeSet<&'a str>,
     /// Number of steps that a run may start.
     pub max_items: usize,
@@ -42,7 +42,7 @@ pub struct PlanCheck {
     pub faults: Vec<PlanFault>,
     /// The references in the arguments of calls, in the order of the plan.
     pub references: Vec<CheckedReference>,
-    /// Places whose values can be checked only when the plan runs, such as `step_2.arguments.url`.
+    /// Places in the arguments of calls whose values can be checked only when the plan runs, such as `step_2.arguments.url`.
     pub at_run_time: Vec<String>,
     /// Identifiers of the steps with a call of a tool that always asks a person.
     pub decisions: Vec<String>,
@@ -51,10 +51,11 @@ pub struct PlanCheck {
 /// What is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFault {
-    /// Identifier of the step with the call that has the fault; absent for other faults.
+    /// Identifier of the step, if the fault is one of its calls; absent for faults of the plan or of a step itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// What is wrong. For a value that does not fit: its place, what is asked for there, what is given and, if known, what would fit.
+    /// What is wrong. For a value that does not fit: its place, what is asked for there, what is given and, if known, what would
+    /// fit.
     pub text: String,
 }
 
@@ -65,7 +66,7 @@ pub struct CheckedReference {
     pub step: String,
     /// Number of the call in the step, from 0.
     pub call: usize,
-    /// Place of a value in the arguments, such as `url` or `pages[0]`. The reference is this value or a part of it.
+    /// Place in the arguments, such as `url` or `pages[0]`. The value there is the reference or contains it.
     pub argument: String,
     /// The reference as the plan has it, such as `{"$from": "step_1", "path": "/url"}`.
     pub reference: Value,
@@ -77,11 +78,11 @@ pub struct CheckedReference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
-    /// Every value that the reference can give fits.
+    /// Every value that the argument can get fits.
     Fits,
     /// Whether the value fits is known only when the plan runs.
     AtRunTime,
-    /// No value fits, or the reference is wrong. The faults of the plan say why.
+    /// No value that the argument can get fits, or the reference is wrong. The faults of the plan say why.
     Fault,
 }
 
@@ -97,7 +98,7 @@ impl From<Verdict> for Fit {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Yes => Self::Fits,
-            Verdict::RunTime => Self::AtRunTime,
+            Verdict::AtRunTime => Self::AtRunTime,
             Verdict::No => Self::Fault,
         }
     }
@@ -113,7 +114,8 @@ impl From<Fault> for PlanFault {
 }
 
 impl KeptPlan {
-    /// Checks whether the plan can be carried out with any values of its parameters. Their schemas must have no `$ref`.
+    /// Checks whether the plan can be carried out with any values of its parameters. The schemas of the parameters must have no
+    /// `$ref`.
     #[must_use]
     pub fn check(&self, available: &Available<'_>) -> PlanCheck {
         let items = self.items();
@@ -128,25 +130,26 @@ impl KeptPlan {
             max_calls: available.max_calls,
             params: &self.params,
         });
-        let missing = self
+        let missing_files = self
             .files
             .iter()
             .filter(|name| !available.files.contains(name.as_str()));
-        let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
-        let mut step_faults = check(&items, available.tools, available.earlier);
-        step_faults.extend(excess_steps(&items, available.max_items));
+        let missing_files =
+            missing_files.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
+        let mut step_faults = check_steps(&items, available.tools, available.earlier);
+        step_faults.extend(excess_step_faults(&items, available.max_items));
         if available.plans_only {
-            step_faults.extend(steps_left_to_model(&items));
+            step_faults.extend(left_to_model_faults(&items));
         }
         let other_thread = self.thread.iter().filter(|thread| *thread != available.thread);
-        let other_thread = other_thread.map(|thread| {
+        let thread_fault = other_thread.map(|thread| {
             format!("the plan takes results of the conversation `{thread}`; run it there with `--thread {thread}`")
         });
         let plan_faults = length_problem(&items)
             .into_iter()
             .chain(fault_texts(&step_faults))
-            .chain(missing)
-            .chain(other_thread);
+            .chain(missing_files)
+            .chain(thread_fault);
         let plan_faults = plan_faults.map(|text| PlanFault { step: None, text });
         PlanCheck {
             faults: plan_faults
@@ -159,7 +162,7 @@ impl KeptPlan {
     }
 }
 
-/// Returns the identifiers of the items with a call of a tool that asks a person.
+/// Returns the identifiers of the items with a call of a blocking tool, which always asks a person.
 fn items_that_ask_a_person(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     let is_blocking = |name: &str| {
         let mut named = tools.iter().filter(|tool| tool.name == name);
@@ -180,7 +183,11 @@ mod tests {
             .unwrap()
     }
 
-    fn check(steps: &Value) -> PlanCheck {
+    /// Maximum number of steps in the checks of these tests.
+    const MAX_STEPS: usize = 2;
+
+    /// Checks a kept plan with these steps, a parameter `n`, and the tools `count` and `pay`, of which `pay` asks a person.
+    fn check_plan_of(steps: &Value) -> PlanCheck {
         let plan = json!({"version": 1, "question": "q", "steps": steps, "params": {"n": {"type": "number"}}});
         KeptPlan::parse(&plan.to_string()).unwrap().check(&Available {
             tools: &[tool("count", "functional"), tool("pay", "blocking")],
@@ -188,7 +195,7 @@ mod tests {
             thread: "t",
             earlier: &[],
             files: &BTreeSet::new(),
-            max_items: 2,
+            max_items: MAX_STEPS,
             max_calls: 8,
             plans_only: false,
         })
@@ -200,26 +207,26 @@ mod tests {
 
     #[test]
     fn a_plan_that_fits_has_no_faults() {
-        let found = check(&json!([step("a", "count", &json!({"n": {"$param": "n"}}))]));
+        let found = check_plan_of(&json!([step("a", "count", &json!({"n": {"$param": "n"}}))]));
         assert_eq!(found.faults, []);
         assert_eq!((found.references.len(), found.references[0].fit), (1, Fit::Fits));
     }
 
     #[test]
     fn faults_of_the_plan_and_of_its_calls_are_found_together() {
-        let found = check(&json!([
-            step("a", "count", &json!({"n": "x"})),
+        let found = check_plan_of(&json!([
+            step("a", "count", &json!({"n": "not a number"})),
             step("a", "count", &json!({}))
         ]));
-        let steps: Vec<Option<&str>> = found.faults.iter().map(|fault| fault.step.as_deref()).collect();
-        assert_eq!(steps, [None, Some("a")]);
+        let steps_with_faults: Vec<Option<&str>> = found.faults.iter().map(|fault| fault.step.as_deref()).collect();
+        assert_eq!(steps_with_faults, [None, Some("a")], "the identifier `a` is used twice");
     }
 
     #[test]
     fn more_steps_than_a_run_may_start_are_a_fault_of_the_plan() {
         let steps = ["a", "b", "c"].map(|id| step(id, "count", &json!({})));
-        assert_eq!(check(&json!(steps[..2])).faults, []);
-        let faults = check(&json!(steps)).faults;
+        assert_eq!(check_plan_of(&json!(steps[..MAX_STEPS])).faults, []);
+        let faults = check_plan_of(&json!(steps)).faults;
         assert_eq!((faults.len(), &faults[0].step), (1, &None));
         assert!(
             faults[0].text.starts_with("the plan has too many open steps: 3"),
@@ -233,29 +240,29 @@ mod tests {
             files: vec!["a.csv".to_owned()],
             ..KeptPlan::default()
         };
-        let check = |files: BTreeSet<&str>| {
+        let faults_with = |files: BTreeSet<&str>| {
             let available = Available {
                 tools: &[],
                 disabled: &[],
                 thread: "t",
                 earlier: &[],
                 files: &files,
-                max_items: 2,
+                max_items: MAX_STEPS,
                 max_calls: 8,
                 plans_only: false,
             };
             plan.check(&available).faults
         };
-        assert_eq!(check(BTreeSet::from(["a.csv"])), []);
+        assert_eq!(faults_with(BTreeSet::from(["a.csv"])), []);
         assert_eq!(
-            check(BTreeSet::from(["b.csv"]))[0].text,
+            faults_with(BTreeSet::from(["b.csv"]))[0].text,
             "the plan was made with the file `a.csv`, which is not attached"
         );
     }
 
     #[test]
-    fn steps_that_wait_for_a_person_are_listed() {
-        let found = check(&json!([step("a", "count", &json!({})), step("b", "pay", &json!({}))]));
+    fn steps_with_a_tool_that_asks_a_person_are_listed() {
+        let found = check_plan_of(&json!([step("a", "count", &json!({})), step("b", "pay", &json!({}))]));
         assert_eq!(found.decisions, ["b"]);
     }
 }

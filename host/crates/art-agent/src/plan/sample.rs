@@ -7,27 +7,31 @@ use serde_json::{Value, json};
 use super::flow;
 use super::promise;
 
-/// Maximum depth of a sample. What is nested deeper is null.
+/// Maximum depth of a sample, in levels of nesting. Values below it are null.
 const MAX_DEPTH: usize = 16;
 
-/// Returns an output that a call of `tool` with these arguments may have. If an example has the same input, it is the output of
-/// that example. Otherwise it has every property that the output schema declares, with the values of an example where they fit, so
-/// that every reference of a later call finds a value. Without a schema it is the output of an example, or else an empty object.
+/// Returns an output that a call of `tool` with these arguments may have. If an example of the tool has the same input, this is
+/// the output of the example. Otherwise the output has every property that the output schema declares, so that every reference of
+/// a later call finds a value; the values come from an example where they fit. Without an output schema, this is the output of an
+/// example, or else an empty object.
 #[must_use]
 pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
-    let same = tool.examples.iter().find(|example| example.input == *arguments);
-    if let Some(output) = same.and_then(|example| example.output.clone()) {
+    let with_same_input = tool.examples.iter().find(|example| example.input == *arguments);
+    if let Some(output) = with_same_input.and_then(|example| example.output.clone()) {
         return output;
     }
-    let schema = tool.output_schema.as_deref().unwrap_or(flow::ANY);
-    let known = promise::promised_schema(schema, &tool.input_schema, arguments);
+    let schema = tool.output_schema.as_deref().unwrap_or(flow::ANY_VALUE);
+    let call_schema = promise::promised_schema(schema, &tool.input_schema, arguments);
     let example_output = tool.examples.iter().find_map(|example| example.output.as_ref());
-    match (sample_value(&known, MAX_DEPTH), example_output) {
+    match (sample_value(&call_schema, MAX_DEPTH), example_output) {
         (Value::Object(mut all), Some(Value::Object(example_output))) => {
-            // A promise may exclude the example's value for this call.
+            // The output schema may promise more about the output of this call than about that of the example, so that the value
+            // of the example does not fit.
             let fits = |(name, value): &(&String, &Value)| {
-                let property = known.as_object().map_or(flow::ANY, |known| flow::property(known, name));
-                flow::compare_schemas(&flow::constant(value), property) != flow::Verdict::No
+                let property = call_schema
+                    .as_object()
+                    .map_or(flow::ANY_VALUE, |map| flow::property_schema(map, name));
+                flow::compare_schemas(&flow::constant_schema(value), property) != flow::Verdict::No
             };
             all.extend(
                 example_output
@@ -42,36 +46,37 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     }
 }
 
-/// Returns a value that a schema allows, judged only by its type, its choices and its minimum. Each subschema is read once.
+/// Returns a value for a schema, by its type, choices, minimum, properties and first item; other keywords are ignored. Each
+/// subschema is read at most once, so the time is bounded by the size of the schema.
 fn sample_value(schema: &Value, depth: usize) -> Value {
     let (Some(map), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
         return if depth == MAX_DEPTH { json!({}) } else { Value::Null };
     };
-    let first = |keyword: &str| map.get(keyword).and_then(Value::as_array)?.first();
-    if let Some(value) = map.get("const").or_else(|| first("enum")) {
+    let first_of = |keyword: &str| map.get(keyword).and_then(Value::as_array)?.first();
+    if let Some(value) = map.get("const").or_else(|| first_of("enum")) {
         return value.clone();
     }
-    if let Some(branch) = first("anyOf").or_else(|| first("oneOf")) {
+    if let Some(branch) = first_of("anyOf").or_else(|| first_of("oneOf")) {
         return sample_value(branch, depth);
     }
     let types = map.get("type").and_then(Value::as_array);
-    let named = types.and_then(|names| names.first()).or_else(|| map.get("type"));
-    match named.and_then(Value::as_str) {
+    let type_name = types.and_then(|names| names.first()).or_else(|| map.get("type"));
+    match type_name.and_then(Value::as_str) {
         Some("string") => json!("1"),
         Some("number" | "integer") => map
             .get("minimum")
-            .filter(|least| least.as_i64() > Some(1))
+            .filter(|minimum| minimum.as_i64() > Some(1))
             .cloned()
             .unwrap_or(json!(1)),
         Some("boolean") => json!(true),
         Some("null") => Value::Null,
-        Some("array") => json!([sample_value(flow::item(map, 0), depth)]),
+        Some("array") => json!([sample_value(flow::item_schema(map, 0), depth)]),
         _ => Value::Object(sample_properties(map, depth)),
     }
 }
 
 fn sample_properties(schema: &JsonObject, depth: usize) -> JsonObject {
-    let property = |name: &String| (name.clone(), sample_value(flow::property(schema, name), depth));
+    let property = |name: &String| (name.clone(), sample_value(flow::property_schema(schema, name), depth));
     flow::declared_keys(schema).map(property).collect()
 }
 
@@ -80,14 +85,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn tool(output: &Value, examples: &Value) -> ToolSchema {
+    fn tool(output_schema: &Value, examples: &Value) -> ToolSchema {
         serde_json::from_value(json!({
-            "name": "t", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": output, "examples": examples,
+            "name": "t", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": output_schema,
+            "examples": examples,
         }))
         .unwrap()
     }
 
-    fn counts() -> Value {
+    /// Returns an output schema whose property `answer` is always a string if the input `operation` is `name`.
+    fn count_schema() -> Value {
         json!({
             "type": "object",
             "properties": {
@@ -103,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_sample_has_every_property_that_the_schema_declares() {
-        let sample = sample_output(&tool(&counts(), &json!([])), &json!({}));
+        let sample = sample_output(&tool(&count_schema(), &json!([])), &json!({}));
         assert_eq!(
             sample,
             json!({"count": 3, "answer": 1, "unit": "days", "rows": [{"name": "1"}]})
@@ -115,7 +122,7 @@ mod tests {
         let examples =
             json!([{"input": {"a": 1}, "output": {"count": 7}}, {"input": {"a": 2}, "output": {"count": 9}}]);
         assert_eq!(
-            sample_output(&tool(&counts(), &examples), &json!({"a": 2})),
+            sample_output(&tool(&count_schema(), &examples), &json!({"a": 2})),
             json!({"count": 9})
         );
     }
@@ -123,10 +130,10 @@ mod tests {
     #[test]
     fn values_of_another_example_are_used_where_they_fit() {
         let examples = json!([{"input": {"a": 1}, "output": {"count": 7, "answer": 5}}]);
-        let sample = |arguments: Value| sample_output(&tool(&counts(), &examples), &arguments);
-        let plain = sample(json!({}));
+        let sample = |arguments: Value| sample_output(&tool(&count_schema(), &examples), &arguments);
+        let other_input = sample(json!({}));
         assert_eq!(
-            (&plain["count"], &plain["answer"], &plain["unit"]),
+            (&other_input["count"], &other_input["answer"], &other_input["unit"]),
             (&json!(7), &json!(5), &json!("days"))
         );
         assert_eq!(sample(json!({"operation": "name"}))["answer"], "1");
@@ -153,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_schema_makes_the_sampler_panic(text in "[\\[\\]{}:,\"a-z0-9]{0,60}") {
+        fn no_schema_makes_sample_value_panic(text in "[\\[\\]{}:,\"a-z0-9]{0,60}") {
             let schema = serde_json::from_str(&text).unwrap_or(json!({"type": text, "properties": {"a": text}, "items": [text]}));
             sample_value(&schema, MAX_DEPTH);
         }

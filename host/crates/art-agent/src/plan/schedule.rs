@@ -1,4 +1,4 @@
-//! Selects the next item, and finds items that can never run (P35).
+//! Selects the next item to start, and finds items that can never be started (P35).
 //!
 //! A dependency that is not in the plan is a step of an earlier question, which has ended.
 
@@ -8,9 +8,9 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 
 /// Returns the first pending item whose dependencies are all completed.
 pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
-    items
-        .iter()
-        .find(|item| item.status == TodoItemStatus::Pending && !item.dependencies.iter().any(|id| is_open(items, id)))
+    items.iter().find(|item| {
+        item.status == TodoItemStatus::Pending && !item.dependencies.iter().any(|id| is_incomplete(items, id))
+    })
 }
 
 /// Returns the identifier of each pending item that depends on a failed or cancelled item, with the identifier of that
@@ -33,7 +33,7 @@ pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the reason why an item was not finished. The item must be neither completed nor failed.
+/// Returns the reason why an item is unfinished, that is, neither completed nor failed.
 pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     if let Some(error) = &item.error {
         return error.clone();
@@ -43,14 +43,14 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
         TodoItemStatus::InProgress => return "it was begun and not finished".to_owned(),
         _ => {}
     }
-    match item.dependencies.iter().find(|id| is_open(items, id)) {
+    match item.dependencies.iter().find(|id| is_incomplete(items, id)) {
         Some(id) => format!("it was not started: it depends on `{id}`, which was not completed"),
         None => "it was not started".to_owned(),
     }
 }
 
 /// Returns the items that `item` depends on, directly or indirectly, in the order of the plan.
-pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
+pub(crate) fn all_dependencies<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     let mut ids = BTreeSet::new();
     let mut queue: Vec<&str> = item.dependencies.iter().map(String::as_str).collect();
     while let Some(id) = queue.pop() {
@@ -67,7 +67,7 @@ pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a To
 }
 
 /// Returns whether an item of the plan has this identifier and is not completed.
-fn is_open(items: &[TodoItem], id: &str) -> bool {
+fn is_incomplete(items: &[TodoItem], id: &str) -> bool {
     find_status(items, id).is_some_and(|status| status != TodoItemStatus::Completed)
 }
 
@@ -109,9 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn upstream_items_include_indirect_dependencies() {
+    fn all_dependencies_include_indirect_ones() {
         let items = [item("a", &[]), item("x", &[]), item("b", &["a"]), item("c", &["b"])];
-        let ids: Vec<_> = upstream(&items, &items[3])
+        let ids: Vec<_> = all_dependencies(&items, &items[3])
             .into_iter()
             .map(|item| item.id.as_str())
             .collect();

@@ -3,26 +3,26 @@
 use art_core::text::truncate;
 use serde_json::Value;
 
-use super::reference::{Origin, Template};
+use super::reference::{OutputReference, PlannedValue};
 
-/// Maximum length of a constant, in characters.
+/// Maximum length of the text of a constant, in characters.
 const MAX_CONSTANT_CHARS: usize = 200;
 
 /// Returns an argument of a planned call, or a part of one, in one line: constants as JSON, and references in words, such as
 /// `step_1 /total + " EUR"`.
 #[must_use]
 pub fn value_text(value: &Value) -> String {
-    match Template::read(value) {
-        Ok(Template::From(origin)) => origin_text(origin),
-        Ok(Template::Attachment(name)) => format!("file {name}"),
-        Ok(Template::Param(name)) => format!("parameter {name}"),
-        Ok(Template::Concat(parts)) => join_values(parts, " + "),
-        Ok(Template::Array(items)) => format!("[{}]", join_values(items, ", ")),
-        Ok(Template::Object(map)) => {
+    match PlannedValue::read(value) {
+        Ok(PlannedValue::From(reference)) => output_reference_text(reference),
+        Ok(PlannedValue::Attachment(name)) => format!("file {name}"),
+        Ok(PlannedValue::Param(name)) => format!("parameter {name}"),
+        Ok(PlannedValue::Concat(parts)) => join_values(parts, " + "),
+        Ok(PlannedValue::Array(items)) => format!("[{}]", join_values(items, ", ")),
+        Ok(PlannedValue::Object(map)) => {
             let entries = map.iter().map(|(key, value)| format!("{key}: {}", value_text(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
-        Ok(Template::Data(data) | Template::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT_CHARS),
+        Ok(PlannedValue::Data(data) | PlannedValue::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT_CHARS),
         // The check of the plan reports what is wrong with the value.
         Err(_) => truncate(&value.to_string(), MAX_CONSTANT_CHARS),
     }
@@ -32,14 +32,14 @@ fn join_values(values: &[Value], separator: &str) -> String {
     values.iter().map(value_text).collect::<Vec<_>>().join(separator)
 }
 
-fn origin_text(origin: Origin<'_>) -> String {
-    let call = origin.call.map_or_else(String::new, |call| format!(" call {call}"));
-    let path = if origin.path.is_empty() {
+fn output_reference_text(reference: OutputReference<'_>) -> String {
+    let call = reference.call.map_or_else(String::new, |call| format!(" call {call}"));
+    let path = if reference.path.is_empty() {
         String::new()
     } else {
-        format!(" {}", origin.path)
+        format!(" {}", reference.path)
     };
-    format!("{}{call}{path}", origin.step)
+    format!("{}{call}{path}", reference.step)
 }
 
 #[cfg(test)]

@@ -5,20 +5,20 @@ use art_core::tool::{ToolExample, ToolSchema};
 use serde_json::{Value, json};
 
 /// Maximum number of examples of one tool in a prompt. A tool may have dozens, and each costs tokens.
-const MAX_SHOWN: usize = 3;
+const MAX_EXAMPLES: usize = 3;
 
 /// Maximum size of an example as JSON, in bytes. Longer ones are not selected.
-const MAX_BYTES: usize = 600;
+const MAX_EXAMPLE_BYTES: usize = 600;
 
 /// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `query`.
 pub(super) fn most_similar<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
     let mut selected: Vec<&ToolExample> = Vec::new();
     for example in tool.examples.by_similarity(query) {
-        if selected.len() == MAX_SHOWN {
+        if selected.len() == MAX_EXAMPLES {
             break;
         }
         let is_new = selected.iter().all(|other| other.input != example.input);
-        if is_new && text_len(example) <= MAX_BYTES {
+        if is_new && text_len(example) <= MAX_EXAMPLE_BYTES {
             selected.push(example);
         }
     }
@@ -43,7 +43,8 @@ mod tests {
         serde_json::from_value(schema).unwrap()
     }
 
-    fn selected(examples: &Value, query: &str) -> Vec<Value> {
+    /// Returns the inputs of the examples that are selected.
+    fn selected_inputs(examples: &Value, query: &str) -> Vec<Value> {
         most_similar(&tool(examples), query)
             .into_iter()
             .map(|example| example.input.clone())
@@ -59,11 +60,11 @@ mod tests {
             {"input": {"n": 4}, "description": "the mean of a list"},
         ]);
         assert_eq!(
-            selected(&examples, "the mean of 3 and 4"),
+            selected_inputs(&examples, "the mean of 3 and 4"),
             [json!({"n": 4}), json!({"n": 2}), json!({"n": 1})]
         );
         assert_eq!(
-            selected(&examples, "?"),
+            selected_inputs(&examples, "?"),
             [json!({"n": 1}), json!({"n": 2}), json!({"n": 3})]
         );
     }
@@ -75,12 +76,15 @@ mod tests {
             {"input": {"n": 1}, "description": "one, please"},
             {"input": {"n": 2}, "description": "two"},
         ]);
-        assert_eq!(selected(&examples, "one please"), [json!({"n": 1}), json!({"n": 2})]);
+        assert_eq!(
+            selected_inputs(&examples, "one please"),
+            [json!({"n": 1}), json!({"n": 2})]
+        );
     }
 
     #[test]
     fn a_long_example_is_not_shown() {
-        let examples = json!([{"input": {"text": "x".repeat(MAX_BYTES)}}, {"input": {"text": "y"}}]);
-        assert_eq!(selected(&examples, "x"), [json!({"text": "y"})]);
+        let examples = json!([{"input": {"text": "x".repeat(MAX_EXAMPLE_BYTES)}}, {"input": {"text": "y"}}]);
+        assert_eq!(selected_inputs(&examples, "x"), [json!({"text": "y"})]);
     }
 }

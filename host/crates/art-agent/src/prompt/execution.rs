@@ -1,4 +1,7 @@
-//! The prompt of one step, and the messages of its loop (P43, P44, P45, P46).
+//! The prompt of one step, and the messages that follow the replies of the model while it carries out the step.
+//!
+//! The prompt contains the task, the question and the results of earlier steps (P43, P45) and, for a tool step, the schemas of
+//! its tools (P44), but not the conversation (P46).
 
 use std::collections::BTreeSet;
 
@@ -15,15 +18,15 @@ use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
 use super::planning::occasion_section;
 use super::quote::{EARLIER_RESULTS, attachment_section, file_entry, one_line, problem_list, quote, section};
-use super::step::{earlier_section, part_count, step_entry, truncate_value};
+use super::step::{earlier_section, result_count, step_entry, truncate_value};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
-use crate::plan::{EarlierStep, earlier_steps, upstream, without_promises};
+use crate::plan::{EarlierStep, all_dependencies, earlier_steps, without_promises};
 use crate::report::output_for_model;
 use crate::taef::is_tool_step;
 
-/// Returns the first messages of a step (P44, P45, P46).
+/// Returns the messages with which a step begins: the instructions and the task (P44, P45, P46).
 pub(crate) fn begin_step(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -67,7 +70,7 @@ fn instructions(start: &RunStart, item: &TodoItem) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the task of a step with all that it may use.
+/// Returns the task of a step, with the question, results, files and tools that it may use.
 fn task_text(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -133,28 +136,28 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
 
 /// Returns the sections on the results that `item` reads (P43): those of the plan, and those of earlier questions.
 fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
-    let own = own_items_read(&state.todo_list, item);
-    let names_read = earlier_names_read(state, item);
-    let reads = |step: &EarlierStep<'_>| names_read.contains(&step.name());
-    let earlier = earlier_steps(&state.earlier_questions).filter(&reads);
-    let parts: usize = own
+    let own = plan_items_to_read(&state.todo_list, item);
+    let names_to_read = earlier_steps_to_read(state, item);
+    let is_read = |step: &EarlierStep<'_>| names_to_read.contains(&step.name());
+    let earlier = earlier_steps(&state.earlier_questions).filter(&is_read);
+    let total_results: usize = own
         .iter()
         .copied()
         .chain(earlier.map(|step| step.item))
-        .map(part_count)
+        .map(result_count)
         .sum();
-    let share = start.config.tool_result_max_length / parts.max(1);
-    let entries: Vec<_> = own.iter().map(|item| step_entry(&item.id, item, share)).collect();
+    let max_chars = start.config.tool_result_max_length / total_results.max(1);
+    let entries: Vec<_> = own.iter().map(|item| step_entry(&item.id, item, max_chars)).collect();
     [
         Some(section(EARLIER_RESULTS, &one_line(&entries))),
-        earlier_section(&state.earlier_questions, share, reads),
+        earlier_section(&state.earlier_questions, max_chars, is_read),
     ]
 }
 
-/// Returns the names of the steps of earlier questions whose results `item` reads: those that it depends on, directly or not, or all
-/// if it has no dependencies.
-fn earlier_names_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
-    let own = own_items_read(&state.todo_list, item).into_iter();
+/// Returns the names of the steps of earlier questions whose results `item` is_read: those that it depends on, directly or not,
+/// or all if it has no dependencies.
+fn earlier_steps_to_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
+    let own = plan_items_to_read(&state.todo_list, item).into_iter();
     let dependencies: BTreeSet<&str> = own
         .chain([item])
         .flat_map(|item| item.dependencies.iter().map(String::as_str))
@@ -165,24 +168,24 @@ fn earlier_names_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<St
         .collect()
 }
 
-/// Returns the steps of the plan whose results `item` reads: those that it depends on, directly or not, or all completed ones if it
-/// has no dependencies (P43).
-fn own_items_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
+/// Returns the steps of the plan whose results `item` is_read: those that it depends on, directly or not, or all completed ones
+/// if it has no dependencies (P43).
+fn plan_items_to_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {
         return items.iter().filter(|other| other.status == Completed).collect();
     }
-    let upstream = upstream(items, item).into_iter();
-    upstream
+    let dependencies = all_dependencies(items, item).into_iter();
+    dependencies
         .filter(|other| matches!(other.status, Completed | Failed))
         .collect()
 }
 
-/// Returns the message with the result of one call, whose output is cut to `share` characters (B21).
-pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize) -> Message {
+/// Returns the message with the result of one call, whose output is cut to `max_chars` characters (B21).
+pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], max_chars: usize) -> Message {
     let text = match (output_for_model(result), &result.error) {
-        (output, Some(error)) => error_text(result, error, output.as_deref(), share),
-        (Some(output), None) => truncate(&one_line(output.as_ref()), share),
+        (output, Some(error)) => error_text(result, error, output.as_deref(), max_chars),
+        (Some(output), None) => truncate(&one_line(output.as_ref()), max_chars),
         (None, None) if result.status == ToolStatus::Success => "null".to_owned(),
         (None, None) => one_line(&json!({"error": "the tool gave no reason", "code": result.code})),
     };
@@ -203,18 +206,18 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
     Message::tool_result(result.call_id.as_str(), result.tool_name.as_str(), text)
 }
 
-/// Returns the text of a failure for the model, including an output that the tool may have returned with its error.
-fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: usize) -> String {
-    let mut text = json!({"error": truncate(error, share), "code": result.code});
+/// Returns the text of a failure for the model. It includes the output if the tool returned one with its error.
+fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, max_chars: usize) -> String {
+    let mut text = json!({"error": truncate(error, max_chars), "code": result.code});
     if let (Some(map), Some(output)) = (text.as_object_mut(), output) {
-        map.insert("output".to_owned(), truncate_value(output, share));
+        map.insert("output".to_owned(), truncate_value(output, max_chars));
     }
     one_line(&text)
 }
 
-/// Returns the message for a reply that does not call the required tools of a strict step. It includes the other problems of the
-/// reply. A plan update in the reply stays valid.
-pub(crate) fn enforcement_message(missing: &[String], problems: &[String]) -> Message {
+/// Returns the message for a reply that does not call the required tools of a strict step. The message includes the other
+/// problems of the reply. It does not mention a plan update in the reply, which stays valid.
+pub(crate) fn missing_tools_message(missing: &[String], problems: &[String]) -> Message {
     let calls: Vec<_> = missing
         .iter()
         .take(1)
@@ -253,14 +256,14 @@ pub(crate) fn rejection_message(result: &ToolResult) -> Message {
     ))
 }
 
-/// Returns the text for a call of the planner that was not made.
+/// Returns the result text of a call of the planner that was not made. `item` is the item of the call.
 pub(crate) fn unmade_call_text(item: &TodoItem) -> String {
     let reason = item.error.as_deref().unwrap_or("the run ended before it");
     one_line(&json!({"error": format!("not called: {reason}")}))
 }
 
-/// Returns the message for a step whose planned calls could not be made.
-pub(crate) fn unresolved_message(problem: &str) -> Message {
+/// Returns the message for a step whose planned calls could not be made, so that the model carries it out instead.
+pub(crate) fn unmade_planned_calls_message(problem: &str) -> Message {
     Message::user(format!(
         "The calls that were planned for this step could not be made: {problem}\nMake the calls that are needed, or end the step."
     ))

@@ -1,8 +1,8 @@
 //! Cuts a request to fit the context window of its model (M09).
 //!
-//! Only the provider can count tokens, so they are estimated, rather too high than too low: one token for every three bytes of text
-//! (English has about four bytes per token, most other scripts three), and eight tokens for every message or call. The result
-//! depends only on the messages and the budget.
+//! Only the provider can count tokens, so they are estimated, rather too high than too low: one token for every three bytes of
+//! text (English has about four bytes per token, most other scripts three), and eight tokens for every message or call. The
+//! result depends only on the request and the maximum.
 
 use std::ops::Range;
 
@@ -33,10 +33,10 @@ const MEDIA_BYTES_PER_TOKEN: usize = 20;
 /// Number of tokens reserved for the reply, or a quarter of the context window if that is less.
 const REPLY_TOKENS: u64 = 8_192;
 
-/// Lengths in characters to which long results are cut, tried one after the other until the request fits.
+/// Lengths in characters to which long results and replies are cut, tried one after the other until the request fits.
 const RESULT_CHARS: [usize; 4] = [16_000, 4_000, 1_000, 250];
 
-/// Headings of sections with results, which are cut.
+/// Headings of the sections whose long results are cut.
 const RESULT_HEADINGS: [&str; 5] = [
     EARLIER_RESULTS,
     COMPLETED_STEPS,
@@ -46,7 +46,7 @@ const RESULT_HEADINGS: [&str; 5] = [
 ];
 
 /// Returns the maximum number of tokens of a request to a model with a context window of `context_tokens`.
-pub(crate) fn request_budget(context_tokens: u64) -> u64 {
+pub(crate) fn max_request_tokens(context_tokens: u64) -> u64 {
     context_tokens - REPLY_TOKENS.min(context_tokens / 4)
 }
 
@@ -77,15 +77,19 @@ pub(crate) const fn byte_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Cuts the messages until the request has at most `budget` tokens. It drops, in this order, the oldest messages of the
-/// conversation, the oldest exchanges after the message at index `task` (each call with its results), the ends of long
-/// results and replies, and the previews of attachments. System messages, the task and the last exchange always stay, so the
-/// request may still be too long: check it with [`request_tokens`].
-pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
-    let budget = budget.saturating_sub(fixed_tokens(request));
+/// Cuts the messages until the request has at most `max_tokens` tokens. It drops, in this order: the oldest messages of the
+/// conversation, which are before the message at `task_index`; the oldest exchanges after that message, each of which is a reply
+/// with the results of its calls; the ends of long results and replies; and the previews of attachments. System messages, the
+/// task and the last exchange always stay, so the request may still be too long: check it with [`request_tokens`].
+pub(crate) fn cut_to_fit(request: &mut ModelRequest, task_index: usize, max_tokens: u64) {
+    let max_message_tokens = max_tokens.saturating_sub(fixed_tokens(request));
     let messages = std::mem::take(&mut request.prompt.0);
-    let task = task.min(messages.len().saturating_sub(1));
-    let mut fitting = Fitting { messages, task, budget };
+    let task_index = task_index.min(messages.len().saturating_sub(1));
+    let mut fitting = Fitting {
+        messages,
+        task_index,
+        max_message_tokens,
+    };
     fitting.drop_history();
     fitting.drop_exchanges();
     fitting.cut_results();
@@ -129,39 +133,39 @@ fn message_tokens(message: &Message) -> u64 {
 struct Fitting {
     messages: Vec<Message>,
     /// Index of the message that states the task.
-    task: usize,
-    /// Maximum number of tokens of the messages.
-    budget: u64,
+    task_index: usize,
+    /// Maximum number of tokens of all messages together.
+    max_message_tokens: u64,
 }
 
 impl Fitting {
-    /// Returns by how many tokens the messages exceed the budget.
+    /// Returns by how many tokens the messages exceed their maximum.
     fn excess(&self) -> u64 {
         let tokens: u64 = self.messages.iter().map(message_tokens).sum();
-        tokens.saturating_sub(self.budget)
+        tokens.saturating_sub(self.max_message_tokens)
     }
 
-    /// Drops the oldest messages of the conversation, which is between the instructions and the task. A question is dropped
-    /// together with its answer.
+    /// Drops the oldest messages of the conversation, which is between the instructions and the task. An earlier question is
+    /// dropped together with its answer.
     fn drop_history(&mut self) {
         let first = self
             .messages
             .iter()
             .take_while(|message| message.role == Role::System)
             .count();
-        let groups = self.groups(first.min(self.task)..self.task, Role::User);
-        self.task -= self.drop_oldest(&groups);
+        let groups = self.groups(first.min(self.task_index)..self.task_index, Role::User);
+        self.task_index -= self.drop_oldest(&groups);
     }
 
     /// Drops the oldest exchanges after the task: each message of the model with the results of its calls and the
     /// host's notes.
     fn drop_exchanges(&mut self) {
-        let mut groups = self.groups(self.task + 1..self.messages.len(), Role::Assistant);
+        let mut groups = self.groups(self.task_index + 1..self.messages.len(), Role::Assistant);
         groups.pop();
         self.drop_oldest(&groups);
     }
 
-    /// Returns the groups of messages in `range`, each of which begins with a message of `role`.
+    /// Splits the messages in `range` into groups. A group begins at each message of `role`, and at the start of the range.
     fn groups(&self, range: Range<usize>, role: Role) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for position in range {
@@ -193,7 +197,7 @@ impl Fitting {
         end - first
     }
 
-    /// Cuts long results to the first of [`RESULT_CHARS`] with which the request fits, or else to the last.
+    /// Cuts long results and replies to the first length in [`RESULT_CHARS`] with which the request fits, or else to the last.
     fn cut_results(&mut self) {
         if self.excess() == 0 {
             return;
@@ -201,7 +205,7 @@ impl Fitting {
         let original = self.messages.clone();
         for limit in RESULT_CHARS {
             self.messages.clone_from(&original);
-            for message in self.messages.iter_mut().skip(self.task + 1).filter(may_be_cut) {
+            for message in self.messages.iter_mut().skip(self.task_index + 1).filter(may_be_cut) {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
             for heading in RESULT_HEADINGS {
@@ -233,7 +237,7 @@ impl Fitting {
     fn edit_section(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
         let heading = format!("## {heading}");
         for (position, message) in self.messages.iter_mut().enumerate() {
-            if position < self.task && message.role != Role::System {
+            if position < self.task_index && message.role != Role::System {
                 continue;
             }
             let mut lines = Vec::new();

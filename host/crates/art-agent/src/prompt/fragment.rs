@@ -13,13 +13,14 @@ pub(crate) enum Fragment {
     UnfinishedPlanInstructions,
     /// The format of a plan and of an answer without one, in text.
     PlanFormatInstructions,
-    /// The same for a model with native tool calls, which submits a plan by a call.
+    /// The format of a plan and of an answer without one, for a model with native tool calls, which submits its plan by such a
+    /// call.
     SubmitPlanInstructions,
     /// How to work on a step with tools.
     ToolStepInstructions,
-    /// The format of tool calls and of ending a step.
+    /// The format of tool calls in text, and of ending a step.
     ToolFormatInstructions,
-    /// The same for a model with native tool calls.
+    /// How a model with native tool calls calls tools, and the format of ending a step.
     NativeToolFormatInstructions,
     /// How to work on a step without tools.
     ReasoningStepInstructions,

@@ -1,5 +1,8 @@
-//! Joins persona and system prompts (P6): the guidance of the persona for the phase, then the texts of the instance,
-//! the thread and the call.
+//! The parts of a prompt that come from the operator and from the conversation: the name of the agent, its guidance and the
+//! earlier messages.
+//!
+//! The guidance for a phase is the text of the persona for this phase, followed by the system prompts of the instance, the thread
+//! and the call (P6).
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -12,23 +15,23 @@ use super::fragment::Fragment;
 use super::manager::PromptManager;
 use super::quote::{quote, sanitize};
 use super::system::resolve_system_prompt;
-use super::template::{Unset, render};
+use super::template::{UnsetVariables, render};
 use crate::event::RunStart;
 
 /// Returns the guidance of the operator for a phase, quoted between markers, if there is any.
 pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     let prompts = &start.persona.prompts;
-    let base = match phase {
+    let persona_text = match phase {
         Phase::Planning => &prompts.planning,
         Phase::Execution => &prompts.execution,
         Phase::Synthesis => &prompts.synthesis,
     };
-    let base = base.as_deref().unwrap_or_default();
-    let text = resolve_system_prompt(base, &start.system_prompts_registry, &start.system_prompts);
+    let persona_text = persona_text.as_deref().unwrap_or_default();
+    let text = resolve_system_prompt(persona_text, &start.system_prompts_registry, &start.system_prompts);
     (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(&text)))
 }
 
-/// Returns a sentence with the name of the agent and its task, `role`.
+/// Returns the first sentence of a prompt, which says who the agent is: its name, and its task `role`.
 pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     match start.persona.name.trim() {
         "" => role.to_owned(),
@@ -37,14 +40,14 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
             let variables = [("name", name.as_str()), ("role", role)];
             let variables = variables.map(|(key, value)| (key.to_owned(), Value::from(value)));
             let text = PromptManager::new(&start.fragments).text(Fragment::SystemDefault);
-            render(text, &variables.into_iter().collect(), Unset::Keep)
+            render(text, &variables.into_iter().collect(), UnsetVariables::Keep)
         }
     }
 }
 
-/// Returns the user and assistant messages of the thread, each cut to a limit. System and tool messages are left out,
-/// because the history does not contain the calls that they belong to (B32). The question itself is left out if the
-/// application stored it before asking (P11).
+/// Returns the messages of the person and of the agent in the thread (B32), each cut to a limit. Messages of the system and of
+/// tools are not included; the calls to which the latter belong are not in the history. The question is not included either if
+/// the application stored it as the last message before asking (P11).
 pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> Vec<Message> {
     let is_question =
         |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;
@@ -59,7 +62,7 @@ pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> V
         .collect()
 }
 
-/// Returns the message of a prompt for a message of the conversation.
+/// Returns the message of a prompt for a message of the conversation, or `None` for a message of the system or of a tool.
 fn prompt_message(message: &ConversationMessage) -> Option<Message> {
     let text = sanitize(&truncate(&message.content, DEFAULT_STRINGIFY_LIMIT));
     match message.role {

@@ -1,4 +1,5 @@
-//! Finds prompt fragments by name, and validates prompts (M36).
+//! Finds prompt fragments, which are the instruction texts of the agent, by name, and validates prompts. An operator may replace
+//! a fragment by one of the same name, and an invalid prompt is never sent (M36).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use art_core::error::{ArtError, ErrorCode};
 use art_core::prompt::ArtStandardPrompt;
 
 use super::fragment::Fragment;
-use super::template::{Unset, render};
+use super::template::{UnsetVariables, render};
 
 /// The prompt fragments of the agent and of an operator. A fragment of the operator replaces that of the agent with the
 /// same name.
@@ -51,7 +52,7 @@ impl<'a> PromptManager<'a> {
             );
             prompt_error(ErrorCode::PromptFragmentNotFound, message)
         })?;
-        Ok(render(text, variables, Unset::Keep))
+        Ok(render(text, variables, UnsetVariables::Keep))
     }
 
     /// Checks a prompt by the rules of [`ArtStandardPrompt::validate`].
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_a_fragment_are_replaced_and_unset_ones_stay() {
+    fn variables_of_a_fragment_are_replaced_if_they_have_a_value() {
         let overrides = BTreeMap::new();
         let text =
             PromptManager::new(&overrides).get_fragment("pes_system_default", &variables(&json!({"name": "Ada"})));
@@ -107,7 +108,7 @@ mod tests {
             (text("pes_planning_instructions"), text("house")),
             ("Plan!".to_owned(), "We are ACME.".to_owned())
         );
-        assert_eq!(manager.names().len(), 14);
+        assert_eq!(manager.names().len(), Fragment::ALL.len() + 1);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The planning prompt (P20, P23, P25).
+//! The prompt that asks for a plan: role, guidance of the operator, rules and form of a plan (P20), tools (P23), and a plan that
+//! was not finished (P25).
 
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::prompt::Message;
@@ -10,7 +11,7 @@ use super::fragment::Fragment;
 use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
 use super::quote::{attachment_section, one_line, problem_list, quote, sanitize, section};
-use super::step::{earlier_section, part_count};
+use super::step::{earlier_section, result_count};
 use super::tools::ShownTools;
 use crate::event::{Occasion, RunStart};
 use crate::file::RunFile;
@@ -20,18 +21,19 @@ use crate::plan::earlier_steps;
 /// Maximum total length of the results of earlier questions, in characters.
 const MAX_EARLIER_CHARS: usize = 8_000;
 
-/// Maximum length of an invalid reply that is repeated to the model, in characters.
-const MAX_ECHO_CHARS: usize = 8_000;
+/// Maximum length of a reply of the planner in its conversation, in characters.
+const MAX_REPLY_CHARS: usize = 8_000;
 
-/// The conversation with the planner, from the rules to the question. The replies of the model and the results of its plan follow,
-/// so that every request begins with the text of the previous request, which providers can read from a cache.
+/// The conversation with the planner. It begins with the rules, the earlier messages and the question; the replies of the model
+/// and the results of its plan are added to it. So every request begins with the text of the previous one, which providers can
+/// read from a cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
     pub(crate) messages: Vec<Message>,
     /// Index of the message with the question.
-    pub(crate) task: usize,
-    /// Names of the tools whose schemas are shown.
-    pub(crate) tools: Vec<String>,
+    pub(crate) question_index: usize,
+    /// Names of the tools whose schemas the planner is shown.
+    pub(crate) shown_tools: Vec<String>,
 }
 
 /// Returns the conversation that asks for a plan. `state` is the state that earlier runs of the thread stored.
@@ -41,15 +43,15 @@ pub(crate) fn begin_planning(start: &RunStart, state: &PesAgentStateData, files:
     messages.extend(history(&start.history, &start.props));
     let mut sections = vec![section("Query", &quote(&start.props.query))];
     sections.extend(attachment_section(start, files));
-    sections.extend(earlier_results(start, state));
-    sections.extend(current_plan(start, state));
+    sections.extend(earlier_results_section(start, state));
+    sections.extend(current_plan_section(start, state));
     sections.extend(shown.question_sections(start.native_tools, &start.props.query));
     sections.extend(start.occasion.as_ref().map(occasion_section));
     messages.push(Message::user(sections.join("\n\n")));
     Conversation {
-        task: messages.len() - 1,
+        question_index: messages.len() - 1,
         messages,
-        tools: shown.full.iter().map(|tool| tool.name.clone()).collect(),
+        shown_tools: shown.full.iter().map(|tool| tool.name.clone()).collect(),
     }
 }
 
@@ -66,17 +68,18 @@ pub(super) fn occasion_section(occasion: &Occasion) -> String {
     section("Today", &quote(&format!("{date}, time zone {time_zone}{locale}")))
 }
 
-/// Returns the turn of the model with its plan in text, without the markers, because models copy what they see.
-pub(crate) fn plan_turn(reply: &str) -> Message {
+/// Returns a reply of the planner as a message of its conversation. The markers around a plan are removed, because models copy
+/// what they see.
+pub(crate) fn planner_message(reply: &str) -> Message {
     let reply = reply.replace(MARKER_START, "").replace(MARKER_END, "");
-    let echo = match reply.trim() {
+    let text = match reply.trim() {
         "" => "(empty reply)",
         text => text,
     };
-    Message::assistant(sanitize(&truncate(echo, MAX_ECHO_CHARS)))
+    Message::assistant(sanitize(&truncate(text, MAX_REPLY_CHARS)))
 }
 
-/// Returns the text that requests a corrected plan, with all of its problems.
+/// Returns the text that asks for a corrected plan, with all problems of the plan.
 pub(crate) fn repair_text(problems: &[String]) -> String {
     format!(
         "The plan cannot be used:\n{}\nGive the whole plan again, corrected, in the same form.",
@@ -104,18 +107,18 @@ fn instructions(start: &RunStart, shown: &ShownTools<'_>) -> String {
 }
 
 /// Returns the section on the results of earlier questions, and how to use them, if there are any.
-fn earlier_results(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
+fn earlier_results_section(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     let questions = &state.earlier_questions;
-    let parts: usize = earlier_steps(questions).map(|step| part_count(step.item)).sum();
+    let total_results: usize = earlier_steps(questions).map(|step| result_count(step.item)).sum();
     let chars = start.config.tool_result_max_length.min(MAX_EARLIER_CHARS);
-    let results = earlier_section(questions, chars / parts.max(1), |_| true)?;
+    let results = earlier_section(questions, chars / total_results.max(1), |_| true)?;
     let rules = PromptManager::new(&start.fragments).text(Fragment::FollowUpInstructions);
     Some(format!("{results}\n{rules}"))
 }
 
-/// Returns the section on a plan that was not finished, and how to continue it, if there is one (P25): its question, its intent and
-/// its items with their statuses. Results are left out, because the host keeps them in any case.
-fn current_plan(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
+/// Returns the section on a plan that was not finished, and how to continue it, if there is one (P25): its question, its intent
+/// and its items with their statuses. Results are not included, because the host keeps them in any case.
+fn current_plan_section(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     if state.todo_list.is_empty() {
         return None;
     }

@@ -31,7 +31,7 @@ pub(crate) const EARLIER_QUESTIONS: &str = "Results of earlier questions";
 /// Maximum length of the preview of an attachment, in characters.
 const PREVIEW_CHARS: usize = 1_000;
 
-/// Note on a file that the model cannot read.
+/// Note on an attachment that the model cannot read.
 const UNREADABLE: &str = "not shown: you cannot look at this file; only a tool can read it";
 
 /// Maximum length of a problem in a list, in characters.
@@ -92,8 +92,8 @@ pub(crate) fn section(heading: &str, body: &str) -> String {
     format!("## {heading}\n{body}")
 }
 
-/// Describes a file that a tool left, or that came with an earlier question. The content is not shown, because it may be meant only for the
-/// person.
+/// Describes a file that a tool produced, or that came with an earlier question. The content is not shown, because it may be
+/// meant only for the person.
 pub(crate) fn file_entry(file: &RunFile) -> Value {
     let origin = if file.step_id.is_empty() {
         "an earlier question"
@@ -103,24 +103,25 @@ pub(crate) fn file_entry(file: &RunFile) -> Value {
     json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": origin})
 }
 
-/// Returns the section on files that tools left, if there are any.
-pub(crate) fn produced_files(files: &[RunFile]) -> Option<String> {
+/// Returns the section on files that tools produced, if there are any.
+pub(crate) fn produced_file_section(files: &[RunFile]) -> Option<String> {
     let entries: Vec<_> = newest(files).iter().map(file_entry).collect();
     (!entries.is_empty()).then(|| section("Files of the tools", &one_line(&entries)))
 }
 
+/// Returns as many of the newest files as a prompt lists.
 fn newest(files: &[RunFile]) -> &[RunFile] {
     let first = files.len().saturating_sub(attachment::MAX_LISTED_FILES);
     files.get(first..).unwrap_or_default()
 }
 
-/// Returns the section on attachments and on `files`, if there are any.
+/// Returns the section on the attachments of the question and on `files`, if there are any.
 pub(crate) fn attachment_section(start: &RunStart, files: &[RunFile]) -> Option<String> {
     let attached = start.props.attachments.iter().map(|attachment| {
         let mut entry = json!({
             "name": attachment.name,
             "mediaType": attachment.media_type,
-            "bytes": attachment::bytes(attachment),
+            "bytes": attachment::size_in_bytes(attachment),
         });
         let extra_field = match &attachment.base64 {
             None => Some(("preview", prefix(&attachment.text, PREVIEW_CHARS))),

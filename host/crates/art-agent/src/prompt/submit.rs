@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 /// Name of the function.
 pub(crate) const SUBMIT_PLAN: &str = "submit_plan";
 
-/// Returns the function as a tool for a request. Its schema keeps to what strict modes of providers accept: every property is required,
-/// those that a plan may leave out can be null, and no object allows other properties. The arguments of a call are a text, because strict
-/// modes refuse an object with unknown properties.
+/// Returns the function as a tool for a request. Its schema has only what strict modes of providers accept: every property is
+/// required, a property that a plan may omit can be null, and no object allows other properties. The arguments of a planned call
+/// are a text, because strict modes refuse an object with unknown properties.
 pub(crate) fn submit_plan() -> ToolSchema {
     ToolSchema {
         name: SUBMIT_PLAN.to_owned(),
@@ -25,7 +25,7 @@ pub(crate) fn submit_plan() -> ToolSchema {
     }
 }
 
-/// Returns the schema of a plan, or of an answer without one.
+/// Returns the schema of a plan, or of an answer without a plan.
 pub(crate) fn plan_schema() -> Shared<Value> {
     static SCHEMA: LazyLock<Shared<Value>> = LazyLock::new(|| build_plan_schema().into());
     SCHEMA.clone()
@@ -33,25 +33,25 @@ pub(crate) fn plan_schema() -> Shared<Value> {
 
 fn build_plan_schema() -> Value {
     let steps = json!({"type": ["array", "null"], "items": step_schema()});
-    object(&[
+    object_schema(&[
         (
             "answer",
-            nullable("string", "The answer in Markdown, if no step is needed."),
+            nullable_schema("string", "The answer in Markdown, if no step is needed."),
         ),
-        ("title", nullable("string", "At most ten words.")),
-        ("intent", nullable("string", "What the person wants.")),
+        ("title", nullable_schema("string", "At most ten words.")),
+        ("intent", nullable_schema("string", "What the person wants.")),
         (
             "plan",
-            nullable("string", "The plan in one or two sentences, and what cannot be done."),
+            nullable_schema("string", "The plan in one or two sentences, and what cannot be done."),
         ),
         ("todoList", steps),
     ])
 }
 
 fn step_schema() -> Value {
-    let names =
+    let nullable_name_list =
         |description: &str| json!({"type": ["array", "null"], "items": {"type": "string"}, "description": description});
-    object(&[
+    object_schema(&[
         ("id", json!({"type": "string"})),
         (
             "description",
@@ -64,21 +64,24 @@ fn step_schema() -> Value {
         ("toolCalls", json!({"type": ["array", "null"], "items": call_schema()})),
         (
             "requiredTools",
-            names("Tools for a step whose arguments need judgement."),
+            nullable_name_list("Tools for a step whose arguments need judgement."),
         ),
-        ("dependencies", names("Ids of the steps whose results the step needs.")),
-        ("expectedOutcome", nullable("string", "What the step gives.")),
+        (
+            "dependencies",
+            nullable_name_list("Ids of the steps whose results the step needs."),
+        ),
+        ("expectedOutcome", nullable_schema("string", "What the step gives.")),
     ])
 }
 
 fn call_schema() -> Value {
     let arguments =
         json!({"type": "string", "description": "A JSON object with the arguments or with references in their place."});
-    object(&[("toolName", json!({"type": "string"})), ("arguments", arguments)])
+    object_schema(&[("toolName", json!({"type": "string"})), ("arguments", arguments)])
 }
 
 /// Returns the schema of an object with exactly these properties.
-fn object(properties: &[(&str, Value)]) -> Value {
+fn object_schema(properties: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<_, _> = properties
         .iter()
@@ -87,6 +90,6 @@ fn object(properties: &[(&str, Value)]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-fn nullable(kind: &str, description: &str) -> Value {
+fn nullable_schema(kind: &str, description: &str) -> Value {
     json!({"type": [kind, "null"], "description": description})
 }

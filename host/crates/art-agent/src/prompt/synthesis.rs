@@ -1,4 +1,5 @@
-//! The results from which the model writes the answer (P77), and the list of results that replaces a missing answer.
+//! The part of a prompt that asks for the answer, with the results of the steps (P77), and the list of results that replaces a
+//! missing answer.
 
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::Phase;
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use super::fragment::Fragment;
 use super::guidance::guidance;
 use super::manager::PromptManager;
-use super::quote::{COMPLETED_STEPS, FAILED_STEPS, UNFINISHED_STEPS, one_line, produced_files, section};
-use super::step::{part_count, step_entry};
+use super::quote::{COMPLETED_STEPS, FAILED_STEPS, UNFINISHED_STEPS, one_line, produced_file_section, section};
+use super::step::{result_count, step_entry};
 use crate::event::RunStart;
 use crate::file::RunFile;
 use crate::plan::unfinished_reason;
@@ -21,9 +22,9 @@ const NO_REASON: &str = "no reason was given";
 /// Maximum length of one result in a list, in characters.
 const MAX_LISTED_CHARS: usize = 2_000;
 
-/// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers unless it is the
-/// same as that for plans. The question, the plan with its intent and the results of earlier questions are in the conversation before
-/// this text.
+/// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers unless it is
+/// the same as that for plans. The question, the plan with its intent and the results of earlier questions are in the
+/// conversation before this text.
 pub(crate) fn answer_request_text(
     start: &RunStart,
     items: &[TodoItem],
@@ -42,37 +43,37 @@ pub(crate) fn answer_request_text(
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Describes the files that tools left, the steps with their calls and results, and the limits that the run reached.
+/// Describes the files that tools produced, the steps with their calls and results, and the limits that the run reached.
 fn work_summary(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_hit: &[String]) -> String {
     use TodoItemStatus::{Completed, Failed};
-    let parts: usize = items.iter().map(part_count).sum();
-    let share = start.config.tool_result_max_length / parts.max(1);
-    let steps = |heading, is_listed: fn(TodoItemStatus) -> bool| {
+    let total_results: usize = items.iter().map(result_count).sum();
+    let max_chars = start.config.tool_result_max_length / total_results.max(1);
+    let step_section = |heading, is_listed: fn(TodoItemStatus) -> bool| {
         let listed = items.iter().filter(|item| is_listed(item.status));
-        let entries: Vec<_> = listed.map(|item| outcome_entry(items, item, share)).collect();
+        let entries: Vec<_> = listed.map(|item| outcome_entry(items, item, max_chars)).collect();
         Some(section(heading, &one_line(&entries)))
     };
     let sections = [
-        produced_files(files),
-        steps(COMPLETED_STEPS, |status| status == Completed),
-        steps(FAILED_STEPS, |status| status == Failed),
-        steps(UNFINISHED_STEPS, |status| !matches!(status, Completed | Failed)),
+        produced_file_section(files),
+        step_section(COMPLETED_STEPS, |status| status == Completed),
+        step_section(FAILED_STEPS, |status| status == Failed),
+        step_section(UNFINISHED_STEPS, |status| !matches!(status, Completed | Failed)),
         (!limits_hit.is_empty()).then(|| section("Limits reached", &one_line(limits_hit))),
     ];
     sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Describes a step with its calls, and the reason if it has no result.
-fn outcome_entry(items: &[TodoItem], item: &TodoItem, share: usize) -> Value {
+/// Describes a step with its calls, and the reason if it was not completed.
+fn outcome_entry(items: &[TodoItem], item: &TodoItem, max_chars: usize) -> Value {
     let (key, reason) = match item.status {
-        TodoItemStatus::Completed => return step_entry(&item.id, item, share),
+        TodoItemStatus::Completed => return step_entry(&item.id, item, max_chars),
         TodoItemStatus::Failed => ("error", item.error.as_deref().unwrap_or(NO_REASON).to_owned()),
         _ => ("reason", unfinished_reason(items, item)),
     };
-    let mut entry = step_entry(&item.id, item, share);
+    let mut entry = step_entry(&item.id, item, max_chars);
     if let Some(map) = entry.as_object_mut() {
         map.shift_remove("error");
-        map.insert(key.to_owned(), json!(truncate(&reason, share)));
+        map.insert(key.to_owned(), json!(truncate(&reason, max_chars)));
     }
     entry
 }

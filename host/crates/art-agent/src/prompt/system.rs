@@ -1,9 +1,10 @@
-//! Merges the system prompts of all levels (M28): base, instance, thread, call.
+//! Merges the system prompts of all levels (M28): the text of the persona, called the base, then those of the instance, the
+//! thread and the call.
 
 use art_core::JsonObject;
 use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};
 
-use super::template::{Unset, render};
+use super::template::{UnsetVariables, render};
 
 /// Returns the texts of all levels, separated by blank lines. `base` is the lowest level; `levels` follow in order. If
 /// no level names an existing template, the default template of the registry is merged with `base` first.
@@ -15,7 +16,11 @@ pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, level
     let names_template = levels
         .iter()
         .any(|level| tag(level).is_some_and(|tag| registry.specs.contains_key(tag)));
-    let default = registry.default_tag.clone().filter(|_| !names_template).map(with_tag);
+    let default = registry
+        .default_tag
+        .clone()
+        .filter(|_| !names_template)
+        .map(level_with_tag);
     let levels = default.iter().chain(levels);
     levels.fold(base.trim().to_owned(), |lower, level| {
         match level_text(registry, level) {
@@ -26,7 +31,7 @@ pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, level
 }
 
 /// Returns a level that names the template `tag`.
-fn with_tag(tag: String) -> SystemPromptOverride {
+fn level_with_tag(tag: String) -> SystemPromptOverride {
     SystemPromptOverride::Detailed {
         tag: Some(tag),
         variables: JsonObject::new(),
@@ -59,7 +64,7 @@ fn level_text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) ->
     let mut merged = spec.default_variables.clone();
     merged.extend(variables.clone());
     let strategy = strategy.or(spec.merge_strategy).unwrap_or_default();
-    Some((render(&spec.template, &merged, Unset::Remove), strategy))
+    Some((render(&spec.template, &merged, UnsetVariables::Remove), strategy))
 }
 
 /// Joins `text` to the text of the lower levels.
@@ -137,7 +142,7 @@ mod tests {
         let text = |levels: &[_]| resolve_system_prompt("Base.", &registry, levels);
         assert_eq!(text(&[call]), "First.\n\nBase.\n\nCall.");
         assert_eq!(
-            text(&[with_tag("house".to_owned())]),
+            text(&[level_with_tag("house".to_owned())]),
             "Base.\n\nworks for ACME. {{fragment:y}}"
         );
     }

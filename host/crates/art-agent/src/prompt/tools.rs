@@ -1,4 +1,5 @@
-//! Decides how tools are shown to the planner (Q7): those nearest to the question with their schemas, others with a line or only by name.
+//! Decides how tools are shown to the planner (Q7): the most relevant ones with their schemas, others with a short description or
+//! only by name.
 
 use art_core::pes::PesAgentStateData;
 use art_core::text::first_sentences;
@@ -13,14 +14,14 @@ use crate::plan::without_promises;
 use crate::shortlist;
 
 /// Heading of the tools that a plan may use.
-const AVAILABLE: &str = "Available tools";
+const AVAILABLE_TOOLS: &str = "Available tools";
 
 /// Maximum estimated number of tokens of each kind of text about tools: schemas, short descriptions, and examples. In a small
-/// context window, [`SHARE`] sets a lower maximum.
-const MAX_TOKENS: u64 = 8_000;
+/// context window, [`CONTEXT_DIVISOR`] sets a lower maximum.
+const MAX_KIND_TOKENS: u64 = 8_000;
 
 /// Each kind of text about tools may take at most the context window divided by this.
-const SHARE: u64 = 8;
+const CONTEXT_DIVISOR: u64 = 8;
 
 /// Maximum length of the description of a tool without its schemas, in characters.
 const MAX_BRIEF_DESCRIPTION_CHARS: usize = 200;
@@ -28,10 +29,11 @@ const MAX_BRIEF_DESCRIPTION_CHARS: usize = 200;
 /// Maximum total length of the names of tools that are listed by name only, in characters.
 const MAX_NAME_LIST_CHARS: usize = 4_000;
 
-/// Maximum number of tools whose examples are shown. The nearest tools are chosen.
+/// Maximum number of tools whose examples are shown. The most relevant tools are chosen.
 const MAX_TOOLS_WITH_EXAMPLES: usize = 3;
 
-/// The tools as they are shown to the planner. `full` and `brief` are sorted by name, an order that a later question does not change.
+/// The tools as they are shown to the planner. `full` and `brief` are sorted by name, an order that a later question does not
+/// change.
 #[derive(Debug)]
 pub(super) struct ShownTools<'a> {
     /// Tools with their schemas.
@@ -40,27 +42,27 @@ pub(super) struct ShownTools<'a> {
     brief: Vec<&'a ToolSchema>,
     /// Names of the other tools.
     others: Vec<&'a str>,
-    /// The tools that are nearest to the question, nearest first.
-    nearest: Vec<&'a ToolSchema>,
+    /// The tools that are most relevant to the question, most relevant first.
+    most_relevant: Vec<&'a ToolSchema>,
     /// Number of tokens that examples may take.
     max_example_tokens: u64,
 }
 
 impl<'a> ShownTools<'a> {
-    /// Selects what is shown: the schemas of all tools if they fit, else of the nearest ones.
+    /// Selects what is shown: the schemas of all tools if they fit, else those of the most relevant tools.
     pub(super) fn new(start: &'a RunStart, state: &PesAgentStateData) -> Self {
-        let nearest = shortlist::for_plan(start, state);
+        let most_relevant = shortlist::for_plan(start, state);
         let Some(context) = start.context.tokens() else {
             return Self {
                 full: sorted_by_name(start.tools.iter().collect()),
                 brief: Vec::new(),
                 others: Vec::new(),
-                nearest,
+                most_relevant,
                 max_example_tokens: u64::MAX,
             };
         };
-        let max_tokens = MAX_TOKENS.min(context / SHARE);
-        let (full, rest) = split_by_tokens(nearest.clone(), max_tokens, |tool| full_form(tool));
+        let max_tokens = MAX_KIND_TOKENS.min(context / CONTEXT_DIVISOR);
+        let (full, rest) = split_by_tokens(most_relevant.clone(), max_tokens, |tool| full_form(tool));
         let (brief, _) = split_by_tokens(rest, max_tokens, |tool| brief_form(tool));
         let is_shown = |tool: &&ToolSchema| full.iter().chain(&brief).any(|shown| shown.name == tool.name);
         let others = start.tools.iter().filter(|tool| !is_shown(tool));
@@ -68,13 +70,13 @@ impl<'a> ShownTools<'a> {
             others: others.map(|tool| tool.name.as_str()).collect(),
             full: sorted_by_name(full),
             brief: sorted_by_name(brief),
-            nearest,
+            most_relevant,
             max_example_tokens: max_tokens,
         }
     }
 
-    /// Returns the section that is the same for every question, if all tools fit. `native` tells whether the request contains the
-    /// tools in the provider's format, which has no field for outputs.
+    /// Returns the section with the schemas of the tools if all of them fit, so that it is the same for every question. `native`
+    /// tells whether the request contains the tools in the provider's format, which has no field for output schemas.
     pub(super) fn stable_section(&self, native: bool) -> Option<String> {
         let is_stable = self.brief.is_empty() && self.others.is_empty();
         is_stable.then(|| self.full_section(native))
@@ -87,7 +89,7 @@ impl<'a> ShownTools<'a> {
             sections.push(self.full_section(native));
             sections.push(section("More tools", &self.more_tools()));
         }
-        let examples = self.nearest.iter().filter_map(|tool| examples(tool, query));
+        let examples = self.most_relevant.iter().filter_map(|tool| examples(tool, query));
         let (examples, _) = split_by_tokens(
             examples.take(MAX_TOOLS_WITH_EXAMPLES).collect(),
             self.max_example_tokens,
@@ -99,6 +101,8 @@ impl<'a> ShownTools<'a> {
         sections
     }
 
+    /// Returns the section with the schemas of the tools in `full`, or only their output schemas if the request contains the
+    /// others.
     fn full_section(&self, native: bool) -> String {
         if native {
             let outputs = self
@@ -109,7 +113,7 @@ impl<'a> ShownTools<'a> {
             return section("Outputs of the tools", &one_line(&outputs));
         }
         let tools: Vec<_> = self.full.iter().map(|tool| full_form(tool)).collect();
-        section(AVAILABLE, &one_line(&tools))
+        section(AVAILABLE_TOOLS, &one_line(&tools))
     }
 
     /// Describes the tools without schemas. A step may name them in `requiredTools`.
@@ -124,8 +128,8 @@ impl<'a> ShownTools<'a> {
     }
 }
 
-/// Splits `items`, which begin with the most important, into the first ones that fit into `remaining_tokens` tokens together, and
-/// the others.
+/// Splits `items`, which begin with the most important one, into the first ones that fit into `remaining_tokens` tokens together,
+/// and the others. `form` returns an item as it is shown.
 fn split_by_tokens<T>(items: Vec<T>, mut remaining_tokens: u64, form: impl Fn(&T) -> Value) -> (Vec<T>, Vec<T>) {
     items.into_iter().partition(|item| {
         let tokens = text_tokens(&one_line(&form(item)));
@@ -140,6 +144,7 @@ fn sorted_by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
     tools
 }
 
+/// Returns a tool with its schemas, as the planner is shown it.
 fn full_form(tool: &ToolSchema) -> Value {
     let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
     if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {
@@ -148,6 +153,7 @@ fn full_form(tool: &ToolSchema) -> Value {
     form
 }
 
+/// Returns a tool with a short description and the names of its parameters, as the planner is shown it.
 fn brief_form(tool: &ToolSchema) -> Value {
     let parameters: Vec<_> = shortlist::parameters(tool).map(|(name, _)| name).collect();
     let description = first_sentences(&tool.description, MAX_BRIEF_DESCRIPTION_CHARS);
@@ -159,7 +165,8 @@ fn examples(tool: &ToolSchema, query: &str) -> Option<Value> {
     (!calls.is_empty()).then(|| json!({"tool": tool.name, "examples": calls}))
 }
 
-/// Lists names, because a question may refer to a tool without sharing a word with it. A name costs a few tokens, a schema hundreds.
+/// Returns a list of names of tools, as long as it may be. The planner is shown them because a question may refer to a tool
+/// without sharing a word with it, and a name takes only a few tokens.
 fn name_list(others: &[&str]) -> String {
     let mut remaining = MAX_NAME_LIST_CHARS;
     let listed = others

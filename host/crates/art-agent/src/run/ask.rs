@@ -1,4 +1,5 @@
-//! Opens model calls, makes those whose requests fit (M09), and counts what they use (M12).
+//! Model calls: opens them when the run needs a reply, makes those whose requests fit the context window (M09), and counts what
+//! they use (M12). To make a call is to build its request and to announce it by an event; the driver then sends it.
 
 use art_core::Timestamp;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -9,8 +10,8 @@ use art_core::stream::{LlmMetadata, ModelReply, PartialReply};
 use art_core::usage::{ModelUsage, ModelWork};
 use serde_json::json;
 
-use super::streams::parent_id;
-use super::{OpenAction, Run};
+use super::streams::item_id_of;
+use super::{OpenAction, RefusedRequest, Run};
 use crate::action::{ActionId, ModelCall};
 use crate::effect::{Effect, Outbox};
 use crate::event::{CallRefusal, RunEvent};
@@ -19,7 +20,7 @@ use crate::prompt;
 /// The model calls to make, with the events that announce them or say why they cannot be made.
 #[derive(Debug, Default)]
 pub struct AskedModels {
-    /// The events. They are already applied to the run, and have to be committed before any call is made.
+    /// The events. They are already applied to the run, and have to be committed before any request is sent.
     pub events: Vec<RunEvent>,
     /// What to commit together with the events.
     pub effects: Vec<Effect>,
@@ -28,9 +29,9 @@ pub struct AskedModels {
 }
 
 impl Run {
-    /// Opens a model call, unless a budget is used up. [`Run::ask_models`] makes it.
+    /// Opens a model call, which [`Run::ask_models`] makes later. Fails if a budget is used up.
     pub(super) fn open_model_call(&mut self, action: OpenAction) -> Result<(), CallRefusal> {
-        if self.check_budget() {
+        if self.record_if_budget_spent() {
             return Err(CallRefusal::BudgetSpent);
         }
         self.usage.llm_calls_opened += 1;
@@ -38,13 +39,13 @@ impl Run {
         Ok(())
     }
 
-    /// Applies an event for each open model call that was not made yet. The event says that the model is asked, or why it cannot be
-    /// asked. The call of an item waits if other calls have reserved the rest of a budget. `digest` computes the digest of a
-    /// request, and `at` is the time of the events. Requests are built only here, so the events, and not the wording of prompts,
-    /// decide which calls are made.
+    /// Makes the open model calls that were not made yet: applies an event for each, which says that the model is asked, or why
+    /// it cannot be asked. The call of an item waits if other calls have reserved the rest of a budget. `digest` computes the
+    /// digest of a request, and `at` is the time of the events. Requests are built only here and not when events are applied,
+    /// so in a replay the events, and not the wording of the current prompts, decide which calls are made.
     pub fn ask_models(&mut self, at: Timestamp, digest: impl Fn(&ModelRequest) -> String) -> AskedModels {
         let mut asked = AskedModels::default();
-        while let Some((event, call)) = self.next_request(at, &digest) {
+        while let Some((event, call)) = self.next_unmade_call(at, &digest) {
             // The event fits, because the call is open.
             let Ok(effects) = self.apply(&event) else { break };
             asked.effects.extend(effects);
@@ -54,29 +55,32 @@ impl Run {
         asked
     }
 
-    /// Returns an open model call that was not made yet, with its request in the wording of the current prompts, or `None` if the
-    /// call cannot be made.
+    /// Returns the model call with this number, with its request in the wording of the current prompts. Returns `None` if the
+    /// call is not open, was already made, or cannot be made.
     #[must_use]
     pub fn next_call(&self, id: ActionId) -> Option<ModelCall> {
-        let action = self.open.get(&id).filter(|_| !self.asked.contains_key(&id))?;
-        self.prepare(id, action).ok().map(|(call, _)| call)
+        let action = self
+            .open_actions
+            .get(&id)
+            .filter(|_| !self.model_calls_in_progress.contains_key(&id))?;
+        self.prepare_call(id, action).ok().map(|(call, _)| call)
     }
 
     /// Returns the event for the next open model call that was not made yet, and the call if it can be made.
-    fn next_request(
+    fn next_unmade_call(
         &self,
         at: Timestamp,
         digest: impl Fn(&ModelRequest) -> String,
     ) -> Option<(RunEvent, Option<ModelCall>)> {
-        let is_budget_reserved = self.is_budget_reserved();
+        let is_rest_of_budget_reserved = self.is_rest_of_budget_reserved();
         let may_ask = |(id, action): &(&ActionId, &OpenAction)| match action {
             OpenAction::Tools(_) => false,
-            OpenAction::Item(_) => !is_budget_reserved && !self.asked.contains_key(id),
-            OpenAction::Plan | OpenAction::Answer => !self.asked.contains_key(id),
+            OpenAction::Item(_) => !is_rest_of_budget_reserved && !self.model_calls_in_progress.contains_key(id),
+            OpenAction::Plan | OpenAction::Answer => !self.model_calls_in_progress.contains_key(id),
         };
-        let (id, action) = self.open.iter().find(may_ask)?;
+        let (id, action) = self.open_actions.iter().find(may_ask)?;
         let id = *id;
-        Some(match self.prepare(id, action) {
+        Some(match self.prepare_call(id, action) {
             Ok((call, tokens)) => {
                 let request = digest(&call.request);
                 let event = RunEvent::ModelAsked {
@@ -99,45 +103,53 @@ impl Run {
         })
     }
 
-    /// Returns an open model call with its request, and the number of tokens of the request. Fails if the prompt is invalid (M36),
-    /// the request does not fit the context window, or a budget was used up while the call waited.
-    fn prepare(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
+    /// Returns an open model call with its request, and the estimated tokens of the request: 0 if the context is unlimited. Fails
+    /// if the prompt is invalid (M36), the request does not fit the context window, or a budget was used up while the call
+    /// waited.
+    fn prepare_call(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
         // A call that was interrupted and is made again counts twice, so the number of calls may be used up as well.
         let too_many = self.usage.llm_calls_opened > self.config().max_model_calls;
         if too_many || self.spent_tokens_or_cost().is_some() {
             return Err(CallRefusal::BudgetSpent);
         }
-        let refused_tokens = self.shortened.get(&id).copied();
-        let budget = refused_tokens.map(|tokens| tokens / 2).or_else(|| self.token_budget());
+        let refused_tokens = self.refused_requests.get(&id).map(|refused| refused.tokens);
+        let max_tokens = refused_tokens
+            .map(|tokens| tokens / 2)
+            .or_else(|| self.max_request_tokens());
         let call = self
-            .model_call(id, action, budget)
+            .model_call(id, action, max_tokens)
             .ok_or_else(|| CallRefusal::TooLong {
                 reason: "its step is not in progress".to_owned(),
             })?;
         prompt::PromptManager::validate_prompt(&call.request.prompt).map_err(|error| CallRefusal::Invalid { error })?;
-        let Some(budget) = budget else {
+        let Some(max_tokens) = max_tokens else {
             return Ok((call, 0));
         };
         let tokens = prompt::request_tokens(&call.request);
         match refused_tokens {
             Some(refused_tokens) if tokens >= refused_tokens => Err(CallRefusal::NotShorter),
-            None if tokens > budget => Err(too_long_refusal(tokens, budget)),
+            None if tokens > max_tokens => Err(too_long_refusal(tokens, max_tokens)),
             _ => Ok((call, tokens)),
         }
     }
 
-    /// Notes that a model call is made.
+    /// Records that a model call was made with a request of `tokens` tokens.
     pub(super) fn note_model_call(&mut self, id: ActionId, tokens: u64, out: &mut Outbox) {
-        let Some(action) = self.open.get(&id) else { return };
-        let content = json!({"phase": self.stream_phase(action)});
-        out.observe(ObservationType::LlmStreamStart, parent_id(action), content);
+        let Some(action) = self.open_actions.get(&id) else {
+            return;
+        };
+        let content = json!({"phase": self.observed_phase(action)});
+        out.observe(ObservationType::LlmStreamStart, item_id_of(action), content);
         let reservation = self.reservation(action, tokens);
-        self.asked.insert(id, tokens);
-        self.reserved.extend(reservation.map(|reservation| (id, reservation)));
+        self.model_calls_in_progress.insert(id, tokens);
+        self.reservations
+            .extend(reservation.map(|reservation| (id, reservation)));
     }
 
-    /// Ends the planning, step or answer whose model call cannot be made.
-    pub(super) fn handle_refusal(&mut self, id: ActionId, refusal: &CallRefusal, out: &mut Outbox) {
+    /// Closes a model call that cannot be made, and ends its planning, step or answer.
+    pub(super) fn handle_model_call_refusal(&mut self, id: ActionId, refusal: &CallRefusal, out: &mut Outbox) {
+        let refused = self.refused_requests.get(&id);
+        let refused_error = refused.map(|refused| refused.error.to_string()).unwrap_or_default();
         let Some(action) = self.close_action(id) else { return };
         self.usage.llm_calls_opened = self.usage.llm_calls_opened.saturating_sub(1);
         if self.start.version == 1 && id.0 == self.action_count {
@@ -146,23 +158,20 @@ impl Run {
         }
         match refusal {
             CallRefusal::BudgetSpent => {
-                self.check_budget();
-                self.end_unasked(action, refusal, out);
+                self.record_if_budget_spent();
+                self.end_unasked_action(action, refusal, out);
             }
-            CallRefusal::NotShorter => {
-                let error = self.model_error.as_ref().map(ToString::to_string).unwrap_or_default();
-                self.fail_asked(action, &error, out);
-            }
-            CallRefusal::Invalid { .. } | CallRefusal::TooLong { .. } => self.end_unasked(action, refusal, out),
+            CallRefusal::NotShorter => self.fail_after_model_error(action, &refused_error, out),
+            CallRefusal::Invalid { .. } | CallRefusal::TooLong { .. } => self.end_unasked_action(action, refusal, out),
         }
     }
 
-    /// Ends the planning, step or answer whose model call was not made.
-    fn end_unasked(&mut self, action: OpenAction, refusal: &CallRefusal, out: &mut Outbox) {
+    /// Ends the planning, step or answer of a model call that was closed without being made.
+    fn end_unasked_action(&mut self, action: OpenAction, refusal: &CallRefusal, out: &mut Outbox) {
         match action {
             OpenAction::Plan => self.end_unasked_planning(refusal, out),
             OpenAction::Item(id) => {
-                self.end_unopened_item(&id, refusal, out);
+                self.end_unasked_item(&id, refusal, out);
                 self.advance(out);
             }
             OpenAction::Answer => self.end_unasked_answer(refusal, out),
@@ -170,8 +179,8 @@ impl Run {
         }
     }
 
-    /// Fails the planning, step or answer whose model call failed with `error`.
-    pub(super) fn fail_asked(&mut self, action: OpenAction, error: &str, out: &mut Outbox) {
+    /// Ends the planning, step or answer with a failure, because its model call failed with `error`.
+    pub(super) fn fail_after_model_error(&mut self, action: OpenAction, error: &str, out: &mut Outbox) {
         let reason = format!("the model could not be asked: {error}");
         match action {
             OpenAction::Plan => self.fail_planning(&reason, out),
@@ -181,29 +190,30 @@ impl Run {
         }
     }
 
-    /// Opens a call again whose request with `tokens` tokens was too long for the provider. The new request is cut to half of that.
-    /// Returns false if the request was already shortened or a budget is used up.
-    pub(super) fn retry_shorter(&mut self, action: &OpenAction, tokens: u64, was_shortened: bool) -> bool {
-        if was_shortened || self.check_budget() {
+    /// Opens again a call whose request was too long for the provider. The new request is cut to half of its tokens. Returns false
+    /// if the refused request was already cut in this way or a budget is used up.
+    pub(super) fn retry_shorter(&mut self, action: &OpenAction, refused: RefusedRequest, was_shortened: bool) -> bool {
+        if was_shortened || self.record_if_budget_spent() {
             return false;
         }
         self.usage.llm_calls_opened += 1;
         let id = self.open_action(action.clone());
-        self.shortened.insert(id, tokens);
+        self.refused_requests.insert(id, refused);
         true
     }
 
-    /// Makes the open model calls of a journal of version 1, which has no events for that. The current prompts decide which calls
-    /// can be made.
-    pub(super) fn ask_if_version_1(&mut self) {
+    /// Makes the open model calls if the run has a journal of version 1, in which no event announces them. The current prompts
+    /// decide which calls can be made.
+    pub(super) fn ask_models_if_version_1(&mut self) {
         if self.start.version == 1 {
             self.ask_models(self.now, |_| String::new());
         }
     }
 
-    /// Sets an item to pending for a later run, and keeps the results of its calls.
-    pub(super) fn requeue(&mut self, id: &str, out: &mut Outbox) {
-        self.keep_results(id, &[]);
+    /// Stops an item because the budget is used up: sets it to pending, so that a later run starts it again, and keeps the
+    /// results of its calls.
+    pub(super) fn postpone_item(&mut self, id: &str, out: &mut Outbox) {
+        self.stop_item_and_keep_results(id, &[]);
         if let Some(item) = self.item_mut(id) {
             item.error = Some("the budget of the run was used up before it was finished".to_owned());
         }
@@ -213,8 +223,8 @@ impl Run {
         self.set_status(id, TodoItemStatus::Pending, out);
     }
 
-    /// Counts the reply to a request with `tokens` tokens. If the context is limited and the provider reports no token counts, they are
-    /// estimated.
+    /// Counts the reply to a request with `tokens` tokens. If the context is limited and the provider reports no token counts,
+    /// they are estimated.
     pub(super) fn count_reply(&mut self, action: &OpenAction, tokens: u64, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
         let has_no_counts = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
@@ -247,15 +257,15 @@ impl Run {
 
     /// Closes a model call that was interrupted, and counts it if it was made (M12).
     pub(super) fn interrupt_model_call(&mut self, id: ActionId, received: &PartialReply) {
-        let tokens = self.asked.get(&id).copied();
-        if let (Some(tokens), Some(model)) = (tokens, self.close_action(id)) {
+        let tokens = self.model_calls_in_progress.get(&id).copied();
+        if let (Some(tokens), Some(action)) = (tokens, self.close_action(id)) {
             self.usage.llm_calls += 1;
-            self.count_partial_reply(&model, tokens, received);
+            self.count_partial_reply(&action, tokens, received);
         }
     }
 
-    /// Counts a call whose reply did not arrive completely: the tokens of its request, and of the reply those that had arrived.
-    /// Counts that the provider did not report are estimated. Nothing is counted for a model with an unbounded context.
+    /// Counts the tokens of a call whose reply did not arrive completely: those of its request, and those of the reply that had
+    /// arrived. Counts that the provider did not report are estimated. Nothing is counted for a model with an unbounded context.
     pub(super) fn count_partial_reply(&mut self, action: &OpenAction, tokens: u64, received: &PartialReply) {
         if self.start.context.is_unbounded() {
             return;
@@ -289,28 +299,28 @@ impl Run {
         if let OpenAction::Item(id) = action
             && let Some(item_run) = self.running.get_mut(id)
         {
-            item_run.used += used;
+            item_run.model_usage += used;
         }
     }
 
-    /// Records what the model used for a piece of work, for the estimates of later runs.
-    pub(super) fn record_work(&mut self, work: ModelWork, used: ModelUsage) {
+    /// Records what the model used for a step or the answer, for the estimates of later runs.
+    pub(super) fn record_model_work(&mut self, work: ModelWork, used: ModelUsage) {
         if used.model_calls > 0 && !self.start.context.is_unbounded() {
-            self.work.push((work, used));
+            self.model_work.push((work, used));
         }
     }
 
     /// Returns the maximum number of tokens of a request, or `None` if the context is unlimited.
-    pub(super) fn token_budget(&self) -> Option<u64> {
-        self.start.context.tokens().map(prompt::request_budget)
+    pub(super) fn max_request_tokens(&self) -> Option<u64> {
+        self.start.context.tokens().map(prompt::max_request_tokens)
     }
 }
 
-fn too_long_refusal(tokens: u64, budget: u64) -> CallRefusal {
+fn too_long_refusal(tokens: u64, max_tokens: u64) -> CallRefusal {
     CallRefusal::TooLong {
         reason: format!(
             "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room for \
-             {budget}; ask for less at a time, or use a model with a larger context"
+             {max_tokens}; ask for less at a time, or use a model with a larger context"
         ),
     }
 }
@@ -319,7 +329,7 @@ fn too_long_refusal(tokens: u64, budget: u64) -> CallRefusal {
 /// without reading it.
 const fn may_have_read(error: &ModelError) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
-    !error.unread && matches!(error.code, NetworkError | Timeout | InvalidResponse | Unknown)
+    !error.request_not_read && matches!(error.code, NetworkError | Timeout | InvalidResponse | Unknown)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Budgets of a run (M12): what is used up, what open model calls have reserved, and what a plan will need.
+//! The budgets of a run for model calls, tokens and cost (M12): whether one is used up, what the model calls in progress have
+//! reserved of it, and whether a plan will exceed it.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +11,14 @@ use super::{OpenAction, Run};
 use crate::attachment;
 use crate::effect::Outbox;
 use crate::estimate::{
-    self, AnswerEstimate, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate, PlanEstimate, REPLY_TOKENS,
-    ToolRecord, json_bytes,
+    self, ASSUMED_ANSWER_TOKENS, AnswerEstimate, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate,
+    PlanEstimate, ToolRecord, json_bytes,
 };
 use crate::event::RunStart;
-use crate::plan::{Fault, Origin};
+use crate::plan::{Fault, OutputReference};
 use crate::prompt;
 
-/// What an open model call may use, by its estimate.
+/// What a model call in progress may use, by its estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Reservation {
     tokens: u64,
@@ -29,17 +30,17 @@ pub(super) struct Reservation {
 pub(super) struct CheckedPlan {
     /// The faults of its planned calls.
     pub(super) faults: Vec<Fault>,
-    /// The budgets that it exceeds, with the figures.
-    pub(super) excess: Vec<String>,
+    /// The budgets that it exceeds, in words, with the figures.
+    pub(super) exceeded_budgets: Vec<String>,
     /// The estimate of the calls and steps without faults.
     pub(super) estimate: PlanEstimate,
 }
 
 impl CheckedPlan {
-    /// Returns all problems, in words for the model.
+    /// Returns the faults and the exceeded budgets, in words for the model.
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
         let faults = self.faults.iter().map(|fault| &fault.text);
-        faults.chain(&self.excess).cloned()
+        faults.chain(&self.exceeded_budgets).cloned()
     }
 }
 
@@ -61,20 +62,20 @@ impl Run {
             estimate = self.estimate_items(items, &faults);
         }
         CheckedPlan {
-            excess: self.excess(&estimate),
+            exceeded_budgets: self.exceeded_budgets(&estimate),
             faults,
             estimate,
         }
     }
 
-    /// Ends the run before any call of a plan that exceeds a budget.
-    pub(super) fn refuse_plan(&mut self, excess: Vec<String>, out: &mut Outbox) {
-        excess.into_iter().for_each(|limit| self.record_limit(limit));
+    /// Ends the run because its plan exceeds a budget. None of the calls of the plan was made.
+    pub(super) fn refuse_plan(&mut self, exceeded_budgets: Vec<String>, out: &mut Outbox) {
+        exceeded_budgets.into_iter().for_each(|limit| self.record_limit(limit));
         self.finish_over_budget(out);
     }
 
-    /// Returns whether a budget of the run is used up. If so, records the limit.
-    pub(super) fn check_budget(&mut self) -> bool {
+    /// Returns whether a budget of the run is used up. If so, records it as a limit that the run reached.
+    pub(super) fn record_if_budget_spent(&mut self) -> bool {
         let limit = self.spent_budget();
         if let Some(limit) = &limit {
             self.record_limit(limit.clone());
@@ -82,14 +83,14 @@ impl Run {
         limit.is_some()
     }
 
-    /// Returns whether a budget will be used up if the open model calls use what they have reserved.
-    pub(super) fn is_budget_reserved(&self) -> bool {
+    /// Returns whether a budget will be used up if the model calls in progress use what they have reserved.
+    pub(super) fn is_rest_of_budget_reserved(&self) -> bool {
         let (config, used) = (self.config(), &self.usage);
-        let tokens: u64 = self.reserved.values().map(|reserved| reserved.tokens).sum();
-        let cost: f64 = self.reserved.values().map(|reserved| reserved.cost_usd).sum();
+        let tokens: u64 = self.reservations.values().map(|reserved| reserved.tokens).sum();
+        let cost: f64 = self.reservations.values().map(|reserved| reserved.cost_usd).sum();
         let tokens = used.tokens.total_tokens.saturating_add(tokens);
         let cost = used.llm.cost_usd.unwrap_or_default() + cost;
-        !self.reserved.is_empty()
+        !self.reservations.is_empty()
             && (config.max_tokens.is_some_and(|limit| tokens >= limit)
                 || config.max_cost_usd.is_some_and(|limit| cost >= limit))
     }
@@ -120,23 +121,23 @@ impl Run {
     fn reply_tokens(&self, action: &OpenAction) -> u64 {
         match action {
             OpenAction::Answer => self.start.model_record.answer_tokens().0.p95,
-            _ => REPLY_TOKENS.p95,
+            _ => ASSUMED_ANSWER_TOKENS.p95,
         }
     }
 
     /// Estimates `items`, except those with faults, and the answer.
     fn estimate_items(&self, items: &[TodoItem], faults: &[Fault]) -> PlanEstimate {
         let failing: BTreeSet<&str> = faults.iter().map(|fault| fault.step.as_str()).collect();
-        let output = |origin: Origin<'_>| {
-            self.referenced_output(origin)
+        let output_bytes = |reference: OutputReference<'_>| {
+            self.referenced_output(reference)
                 .ok()?
-                .pointer(origin.path)
+                .pointer(reference.path)
                 .map(json_bytes)
         };
-        let file = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
-        let calls = Estimator::new(&self.start, items, &output, &file).estimate_calls(&failing);
+        let file_bytes = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
+        let calls = Estimator::new(&self.start, items, &output_bytes, &file_bytes).estimate_calls(&failing);
         let steps = estimate::estimate_steps(&self.start, self.config(), items, &failing);
-        // The output of the only call is the answer.
+        // No model writes the answer if the output of the only call is to be returned as it is.
         let is_raw = self.start.props.raw && matches!(items, [item] if item.tool_calls.len() <= 1);
         let answer = if is_raw {
             AnswerEstimate::default()
@@ -146,15 +147,16 @@ impl Run {
         PlanEstimate::new(calls, steps, answer)
     }
 
-    /// Returns the number of tokens of a request for the answer without the outputs of `items`. The request begins with the last
-    /// request to the planner, whose size is in the journal, so the estimate does not depend on the wording of the current prompts.
+    /// Returns the estimated tokens of a request for the answer without the outputs of `items`. The request begins with the last
+    /// request to the planner and its reply. Their size is in the journal, so the estimate does not depend on the wording of the
+    /// current prompts.
     fn answer_request_tokens(&self, items: &[TodoItem]) -> u64 {
         if self.start.context.is_unbounded() {
             return 0;
         }
-        let planner = self.planner_tokens.unwrap_or(self.start.request_tokens);
+        let planner_tokens = self.planner_tokens.unwrap_or(self.start.request_tokens);
         let sizes = items.iter().map(|item| item_bytes(item) as u64);
-        planner.saturating_add(prompt::byte_tokens(sizes.sum()))
+        planner_tokens.saturating_add(prompt::byte_tokens(sizes.sum()))
     }
 
     /// Returns the number of tokens of the first request to a planner.
@@ -163,7 +165,7 @@ impl Run {
         prompt::request_tokens(&self.build_request(&conversation.messages, Phase::Planning, self.planner_tools()))
     }
 
-    /// Returns a fault for each call that will use more than its tool may use, by the records of the tool.
+    /// Returns a fault for each call that, by the records of its tool, will use more than the tool may use.
     fn limit_faults(&self, estimate: &PlanEstimate) -> Vec<Fault> {
         let recorded = estimate.calls.iter().filter(|call| call.basis != Basis::Limits);
         let faults = recorded.flat_map(|call| {
@@ -173,31 +175,32 @@ impl Run {
         faults.collect()
     }
 
-    /// Returns the budgets that a plan exceeds, with the figures. Estimates that are only limits do not count, since most steps and
-    /// outputs are far smaller. If there are no other estimates, the answer does not count either.
-    fn excess(&self, estimate: &PlanEstimate) -> Vec<String> {
-        let recorded = estimate.steps.iter().filter(|step| step.basis != ModelBasis::Limits);
-        let steps: Vec<ModelEstimate> = recorded.map(|step| step.usage).collect();
+    /// Returns the budgets that a plan exceeds, in words, with the figures. Estimates that are only the limits of a step or a
+    /// tool do not count, since most steps and outputs stay far below them. If there are no other estimates, the answer does not
+    /// count either.
+    fn exceeded_budgets(&self, estimate: &PlanEstimate) -> Vec<String> {
+        let recorded_steps = estimate.steps.iter().filter(|step| step.basis != ModelBasis::Limits);
+        let steps: Vec<ModelEstimate> = recorded_steps.map(|step| step.usage).collect();
         if estimate.answer.known_outputs == 0 && steps.is_empty() {
             return Vec::new();
         }
         let has_steps = !steps.is_empty();
-        let what = if has_steps {
+        let consumers = if has_steps {
             "its steps and the answer"
         } else {
             "the answer"
         };
         let needed = steps.into_iter().fold(estimate.answer.usage(), ModelEstimate::plus);
-        let excess = [
+        let exceeded = [
             // If only the call for the answer is too many, the run still ends with a list of results.
-            self.call_excess(&needed, what).filter(|_| has_steps),
-            self.token_excess(&needed, what),
-            self.cost_excess(&needed, what),
+            self.exceeded_call_budget(&needed, consumers).filter(|_| has_steps),
+            self.exceeded_token_budget(&needed, consumers),
+            self.exceeded_cost_budget(&needed, consumers),
         ];
-        excess.into_iter().flatten().collect()
+        exceeded.into_iter().flatten().collect()
     }
 
-    fn call_excess(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+    fn exceeded_call_budget(&self, needed: &ModelEstimate, consumers: &str) -> Option<String> {
         let (needed, made, limit) = (
             needed.model_calls.p95,
             u64::from(self.usage.llm_calls_opened),
@@ -205,24 +208,24 @@ impl Run {
         );
         (made.saturating_add(needed) > limit).then(|| {
             format!(
-                "{what} will need up to {needed} model calls (95th percentile), the run made {made}, and its maximum is {limit}; \
-                 plan the calls of more steps"
+                "{consumers} will need up to {needed} model calls (95th percentile), the run made {made}, and \
+                 its maximum is {limit}; plan the calls of more steps"
             )
         })
     }
 
-    fn token_excess(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+    fn exceeded_token_budget(&self, needed: &ModelEstimate, consumers: &str) -> Option<String> {
         let (needed, used) = (needed.tokens.unwrap_or_default().p95, self.usage.tokens.total_tokens);
         let limit = self.config().max_tokens?;
         (used.saturating_add(needed) > limit).then(|| {
             format!(
-                "{what} will need up to {needed} tokens (95th percentile), the run used {used}, and its maximum is {limit}; \
-                 plan calls with smaller outputs"
+                "{consumers} will need up to {needed} tokens (95th percentile), the run used {used}, and \
+                 its maximum is {limit}; plan calls with smaller outputs"
             )
         })
     }
 
-    fn cost_excess(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+    fn exceeded_cost_budget(&self, needed: &ModelEstimate, consumers: &str) -> Option<String> {
         let (needed, cost) = (
             needed.cost_usd.unwrap_or_default().p95,
             self.usage.llm.cost_usd.unwrap_or_default(),
@@ -230,8 +233,8 @@ impl Run {
         let limit = self.config().max_cost_usd?;
         (cost + needed > limit).then(|| {
             format!(
-                "{what} will cost up to ${needed:.4} (95th percentile), the run cost ${cost:.4}, and its maximum is ${limit:.4}; \
-                 plan calls with smaller outputs"
+                "{consumers} will cost up to ${needed:.4} (95th percentile), the run cost ${cost:.4}, and \
+                 its maximum is ${limit:.4}; plan calls with smaller outputs"
             )
         })
     }
@@ -263,7 +266,7 @@ impl Run {
 }
 
 impl RunStart {
-    /// Adds the size of a request to a planner, if the run asks no planner because it has a plan.
+    /// Sets [`request_tokens`](Self::request_tokens), if the run asks no planner because it begins with a plan.
     #[must_use]
     pub fn with_request_tokens(mut self) -> Self {
         let continues = self.props.query.trim().is_empty() && self.prior.is_some();
@@ -274,14 +277,15 @@ impl RunStart {
     }
 }
 
-/// Returns the size of an item in the list of results, without its outputs.
+/// Returns the number of bytes that an item takes in the request for the answer, without its outputs.
 fn item_bytes(item: &TodoItem) -> usize {
     let calls = item.tool_calls.iter();
     let calls: usize = calls.map(|call| call.tool_name.len() + text_len(&call.arguments)).sum();
     item.id.len() + item.description.len() + calls
 }
 
-/// Returns a fault for each limit of a tool that a call would exceed by its records. This can happen after the limit was lowered.
+/// Returns a fault for each limit of a tool that, by the records of the tool, a call would exceed. This can happen after the
+/// limit was lowered.
 fn call_limit_faults(call: &CallEstimate, record: &ToolRecord) -> Vec<Fault> {
     let (usage, limits) = (&call.usage, &record.limits);
     let resources = [
@@ -296,8 +300,8 @@ fn call_limit_faults(call: &CallEstimate, record: &ToolRecord) -> Vec<Fault> {
     let over = resources.into_iter().filter(|(needed, limit, _)| needed > limit);
     let fault = |(needed, limit, unit)| {
         let text = format!(
-            "`{}.toolCalls[{}]`: `{}` needs up to {needed} {unit} for an input of this size (95th percentile), and may use {limit}; \
-             give it less at a time",
+            "`{}.toolCalls[{}]`: `{}` needs up to {needed} {unit} for an input of this size (95th percentile), and may use \
+             {limit}; give it less at a time",
             call.step_id, call.number, call.tool_name
         );
         Fault {

@@ -1,4 +1,7 @@
-//! Tool calls in progress: which may be made next, and what follows when they end (T7, Q3a, B9).
+//! Tool calls: which ones may be made now, and what follows when they end.
+//!
+//! The calls of a batch may be made at the same time and end in any order (T7), but a call of a blocking tool, which asks a
+//! person, is made alone (Q3a). Each call gets a result, even one that is never made (B9).
 
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
@@ -6,10 +9,10 @@ use art_core::outcome::CallEnding;
 use art_core::stream::PartialReply;
 use art_core::text::truncate;
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use serde_json::json;
 
-use super::streams::parent_id;
+use super::streams::item_id_of;
 use super::{OpenAction, Run, ToolBatch};
 use crate::action::{ActionId, ToolCall};
 use crate::effect::Outbox;
@@ -20,65 +23,67 @@ use crate::observe;
 const MAX_NAME_CHARS: usize = 200;
 
 impl ToolBatch {
-    /// Returns whether the call has ended.
+    /// Returns whether the call has ended, that is, has a result. A call that waits for a person has none.
     fn has_ended(&self, call: &ParsedToolCall) -> bool {
         self.has_result(&call.call_id)
     }
 
-    /// Returns whether the call with that identifier has a result.
+    /// Returns whether the call with this identifier has a result.
     pub(super) fn has_result(&self, call_id: &str) -> bool {
         self.results.iter().any(|result| result.call_id == call_id)
     }
 
-    /// Returns the calls that may be made now. A call of a blocking tool is made alone: after all calls before it have ended or, if
-    /// their tools ask a person, wait for the decision, and before all calls after it.
-    fn ready(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
+    /// Returns the calls that may be made now. A call of a blocking tool is made alone: before all calls after it, and after each
+    /// call before it has ended or, if its tool is blocking as well, waits for the decision.
+    fn ready_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
         let mut ready = Vec::new();
-        let mut may_block = true;
+        let mut may_call_blocking = true;
         for call in self.calls.iter().filter(|call| !self.has_ended(call)) {
             let blocks = is_blocking(&call.tool_name);
             if self.waiting.contains_key(&call.call_id) {
                 // Several tools that ask may wait at the same time, so that the person decides about all of them at once.
-                may_block &= blocks;
+                may_call_blocking &= blocks;
                 continue;
             }
-            if !self.called.contains(&call.call_id) && (may_block || !blocks) {
+            if !self.made.contains(&call.call_id) && (may_call_blocking || !blocks) {
                 ready.push(call);
             }
             if blocks {
                 break;
             }
-            may_block = false;
+            may_call_blocking = false;
         }
         ready
     }
 
-    /// Returns the calls that are not made because the tool of another call asks a person. Calls of other blocking tools are still made.
-    fn unmade_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
-        let is_open = |call: &&ParsedToolCall| {
+    /// Returns the calls that are dropped, that is, never made, because the tool of another call asks a person. Calls of blocking
+    /// tools are not dropped.
+    fn calls_to_drop(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
+        let is_dropped = |call: &&ParsedToolCall| {
             let id = &call.call_id;
-            let is_untouched = !self.called.contains(id) && !self.waiting.contains_key(id);
+            let is_untouched = !self.made.contains(id) && !self.waiting.contains_key(id);
             is_untouched && !self.approved.contains_key(id) && !self.has_ended(call) && !is_blocking(&call.tool_name)
         };
-        self.calls.iter().filter(is_open).cloned().collect()
+        self.calls.iter().filter(is_dropped).cloned().collect()
     }
 }
 
 impl Run {
-    /// Returns the tool calls that may be made now, oldest first. They may be made at the same time.
+    /// Returns the tool calls that may be made now, oldest action first. They may be made at the same time.
     #[must_use]
     pub fn ready_calls(&self) -> Vec<ToolCall> {
         let mut ready = Vec::new();
-        for (action, open) in &self.open {
+        for (action, open) in &self.open_actions {
             if let OpenAction::Tools(batch) = open {
-                let calls = batch.ready(|name| self.is_blocking(name)).into_iter();
+                let calls = batch.ready_calls(|name| self.is_blocking(name)).into_iter();
                 ready.extend(calls.map(|call| self.tool_call(*action, batch, call)));
             }
         }
         ready
     }
 
-    /// Returns a tool call that has not ended, or `None` if the action has no such call.
+    /// Returns the tool call of an open action with this identifier, or `None` if the action has no such call or the call has
+    /// ended.
     #[must_use]
     pub fn open_call(&self, action: ActionId, call_id: &str) -> Option<ToolCall> {
         let batch = self.batch(action)?;
@@ -87,13 +92,13 @@ impl Run {
         Some(self.tool_call(action, batch, call))
     }
 
-    /// Returns the tool calls that were made and have not ended, oldest first.
+    /// Returns the tool calls that were made and have not ended, oldest action first.
     #[must_use]
     pub fn calls_in_progress(&self) -> Vec<ToolCall> {
         let mut calls = Vec::new();
-        for (action, open) in &self.open {
+        for (action, open) in &self.open_actions {
             if let OpenAction::Tools(batch) = open {
-                let is_made = |call: &&ParsedToolCall| batch.called.contains(&call.call_id) && !batch.has_ended(call);
+                let is_made = |call: &&ParsedToolCall| batch.made.contains(&call.call_id) && !batch.has_ended(call);
                 let made = batch.calls.iter().filter(is_made);
                 calls.extend(made.map(|call| self.tool_call(*action, batch, call)));
             }
@@ -101,7 +106,7 @@ impl Run {
         calls
     }
 
-    /// Returns the observation of a tool call that ended after the run. Nothing else of such a call is kept.
+    /// Returns the observation of a tool call that ended after the end of the run. Nothing else of such a call is kept.
     #[must_use]
     pub fn observation_of_late_call(&self, item_id: &str, end: &CallEnd) -> NewObservation {
         let (content, metadata) = observe::tool_execution(end);
@@ -115,8 +120,9 @@ impl Run {
         }
     }
 
-    /// Opens tool calls of an item, and adds them to the calls that the item lists.
-    pub(super) fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) -> ActionId {
+    /// Opens tool calls of an item as one batch, and adds them to the calls that the item lists. Returns the number of the
+    /// action.
+    pub(super) fn open_tool_calls(&mut self, id: &str, calls: Vec<ParsedToolCall>) -> ActionId {
         if let Some(item) = self.item_mut(id) {
             item.actual_tool_calls.extend_from_slice(&calls);
         }
@@ -127,89 +133,89 @@ impl Run {
         }))
     }
 
-    /// Returns a batch all of whose calls have ended.
-    pub(super) fn ended_batch(&self) -> Option<ActionId> {
-        self.open.iter().find_map(|(action, open)| match open {
+    /// Finds an open batch all of whose calls have ended.
+    pub(super) fn find_ended_batch(&self) -> Option<ActionId> {
+        self.open_actions.iter().find_map(|(action, open)| match open {
             OpenAction::Tools(batch) => batch.calls.iter().all(|call| batch.has_ended(call)).then_some(*action),
             _ => None,
         })
     }
 
-    /// Notes that a tool call is made.
+    /// Records that a tool call was made.
     pub(super) fn note_tool_call(&mut self, action: ActionId, call_id: &str) {
-        if let Some(OpenAction::Tools(batch)) = self.open.get_mut(&action) {
-            batch.called.insert(call_id.to_owned());
+        if let Some(OpenAction::Tools(batch)) = self.open_actions.get_mut(&action) {
+            batch.made.insert(call_id.to_owned());
         }
     }
 
     /// Records the end of a tool call. When all calls of its batch have ended, the item continues. If the tool asks a person, the
-    /// calls of tools that do not block are no longer made; each of them gets a result that says so (B9).
+    /// calls of other tools that were not made yet are dropped, unless they are blocking; each gets a result that says so (B9).
     pub(super) fn handle_tool_end(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
-        self.count_call(action, end, out);
+        self.count_tool_call(action, end, out);
         if let Some(suspension) = &end.suspension {
             self.suspend_call(action, suspension, out);
             let batch = self.batch(action);
-            for call in batch.map_or_else(Vec::new, |batch| batch.unmade_calls(|name| self.is_blocking(name))) {
-                let end = unmade_call_end(&call, &end.result.tool_name);
-                self.count_call(action, &end, out);
+            for call in batch.map_or_else(Vec::new, |batch| batch.calls_to_drop(|name| self.is_blocking(name))) {
+                let end = dropped_call_end(&call, &end.result.tool_name);
+                self.count_tool_call(action, &end, out);
                 self.add_result(action, end.result);
             }
         } else {
             self.add_result(action, end.result.clone());
         }
-        self.continue_batch(action, out);
+        self.continue_if_batch_ended(action, out);
     }
 
-    /// Continues the item if all calls of its batch have ended.
-    pub(super) fn continue_batch(&mut self, action: ActionId, out: &mut Outbox) {
+    /// Closes a batch and continues its item if all calls of the batch have ended.
+    pub(super) fn continue_if_batch_ended(&mut self, action: ActionId, out: &mut Outbox) {
         let Some(batch) = self.batch(action) else { return };
         if batch.calls.iter().all(|call| batch.has_ended(call))
-            && let Some(OpenAction::Tools(batch)) = self.open.remove(&action)
+            && let Some(OpenAction::Tools(batch)) = self.open_actions.remove(&action)
         {
-            self.handle_batch(batch, out);
+            self.handle_ended_batch(batch, out);
         }
     }
 
-    /// Handles the results of all calls of a batch, and makes the next call or ends their item.
+    /// Closes a batch and continues its item, with the results of all calls, which one event contains in journals of version 1.
     pub(super) fn handle_tool_results(
         &mut self,
         action: ActionId,
         results: &[ToolResult],
-        usage: Usage,
+        usage: ToolUsage,
         out: &mut Outbox,
     ) {
-        let Some(OpenAction::Tools(batch)) = self.open.remove(&action) else {
+        let Some(OpenAction::Tools(batch)) = self.open_actions.remove(&action) else {
             return;
         };
         self.usage.tool_usage += usage;
         self.usage.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
         let results = results.to_vec();
-        self.handle_batch(ToolBatch { results, ..batch }, out);
+        self.handle_ended_batch(ToolBatch { results, ..batch }, out);
     }
 
-    /// Sets the calls in progress to be made again, because a host resumes the run (P86). Model calls that were made are
-    /// counted by their estimates (M12).
-    pub(super) fn reopen_calls_in_progress(&mut self, out: &mut Outbox) {
-        for (id, tokens) in std::mem::take(&mut self.asked) {
-            self.reserved.remove(&id);
-            let Some(action) = self.open.get(&id).cloned() else {
+    /// Lets the calls in progress be made again, because the host that made them stopped and another one resumes the run (P86).
+    /// The tokens of the interrupted model calls are estimated and counted (M12).
+    pub(super) fn restart_calls_in_progress(&mut self, out: &mut Outbox) {
+        for (id, tokens) in std::mem::take(&mut self.model_calls_in_progress) {
+            self.reservations.remove(&id);
+            let Some(action) = self.open_actions.get(&id).cloned() else {
                 continue;
             };
-            let content = json!({"phase": self.stream_phase(&action), "error": host_stopped()});
-            out.observe(ObservationType::LlmStreamError, parent_id(&action), content);
+            let content = json!({"phase": self.observed_phase(&action), "error": host_stopped_error()});
+            out.observe(ObservationType::LlmStreamError, item_id_of(&action), content);
             self.usage.llm_calls += 1;
             self.usage.llm_calls_opened += 1;
             self.count_partial_reply(&action, tokens, &PartialReply::default());
         }
-        for open in self.open.values_mut() {
+        for open in self.open_actions.values_mut() {
             if let OpenAction::Tools(batch) = open {
-                batch.called.clear();
+                batch.made.clear();
             }
         }
     }
 
     pub(super) fn batch(&self, action: ActionId) -> Option<&ToolBatch> {
-        match self.open.get(&action) {
+        match self.open_actions.get(&action) {
             Some(OpenAction::Tools(batch)) => Some(batch),
             _ => None,
         }
@@ -239,14 +245,14 @@ impl Run {
     }
 
     pub(super) fn batch_mut(&mut self, action: ActionId) -> Option<&mut ToolBatch> {
-        match self.open.get_mut(&action) {
+        match self.open_actions.get_mut(&action) {
             Some(OpenAction::Tools(batch)) => Some(batch),
             _ => None,
         }
     }
 
-    /// Counts a call that ended, and records its observation (C36).
-    fn count_call(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
+    /// Counts a tool call that ended, and records its observation (C36).
+    fn count_tool_call(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
         if let Some(batch) = self.batch(action) {
             out.observe_tool_call(&batch.item_id, end);
         }
@@ -254,7 +260,8 @@ impl Run {
         self.usage.tool_calls += 1;
     }
 
-    fn handle_batch(&mut self, batch: ToolBatch, out: &mut Outbox) {
+    /// Continues an item after the calls of a batch, which has been closed: makes the next call or ends the item.
+    fn handle_ended_batch(&mut self, batch: ToolBatch, out: &mut Outbox) {
         let ToolBatch {
             item_id,
             calls,
@@ -269,27 +276,27 @@ impl Run {
             return;
         }
         let config = self.config();
-        let planned = self.state.todo_list.iter().find(|planned| planned.id == item_id);
-        let (Some(planned), Some(item_run)) = (planned, self.running.get_mut(&item_id)) else {
+        let item = self.state.todo_list.iter().find(|item| item.id == item_id);
+        let (Some(item), Some(item_run)) = (item, self.running.get_mut(&item_id)) else {
             return;
         };
-        let next = item_run.handle_results(planned, &results, &files, config);
-        self.apply_next_step(&item_id, next, out);
+        let next = item_run.handle_results(item, &results, &files, config);
+        self.apply_next_move(&item_id, next, out);
     }
 }
 
-/// Returns the error of a model call whose host stopped.
-fn host_stopped() -> ModelError {
+/// Returns the error of a model call that was interrupted because its host stopped.
+fn host_stopped_error() -> ModelError {
     ModelError {
         code: ModelErrorCode::Unknown,
         message: "the host stopped before the reply was complete".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     }
 }
 
-/// Returns the end of a call that is not made because `suspended_tool` waits for a decision.
-fn unmade_call_end(call: &ParsedToolCall, suspended_tool: &str) -> CallEnd {
+/// Returns the end of a call that is never made, because `suspended_tool` waits for a decision.
+fn dropped_call_end(call: &ParsedToolCall, suspended_tool: &str) -> CallEnd {
     let message = format!(
         "Tool \"{}\" was not run because \"{}\" waits for a decision",
         truncate(&call.tool_name, MAX_NAME_CHARS),

@@ -1,4 +1,5 @@
-//! Checks whether an event fits the run, before anything is changed.
+//! Checks whether an event fits the run, before anything is changed. No call is made twice or ends twice, and no event names a
+//! call that is not open.
 
 use std::collections::BTreeSet;
 
@@ -20,25 +21,31 @@ impl Run {
         }
         match event {
             RunEvent::ModelAsked { action, .. } | RunEvent::ModelNotAsked { action, .. } => {
-                let is_asked = self.asked.contains_key(action);
-                self.check_model_call(*action, !is_asked, ApplyError::AlreadyMade { action: *action })
+                match self.is_model_call_made(*action)? {
+                    true => Err(ApplyError::AlreadyMade { action: *action }),
+                    false => Ok(()),
+                }
             }
             RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } => {
-                let is_asked = self.asked.contains_key(action);
-                self.check_model_call(*action, is_asked, ApplyError::NotMade { action: *action })
+                match self.is_model_call_made(*action)? {
+                    true => Ok(()),
+                    false => Err(ApplyError::NotMade { action: *action }),
+                }
             }
-            RunEvent::ToolCalled { action, call_id, .. } => check_unmade(*action, self.open_batch(*action)?, call_id),
+            RunEvent::ToolCalled { action, call_id, .. } => {
+                check_not_made(*action, self.find_open_batch(*action)?, call_id)
+            }
             RunEvent::CallSuspended { action, suspension, .. } => {
-                check_unmade(*action, self.open_batch(*action)?, &suspension.call.call_id)
+                check_not_made(*action, self.find_open_batch(*action)?, &suspension.call.call_id)
             }
-            RunEvent::PlanChecked { questions, .. } => match self.are_plan_questions(questions) {
+            RunEvent::PlanChecked { questions, .. } => match self.are_about_calls_to_check(questions) {
                 true => Ok(()),
                 false => Err(ApplyError::PlanNotToCheck),
             },
             RunEvent::CallDecided { suspension_id, .. } => self.check_decision(suspension_id),
-            RunEvent::ToolEnded { action, end, .. } => check_end(*action, self.open_batch(*action)?, end),
+            RunEvent::ToolEnded { action, end, .. } => check_end(*action, self.find_open_batch(*action)?, end),
             RunEvent::ToolsReturned { action, results, .. } => {
-                match_results(*action, &self.open_batch(*action)?.calls, results)
+                check_results(*action, &self.find_open_batch(*action)?.calls, results)
             }
             RunEvent::Started { .. }
             | RunEvent::Resumed { .. }
@@ -47,7 +54,7 @@ impl Run {
         }
     }
 
-    /// Checks that a suspension is open.
+    /// Checks that a person can decide about a suspension: its call, or its question about the plan, waits for the decision.
     fn check_decision(&self, suspension_id: &str) -> Result<(), ApplyError> {
         let mut open = self.suspensions().into_iter();
         match open.any(|open| open.suspension.suspension_id == suspension_id) {
@@ -58,24 +65,25 @@ impl Run {
         }
     }
 
-    /// Checks that the action is an open model call. Fails with `otherwise` unless `fits`.
-    fn check_model_call(&self, action: ActionId, fits: bool, otherwise: ApplyError) -> Result<(), ApplyError> {
-        match self.open_action_with(action)? {
+    /// Returns whether an open model call was made. Fails if the action is not an open model call.
+    fn is_model_call_made(&self, action: ActionId) -> Result<bool, ApplyError> {
+        match self.find_open_action(action)? {
             OpenAction::Tools(_) => Err(wrong_answer(action, "the results of tool calls")),
-            _ if fits => Ok(()),
-            _ => Err(otherwise),
+            _ => Ok(self.model_calls_in_progress.contains_key(&action)),
         }
     }
 
-    fn open_batch(&self, action: ActionId) -> Result<&ToolBatch, ApplyError> {
-        match self.open_action_with(action)? {
+    fn find_open_batch(&self, action: ActionId) -> Result<&ToolBatch, ApplyError> {
+        match self.find_open_action(action)? {
             OpenAction::Tools(batch) => Ok(batch),
             _ => Err(wrong_answer(action, "the answer of a model")),
         }
     }
 
-    fn open_action_with(&self, action: ActionId) -> Result<&OpenAction, ApplyError> {
-        self.open.get(&action).ok_or(ApplyError::ActionNotOpen { action })
+    fn find_open_action(&self, action: ActionId) -> Result<&OpenAction, ApplyError> {
+        self.open_actions
+            .get(&action)
+            .ok_or(ApplyError::ActionNotOpen { action })
     }
 }
 
@@ -83,17 +91,17 @@ const fn wrong_answer(action: ActionId, expected: &'static str) -> ApplyError {
     ApplyError::WrongAnswer { action, expected }
 }
 
-/// Checks that a call is in the batch and can be made now.
-fn check_unmade(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
-    check_call(action, batch, call_id)?;
-    if batch.called.contains(call_id) || batch.waiting.contains_key(call_id) {
+/// Checks that a call is in the batch, has not ended, was not made, and does not wait for a person.
+fn check_not_made(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
+    check_not_ended(action, batch, call_id)?;
+    if batch.made.contains(call_id) || batch.waiting.contains_key(call_id) {
         return Err(ApplyError::AlreadyMade { action });
     }
     Ok(())
 }
 
 /// Checks that a call is in the batch and has not ended.
-fn check_call(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
+fn check_not_ended(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
     let mismatch = |fault| ApplyError::ResultsDoNotMatch {
         action,
         call_id: call_id.to_owned(),
@@ -108,10 +116,11 @@ fn check_call(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), 
     Ok(())
 }
 
-/// Checks that a call of the batch ends once, and that it was made unless it was refused.
+/// Checks that a call of the batch can end in this way: it has not ended before, it was made unless the result says that it was
+/// refused, and it has a question if, and only if, it is suspended.
 fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), ApplyError> {
     let result = &end.result;
-    check_call(action, batch, &result.call_id)?;
+    check_not_ended(action, batch, &result.call_id)?;
     let is_named = |call: &ParsedToolCall| call.call_id == result.call_id && call.tool_name == result.tool_name;
     if !batch.calls.iter().any(is_named) {
         return Err(ApplyError::ResultsDoNotMatch {
@@ -128,7 +137,7 @@ fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), A
             fault: "suspended without a question, or has one for no reason",
         });
     }
-    if result.metadata.not_run || batch.called.contains(&result.call_id) {
+    if result.metadata.not_run || batch.made.contains(&result.call_id) {
         Ok(())
     } else {
         Err(ApplyError::NotMade { action })
@@ -136,7 +145,7 @@ fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), A
 }
 
 /// Checks that there is exactly one result for each call.
-fn match_results(action: ActionId, calls: &[ParsedToolCall], results: &[ToolResult]) -> Result<(), ApplyError> {
+fn check_results(action: ActionId, calls: &[ParsedToolCall], results: &[ToolResult]) -> Result<(), ApplyError> {
     let mismatch = |call_id: &str, fault| ApplyError::ResultsDoNotMatch {
         action,
         call_id: call_id.to_owned(),

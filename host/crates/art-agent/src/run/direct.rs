@@ -6,7 +6,7 @@ use art_core::tool::{ToolResult, ToolStatus};
 
 use super::finish::RunEnding;
 use super::{Run, Stage};
-use crate::attachment::Places;
+use crate::attachment::FilePlaces;
 use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::event::CallToMake;
@@ -17,9 +17,9 @@ use crate::report;
 const STEP_ID: &str = "call";
 
 impl Run {
-    /// Begins the run with a plan of one step, which makes the call. The tool system checks this call as it checks
-    /// every other.
-    pub(super) fn begin_direct(&mut self, tool: &str, out: &mut Outbox) {
+    /// Begins a run that makes one call of `tool`: adopts a plan of one step, which makes the call. The tool system checks this
+    /// call as it checks every other.
+    pub(super) fn begin_direct_call(&mut self, tool: &str, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let step = DraftItem {
             id: STEP_ID.to_owned(),
@@ -37,25 +37,25 @@ impl Run {
         self.advance(out);
     }
 
-    /// Returns the call of the only step. Nothing in its arguments is a reference or names a file.
+    /// Returns the call of the only step. Its arguments are data: nothing in them is a reference or names a file.
     pub(super) fn direct_call(call: &CallToMake) -> RawCall {
         RawCall {
             call_id: None,
             tool_name: call.tool_name.clone(),
             arguments: call.arguments.clone(),
-            file_places: Places::NONE,
+            file_places: FilePlaces::NONE,
             problem: None,
         }
     }
 
-    /// Returns the end of the run: the output of the call as it is, or why there is none.
+    /// Returns how the run ends: with the output of the call as it is, or with the reason why there is none.
     pub(super) fn direct_ending(&self, tool: &str) -> RunEnding {
         let step = self.own_items().first();
         let Some((step, result)) = step.and_then(|step| Some((step, step.tool_results.last()?))) else {
-            return self.failed_call(&format!("`{tool}` was not called"));
+            return self.ending_after_failed_call(&format!("`{tool}` was not called"));
         };
         if result.metadata.rejected {
-            return self.failed_call(&format!("a person rejected the call of `{tool}`"));
+            return self.ending_after_failed_call(&format!("a person rejected the call of `{tool}`"));
         }
         if result.status != ToolStatus::Success {
             return self.ending_without_output(tool, result);
@@ -74,11 +74,11 @@ impl Run {
             return RunEnding::new(RunStatus::Cancelled, format!("The call of `{tool}` was cancelled."));
         }
         let reason = result.error.as_deref().unwrap_or("no reason was given");
-        self.failed_call(&format!("the call of `{tool}` failed: {reason}"))
+        self.ending_after_failed_call(&format!("the call of `{tool}` failed: {reason}"))
     }
 
-    fn failed_call(&self, message: &str) -> RunEnding {
-        let error = self.art_error(ErrorCode::ToolExecutionFailed, message);
-        RunEnding::new(RunStatus::Error, format!("There is no output: {message}.")).with_error(error)
+    fn ending_after_failed_call(&self, reason: &str) -> RunEnding {
+        let error = self.art_error(ErrorCode::ToolExecutionFailed, reason);
+        RunEnding::new(RunStatus::Error, format!("There is no output: {reason}.")).with_error(error)
     }
 }

@@ -1,4 +1,5 @@
-//! Synthesis and the end of a run (P79, P81, P82, X7). A run always ends with an answer.
+//! Synthesis, in which the model writes the answer from the results of the steps, and the end of a run. A run always ends with a
+//! response, even if the model cannot be asked.
 
 use std::collections::BTreeMap;
 
@@ -25,10 +26,12 @@ use crate::report::{self, RunReport, collect_sources};
 pub(super) struct RunEnding {
     pub(super) status: RunStatus,
     pub(super) text: String,
+    /// Metadata of the answer for a user interface.
     pub(super) ui_metadata: Option<Value>,
     pub(super) error: Option<ArtError>,
+    /// Parts of the question that the model reports as unanswered.
     pub(super) unanswered: Vec<String>,
-    /// Whether the text is the output of a tool.
+    /// Whether the text is the output of a tool as it is, in place of an answer of the model.
     raw: bool,
 }
 
@@ -64,7 +67,7 @@ impl RunEnding {
 }
 
 impl Run {
-    /// Starts the synthesis, or ends the run if it needs no answer of the model or the model cannot be called.
+    /// Asks the model for the answer. Ends the run at once if no model has to write the answer, or if the model cannot be asked.
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
         if let Some(call) = &self.start.call {
             let ending = self.direct_ending(&call.tool_name);
@@ -74,7 +77,7 @@ impl Run {
             return self.finish(ending, out);
         }
         if self.conversation.messages.is_empty() {
-            // The run continued with a plan that it had.
+            // The run asked no planner, because it began with a plan.
             self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
         }
         let files = self.files.of_this_run();
@@ -115,13 +118,13 @@ impl Run {
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
             let reason = if parse::is_withheld(reply) {
-                parse::WITHHELD
+                parse::WITHHELD_REASON
             } else {
                 "the model gave an empty answer"
             };
             return self.end_after_failed_answer(reason, out);
         }
-        if parse::is_cut(reply) {
+        if parse::is_cut_off(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
         self.record_answer();
@@ -133,16 +136,16 @@ impl Run {
         self.finish(ending, out);
     }
 
-    /// Records what the answer in the last reply used, if it is based on results of tools.
+    /// Records what the model used for the answer in its last reply, if the run had tool calls.
     pub(super) fn record_answer(&mut self) {
         if self.usage.tool_calls > 0 {
-            self.record_work(ModelWork::Answer, self.usage.last_call);
+            self.record_model_work(ModelWork::Answer, self.usage.last_call);
         }
     }
 
     /// Returns the status of a run whose answer is in `reply`.
     pub(super) fn answer_status(&self, reply: &ModelReply) -> RunStatus {
-        // Gaps in an answer without any tool call do not make it partial: there was nothing to complete.
+        // Unanswered parts do not make an answer partial if no tool was called: then there was no work to complete.
         let has_gaps = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
         if self.is_complete() && !has_gaps {
             RunStatus::Success
@@ -151,7 +154,7 @@ impl Run {
         }
     }
 
-    /// Ends the run because the model failed to write an answer.
+    /// Ends the run because the model was asked for the answer in vain.
     pub(super) fn end_after_failed_answer(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
@@ -167,7 +170,7 @@ impl Run {
         } else {
             RunStatus::Error
         };
-        let text = self.with_listing(&format!("The model could not write an answer: {reason}."));
+        let text = self.with_result_listing(&format!("The model could not write an answer: {reason}."));
         let error = self.art_error(code, &message);
         self.finish(RunEnding::new(status, text).with_error(error), out);
     }
@@ -179,19 +182,26 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }
 
+    /// Ends the run with an error, because its host cannot continue it.
+    pub(super) fn end_after_host_failure(&mut self, reason: &str, out: &mut Outbox) {
+        // An earlier error of the model is not the reason for this end.
+        self.model_error = None;
+        self.fail_run(ErrorCode::AgentProcessingError, reason, out);
+    }
+
     /// Ends the run with a list of results, because a budget is used up or a plan would exceed it.
     pub(super) fn finish_over_budget(&mut self, out: &mut Outbox) {
-        let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
+        let text = self.with_result_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
         self.finish(RunEnding::new(RunStatus::Partial, text), out);
     }
 
-    /// Ends the run.
+    /// Ends the run. Adds the answer to the conversation and then observes it (P81).
     pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
         self.abandon_open_work(out);
-        let mut answer = self.message(&ending);
+        let mut answer = self.answer_message(&ending);
         if ending.raw {
-            // The report has the whole output. The conversation keeps as much of it as a prompt would contain.
+            // The report has the whole output, but the conversation only as much of it as a prompt would contain.
             answer.content = truncate(&answer.content, DEFAULT_STRINGIFY_LIMIT);
         }
         if let Some(error) = &ending.error {
@@ -206,11 +216,11 @@ impl Run {
         self.stage = Stage::Finished(Box::new(self.report(ending)));
     }
 
-    /// Returns the report of a run that ends, or waits, in this way.
+    /// Returns the report of a run that ends in this way, or that waits for a decision.
     pub(super) fn report(&self, ending: RunEnding) -> RunReport {
         RunReport {
             response: AgentFinalResponse {
-                response: self.message(&ending),
+                response: self.answer_message(&ending),
                 metadata: self.metadata(&ending),
             },
             raw: ending.raw,
@@ -223,27 +233,27 @@ impl Run {
         }
     }
 
-    /// Counts the model calls in progress, which are interrupted, and sets items in progress to pending, for a later run. Keeps the
-    /// results of their calls (P66).
+    /// Drops what is open at the end of a run: counts the interrupted model calls, and sets the items in progress to pending, so
+    /// that a later run can start them again. Keeps the results of their calls (P66).
     fn abandon_open_work(&mut self, out: &mut Outbox) {
-        let asked: Vec<_> = self.asked.keys().copied().collect();
+        let asked: Vec<_> = self.model_calls_in_progress.keys().copied().collect();
         for action in asked {
             self.interrupt_model_call(action, &PartialReply::default());
         }
-        self.shortened.clear();
+        self.refused_requests.clear();
         if !self.suspensions().is_empty() {
             self.state.is_paused = false;
             out.mark_state_changed();
         }
         let mut ended_results: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
-        for action in std::mem::take(&mut self.open).into_values() {
+        for action in std::mem::take(&mut self.open_actions).into_values() {
             if let OpenAction::Tools(batch) = action {
                 ended_results.entry(batch.item_id).or_default().extend(batch.results);
             }
         }
         let ids: Vec<_> = self.running.keys().cloned().collect();
         for id in ids {
-            self.keep_results(&id, ended_results.get(&id).map_or(&[], Vec::as_slice));
+            self.stop_item_and_keep_results(&id, ended_results.get(&id).map_or(&[], Vec::as_slice));
             self.set_status(&id, TodoItemStatus::Pending, out);
         }
         if self.state.current_step_id.take().is_some() {
@@ -251,7 +261,7 @@ impl Run {
         }
     }
 
-    /// Adds the question to the conversation, unless the run only continues pending items.
+    /// Adds the question to the conversation. A run that only continues an earlier plan has none.
     pub(super) fn add_question(&self, out: &mut Outbox) {
         let query = &self.start.props.query;
         if !query.trim().is_empty() {
@@ -260,7 +270,7 @@ impl Run {
     }
 
     /// Returns the message of the conversation that contains the answer.
-    fn message(&self, ending: &RunEnding) -> ConversationMessage {
+    fn answer_message(&self, ending: &RunEnding) -> ConversationMessage {
         let mut message = self.run_message("answer", MessageRole::Ai, &ending.text);
         if ending.status == RunStatus::Error {
             message.metadata.insert("error".to_owned(), json!(true));
@@ -268,7 +278,8 @@ impl Run {
         message
     }
 
-    /// Creates a message of the run. Its identifier does not change in a replay, so it is never stored twice.
+    /// Creates a message of the conversation that belongs to this run. In a replay it gets the same identifier, so it is never
+    /// stored twice.
     pub(super) fn run_message(&self, suffix: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));
@@ -326,7 +337,7 @@ impl Run {
     }
 
     /// Returns `text` followed by the list of results, if there are any.
-    pub(super) fn with_listing(&self, text: &str) -> String {
+    pub(super) fn with_result_listing(&self, text: &str) -> String {
         let listing = prompt::result_listing(self.own_items());
         if listing.is_empty() {
             text.to_owned()
@@ -335,7 +346,7 @@ impl Run {
         }
     }
 
-    /// Returns the identifiers of the completed, failed and unfinished items.
+    /// Returns the identifiers of the completed, the failed and the unfinished items, as JSON.
     fn step_summary(&self) -> Value {
         let ids_with = |has_status: fn(TodoItemStatus) -> bool| -> Vec<&str> {
             let items = self.own_items().iter().filter(|item| has_status(item.status));

@@ -1,4 +1,6 @@
-//! The loop over the items (P34, P39, P41), and plan updates during execution (P61).
+//! Execution: starts the items of the plan whose dependencies are completed, up to the maximum number of items of a run (P34),
+//! and ends them. If an item fails, items that do not depend on it continue (P39), but the run is not a success (P41). A reply
+//! about an item may also change the plan (P61).
 
 use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
@@ -9,31 +11,31 @@ use art_core::usage::ModelWork;
 use serde_json::{Value, json};
 
 use super::{OpenAction, Run, Stage};
-use crate::attachment::Places;
+use crate::attachment::FilePlaces;
 use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::event::CallRefusal;
-use crate::item::{Admission, ItemRun, NextStep};
+use crate::item::{AdmissionContext, ItemRun, NextMove};
 use crate::parse::{self, PlanUpdate};
-use crate::plan::{self, Origin};
+use crate::plan::{self, OutputReference};
 use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Starts the items that are ready, as many as may be in progress together. If no item is in progress then, asks the planner again if
-    /// it waits for results, or else starts the synthesis.
+    /// Starts the items that are ready, as many as may be in progress together. If no item is in progress afterwards, asks the
+    /// planner again if it waits for results, or else starts the synthesis.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
         if self.is_plan_on_hold() {
             return;
         }
-        self.cancel_blocked(out);
+        self.cancel_blocked_items(out);
         let max_parallel = usize::try_from(self.config().max_parallel_items).unwrap_or(usize::MAX);
         while self.running.len() < max_parallel {
             let Some(item) = plan::next_ready(&self.state.todo_list).cloned() else {
                 break;
             };
-            if self.check_budget() {
+            if self.record_if_budget_spent() {
                 break;
             }
             // A new plan is checked against this limit, but a plan that an earlier run left and this run continues is not.
@@ -51,8 +53,8 @@ impl Run {
         }
         if self.running.is_empty() {
             // An item may have failed before its first model call was opened.
-            self.cancel_blocked(out);
-            if self.planner_waits() {
+            self.cancel_blocked_items(out);
+            if self.planner_waits_for_results() {
                 self.continue_planning(out);
             } else {
                 self.begin_synthesis(out);
@@ -63,7 +65,7 @@ impl Run {
     /// Handles the reply of the model for the item `id`: updates the plan, and makes the next call or ends the item.
     pub(super) fn handle_item_reply(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
         if parse::is_withheld(reply) {
-            return self.fail_item(id, parse::WITHHELD, out);
+            return self.fail_item(id, parse::WITHHELD_REASON, out);
         }
         let mut parsed = parse::parse_execution(reply);
         self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
@@ -75,11 +77,11 @@ impl Run {
             parsed.problems.extend(problems);
         }
         let config = self.config();
-        let mut admission = Admission {
+        let mut admission = AdmissionContext {
             trace_id: &self.trace_id,
             attachments: &self.start.props.attachments,
             files: &self.files,
-            ids: &mut self.call_ids,
+            call_ids: &mut self.call_ids,
             rejections: &self.rejections,
             remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
@@ -90,7 +92,7 @@ impl Run {
         };
         let next = item_run.handle_reply(item, &parsed, &reply.text, &mut admission);
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
-        self.apply_next_step(id, next, out);
+        self.apply_next_move(id, next, out);
     }
 
     /// Fails the item. Other items continue (P39, P41).
@@ -99,27 +101,27 @@ impl Run {
         self.advance(out);
     }
 
-    /// Carries out the action that follows for an item.
-    pub(super) fn apply_next_step(&mut self, id: &str, next: NextStep, out: &mut Outbox) {
+    /// Carries out what follows next for an item.
+    pub(super) fn apply_next_move(&mut self, id: &str, next: NextMove, out: &mut Outbox) {
         match next {
-            NextStep::CallModel => {
+            NextMove::CallModel => {
                 if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned())) {
-                    self.end_unopened_item(id, &refusal, out);
+                    self.end_unasked_item(id, &refusal, out);
                     self.advance(out);
                 }
             }
-            NextStep::HandOver(reason) if self.start.plans_only || self.planner_call_items.contains(id) => {
+            NextMove::HandOverToModel(reason) if self.start.plans_only || self.planner_call_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }
-            NextStep::HandOver(reason) => {
-                if let Err(refusal) = self.hand_over(id, &reason) {
-                    self.end_unopened_item(id, &refusal, out);
+            NextMove::HandOverToModel(reason) => {
+                if let Err(refusal) = self.hand_over_to_model(id, &reason) {
+                    self.end_unasked_item(id, &refusal, out);
                     self.advance(out);
                 }
             }
-            NextStep::CallTools(calls) => drop(self.open_tools(id, calls)),
-            NextStep::Fail(reason) => self.fail_item(id, &reason, out),
-            NextStep::Complete(result) => {
+            NextMove::CallTools(calls) => drop(self.open_tool_calls(id, calls)),
+            NextMove::Fail(reason) => self.fail_item(id, &reason, out),
+            NextMove::Complete(result) => {
                 self.end_item(id, Ok(result), out);
                 self.advance(out);
             }
@@ -144,13 +146,13 @@ impl Run {
         };
         if self.start.plans_only {
             self.end_item(&item.id, Err(reason), out);
-        } else if let Err(refusal) = self.hand_over(&item.id, &reason) {
-            self.end_unopened_item(&item.id, &refusal, out);
+        } else if let Err(refusal) = self.hand_over_to_model(&item.id, &reason) {
+            self.end_unasked_item(&item.id, &refusal, out);
         }
     }
 
     /// Opens the planned calls of an item with values in place of their references, or ends the item if all of them succeeded
-    /// before. Fails with the reason if none was opened.
+    /// before. Fails with the reason if there are none or they cannot be made.
     fn start_planned_calls(&mut self, item: &TodoItem, out: &mut Outbox) -> Result<(), String> {
         let no_calls_reason = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
         let calls: Result<Vec<RawCall>, String> = match &self.start.call {
@@ -159,60 +161,62 @@ impl Run {
             None => item.tool_calls.iter().map(|call| self.resolve_call(call)).collect(),
         };
         let config = self.config();
-        let mut admission = Admission {
+        let mut admission = AdmissionContext {
             trace_id: &self.trace_id,
             attachments: &self.start.props.attachments,
             files: &self.files,
-            ids: &mut self.call_ids,
+            call_ids: &mut self.call_ids,
             rejections: &self.rejections,
             remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
         let item_run = self.running.get_mut(&item.id).ok_or_else(no_calls_reason)?;
-        let calls = calls.inspect_err(|reason| item_run.problem = Some(reason.clone()))?;
+        let calls = calls.inspect_err(|reason| item_run.planned_calls_problem = Some(reason.clone()))?;
         let next = item_run.start_planned(item, calls, &mut admission);
         let planned_call_ids = item_run.planned_call_ids.clone();
+        // Planned calls that succeeded before keep their identifiers and are not made again.
         let is_kept = |call: &&ParsedToolCall| planned_call_ids.contains(&call.call_id);
-        let kept: Vec<_> = item.actual_tool_calls.iter().filter(is_kept).cloned().collect();
+        let kept_calls: Vec<_> = item.actual_tool_calls.iter().filter(is_kept).cloned().collect();
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
         let call_ids = planned_call_ids.clone();
         if let Some(item) = self.item_mut(&item.id) {
             item.planned_call_ids = planned_call_ids;
-            item.actual_tool_calls = kept;
+            item.actual_tool_calls = kept_calls;
         }
         match next {
-            NextStep::CallTools(calls) => {
-                let action = self.open_tools(&item.id, calls);
+            NextMove::CallTools(calls) => {
+                let action = self.open_tool_calls(&item.id, calls);
                 self.apply_plan_decisions(&item.id, action, &call_ids);
                 Ok(())
             }
-            NextStep::Complete(result) => {
+            NextMove::Complete(result) => {
                 self.end_item(&item.id, Ok(result), out);
                 Ok(())
             }
-            NextStep::HandOver(reason) => Err(reason),
+            NextMove::HandOverToModel(reason) => Err(reason),
             _ => Err(no_calls_reason()),
         }
     }
 
+    /// Returns a planned call with values in place of its references. Fails with the reason if a reference has no value.
     pub(super) fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
-        let resolved = plan::resolve(&call.arguments, &|origin| self.referenced_output(origin))?;
+        let resolved = plan::resolve(&call.arguments, &|reference| self.referenced_output(reference))?;
         Ok(RawCall {
-            file_places: Places::At(resolved.files),
+            file_places: FilePlaces::At(resolved.file_pointers),
             ..RawCall::new(None, call.tool_name.clone(), resolved.arguments)
         })
     }
 
     /// Returns the output that a reference of a planned call points into: of a step of the plan or of an earlier question.
-    pub(super) fn referenced_output(&self, origin: Origin<'_>) -> Result<&Value, String> {
-        let earlier = || plan::find_earlier(&self.state.earlier_questions, origin.step);
-        let item = self.item(origin.step).or_else(earlier);
-        let item = item.ok_or_else(|| format!("there is no step `{}`", origin.step))?;
-        plan::find_output(item, origin)
+    pub(super) fn referenced_output(&self, reference: OutputReference<'_>) -> Result<&Value, String> {
+        let earlier = || plan::find_earlier(&self.state.earlier_questions, reference.step);
+        let item = self.item(reference.step).or_else(earlier);
+        let item = item.ok_or_else(|| format!("there is no step `{}`", reference.step))?;
+        plan::find_output(item, reference)
     }
 
-    /// Opens a model call that carries out an item, or that continues one whose planned calls did not complete it for this `reason`.
-    fn hand_over(&mut self, id: &str, reason: &str) -> Result<(), CallRefusal> {
+    /// Opens a model call for an item that has no planned calls, or that its planned calls did not complete for this `reason`.
+    fn hand_over_to_model(&mut self, id: &str, reason: &str) -> Result<(), CallRefusal> {
         if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
             item.fallback = Some(truncate(reason, DEFAULT_STRINGIFY_LIMIT));
         }
@@ -223,14 +227,19 @@ impl Run {
         let mut messages = prompt::begin_step(&self.start, &self.state, item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             messages.append(&mut item_run.messages);
-            messages.extend(item_run.problem.as_deref().map(prompt::unresolved_message));
+            messages.extend(
+                item_run
+                    .planned_calls_problem
+                    .as_deref()
+                    .map(prompt::unmade_planned_calls_message),
+            );
             item_run.messages = messages;
         }
         self.open_model_call(OpenAction::Item(id.to_owned()))
     }
 
-    /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls list their tools
-    /// in the prompt as well. Returns whether a retry was opened.
+    /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls list their
+    /// tools in the prompt as well. Returns whether a retry was opened.
     pub(super) fn retry_with_text_tools(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
         let id = match action {
             OpenAction::Item(id) => id,
@@ -250,21 +259,22 @@ impl Run {
                 *message = first;
             }
         }
-        self.apply_next_step(id, NextStep::CallModel, out);
+        self.apply_next_move(id, NextMove::CallModel, out);
         true
     }
 
-    /// Ends an item whose model call was not opened. It fails if the request cannot be sent, and becomes pending if the
+    /// Ends an item whose model call cannot be made. The item fails if its request cannot be sent, and becomes pending if a
     /// budget is used up.
-    pub(super) fn end_unopened_item(&mut self, id: &str, refusal: &CallRefusal, out: &mut Outbox) {
+    pub(super) fn end_unasked_item(&mut self, id: &str, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_item(id, Err(reason.clone()), out),
             CallRefusal::Invalid { error } => self.end_item(id, Err(error.message.clone()), out),
-            CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.requeue(id, out),
+            CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.postpone_item(id, out),
         }
     }
 
-    /// Writes the result of an item into the plan. The item is looked up by identifier, because the plan may have changed.
+    /// Ends an item: writes its result, or the reason of its failure, into the plan. The item is looked up by identifier, because
+    /// the plan may have changed.
     fn end_item(&mut self, id: &str, result: Result<Value, String>, out: &mut Outbox) {
         let at = self.now;
         let Some(item_run) = self.running.remove(id) else {
@@ -296,7 +306,7 @@ impl Run {
         let stored = truncate::step_output(&output);
         self.state.step_outputs.insert(id.to_owned(), output);
         if is_left_to_model {
-            self.record_work(ModelWork::Step, item_run.used);
+            self.record_model_work(ModelWork::Step, item_run.model_usage);
         }
         if self.state.current_step_id.as_deref() == Some(id) {
             self.state.current_step_id = self.running.keys().next().cloned();
@@ -304,7 +314,7 @@ impl Run {
         self.set_status_with_output(id, status, stored, out);
     }
 
-    /// Records the limits that an item hit.
+    /// Records the limits that an item reached.
     fn record_item_limits(&mut self, id: &str, item_run: &ItemRun) {
         if item_run.out_of_iterations {
             self.record_limit(format!(
@@ -341,7 +351,7 @@ impl Run {
     }
 
     /// Cancels all items that depend, directly or indirectly, on an item that will not be completed, each with the reason.
-    fn cancel_blocked(&mut self, out: &mut Outbox) {
+    fn cancel_blocked_items(&mut self, out: &mut Outbox) {
         loop {
             let blocked = plan::blocked_items(&self.state.todo_list);
             if blocked.is_empty() {
@@ -358,10 +368,10 @@ impl Run {
         }
     }
 
-    /// Applies the plan update of a reply. An invalid update leaves the plan unchanged; its problems are returned for
-    /// the model (P61).
+    /// Changes the plan as a reply asks for it. An invalid update leaves the plan unchanged; its problems are returned for the
+    /// model (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
-        let messages = |problems: Vec<String>| {
+        let refusal_texts = |problems: Vec<String>| {
             problems
                 .into_iter()
                 .map(|problem| format!("`updatedPlan` was not used: {problem}"))
@@ -369,19 +379,19 @@ impl Run {
         };
         let mut draft = match update {
             Ok(draft) => draft,
-            Err(problems) => return messages(problems),
+            Err(problems) => return refusal_texts(problems),
         };
         self.add_call_steps(&mut draft);
         let before = self.state.todo_list.clone();
         let after = match draft.items {
-            Some(items) => plan::update(&before, items, &self.started_items, self.now),
+            Some(items) => plan::update_items(&before, items, &self.started_items, self.now),
             None => before.clone(),
         };
         let mut problems: Vec<String> = plan::length_problem(&after).into_iter().collect();
         problems.extend(plan::fault_texts(&self.step_faults(&after)));
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
-            return messages(problems);
+            return refusal_texts(problems);
         }
         self.state.intent = draft.intent.unwrap_or_else(|| self.state.intent.clone());
         self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());
@@ -395,6 +405,7 @@ impl Run {
     }
 }
 
+/// Returns the entry of an ended item in the outputs of the state.
 fn step_output(item: &TodoItem, status: TodoItemStatus, at: art_core::Timestamp) -> StepOutputEntry {
     StepOutputEntry {
         step_id: item.id.clone(),

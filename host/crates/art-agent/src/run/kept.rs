@@ -9,7 +9,8 @@ use crate::parse::PlanDraft;
 use crate::plan::{Available, KeptPlan, PlanCheck, PlannedStep};
 
 impl Run {
-    /// Returns the plan of this question, without results. It names no versions of tools, because the run does not know them.
+    /// Returns the plan of this question so that it can be kept, without results. It names no versions of tools, because the run
+    /// does not know them.
     #[must_use]
     pub fn kept_plan(&self) -> KeptPlan {
         let steps = self.own_items().iter().map(PlannedStep::from);
@@ -22,25 +23,25 @@ impl Run {
             steps: steps.collect(),
             ..KeptPlan::default()
         };
-        if plan.takes_from(&self.state.earlier_questions) {
+        if plan.takes_results_of(&self.state.earlier_questions) {
             plan.thread = Some(self.start.props.thread_id.clone());
         }
         let attached = self.start.props.attachments.iter();
-        plan.note_files(attached.map(|attachment| attachment.name.clone()).collect());
+        plan.record_files(attached.map(|attachment| attachment.name.clone()).collect());
         plan
     }
 
     /// Carries out a kept plan. A plan with faults, or one that exceeds a budget, ends the run before anything runs.
-    pub(super) fn begin_kept(&mut self, kept: &PlanToRun, out: &mut Outbox) {
+    pub(super) fn begin_kept_plan(&mut self, kept: &PlanToRun, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let plan = kept.plan.with_values(&kept.values);
-        let excess = kept.plan.size_error(&kept.values);
+        let size_error = kept.plan.size_error(&kept.values);
         let missing = plan
             .params
             .keys()
-            .filter(|_| excess.is_none())
+            .filter(|_| size_error.is_none())
             .map(|name| format!("the parameter `{name}` has no value"));
-        let value_faults = excess.iter().cloned().chain(missing);
+        let value_faults = size_error.iter().cloned().chain(missing);
         let faults = self.check_kept_plan(&plan).faults.into_iter().map(|fault| fault.text);
         let faults: Vec<String> = value_faults.chain(faults).collect();
         if !faults.is_empty() {
@@ -55,8 +56,8 @@ impl Run {
             ..PlanDraft::default()
         };
         let check = self.check_plan(&self.merged_items(&draft));
-        if !check.excess.is_empty() {
-            return self.refuse_plan(check.excess, out);
+        if !check.exceeded_budgets.is_empty() {
+            return self.refuse_plan(check.exceeded_budgets, out);
         }
         if let Some(fault) = check.faults.first() {
             return self.fail_planning(&format!("the kept plan cannot be carried out: {}", fault.text), out);

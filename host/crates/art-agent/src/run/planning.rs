@@ -1,4 +1,10 @@
-//! Planning, and the repair of invalid plans (P14, P17, P19, P30, P31).
+//! Planning: asks the model for a plan, and asks it again if the plan is invalid. The model is called the planner while it does
+//! this.
+//!
+//! A reply of the planner has a draft of a plan: in a call of the function that submits a plan, else in its text, or else in its
+//! thoughts (P30). Or it has the answer itself. A draft is merged with the items that the thread has, checked, and then adopted
+//! as the plan of the run. A planner that can call functions may also call tools itself: each such call becomes an item, and the
+//! planner is asked again with the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +23,16 @@ use crate::call::as_request;
 use crate::effect::Outbox;
 use crate::event::CallRefusal;
 use crate::file::Files;
-use crate::item::MAX_SAME_CALLS;
+use crate::item::MAX_IDENTICAL_CALLS;
 use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft, PlanReply};
 use crate::plan::{self, CallCheck, Fault, Surroundings};
 use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Begins the work: makes the call of the run, carries out its kept plan, continues with the plan of the last question if there is no
-    /// new question (P17, P19), or else asks for a plan.
-    pub(super) fn begin(&mut self, out: &mut Outbox) {
+    /// Begins the work of a run: makes the call that a person makes, or carries out a kept plan, or continues with the plan of
+    /// the last question if there is no new question (P17, P19), or else asks for a plan.
+    pub(super) fn begin_work(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.mark_state_changed();
         }
@@ -37,18 +43,18 @@ impl Run {
         }
         self.files = Files::of_earlier_runs(&self.start.history, &self.state, &self.start.props.attachments);
         if let Some(tool) = self.start.call.as_ref().map(|call| call.tool_name.clone()) {
-            return self.begin_direct(&tool, out);
+            return self.begin_direct_call(&tool, out);
         }
         if let Some(kept) = self.start.plan.take() {
-            self.begin_kept(&kept, out);
+            self.begin_kept_plan(&kept, out);
             self.start.plan = Some(kept);
             return;
         }
         if self.has_own_plan {
             self.start.props.query.clone_from(&self.state.query);
             let check = self.check_plan(&self.state.todo_list);
-            if !check.excess.is_empty() {
-                return self.refuse_plan(check.excess, out);
+            if !check.exceeded_budgets.is_empty() {
+                return self.refuse_plan(check.exceeded_budgets, out);
             }
             self.estimate = check.estimate;
             return self.advance(out);
@@ -63,7 +69,7 @@ impl Run {
         self.request_plan(out);
     }
 
-    /// Moves a plan without open items to the earlier questions, so that the new question has a plan of its own (P14).
+    /// Moves a plan whose items have all ended to the earlier questions, so that the new question has a plan of its own (P14).
     fn archive_finished_plan(&mut self, out: &mut Outbox) {
         let state = &mut self.state;
         if state.todo_list.is_empty() || state.todo_list.iter().any(|item| !plan::has_ended(item.status)) {
@@ -81,7 +87,7 @@ impl Run {
         self.stage = Stage::Planning;
     }
 
-    /// Requests a plan from the model, or ends the run if the model cannot be called.
+    /// Asks the planner, or ends the run if it cannot be asked.
     fn request_plan(&mut self, out: &mut Outbox) {
         if let Err(refusal) = self.open_model_call(OpenAction::Plan) {
             self.end_unasked_planning(&refusal, out);
@@ -97,7 +103,8 @@ impl Run {
         }
     }
 
-    /// Asks the planner again without functions, because the model does not support them. Returns whether it was asked.
+    /// Asks the planner again with the tools in the text of the prompt, because the model does not support function calls.
+    /// Returns false if the tools are already in the text.
     pub(super) fn plan_with_text_tools(&mut self, out: &mut Outbox) -> bool {
         if !std::mem::take(&mut self.start.native_tools) {
             return false;
@@ -107,25 +114,26 @@ impl Run {
         true
     }
 
-    /// Adopts the plan or the answer in `reply`. If the plan is invalid or exceeds a budget, requests a new one or ends the run.
+    /// Adopts the plan or the answer in `reply`. If the plan is invalid or exceeds a budget, asks for a corrected one or ends the
+    /// run.
     pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let mut parsed = parse::parse_planning(reply);
         self.observe_thoughts(Phase::Planning, None, &parsed.thoughts, out);
-        self.add_planner_turn(&mut parsed);
+        self.add_planner_reply(&mut parsed);
         match parsed.outcome {
-            Err(_) if parse::is_withheld(reply) => self.fail_planning(parse::WITHHELD, out),
+            Err(_) if parse::is_withheld(reply) => self.fail_planning(parse::WITHHELD_REASON, out),
             Ok(draft) => self.handle_draft(draft, reply, out),
             Err(mut problems) => {
-                if parse::is_cut(reply) {
-                    problems.insert(0, parse::CUT_OFF.to_owned());
+                if parse::is_cut_off(reply) {
+                    problems.insert(0, parse::CUT_OFF_PROBLEM.to_owned());
                 }
-                self.repair(&problems, out);
+                self.ask_for_repair(&problems, out);
             }
         }
     }
 
-    /// Adds the reply of the planner to the conversation. Each of its calls gets an identifier that is unique in the run.
-    fn add_planner_turn(&mut self, parsed: &mut PlanReply) {
+    /// Adds the reply of the planner to its conversation. Each call in the reply gets an identifier that is unique in the run.
+    fn add_planner_reply(&mut self, parsed: &mut PlanReply) {
         let calls: Vec<_> = parsed
             .calls
             .iter()
@@ -139,23 +147,24 @@ impl Run {
                 item_id: None,
             })
             .collect();
-        let turn = prompt::plan_turn(&parsed.text);
+        let message = prompt::planner_message(&parsed.text);
         self.conversation.messages.push(if calls.is_empty() {
-            turn
+            message
         } else {
             let text = if parsed.text.trim().is_empty() {
                 ""
             } else {
-                turn.content_text()
+                message.content_text()
             };
             Message {
-                provider_state: parsed.state.take(),
+                provider_state: parsed.provider_state.take(),
                 ..Message::assistant_calls(text, calls.iter().map(as_request).collect())
             }
         });
     }
 
-    /// Adopts a draft, or the answer in it. While repairs are allowed, requests a new draft if this one has faults or exceeds a budget.
+    /// Adopts a draft, or ends the run with the answer in it. If the draft has faults or exceeds a budget, asks for a corrected
+    /// one as long as repairs are allowed.
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
         for (position, id) in self.add_call_steps(&mut draft) {
             if let Some(call) = position.and_then(|position| self.planner_calls.get_mut(position)) {
@@ -167,7 +176,7 @@ impl Run {
         }
         let merged = self.merged_items(&draft);
         if let Some(problem) = plan::length_problem(&merged) {
-            return self.repair(&[problem], out);
+            return self.ask_for_repair(&[problem], out);
         }
         let (faults, check) = (self.step_faults(&merged), self.check_plan(&merged));
         let is_faulty = !faults.is_empty() || check.problems().next().is_some();
@@ -176,20 +185,20 @@ impl Run {
             let mut problems = plan::fault_texts(&faults);
             problems.extend(check.problems());
             problems.truncate(MAX_PROBLEMS);
-            return self.repair(&problems, out);
+            return self.ask_for_repair(&problems, out);
         }
         self.adopt_as_far_as_possible(draft, &reply.text, out);
     }
 
-    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. If every step has a fault
-    /// of its own, not just of its calls, the plan is not adopted.
+    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. The draft is not adopted
+    /// if no step can be carried out; faults of planned calls do not count for this.
     fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let items = draft.items.as_deref_mut().unwrap_or_default();
         let mut faults = plan::give_unique_ids(items, &self.state.todo_list, &self.state.earlier_questions);
         let mut merged = self.merged_items(&draft);
         mark_failed(&mut merged, &faults);
         loop {
-            let found = open_faults(self.step_faults(&merged), &merged);
+            let found = faults_of_open_items(self.step_faults(&merged), &merged);
             if found.is_empty() {
                 break;
             }
@@ -198,24 +207,28 @@ impl Run {
         }
         let is_open = |item: &TodoItem| !plan::has_ended(item.status);
         if !faults.is_empty() && !merged.iter().any(is_open) {
-            return self.repair(&plan::fault_texts(&faults), out);
+            return self.ask_for_repair(&plan::fault_texts(&faults), out);
         }
         let check = self.check_plan(&merged);
-        if !check.excess.is_empty() {
-            return self.refuse_plan(check.excess, out);
+        if !check.exceeded_budgets.is_empty() {
+            return self.refuse_plan(check.exceeded_budgets, out);
         }
         self.estimate = check.estimate;
         self.adopt_plan(draft, raw_reply, out);
-        self.note_repeated_calls();
-        self.fail_faulty(faults, "it cannot be carried out", out);
-        self.fail_faulty(check.faults, "its planned calls do not fit the tools", out);
+        self.note_planner_calls();
+        self.fail_faulty_items(faults, "it cannot be carried out", out);
+        self.fail_faulty_items(check.faults, "its planned calls do not fit the tools", out);
         self.advance(out);
     }
 
-    /// Returns what keeps items from being carried out, except for faults of their planned calls.
+    /// Returns the faults that keep items from being carried out, except for those of their planned calls.
     pub(super) fn step_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
-        let mut faults = plan::excess_steps(items, self.remaining_items());
-        faults.extend(plan::check(items, &self.start.tools, &self.state.earlier_questions));
+        let mut faults = plan::excess_step_faults(items, self.remaining_items());
+        faults.extend(plan::check_steps(
+            items,
+            &self.start.tools,
+            &self.state.earlier_questions,
+        ));
         faults.extend(self.repetition_faults(items));
         faults
     }
@@ -226,23 +239,23 @@ impl Run {
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
-    /// Returns a fault for each call that the planner makes with the same arguments more often than is allowed (B30).
+    /// Returns a fault for each tool call that the planner itself makes with the same arguments more often than is allowed (B30).
     fn repetition_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
-        let is_direct = |item: &&TodoItem| {
+        let is_planner_call = |item: &&TodoItem| {
             let mut calls = self.planner_calls.iter();
             self.planner_call_items.contains(&item.id) || calls.any(|call| call.item_id.as_ref() == Some(&item.id))
         };
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut faults = Vec::new();
-        for item in items.iter().filter(is_direct) {
+        for item in items.iter().filter(is_planner_call) {
             for call in &item.tool_calls {
                 let count = counts
                     .entry(format!("{} {}", call.tool_name, sorted_text(&call.arguments)))
                     .or_default();
                 *count += 1;
-                if *count > MAX_SAME_CALLS && !plan::has_ended(item.status) {
+                if *count > MAX_IDENTICAL_CALLS && !plan::has_ended(item.status) {
                     let text = format!(
-                        "`{}` was called with exactly these arguments {MAX_SAME_CALLS} times; use its results, change the \
+                        "`{}` was called with exactly these arguments {MAX_IDENTICAL_CALLS} times; use its results, change the \
                          arguments, or answer",
                         call.tool_name
                     );
@@ -253,8 +266,8 @@ impl Run {
         faults
     }
 
-    /// Adds a step for each call that the draft has in place of a step (S003, P33a). Returns the positions of these calls, each
-    /// with the identifier of its step, which no other step has.
+    /// Adds a step to the draft for each call that it has in place of a step (S003, P33a). Returns, for each of these calls, its
+    /// position among the function calls of the reply, if it is one, and the identifier of its new step.
     pub(super) fn add_call_steps(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
@@ -264,18 +277,19 @@ impl Run {
             .map(|number: u32| format!("step_{number}"))
             .filter(|id| !taken.contains(id));
         let mut steps = Vec::new();
-        for (direct, id) in std::mem::take(&mut draft.calls).into_iter().zip(free) {
-            steps.push((direct.position, id.clone()));
+        for (call, id) in std::mem::take(&mut draft.calls).into_iter().zip(free) {
+            steps.push((call.native_position, id.clone()));
             draft
                 .items
                 .get_or_insert_default()
-                .push(DraftItem::of_call(id, direct.call));
+                .push(DraftItem::of_call(id, call.call));
         }
         steps
     }
 
-    /// Notes which failed calls the planner makes again, with any arguments, so that the failed ones do not count as undone work.
-    fn note_repeated_calls(&mut self) {
+    /// Records which items belong to calls of the planner, and which failed ones are retried: the planner calls their tools
+    /// again, with any arguments. A retried item does not make the run incomplete.
+    fn note_planner_calls(&mut self) {
         let names: BTreeSet<&str> = self
             .planner_calls
             .iter()
@@ -299,9 +313,9 @@ impl Run {
             .extend(self.planner_calls.iter().filter_map(|call| call.item_id.clone()));
     }
 
-    /// Ends the run with the answer of the planner, which needs no plan or is based on the results of its calls.
+    /// Ends the run with the answer in the draft. The planner needed no plan, or answered from the results of its own calls.
     fn answer_at_once(&mut self, draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
-        if parse::is_cut(reply) {
+        if parse::is_cut_off(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
         self.state.intent = draft.intent.unwrap_or_else(|| std::mem::take(&mut self.state.intent));
@@ -315,14 +329,14 @@ impl Run {
         self.finish(ending, out);
     }
 
-    /// Returns whether the planner waits for the results of calls that it made.
-    pub(super) fn planner_waits(&self) -> bool {
+    /// Returns whether the planner waits for the results of tool calls that it made itself, and submitted no plan.
+    pub(super) fn planner_waits_for_results(&self) -> bool {
         let is_call = |call: &PlannerCall| call.item_id.is_some();
         !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
     }
 
-    /// Asks the planner again, with the results of its calls. A planner that made more calls than the run may start items has to
-    /// answer instead. Refused calls start no item, so their number has no other limit.
+    /// Asks the planner again, with the results of its calls. If it made more calls than the run may start items, it has to
+    /// answer instead. Without this limit it could go on for ever with calls that are refused, since these start no item.
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
         let max = self.config().max_items;
         if self.planner_call_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
@@ -335,23 +349,27 @@ impl Run {
         self.request_plan(out);
     }
 
-    /// Adds messages for the planner: the results of its calls, where `text` is the result of the call that submitted a plan. If
-    /// the planner made no calls, adds `text` alone.
+    /// Adds messages for the planner to its conversation: the results of its calls, where `text` is the result of the call that
+    /// submitted a plan. If the planner made no calls, adds `text` alone.
     pub(super) fn tell_planner(&mut self, text: &str) {
         let calls = std::mem::take(&mut self.planner_calls);
-        let share = self.config().tool_result_max_length / calls.len().max(1);
-        let mut turns: Vec<Message> = calls.iter().map(|call| self.result_turn(call, text, share)).collect();
-        if turns.is_empty() {
-            turns.push(Message::user(text));
+        let max_result_length = self.config().tool_result_max_length / calls.len().max(1);
+        let mut messages: Vec<Message> = calls
+            .iter()
+            .map(|call| self.result_message(call, text, max_result_length))
+            .collect();
+        if messages.is_empty() {
+            messages.push(Message::user(text));
         }
-        self.conversation.messages.append(&mut turns);
+        self.conversation.messages.append(&mut messages);
     }
 
-    fn result_turn(&self, call: &PlannerCall, text: &str, share: usize) -> Message {
+    /// Returns the message with the result of a call of the planner.
+    fn result_message(&self, call: &PlannerCall, text: &str, max_result_length: usize) -> Message {
         let item = call.item_id.as_deref().and_then(|id| self.item(id));
         let result = item.and_then(|item| item.tool_results.last());
         let content = match (result, item) {
-            (Some(result), _) => prompt::tool_message(result, self.files.all(), share)
+            (Some(result), _) => prompt::tool_message(result, self.files.all(), max_result_length)
                 .content_text()
                 .to_owned(),
             (None, Some(item)) => prompt::unmade_call_text(item),
@@ -389,14 +407,14 @@ impl Run {
         })
     }
 
-    /// Fails the items with faults that the model could not correct. The error of an item is `what`, followed by all of its faults.
-    fn fail_faulty(&mut self, faults: Vec<Fault>, what: &str, out: &mut Outbox) {
+    /// Fails the items that have faults. The error of an item is `summary`, followed by all of its faults.
+    fn fail_faulty_items(&mut self, faults: Vec<Fault>, summary: &str, out: &mut Outbox) {
         let mut by_step: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for fault in faults {
             by_step.entry(fault.step).or_default().push(fault.text);
         }
         for (id, texts) in by_step {
-            let reason = format!("{what}: {}", texts.join("; "));
+            let reason = format!("{summary}: {}", texts.join("; "));
             out.observe_error("planning", Some(&id), &reason);
             if let Some(item) = self.item_mut(&id) {
                 item.error = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
@@ -406,36 +424,37 @@ impl Run {
         }
     }
 
-    /// Returns the items of the plan after `draft`: an update of the plan of this question if there is one, else a new plan. A
-    /// draft without items keeps the old ones (P17).
+    /// Returns the items that the plan has if `draft` is adopted: the items of the plan of this question, updated, or else those
+    /// of a new plan. A draft without items leaves the items of the state as they are (P17).
     pub(super) fn merged_items(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
-            Some(items) if self.has_own_plan => plan::update(old, items.clone(), &self.started_items, self.now),
-            Some(items) => plan::plan_question(old, items.clone(), earlier, self.now),
+            Some(items) if self.has_own_plan => plan::update_items(old, items.clone(), &self.started_items, self.now),
+            Some(items) => plan::items_for_question(old, items.clone(), earlier, self.now),
             None => old.clone(),
         }
     }
 
-    /// Returns whether a plan may be sent back to the model once more. A model that only plans would give the same plan again.
+    /// Returns whether the planner may be asked once more for a corrected plan. A model that can only plan would give the same
+    /// plan again.
     fn may_repair(&self) -> bool {
-        !self.start.plans_only && self.repairs < self.config().plan_repairs
+        !self.start.plans_only && self.repair_count < self.config().plan_repairs
     }
 
-    /// Sends the plan back to the model with all problems, as often as the configuration allows for a question. After that the model has to
-    /// answer from the results so far, or the run ends if there are none.
-    fn repair(&mut self, problems: &[String], out: &mut Outbox) {
+    /// Asks the planner for a corrected plan, as often as the configuration allows in a run. After that the planner has to answer
+    /// from the results so far, or the run ends if there are none.
+    fn ask_for_repair(&mut self, problems: &[String], out: &mut Outbox) {
         for call in &mut self.planner_calls {
             // The item of a call that is not made does not exist.
             call.item_id = None;
         }
         if self.may_repair() {
-            self.repairs += 1;
+            self.repair_count += 1;
             self.tell_planner(&prompt::repair_text(problems));
             return self.request_plan(out);
         }
         let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
-        let attempts = match self.repairs {
+        let attempts = match self.repair_count {
             0 => String::new(),
             repairs => format!(" in {} attempts", u64::from(repairs) + 1),
         };
@@ -457,7 +476,7 @@ impl Run {
         if self.has_own_plan {
             self.state.todo_list = items;
         } else {
-            self.begin_plan(items);
+            self.replace_earlier_plan(items);
         }
         let or_default = |text: &str, default: &str| if text.is_empty() { default } else { text }.to_owned();
         let (intent, title) = (&self.state.intent, &self.state.title);
@@ -487,10 +506,10 @@ impl Run {
         );
     }
 
-    /// Begins the plan of the question. Items of an unfinished plan that the new plan does not keep become results of an earlier
-    /// question. If it keeps any, the stored question stays the same, so that a question such as "go on" does not replace the one
-    /// that it continues.
-    fn begin_plan(&mut self, items: Vec<TodoItem>) {
+    /// Replaces the plan of an earlier question by the plan of this one. Items of an unfinished plan that the new plan does not
+    /// keep become results of an earlier question. If the new plan keeps any, the stored question stays the same, so that a
+    /// question such as "go on" does not replace the one that it continues.
+    fn replace_earlier_plan(&mut self, items: Vec<TodoItem>) {
         self.has_own_plan = true;
         let old = std::mem::replace(&mut self.state.todo_list, items);
         let items = &self.state.todo_list;
@@ -506,8 +525,8 @@ impl Run {
     }
 }
 
-/// Returns the faults of items that have not ended.
-fn open_faults(faults: Vec<Fault>, items: &[TodoItem]) -> Vec<Fault> {
+/// Returns those of `faults` whose items have not ended.
+fn faults_of_open_items(faults: Vec<Fault>, items: &[TodoItem]) -> Vec<Fault> {
     let is_open = |fault: &Fault| {
         let mut items = items.iter().filter(|item| item.id == fault.step);
         items.any(|item| !plan::has_ended(item.status))
@@ -515,7 +534,7 @@ fn open_faults(faults: Vec<Fault>, items: &[TodoItem]) -> Vec<Fault> {
     faults.into_iter().filter(is_open).collect()
 }
 
-/// Marks the items with faults as failed.
+/// Sets the items with faults to failed, unless they have ended.
 fn mark_failed(items: &mut [TodoItem], faults: &[Fault]) {
     let is_faulty =
         |item: &&mut TodoItem| !plan::has_ended(item.status) && faults.iter().any(|fault| fault.step == item.id);

@@ -1,4 +1,5 @@
-//! Builds actions in full. Prompts, schemas and attachments are added only when the driver needs them.
+//! Builds the requests of model calls and the arguments of tool calls when these are made. An open action contains neither
+//! prompts nor schemas nor contents of attachments.
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
@@ -8,7 +9,7 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenAction, Run};
 use crate::action::{ActionId, FileArgument, ModelCall};
-use crate::attachment::{self, Places};
+use crate::attachment::{self, FilePlaces};
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
@@ -22,10 +23,10 @@ pub(super) struct PreparedCall {
 }
 
 impl Run {
-    /// Returns a model call with its request, cut to `budget` tokens as far as possible. Returns `None` for tool calls, and for an item
-    /// that is not in progress.
-    pub(super) fn model_call(&self, id: ActionId, action: &OpenAction, budget: Option<u64>) -> Option<ModelCall> {
-        let mut call = self.request(action, budget)?;
+    /// Returns a model call with its request, cut to `max_tokens` tokens as far as possible. Returns `None` for tool calls, and
+    /// for an item that is not in progress.
+    pub(super) fn model_call(&self, id: ActionId, action: &OpenAction, max_tokens: Option<u64>) -> Option<ModelCall> {
+        let mut call = self.prepared_call(action, max_tokens)?;
         call.request.task = self.task(action);
         Some(ModelCall {
             id,
@@ -36,8 +37,8 @@ impl Run {
         })
     }
 
-    /// Returns whether the text of a reply may be the answer. A planner without function calls writes plans as text, and its answers
-    /// inside JSON.
+    /// Returns whether the text of a reply may be the answer to the question. A planner without function calls writes its plans
+    /// as text, and its answers inside JSON.
     const fn may_answer(&self, action: &OpenAction) -> bool {
         match action {
             OpenAction::Plan => self.start.native_tools,
@@ -49,9 +50,9 @@ impl Run {
     /// Replaces the names of the question's attachments in the arguments by their contents.
     pub(super) fn expand_attachments(&self, item_id: &str, call: &ParsedToolCall) -> ParsedToolCall {
         ParsedToolCall {
-            arguments: attachment::expand(
+            arguments: attachment::insert_contents(
                 &call.arguments,
-                &self.places(item_id, call),
+                &self.file_places(item_id, call),
                 &self.start.props.attachments,
             ),
             ..call.clone()
@@ -59,14 +60,14 @@ impl Run {
     }
 
     /// Returns where the arguments of a call of an item may name files.
-    fn places(&self, item_id: &str, call: &ParsedToolCall) -> Places {
+    fn file_places(&self, item_id: &str, call: &ParsedToolCall) -> FilePlaces {
         let item_run = self.running.get(item_id);
-        item_run.map_or(Places::NONE, |item_run| item_run.file_places(&call.call_id))
+        item_run.map_or(FilePlaces::NONE, |item_run| item_run.file_places(&call.call_id))
     }
 
-    /// Returns the arguments that name files of earlier calls.
+    /// Returns the arguments that name files of earlier calls, whose contents are in the store.
     pub(super) fn file_arguments(&self, item_id: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
-        let (places, attachments) = (self.places(item_id, call), &self.start.props.attachments);
+        let (places, attachments) = (self.file_places(item_id, call), &self.start.props.attachments);
         let mut arguments = Vec::new();
         for (pointer, file) in attachment::file_arguments(&call.arguments, &places, attachments, &self.files) {
             arguments.push(FileArgument {
@@ -77,8 +78,8 @@ impl Run {
         arguments
     }
 
-    /// Returns the tools whose complete schemas a step gets: its required tools; if it names none, the tools most
-    /// similar to its description, or all tools if the context is unlimited.
+    /// Returns the tools whose complete schemas the model gets for a step: the required tools of the step; or, if it names none,
+    /// the tools most similar to its description, or all tools if the context is unlimited.
     pub(super) fn step_tools(&self, item: &TodoItem) -> Vec<ToolSchema> {
         if !is_tool_step(item) {
             return Vec::new();
@@ -93,36 +94,38 @@ impl Run {
         shortlist::for_step(&self.start, item).into_iter().cloned().collect()
     }
 
-    /// Returns the model call of `action`, with its request cut to `budget` tokens as far as possible. Returns `None` for tool
-    /// calls.
-    pub(super) fn request(&self, action: &OpenAction, budget: Option<u64>) -> Option<PreparedCall> {
-        let mut call = self.full_request(action)?;
-        if let Some(budget) = budget {
-            prompt::fit(&mut call.request, self.task_index(action), budget);
+    /// Returns the model call of `action`, with its request cut to `max_tokens` tokens as far as possible. Returns `None` for
+    /// tool calls, and for an item that is not in progress.
+    fn prepared_call(&self, action: &OpenAction, max_tokens: Option<u64>) -> Option<PreparedCall> {
+        let mut call = self.uncut_call(action)?;
+        if let Some(max_tokens) = max_tokens {
+            prompt::cut_to_fit(&mut call.request, self.task_index(action), max_tokens);
         }
         Some(call)
     }
 
-    /// Returns the index of the message that states the task: after the conversation, before the replies to the task.
+    /// Returns the index of the message that states the task. Before it are the instructions and the earlier messages of the
+    /// thread, and after it the replies to the task.
     const fn task_index(&self, action: &OpenAction) -> usize {
         match action {
-            OpenAction::Plan | OpenAction::Answer => self.conversation.task,
+            OpenAction::Plan | OpenAction::Answer => self.conversation.question_index,
             // An item has a system message, and then its task.
             _ => 1,
         }
     }
 
-    /// Builds the request of `action` in full length, with the capabilities that it needs (C43).
-    fn full_request(&self, action: &OpenAction) -> Option<PreparedCall> {
+    /// Returns the model call of `action`, with its request in full length.
+    fn uncut_call(&self, action: &OpenAction) -> Option<PreparedCall> {
         match action {
-            OpenAction::Plan => Some(self.plan_request()),
-            OpenAction::Answer => Some(self.answer_request()),
-            OpenAction::Item(id) => self.item_request(id),
+            OpenAction::Plan => Some(self.plan_call()),
+            OpenAction::Answer => Some(self.answer_call()),
+            OpenAction::Item(id) => self.item_call(id),
             OpenAction::Tools(_) => None,
         }
     }
 
-    /// Builds a request from its messages and the tools in the provider's format.
+    /// Builds a request from its messages and the tools in the provider's format. It names the capabilities that the model needs
+    /// for it (C43).
     pub(super) fn build_request(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
         use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
@@ -138,7 +141,8 @@ impl Run {
         }
     }
 
-    /// Returns the tools that the planner may call: the function that submits a plan, and the tools whose schemas it is shown.
+    /// Returns what the planner may call as functions: the function that submits a plan, and the tools whose schemas it is shown.
+    /// Returns nothing if the model does not support function calls.
     pub(super) fn planner_tools(&self) -> Vec<ToolSchema> {
         if !self.start.native_tools {
             return Vec::new();
@@ -147,13 +151,13 @@ impl Run {
             .start
             .tools
             .iter()
-            .filter(|tool| tool.name != prompt::SUBMIT_PLAN && self.conversation.tools.contains(&tool.name));
+            .filter(|tool| tool.name != prompt::SUBMIT_PLAN && self.conversation.shown_tools.contains(&tool.name));
         let mut tools: Vec<_> = shown.cloned().map(without_examples).collect();
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         std::iter::once(prompt::submit_plan()).chain(tools).collect()
     }
 
-    fn plan_request(&self) -> PreparedCall {
+    fn plan_call(&self) -> PreparedCall {
         let mut request = self.build_request(&self.conversation.messages, Phase::Planning, self.planner_tools());
         if !self.start.native_tools {
             request.reply_format = ReplyFormat::Json;
@@ -161,14 +165,14 @@ impl Run {
         }
         PreparedCall {
             item_id: None,
-            iteration: self.repairs.saturating_add(1),
+            iteration: self.repair_count.saturating_add(1),
             request,
         }
     }
 
-    /// Builds the request for the answer. It has the same tools as the request for the plan, because tools are part of what
-    /// providers cache, but none may be called.
-    fn answer_request(&self) -> PreparedCall {
+    /// Returns the call for the answer. Its request has the same tools as the request for the plan, because tools are part of
+    /// what providers cache, but none may be called.
+    fn answer_call(&self) -> PreparedCall {
         let mut request = self.build_request(&self.conversation.messages, Phase::Synthesis, self.planner_tools());
         request.tool_choice = ToolChoice::None;
         PreparedCall {
@@ -178,7 +182,7 @@ impl Run {
         }
     }
 
-    fn item_request(&self, id: &str) -> Option<PreparedCall> {
+    fn item_call(&self, id: &str) -> Option<PreparedCall> {
         let (item, item_run) = (self.item(id)?, self.running.get(id)?);
         let tools = if item_run.native_tools {
             // The prompt contains the examples, because no provider's format has a field for them.

@@ -13,18 +13,19 @@ use crate::effect::Outbox;
 use crate::event::InterruptedCall;
 
 impl Run {
-    /// Ends the run because a person cancelled it. Of its open model calls, only `interrupted` had been made.
+    /// Ends the run because a person cancelled it. `interrupted` lists the model calls whose requests had been sent; others in
+    /// progress are not counted.
     pub(super) fn cancel(&mut self, interrupted: &[InterruptedCall], out: &mut Outbox) {
         for call in interrupted {
             self.interrupt_model_call(call.action, &call.received);
         }
-        self.asked.clear();
-        let text = self.with_listing("The run was cancelled before it was finished.");
+        self.model_calls_in_progress.clear();
+        let text = self.with_result_listing("The run was cancelled before it was finished.");
         self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }
 
-    /// Ends the run if a result needs something that the host does not support: a subtask or, in journals of version 1, a person's
-    /// decision (X6). Returns whether it did.
+    /// Ends the run if a result needs something that the host does not support: a subtask or, in journals of version 1, a
+    /// person's decision (X6). Returns whether the run was ended.
     pub(super) fn end_run_on_unsupported_result(
         &mut self,
         id: &str,
@@ -39,16 +40,16 @@ impl Run {
         let Some(cause) = suspended.or(not_implemented) else {
             return false;
         };
-        self.keep_results(id, results);
+        self.stop_item_and_keep_results(id, results);
         match suspended {
-            Some(result) => self.suspend(id, calls, result, out),
-            None => self.stop_at_not_implemented(id, cause, out),
+            Some(result) => self.end_run_on_suspended_result(id, calls, result, out),
+            None => self.end_run_on_unimplemented(id, cause, out),
         }
         true
     }
 
-    /// Stops the item, and stores its earlier results and the given results of ended calls in the plan.
-    pub(super) fn keep_results(&mut self, id: &str, results: &[ToolResult]) {
+    /// Stops the item, and keeps in the plan the results that it had and those of `results` whose calls have ended.
+    pub(super) fn stop_item_and_keep_results(&mut self, id: &str, results: &[ToolResult]) {
         let Some(mut item_run) = self.running.remove(id) else {
             return;
         };
@@ -59,7 +60,14 @@ impl Run {
         }
     }
 
-    fn suspend(&mut self, id: &str, calls: &[ParsedToolCall], result: &ToolResult, out: &mut Outbox) {
+    /// Ends the run because a tool in a journal of version 1 waits for a person. In later versions such a run goes on.
+    fn end_run_on_suspended_result(
+        &mut self,
+        id: &str,
+        calls: &[ParsedToolCall],
+        result: &ToolResult,
+        out: &mut Outbox,
+    ) {
         let tool = &result.tool_name;
         let reason = format!("the tool `{tool}` waits for a person's decision");
         self.state.is_paused = true;
@@ -73,7 +81,7 @@ impl Run {
             "toolName": tool, "suspensionId": suspension_id, "toolInput": input, "toolOutput": result.output,
         });
         out.observe(ObservationType::AgentSuspended, Some(id), content);
-        let text = self.with_listing(&format!(
+        let text = self.with_result_listing(&format!(
             "The tool `{tool}` needs a person's decision before it acts. Resuming a run is not yet supported, so the run \
              ended here and the tool did not act."
         ));
@@ -84,12 +92,13 @@ impl Run {
         );
     }
 
-    fn stop_at_not_implemented(&mut self, id: &str, result: &ToolResult, out: &mut Outbox) {
+    /// Ends the run because a tool asked for something that is not implemented, such as a subtask.
+    fn end_run_on_unimplemented(&mut self, id: &str, result: &ToolResult, out: &mut Outbox) {
         let tool = &result.tool_name;
         let why = result.error.as_deref().unwrap_or("it hands its work to a subtask");
         let message = format!("the tool `{tool}` asked for something that is not yet supported: {why}");
         self.set_status_with_reason(id, TodoItemStatus::Failed, &message, out);
-        let text = self.with_listing(&format!("The run ended early: {message}."));
+        let text = self.with_result_listing(&format!("The run ended early: {message}."));
         let error = self.art_error(ErrorCode::NotImplemented, &message);
         self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }

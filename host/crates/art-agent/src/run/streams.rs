@@ -1,4 +1,4 @@
-//! Counts and records model calls of all phases (C35, C37).
+//! Handles the replies and failures of model calls, and records the calls, their replies and their errors as observations (C35).
 
 use art_core::JsonObject;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -6,7 +6,7 @@ use art_core::observation::ObservationType;
 use art_core::stream::{ModelReply, PartialReply, Phase, TokenType};
 use serde_json::json;
 
-use super::{OpenAction, Run, Stage, ToolBatch};
+use super::{OpenAction, RefusedRequest, Run, Stage, ToolBatch};
 use crate::action::ActionId;
 use crate::effect::Outbox;
 use crate::prompt;
@@ -14,17 +14,17 @@ use crate::prompt;
 impl Run {
     /// Counts and records the reply of an open model call, and continues the run with it.
     pub(super) fn handle_model_reply(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
-        let tokens = self.asked.get(&action).copied().unwrap_or_default();
-        let Some(open) = self.close_action(action) else {
+        let tokens = self.model_calls_in_progress.get(&action).copied().unwrap_or_default();
+        let Some(closed) = self.close_action(action) else {
             return;
         };
-        self.count_reply(&open, tokens, reply);
+        self.count_reply(&closed, tokens, reply);
         // The model works again, so an earlier error is not the reason for a later end of the run.
         self.model_error = None;
-        let (phase, parent) = (self.stream_phase(&open), parent_id(&open));
+        let (phase, parent) = (self.observed_phase(&closed), item_id_of(&closed));
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
-        match open {
+        match closed {
             OpenAction::Plan => {
                 self.planner_tokens = Some(tokens.saturating_add(prompt::reply_tokens(reply)));
                 self.handle_plan(reply, out);
@@ -35,8 +35,8 @@ impl Run {
         }
     }
 
-    /// Records the failure of an open model call. Retries the call if a different request may succeed; otherwise the plan, item or
-    /// answer fails.
+    /// Counts and records the failure of an open model call. Retries the call if a different request may succeed; otherwise the
+    /// planning, the item or the answer fails.
     pub(super) fn handle_model_failure(
         &mut self,
         action: ActionId,
@@ -44,25 +44,28 @@ impl Run {
         received: &PartialReply,
         out: &mut Outbox,
     ) {
-        let tokens = self.asked.get(&action).copied().unwrap_or_default();
-        let was_shortened = self.shortened.contains_key(&action);
-        let Some(open) = self.close_action(action) else {
+        let tokens = self.model_calls_in_progress.get(&action).copied().unwrap_or_default();
+        let was_shortened = self.refused_requests.contains_key(&action);
+        let Some(closed) = self.close_action(action) else {
             return;
         };
-        self.count_failed_call(&open, tokens, error, received);
+        self.count_failed_call(&closed, tokens, error, received);
         self.model_error = Some(error.clone());
-        let content = json!({"phase": self.stream_phase(&open), "error": error});
-        out.observe(ObservationType::LlmStreamError, parent_id(&open), content);
-        if error.code == ModelErrorCode::ContextLengthExceeded && self.retry_shorter(&open, tokens, was_shortened) {
+        let content = json!({"phase": self.observed_phase(&closed), "error": error});
+        out.observe(ObservationType::LlmStreamError, item_id_of(&closed), content);
+        if error.code == ModelErrorCode::ContextLengthExceeded {
+            let error = error.clone();
+            if self.retry_shorter(&closed, RefusedRequest { tokens, error }, was_shortened) {
+                return;
+            }
+        }
+        if error.code == ModelErrorCode::ToolsNotSupported && self.retry_with_text_tools(&closed, out) {
             return;
         }
-        if error.code == ModelErrorCode::ToolsNotSupported && self.retry_with_text_tools(&open, out) {
-            return;
-        }
-        self.fail_asked(open, &error.to_string(), out);
+        self.fail_after_model_error(closed, &error.to_string(), out);
     }
 
-    /// Records all thoughts of a reply as one observation (B12).
+    /// Records all thoughts of a reply as one observation (B12), with their phase and, in execution, their item (C37).
     pub(super) fn observe_thoughts(&self, phase: Phase, item_id: Option<&str>, thoughts: &str, out: &mut Outbox) {
         if thoughts.trim().is_empty() {
             return;
@@ -79,8 +82,8 @@ impl Run {
         out.observe_with(ObservationType::Thoughts, item_id, json!({"text": thoughts}), metadata);
     }
 
-    /// Returns the name of the phase in observations of a model call.
-    pub(super) fn stream_phase(&self, action: &OpenAction) -> String {
+    /// Returns the phase of an action as observations of model calls state it, with the item and the number of its model call.
+    pub(super) fn observed_phase(&self, action: &OpenAction) -> String {
         match action {
             OpenAction::Plan => "planning".to_owned(),
             OpenAction::Answer => "synthesis".to_owned(),
@@ -91,7 +94,7 @@ impl Run {
         }
     }
 
-    /// Returns the phase label of an ERROR observation (P2).
+    /// Returns the phase of the run as errors state it (P2).
     pub(super) fn phase_label(&self) -> &'static str {
         match self.stage {
             Stage::Planning if self.state.todo_list.is_empty() => "planning",
@@ -103,8 +106,8 @@ impl Run {
     }
 }
 
-/// Returns the identifier of the item of an action, if it has one.
-pub(super) fn parent_id(action: &OpenAction) -> Option<&str> {
+/// Returns the identifier of the item of an action; `None` for planning and the answer.
+pub(super) fn item_id_of(action: &OpenAction) -> Option<&str> {
     match action {
         OpenAction::Plan | OpenAction::Answer => None,
         OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item_id: id, .. }) => Some(id),

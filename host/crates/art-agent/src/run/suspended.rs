@@ -1,4 +1,6 @@
-//! Calls that wait for the decision of a person, and what follows from the decision (P64 to P72, X15).
+//! Suspended calls, which wait for the decision of a person, and what follows from the decision. A suspension contains the call
+//! and the question to the person. A call is suspended before it is made, by a rule of the host, or by its own tool, which asks
+//! the person.
 
 use art_core::agent::RunStatus;
 use art_core::conversation::MessageRole;
@@ -12,12 +14,12 @@ use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
 
 use super::finish::RunEnding;
-use super::{OpenAction, Run, Waiting};
+use super::{OpenAction, Run, WaitingCall};
 use crate::action::{ActionId, Approval};
 use crate::effect::Outbox;
 use crate::report::RunReport;
 
-/// A call that waits for a decision, with its place in the run.
+/// A call that waits for a decision, with the item that makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpenSuspension<'a> {
     /// The plan item that makes the call.
@@ -32,7 +34,7 @@ impl Run {
     /// Returns the calls that wait for a decision, oldest action first.
     #[must_use]
     pub fn suspensions(&self) -> Vec<OpenSuspension<'_>> {
-        let batches = self.open.values().filter_map(|open| match open {
+        let batches = self.open_actions.values().filter_map(|open| match open {
             OpenAction::Tools(batch) => Some(batch),
             _ => None,
         });
@@ -53,17 +55,17 @@ impl Run {
     #[must_use]
     pub fn waits_for_decision(&self) -> bool {
         let only_waits = |open: &OpenAction| match open {
-            OpenAction::Tools(batch) => !batch.waiting.is_empty() && batch.called.iter().all(|id| batch.has_result(id)),
+            OpenAction::Tools(batch) => !batch.waiting.is_empty() && batch.made.iter().all(|id| batch.has_result(id)),
             _ => false,
         };
         self.finished().is_none()
             && !self.suspensions().is_empty()
-            && self.open.values().all(only_waits)
+            && self.open_actions.values().all(only_waits)
             && self.ready_calls().is_empty()
     }
 
-    /// Returns the provisional report of a run that can only wait for decisions, which stands in for the answer until then (X6). Returns
-    /// `None` if a part of the run can continue.
+    /// Returns the provisional report of a run that can only wait for decisions (X6). It stands in for the answer until a person
+    /// has decided. Returns `None` if a part of the run can continue.
     #[must_use]
     pub fn waiting_report(&self) -> Option<RunReport> {
         if !self.waits_for_decision() {
@@ -78,14 +80,14 @@ impl Run {
             .map(|open| format!("`{}`", open.suspension.call.tool_name))
             .collect();
         let text = format!("The run waits for a decision about {}.", tools.join(", "));
-        let ending = RunEnding::new(RunStatus::Suspended, self.with_listing(&text));
+        let ending = RunEnding::new(RunStatus::Suspended, self.with_result_listing(&text));
         Some(self.report(ending.with_ui_metadata(Some(ui_metadata))))
     }
 
-    /// Returns the action and the identifier of the call that waits with this suspension, or `None` if none does. Questions about the
-    /// plan are not searched.
+    /// Finds the call that waits because of this suspension, and returns its action and its identifier. Does not search the
+    /// questions about the plan, whose calls are not open yet.
     pub(super) fn find_waiting_call(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
-        self.open.iter().find_map(|(action, open)| {
+        self.open_actions.iter().find_map(|(action, open)| {
             let OpenAction::Tools(batch) = open else { return None };
             let mut waiting = batch.waiting.iter();
             let (call_id, _) = waiting.find(|(_, waiting)| waiting.suspension.suspension_id == suspension_id)?;
@@ -93,14 +95,15 @@ impl Run {
         })
     }
 
-    /// Lets a call wait for a decision. Its item waits with it, and other items continue.
+    /// Lets a call wait for a decision. Its item waits with it, and other items continue. A call that was made after an approval
+    /// may wait again, for another decision (P72).
     pub(super) fn suspend_call(&mut self, action: ActionId, suspension: &SuspendedCall, out: &mut Outbox) {
         let since = self.now;
         let Some(batch) = self.batch_mut(action) else { return };
         let (item_id, call_id) = (batch.item_id.clone(), suspension.call.call_id.clone());
-        batch.called.remove(&call_id);
+        batch.made.remove(&call_id);
         batch.approved.remove(&call_id);
-        let waiting = Waiting {
+        let waiting = WaitingCall {
             suspension: suspension.clone(),
             since,
         };
@@ -110,8 +113,8 @@ impl Run {
         observe_suspended(&item_id, suspension, out);
     }
 
-    /// Carries out a decision: the call runs, or the decision is its result.
-    pub(super) fn decide(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) {
+    /// Carries out a decision: the call may be made, or the decision becomes its result.
+    pub(super) fn handle_decision(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) {
         if self.decide_about_plan(suspension_id, decision, out) {
             return;
         }
@@ -120,22 +123,22 @@ impl Run {
             return;
         };
         let Some(batch) = self.batch_mut(action) else { return };
-        let Some(Waiting { suspension, since }) = batch.waiting.remove(&call_id) else {
+        let Some(WaitingCall { suspension, since }) = batch.waiting.remove(&call_id) else {
             return;
         };
         let item_id = batch.item_id.clone();
-        let item_waits = !batch.waiting.is_empty();
+        let item_still_waits = !batch.waiting.is_empty();
         self.state.is_paused = !self.suspensions().is_empty();
-        if !item_waits {
+        if !item_still_waits {
             self.set_status(&item_id, TodoItemStatus::InProgress, out);
         }
         observe_decision(&item_id, &suspension, decision, out);
-        self.add_answer(&suspension, decision, out);
+        self.add_answer_to_conversation(&suspension, decision, out);
         self.apply_decision(action, suspension, decision, since);
-        self.continue_batch(action, out);
+        self.continue_if_batch_ended(action, out);
     }
 
-    /// Lets a decided call run, or adds the decision as its result.
+    /// Lets a call be made if it was approved and is to be made on approval, or else adds the decision as its result.
     pub(super) fn apply_decision(
         &mut self,
         action: ActionId,
@@ -151,8 +154,8 @@ impl Run {
         self.add_result(action, result);
     }
 
-    /// Adds the answer to a question of the model to the conversation, as a message of the person (C104).
-    fn add_answer(&self, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
+    /// Adds the person's answer to the conversation if the model asked for it with a call of [`REQUEST_USER_INPUT`] (C104).
+    fn add_answer_to_conversation(&self, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
         if suspension.call.tool_name == REQUEST_USER_INPUT
             && let Some(Value::String(answer)) = decision.feedback.answer().filter(|_| decision.feedback.approved)
         {
@@ -161,10 +164,11 @@ impl Run {
         }
     }
 
-    /// Lets an approved call run, with the arguments that the person gave if they changed them.
+    /// Lets an approved call be made, with the arguments that the person gave if they changed them.
     fn approve(&mut self, action: ActionId, suspension: SuspendedCall, decision: &Decision) {
         let call_id = suspension.call.call_id.clone();
-        // A tool that asked has run once, so running it again counts as another call. Other calls were counted when they were opened.
+        // If the tool itself asked, it has run once, and running it again counts as another call. A call that was suspended
+        // before it was made was counted when it was opened.
         let runs_again = suspension.cause == SuspensionCause::Tool;
         if runs_again && self.usage.tool_calls_opened >= self.config().max_tool_calls {
             let limit = format!(
@@ -187,7 +191,7 @@ impl Run {
         }
     }
 
-    /// Changes the arguments of a call to those that a person gave. Afterwards no text in them is taken as the name of a file.
+    /// Changes the arguments of a call to those that a person gave. No text in the new arguments counts as the name of a file.
     fn change_arguments(&mut self, action: ActionId, call_id: &str, arguments: &Value) {
         let Some(batch) = self.batch_mut(action) else { return };
         let item_id = batch.item_id.clone();
@@ -205,7 +209,8 @@ impl Run {
         }
     }
 
-    /// Returns the result of a call whose tool does not run: the decision (C20, C21).
+    /// Returns the decision as the result of a call whose tool does not run again (C20, C21). A rejection is a success with
+    /// `approved` set to false (X15).
     fn decided_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;
         let mut output = json!({
@@ -225,8 +230,8 @@ impl Run {
         result
     }
 
-    /// Notes that a call was decided, so that the model does not make it again (A39). Takes the call as the model made it, because
-    /// the arguments in the question may also contain defaults and contents of files.
+    /// Records that a call was decided, so that the model cannot make it again (A39). Takes the arguments as the model gave them,
+    /// because those in the question may also contain defaults and contents of files.
     fn note_decided(&mut self, action: ActionId, suspension: &SuspendedCall, result: &ToolResult) {
         let call_id = &suspension.call.call_id;
         let Some(batch) = self.batch(action) else { return };
@@ -236,11 +241,12 @@ impl Run {
             call.iter()
                 .for_each(|call| self.rejections.add(call, suspension.allow_retry));
         } else if let Some(item_run) = self.running.get_mut(&item_id) {
-            item_run.note_answer(call_id);
+            item_run.note_person_answered(call_id);
         }
     }
 }
 
+/// Records the observation that a call waits for a person.
 pub(super) fn observe_suspended(item_id: &str, suspension: &SuspendedCall, out: &mut Outbox) {
     let content = json!({
         "suspensionId": suspension.suspension_id,
@@ -258,6 +264,7 @@ pub(super) fn observe_suspended(item_id: &str, suspension: &SuspendedCall, out: 
     out.observe(ObservationType::AgentSuspended, Some(item_id), content);
 }
 
+/// Records the observation of a person's decision, or that the time for one is over.
 pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
     let kind = match decision.by {
         DecidedBy::Person { .. } => ObservationType::AgentResumed,
@@ -274,7 +281,8 @@ pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decisi
     out.observe(kind, Some(item_id), content);
 }
 
-/// Returns the decision as observers see it, without a sensitive answer. An accepted decision has its answer in `value` only.
+/// Returns the decision as observations contain it, without a sensitive answer. The host keeps the answer of
+/// an accepted decision only in `value`.
 fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {
@@ -283,7 +291,7 @@ fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     feedback_json(&observed)
 }
 
-/// Returns the decision as models and programs see it.
+/// Returns a decision as JSON.
 fn feedback_json(feedback: &Feedback) -> Value {
     // Serialising feedback cannot fail.
     serde_json::to_value(feedback).unwrap_or_default()

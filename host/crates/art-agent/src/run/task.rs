@@ -1,4 +1,4 @@
-//! The data from which a prompt is written, for models that do not read prose.
+//! Tasks: what a prompt asks for, as data instead of prose, for models that do not read prose.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -91,7 +91,8 @@ fn attached_file(attachment: &QueryAttachment) -> TaskFile {
     }
 }
 
-/// Describes a file that a tool left, or that came with an earlier question. Its content is unknown here, because it is in the store.
+/// Describes a file that a tool produced, or that came with an earlier question. Its content is unknown here, because it is in
+/// the store.
 fn produced_file(file: &RunFile) -> TaskFile {
     TaskFile {
         name: file.name.clone(),

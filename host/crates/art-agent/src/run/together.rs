@@ -1,4 +1,5 @@
-//! Before the first step of a plan starts, asks a person at once about all planned calls whose arguments are already known.
+//! Asks a person about all planned calls together, before the first step of the plan starts. This is possible only for calls
+//! whose arguments are known then; a person is asked about any other call when it is to be made.
 
 use art_core::Timestamp;
 use art_core::pes::TodoItemStatus;
@@ -19,18 +20,18 @@ pub struct KnownCall {
     pub item_id: String,
     /// Position among the planned calls of the item, from 0.
     pub index: usize,
-    /// The call, with a provisional identifier that is replaced when its step starts.
+    /// The call, with a provisional identifier, which is replaced when its step starts.
     pub call: ParsedToolCall,
-    /// The arguments that name files of the store.
+    /// The arguments that take files of earlier calls, which are in the store.
     pub files: Vec<FileArgument>,
 }
 
 /// The questions about the calls of a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlanQuestions {
-    /// Whether the plan was checked.
-    checked: bool,
-    /// The questions whose calls were not made yet.
+    /// Whether the driver has checked the calls of the plan against the approval rules.
+    is_checked: bool,
+    /// The questions about calls whose steps have not started.
     questions: Vec<PlanQuestion>,
 }
 
@@ -45,14 +46,15 @@ struct PlanQuestion {
 }
 
 impl Run {
-    /// Returns the calls that the driver has to check against the approval rules before the first step of the plan starts. Returns none
-    /// if the configuration does not ask for this check, or it was done. The driver then applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them.
+    /// Returns the calls that the driver has to check against the approval rules before the first step of the plan starts. After
+    /// the check it applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them. Returns none if the
+    /// configuration does not ask for this check, or if the check was made.
     #[must_use]
     pub fn calls_to_check(&self) -> Vec<KnownCall> {
         let is_due = self.start.ask_together
             && self.start.call.is_none()
             && matches!(self.stage, Stage::Execution)
-            && !self.plan_questions.checked
+            && !self.plan_questions.is_checked
             && self.started_items.is_empty();
         if !is_due {
             return Vec::new();
@@ -67,9 +69,10 @@ impl Run {
             .collect()
     }
 
+    /// Returns a planned call whose references have values, or `None` if the call will be refused.
     fn known_call(&self, item: &str, index: usize, raw: crate::call::RawCall) -> Option<KnownCall> {
         let attached = &self.start.props.attachments;
-        let is_refused = attachment::check(&raw.arguments, &raw.file_places, attached, &self.files).is_some();
+        let is_refused = attachment::argument_error(&raw.arguments, &raw.file_places, attached, &self.files).is_some();
         if is_refused || raw.problem.is_some() {
             return None;
         }
@@ -85,25 +88,25 @@ impl Run {
             call: ParsedToolCall {
                 call_id: format!("plan:{index}:{item}"),
                 tool_name: raw.tool_name,
-                arguments: attachment::expand(&raw.arguments, &raw.file_places, attached),
+                arguments: attachment::insert_contents(&raw.arguments, &raw.file_places, attached),
             },
         })
     }
 
-    /// Returns whether no step may start, because the plan is not checked yet or a question about it is open.
+    /// Returns whether no step may start yet, because the plan has to be checked first or a question about it is open.
     pub(super) fn is_plan_on_hold(&self) -> bool {
         self.open_plan_questions().next().is_some() || !self.calls_to_check().is_empty()
     }
 
-    /// Returns the open questions about the plan, each with its item and its time.
+    /// Returns the questions about the plan that are not decided, each with its item and the time since which it is open.
     pub(super) fn open_plan_questions(&self) -> impl Iterator<Item = (&str, &SuspendedCall, Timestamp)> {
         let questions = self.plan_questions.questions.iter();
         let open = questions.filter(|question| question.decision.is_none());
         open.map(|question| (question.item_id.as_str(), &question.suspension, question.since))
     }
 
-    /// Returns whether there are calls to check, and each question in `asked` is about one of them, no two about the same.
-    pub(super) fn are_plan_questions(&self, asked: &[PlannedQuestion]) -> bool {
+    /// Returns whether there are calls to check, and each of the questions is about one of them, no two about the same.
+    pub(super) fn are_about_calls_to_check(&self, questions: &[PlannedQuestion]) -> bool {
         let known_calls = self.calls_to_check();
         let is_known = |question: &PlannedQuestion| {
             known_calls.iter().any(|known| {
@@ -112,17 +115,17 @@ impl Run {
             })
         };
         let is_first = |(n, question): (usize, &PlannedQuestion)| {
-            let mut before = asked.iter().take(n);
+            let mut before = questions.iter().take(n);
             before.all(|other| (&other.item_id, other.index) != (&question.item_id, question.index))
         };
-        !known_calls.is_empty() && asked.iter().all(is_known) && asked.iter().enumerate().all(is_first)
+        !known_calls.is_empty() && questions.iter().all(is_known) && questions.iter().enumerate().all(is_first)
     }
 
     /// Records the questions about the plan. If there are none, its first steps start.
-    pub(super) fn record_plan_questions(&mut self, asked: &[PlannedQuestion], out: &mut Outbox) {
+    pub(super) fn record_plan_questions(&mut self, questions: &[PlannedQuestion], out: &mut Outbox) {
         let since = self.now;
-        self.plan_questions.checked = true;
-        for question in asked {
+        self.plan_questions.is_checked = true;
+        for question in questions {
             observe_suspended(&question.item_id, &question.suspension, out);
             self.plan_questions.questions.push(PlanQuestion {
                 item_id: question.item_id.clone(),
@@ -132,19 +135,19 @@ impl Run {
                 decision: None,
             });
         }
-        self.state.is_paused = !asked.is_empty();
+        self.state.is_paused = !questions.is_empty();
         out.mark_state_changed();
-        if asked.is_empty() {
+        if questions.is_empty() {
             self.advance(out);
         }
     }
 
-    /// Records a decision about a call of the plan. After the last decision the first steps start. Returns whether the question is
-    /// about the plan.
+    /// Records the decision of a question about the plan. When all are decided, the first steps start. Returns false if the
+    /// suspension belongs to no such question.
     pub(super) fn decide_about_plan(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) -> bool {
         let mut questions = self.plan_questions.questions.iter_mut();
-        let is_asked = |question: &&mut PlanQuestion| question.suspension.suspension_id == suspension_id;
-        let Some(question) = questions.find(is_asked) else {
+        let has_suspension = |question: &&mut PlanQuestion| question.suspension.suspension_id == suspension_id;
+        let Some(question) = questions.find(has_suspension) else {
             return false;
         };
         question.decision = Some(decision.clone());
@@ -158,15 +161,15 @@ impl Run {
         true
     }
 
-    /// Carries out the decisions about the calls of a step that has just been opened: `call_ids` has their identifiers in the order of
-    /// the plan.
+    /// Carries out the decisions about the planned calls of an item, which have just been opened as `action`. `call_ids` has the
+    /// identifiers of these calls in the order of the plan.
     pub(super) fn apply_plan_decisions(&mut self, item_id: &str, action: ActionId, call_ids: &[String]) {
         let (of_item, others) = std::mem::take(&mut self.plan_questions.questions)
             .into_iter()
             .partition(|question: &PlanQuestion| question.item_id == item_id);
         self.plan_questions.questions = others;
         for question in of_item {
-            let call_id = call_ids.get(question.index).filter(|id| self.is_open_call(action, id));
+            let call_id = call_ids.get(question.index).filter(|id| self.is_in_batch(action, id));
             let (Some(call_id), Some(decision)) = (call_id, question.decision) else {
                 continue;
             };
@@ -176,18 +179,19 @@ impl Run {
         }
     }
 
-    fn is_open_call(&self, action: ActionId, call_id: &str) -> bool {
+    /// Returns whether an open batch contains this call.
+    fn is_in_batch(&self, action: ActionId, call_id: &str) -> bool {
         self.batch(action)
             .is_some_and(|batch| batch.calls.iter().any(|call| call.call_id == call_id))
     }
 
-    /// Continues the steps whose calls all have results, because a person rejected them before the step started. Returns whether
-    /// there are any.
+    /// Continues the items whose calls all have results as soon as they are opened, because a person decided about them before
+    /// the item started. Returns whether there are any.
     pub(super) fn continue_ended_batches(&mut self, out: &mut Outbox) -> bool {
         let mut continued = false;
-        while let Some(action) = self.ended_batch() {
+        while let Some(action) = self.find_ended_batch() {
             continued = true;
-            self.continue_batch(action, out);
+            self.continue_if_batch_ended(action, out);
         }
         continued
     }

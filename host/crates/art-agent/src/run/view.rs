@@ -1,7 +1,7 @@
 //! A snapshot of a run in progress, for display.
 
 use art_core::pes::TodoItem;
-use art_core::usage::{TokenUsage, Usage};
+use art_core::usage::{TokenUsage, ToolUsage};
 use serde::Serialize;
 
 use super::{Run, Stage};
@@ -12,7 +12,7 @@ use super::{Run, Stage};
 pub enum RunStage {
     /// The model writes a plan.
     Planning,
-    /// Items are in progress.
+    /// Steps of the plan are in progress.
     Execution,
     /// The model writes the answer.
     Synthesis,
@@ -32,17 +32,17 @@ pub struct RunView<'a> {
     pub intent: &'a str,
     /// The plan in words.
     pub plan: &'a str,
-    /// The plan of this question as items with their statuses.
+    /// The steps of the plan of this question, with their statuses.
     pub items: &'a [TodoItem],
     /// Number of model calls that have ended.
     pub llm_calls: u32,
     /// Number of tool calls that have ended.
     pub tool_calls: u32,
-    /// Number of tokens used so far.
+    /// Number of tokens that the model calls have used so far.
     pub tokens: TokenUsage,
-    /// Usage of the tools so far.
-    pub usage: Usage,
-    /// Limits reached so far, in words.
+    /// Resources that the tool calls used so far.
+    pub usage: ToolUsage,
+    /// Limits that the run has reached so far, in words.
     pub limits_hit: &'a [String],
 }
 

@@ -1,4 +1,6 @@
-use art_agent::Effect;
+//! The answer of a run: its text, status, costs, sources and messages.
+
+use art_agent::{Effect, RunEvent};
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;
@@ -7,35 +9,35 @@ use serde_json::json;
 
 use crate::harness::*;
 
+/// Returns the driver of a run that has one result, to which an answer has to be added.
 fn driver_with_one_result() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), completes_item("")])
 }
 
-// A46: a whole run with its counts.
 #[test]
-fn the_answer_is_added_before_its_observation() {
+fn the_answer_is_added_to_the_conversation_before_it_is_observed() {
     let text = "<mainContent>It is 42.</mainContent><uiMetadata>{\"suggestedQuestions\":[]}</uiMetadata>";
     let mut driver = driver_with_one_result().script("answer", [says(text)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is 42.");
     assert_eq!(report.ui_metadata, Some(json!({"suggestedQuestions": []})));
-    let tail = driver.effects.len() - 2;
+    let before_last = driver.effects.len() - 2;
     assert_eq!(
-        driver.effects[tail],
+        driver.effects[before_last],
         Effect::AddMessage(report.response.response.clone())
     );
-    let last = driver.observations(Kind::FinalResponse)[0];
-    assert_eq!(last.content["message"]["messageId"], json!("trace:answer"));
+    let observed_answer = driver.observations(Kind::FinalResponse)[0];
+    assert_eq!(observed_answer.content["message"]["messageId"], json!("trace:answer"));
 }
 
 #[test]
 fn at_most_three_short_questions_are_suggested() {
-    let long = "x".repeat(201);
+    let too_long = "x".repeat(201);
     let questions = json!([
         "  And the\n seventh? ",
         "",
         "...",
-        &long,
+        &too_long,
         7,
         "And twice that?",
         "Why?",
@@ -62,7 +64,7 @@ fn metadata_without_a_list_of_questions_suggests_nothing() {
     }
 }
 
-// A50: a model error during synthesis.
+// A50: a model error during synthesis is observed, and the run is not a success.
 #[test]
 fn a_failed_synthesis_lists_the_results_and_the_reason() {
     let mut driver = driver_with_one_result().script("answer", [times_out()]);
@@ -124,46 +126,46 @@ fn the_cost_of_a_run_is_known_only_if_every_call_reports_its_cost() {
             reply
         })
     };
-    let run = |last: Reply| {
+    let run_with_answer = |answer: Reply| {
         let mut driver = Driver::new(start("q"))
             .script("plan", [priced(plan(&json!([reasoning_item("a", &[])])))])
             .script("a", [priced(fails_item("no"))])
-            .script("answer", [last]);
+            .script("answer", [answer]);
         driver.drive().response.metadata
     };
-    let known = run(priced(says("ok")));
+    let all_priced = run_with_answer(priced(says("ok")));
     assert_eq!(
-        (known.llm_cost, known.llm_metadata.thinking_tokens),
+        (all_priced.llm_cost, all_priced.llm_metadata.thinking_tokens),
         (Some(0.75), Some(3))
     );
-    assert_eq!(run(says("ok")).llm_cost, None);
+    assert_eq!(run_with_answer(says("ok")).llm_cost, None);
 }
 
-// A46: a whole run with its counts.
+// A46: a whole run counts its model and tool calls.
 #[test]
-fn counts_tokens_fuel_and_time_are_summed_over_all_calls() {
+fn calls_tokens_fuel_and_time_of_a_run_are_added_up() {
     let mut driver = driver_with_one_result().script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
     assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
-    assert_eq!(metadata.tokens.total_tokens, 48);
-    assert_eq!(metadata.llm_metadata.input_tokens, Some(40));
-    assert_eq!(metadata.usage.fuel, 5);
-    assert_eq!(metadata.total_duration_ms, 50);
+    assert_eq!(metadata.tokens.total_tokens, 4 * TOKENS_PER_CALL);
+    assert_eq!(metadata.llm_metadata.input_tokens, Some(4 * INPUT_TOKENS));
+    assert_eq!(metadata.usage.fuel, FUEL_PER_CALL);
+    assert_eq!(metadata.total_duration_ms, (4 + 1) * ANSWER_MS);
 }
 
-// B20: sums over all model calls.
+// B20: the tokens of all model calls are added up, including those of failed steps.
 #[test]
-fn the_calls_of_a_step_that_failed_are_summed_too() {
+fn the_calls_of_a_step_that_failed_are_counted_too() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("fail"), fails_item("no abacus")])
+        .script("a", [calculate(FAILS), fails_item("no abacus")])
         .script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
     assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
-    assert_eq!(metadata.tokens.total_tokens, 48);
+    assert_eq!(metadata.tokens.total_tokens, 4 * TOKENS_PER_CALL);
 }
 
 #[test]
-fn the_sources_of_the_results_are_reported_once() {
+fn a_source_of_several_results_is_reported_once() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("1"), calculate("2"), completes_item("x")])
         .script("answer", [says("ok")]);
@@ -195,7 +197,7 @@ fn every_model_call_is_observed_at_its_start_and_end() {
     assert_eq!(phases(Kind::LlmStreamEnd), expected);
 }
 
-/// Returns a reply with an answer, and with the part of the question that it leaves open.
+/// Returns a reply with an answer that reports a part of the question as unanswered.
 fn partial_answer() -> Reply {
     says("42").map(|mut reply| {
         reply.unanswered = vec!["who won".to_owned()];
@@ -204,7 +206,7 @@ fn partial_answer() -> Reply {
 }
 
 #[test]
-fn an_answer_that_leaves_a_part_of_the_question_open_is_partial() {
+fn a_run_whose_answer_leaves_a_part_of_the_question_unanswered_is_partial() {
     let mut driver = driver_with_one_result().script("answer", [partial_answer()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Partial);
@@ -212,20 +214,20 @@ fn an_answer_that_leaves_a_part_of_the_question_open_is_partial() {
 }
 
 #[test]
-fn unanswered_parts_without_results_do_not_make_the_answer_partial() {
+fn unanswered_parts_do_not_make_a_run_without_tool_calls_partial() {
     let mut driver = driver_with_plan(&json!([])).script("answer", [partial_answer()]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 #[test]
-fn metadata_of_an_answer_does_not_change_its_status() {
+fn unanswered_parts_in_the_metadata_for_a_user_interface_do_not_change_the_status() {
     let text = "<mainContent>42</mainContent><uiMetadata>{\"unanswered\":[\"who won\"]}</uiMetadata>";
     let mut driver = driver_with_one_result().script("answer", [says(text)]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 #[test]
-fn the_question_is_added_before_the_answer() {
+fn the_question_is_added_to_the_conversation_before_the_answer() {
     let mut driver = driver_with_plan(&json!([])).script("answer", [says("42")]);
     driver.drive();
     let messages: Vec<_> = driver
@@ -243,7 +245,7 @@ fn the_question_is_added_before_the_answer() {
 }
 
 #[test]
-fn a_run_without_a_question_adds_only_the_answer() {
+fn a_run_without_a_question_adds_only_its_answer_to_the_conversation() {
     let mut driver = Driver::new(start(" "))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
@@ -256,14 +258,33 @@ fn a_run_without_a_question_adds_only_the_answer() {
 }
 
 #[test]
-fn a_model_error_is_reported_until_the_next_reply() {
+fn a_model_error_is_reported_only_if_no_reply_follows_it() {
     let items = json!([tool_item("a", &[])]);
-    let error = |answer| {
+    let error_after_answer = |answer| {
         let mut driver = driver_with_plan(&items)
             .script("a", [times_out()])
             .script("answer", [answer]);
         driver.drive().model_error
     };
-    assert_eq!(error(says("nothing came of it")), None);
-    assert_eq!(error(times_out()), times_out().err());
+    assert_eq!(error_after_answer(says("nothing came of it")), None);
+    assert_eq!(error_after_answer(times_out()), times_out().err());
+}
+
+#[test]
+fn a_run_whose_host_failed_reports_this_reason_and_no_earlier_model_error() {
+    let items = json!([reasoning_item("a", &[]), reasoning_item("b", &[])]);
+    let mut driver = driver_with_plan(&items).script("a", [times_out()]);
+    driver.answer_all();
+    let call_of_a = driver.open_actions().remove(0);
+    driver.carry_out(call_of_a);
+    driver.apply(&RunEvent::HostFailed {
+        at: 2_000,
+        reason: "the host stopped".to_owned(),
+    });
+    let report = driver.run.finished().unwrap();
+    assert_eq!(report.model_failure(), None);
+    assert_eq!(
+        report.response.metadata.error.as_ref().unwrap().message,
+        "the host stopped"
+    );
 }

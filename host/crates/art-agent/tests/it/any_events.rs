@@ -1,8 +1,8 @@
-//! Checks that a run ends whatever the order of replies, ends of calls, decisions, crashes and cancellations.
+//! Checks that a run ends, in whatever order replies, ends of calls, decisions, crashes and a cancellation come.
 
 use std::collections::BTreeMap;
 
-use art_agent::{ApplyError, KnownCall, PlannedQuestion, Run, RunEvent};
+use art_agent::{ApplyError, KnownCall, PlannedQuestion, Run, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
 use art_core::hitl::Feedback;
 use art_core::pes::TodoItemStatus;
@@ -12,42 +12,54 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// What happens next in a run.
+/// What happens next in a run. The first number chooses one of the calls to which it can happen (see [`pick`]), the second number
+/// says in which way it happens.
 #[derive(Clone, Debug)]
 enum Happening {
-    /// The model of an open call, chosen by number, replies in this way.
+    /// The model replies to a model call in progress; see [`reply`].
     Reply(usize, u8),
-    /// A ready call is announced.
+    /// A tool call that may be made is made.
     Announce(usize),
-    /// A call in progress ends in this way.
+    /// A tool call in progress ends; see [`RandomRun::end_call`].
     End(usize, u8),
-    /// A ready call is refused before it is made.
+    /// A tool call that may be made is refused.
     Refuse(usize),
-    /// A ready call waits for a person before it is made.
+    /// A tool call that may be made is suspended before it is made.
     Suspend(usize),
-    /// A person decides about a call that waits.
+    /// A person decides about a call that waits; see [`RandomRun::decide`].
     Decide(usize, u8),
-    /// The host is stopped, and another one resumes the run. If the flag is set, calls in progress end with an unknown outcome.
-    Crash(bool),
+    /// The host is stopped, and another one resumes the run.
+    Crash { outcomes_are_unknown: bool },
+    /// The person cancels the run.
     Cancel,
 }
 
+/// Way of [`Happening::Reply`] in which the reply completes its item.
+const COMPLETES_ITEM: u8 = 8;
+
+/// Way of [`Happening::End`] in which the call succeeds.
+const SUCCEEDS: u8 = 1;
+
+/// Way of [`Happening::Decide`] in which the person approves the call as it is.
+const APPROVES: u8 = 3;
+
 fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
-        6 => (0usize..4, 0u8..9).prop_map(|(n, kind)| Happening::Reply(n, kind)),
+        6 => (0usize..4, 0u8..9).prop_map(|(n, way)| Happening::Reply(n, way)),
         5 => (0usize..4).prop_map(Happening::Announce),
-        5 => (0usize..4, 0u8..5).prop_map(|(n, kind)| Happening::End(n, kind)),
+        5 => (0usize..4, 0u8..5).prop_map(|(n, way)| Happening::End(n, way)),
         2 => (0usize..4).prop_map(Happening::Suspend),
-        3 => (0usize..4, 0u8..6).prop_map(|(n, kind)| Happening::Decide(n, kind)),
+        3 => (0usize..4, 0u8..6).prop_map(|(n, way)| Happening::Decide(n, way)),
         1 => (0usize..4).prop_map(Happening::Refuse),
-        2 => any::<bool>().prop_map(Happening::Crash),
+        2 => any::<bool>().prop_map(|outcomes_are_unknown| Happening::Crash { outcomes_are_unknown }),
         1 => Just(Happening::Cancel),
     ]
 }
 
-fn reply(step: &str, kind: u8) -> Reply {
+/// Returns a reply for `plan`, an item, or `answer`.
+fn reply(step: &str, way: u8) -> Reply {
     if step == "plan" {
-        return match kind {
+        return match way {
             0 => says("no plan"),
             1 => times_out(),
             2 => exceeds_context(),
@@ -61,13 +73,13 @@ fn reply(step: &str, kind: u8) -> Reply {
             ])),
         };
     }
-    match kind {
+    match way {
         0 => times_out(),
         1 => exceeds_context(),
         2 => fails_item("it cannot be done"),
         3 => says("{\"toolCalls\": 1}"),
         4 | 5 => calls(&[
-            ("calculator", json!({"expression": format!("{step}{kind}")})),
+            ("calculator", json!({"expression": format!("{step}{way}")})),
             ("clock", json!({"expression": "2"})),
             ("calculator", json!({"expression": "3"})),
         ]),
@@ -93,15 +105,16 @@ struct RandomRun {
     statuses: BTreeMap<String, TodoItemStatus>,
     /// Number of questions so far, from which each gets its identifier.
     question_count: u32,
-    /// Bit mask of the calls of the plan that a person is asked about before its first step.
-    asked: u8,
+    /// Bit mask of the calls of the plan about which a person is asked before the first step starts.
+    calls_to_ask_about: u8,
 }
 
 impl RandomRun {
-    fn new(native: bool, max_tokens: Option<u64>, together: Option<u8>) -> Self {
+    /// Creates a run. With `calls_to_ask_about`, a person is asked about these calls together, before the first step starts.
+    fn new(native_tools: bool, max_tokens: Option<u64>, calls_to_ask_about: Option<u8>) -> Self {
         let mut start = start("q");
-        start.ask_together = together.is_some();
-        start.native_tools = native;
+        start.ask_together = calls_to_ask_about.is_some();
+        start.native_tools = native_tools;
         start.context = Some(100_000).into();
         start.config.max_tokens = max_tokens;
         for tool in &mut start.tools {
@@ -113,18 +126,18 @@ impl RandomRun {
             driver: Driver::new(start),
             statuses: BTreeMap::new(),
             question_count: 0,
-            asked: together.unwrap_or_default(),
+            calls_to_ask_about: calls_to_ask_about.unwrap_or_default(),
         }
     }
 
-    /// Makes `happening` happen, if it can in this state.
+    /// Makes `happening` happen, if the run has a call to which it can happen.
     fn perform(&mut self, happening: &Happening) {
         match happening {
-            Happening::Reply(n, kind) => {
-                let models = self.driver.open_actions().into_iter();
-                let models = models.filter(|action| matches!(action, Action::CallModel(_)));
-                if let Some(action) = pick(models.collect(), *n) {
-                    let answer = RunEvent::of_reply(2_000, action.id(), reply(&action.step(), *kind));
+            Happening::Reply(n, way) => {
+                let actions = self.driver.open_actions().into_iter();
+                let model_calls = actions.filter(|action| matches!(action, Action::CallModel(_)));
+                if let Some(action) = pick(model_calls.collect(), *n) {
+                    let answer = RunEvent::of_reply(2_000, action.id(), reply(&action.step(), *way));
                     self.apply(&answer);
                 }
             }
@@ -133,14 +146,9 @@ impl RandomRun {
                     self.apply(&call_event(2_000, ready.action, &ready.call));
                 }
             }
-            Happening::End(n, kind) => {
+            Happening::End(n, way) => {
                 if let Some(call) = pick(self.driver.run.calls_in_progress(), *n) {
-                    let result = match kind {
-                        0 => ToolResult::error(&call.call, ToolErrorCode::IoError, "broken"),
-                        4 => self.suspended_result(&call.call),
-                        _ => tools(&call.call),
-                    };
-                    self.apply(&end_event(2_000, call.action, result));
+                    self.end_call(&call, *way);
                 }
             }
             Happening::Refuse(n) => {
@@ -154,7 +162,7 @@ impl RandomRun {
                 if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
                     let result = self.suspended_result(&ready.call);
                     let id = result.metadata.suspension_id.clone().unwrap();
-                    let mut suspension = question(&id, &result);
+                    let mut suspension = question_of_tool(&id, &result);
                     suspension.runs_on_approval = true;
                     self.apply(&RunEvent::CallSuspended {
                         at: 2_000,
@@ -163,22 +171,32 @@ impl RandomRun {
                     });
                 }
             }
-            Happening::Decide(n, kind) => {
+            Happening::Decide(n, way) => {
                 let suspensions = self.driver.run.suspensions().into_iter();
                 let ids: Vec<_> = suspensions.map(|open| open.suspension.suspension_id.clone()).collect();
                 if let Some(id) = pick(ids, *n) {
-                    self.decide(&id, *kind);
+                    self.decide(&id, *way);
                 }
             }
-            Happening::Crash(is_unknown) => self.crash(*is_unknown),
+            Happening::Crash { outcomes_are_unknown } => self.crash(*outcomes_are_unknown),
             Happening::Cancel => self.driver.cancel(),
         }
+    }
+
+    /// Ends a tool call in progress.
+    fn end_call(&mut self, call: &ToolCall, way: u8) {
+        let result = match way {
+            0 => ToolResult::error(&call.call, ToolErrorCode::IoError, "broken"),
+            4 => self.suspended_result(&call.call),
+            _ => scripted_result(&call.call),
+        };
+        self.apply(&end_event(2_000, call.action, result));
     }
 
     /// Returns the result of a call whose tool asks a person.
     fn suspended_result(&mut self, call: &ParsedToolCall) -> ToolResult {
         self.question_count += 1;
-        let mut result = tools(call);
+        let mut result = scripted_result(call);
         result.status = ToolStatus::Suspended;
         result.error = None;
         result.metadata.not_run = false;
@@ -186,9 +204,9 @@ impl RandomRun {
         result
     }
 
-    /// Decides about a suspension. Nobody can decide about it again.
-    fn decide(&mut self, id: &str, kind: u8) {
-        let feedback = match kind {
+    /// Decides about a suspension. Checks that nobody can decide about it again.
+    fn decide(&mut self, id: &str, way: u8) {
+        let feedback = match way {
             0 | 1 => rejection("no"),
             2 => Feedback {
                 modified_args: Some(json!({"expression": "4"})),
@@ -205,17 +223,18 @@ impl RandomRun {
         );
     }
 
-    /// Continues from the journal, as another host does.
-    fn crash(&mut self, is_unknown: bool) {
+    /// Continues from the journal, as another host does. Ends the calls in progress if it cannot be known whether their tools
+    /// ran.
+    fn crash(&mut self, outcomes_are_unknown: bool) {
         self.driver.run = Run::replay(&self.driver.journal).unwrap();
         for call in self.driver.run.calls_in_progress() {
-            if is_unknown {
+            if outcomes_are_unknown {
                 let result = ToolResult::error(&call.call, ToolErrorCode::UnknownOutcome, "unknown");
                 self.apply(&end_event(2_000, call.action, result));
             }
         }
         if self.driver.run.finished().is_none() {
-            self.driver.forget_models();
+            self.driver.forget_model_calls();
             self.apply(&RunEvent::Resumed {
                 at: 2_000,
                 fuel_basis: String::new(),
@@ -223,22 +242,25 @@ impl RandomRun {
         }
     }
 
-    /// Applies an event, and then checks the plan if calls are to be checked, as a driver does.
+    /// Applies an event. If there are calls to check afterwards, applies the questions about them as well, as a driver does.
     fn apply(&mut self, event: &RunEvent) {
-        self.apply_one(event);
+        self.apply_and_check_statuses(event);
         let known = self.driver.run.calls_to_check();
         if !known.is_empty() {
-            let asked = (0..).zip(&known).filter(|(n, _)| self.asked >> (n % 8) & 1 == 1);
+            let asked = (0..)
+                .zip(&known)
+                .filter(|(n, _)| self.calls_to_ask_about >> (n % 8) & 1 == 1);
             let asked: Vec<_> = asked.map(|(_, known)| known.clone()).collect();
             let questions = asked.iter().map(|known| self.question_about(known)).collect();
-            self.apply_one(&RunEvent::PlanChecked { at: 2_000, questions });
+            self.apply_and_check_statuses(&RunEvent::PlanChecked { at: 2_000, questions });
         }
     }
 
+    /// Returns a question about a planned call, which is made if the person approves it.
     fn question_about(&mut self, known: &KnownCall) -> PlannedQuestion {
         let result = self.suspended_result(&known.call);
         let id = result.metadata.suspension_id.clone().unwrap();
-        let mut suspension = question(&id, &result);
+        let mut suspension = question_of_tool(&id, &result);
         suspension.runs_on_approval = true;
         PlannedQuestion {
             item_id: known.item_id.clone(),
@@ -248,7 +270,7 @@ impl RandomRun {
     }
 
     /// Applies an event, and checks that every step changes its status only as it may.
-    fn apply_one(&mut self, event: &RunEvent) {
+    fn apply_and_check_statuses(&mut self, event: &RunEvent) {
         self.driver.apply(event);
         let items = &self.driver.run.state().todo_list;
         for item in items {
@@ -262,13 +284,16 @@ impl RandomRun {
         }
     }
 
-    /// Returns whether nothing can happen although the run has not ended and waits for no person.
+    /// Returns whether nothing can happen although the run has neither ended nor waits for a person.
     fn is_stuck(&self) -> bool {
         let run = &self.driver.run;
-        let waits =
+        let nothing_is_open =
             run.finished().is_none() && self.driver.open_actions().is_empty() && run.calls_in_progress().is_empty();
-        assert_eq!(run.waits_for_decision(), waits && !run.suspensions().is_empty());
-        waits && run.suspensions().is_empty()
+        assert_eq!(
+            run.waits_for_decision(),
+            nothing_is_open && !run.suspensions().is_empty()
+        );
+        nothing_is_open && run.suspensions().is_empty()
     }
 }
 
@@ -284,16 +309,16 @@ fn may_become(before: Option<TodoItemStatus>, after: TodoItemStatus) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens, the run is never stuck, and a replay refuses no event that the run accepts. If then only calls,
-    /// replies and approvals follow, the run ends with one answer.
+    /// Whatever happens, the run is never stuck, and a replay accepts every event that the run accepted. If afterwards calls only
+    /// succeed, replies only complete their items and persons only approve, the run ends with one answer.
     #[test]
     fn a_run_is_never_stuck_and_always_ends(
         happenings in prop::collection::vec(happening(), 0..60),
-        native in any::<bool>(),
+        native_tools in any::<bool>(),
         max_tokens in prop::option::of(100u64..20_000),
-        together in prop::option::of(any::<u8>()),
+        calls_to_ask_about in prop::option::of(any::<u8>()),
     ) {
-        let mut random_run = RandomRun::new(native, max_tokens, together);
+        let mut random_run = RandomRun::new(native_tools, max_tokens, calls_to_ask_about);
         for happening in &happenings {
             if random_run.driver.run.finished().is_some() {
                 break;
@@ -306,7 +331,10 @@ proptest! {
                 break;
             }
             for happening in [
-                Happening::Announce(n), Happening::End(n, 1), Happening::Reply(n, 8), Happening::Decide(n, 3),
+                Happening::Announce(n),
+                Happening::End(n, SUCCEEDS),
+                Happening::Reply(n, COMPLETES_ITEM),
+                Happening::Decide(n, APPROVES),
             ] {
                 if random_run.driver.run.finished().is_none() {
                     random_run.perform(&happening);

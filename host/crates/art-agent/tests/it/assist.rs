@@ -1,4 +1,4 @@
-//! Tools that ask the model for help, and failures that have an output (A84, C81, T13).
+//! Tools that ask the model for help, and failures that have an output. The model is told about both (A84).
 
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItemStatus;
@@ -11,9 +11,11 @@ fn driver_with_one_tool_item() -> Driver {
 }
 
 #[test]
-fn a_request_for_help_is_a_result_and_the_run_continues() {
-    let mut driver =
-        driver_with_one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), completes_item("42")]);
+fn a_request_for_help_is_the_result_of_its_call_and_the_run_continues() {
+    let mut driver = driver_with_one_tool_item().script(
+        "a",
+        [calculate(REQUESTS_HELP), calculate("6 * 7"), completes_item("42")],
+    );
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -25,8 +27,14 @@ fn a_request_for_help_is_a_result_and_the_run_continues() {
 
 #[test]
 fn a_failure_that_requests_help_reaches_the_model_with_its_output() {
-    let mut driver =
-        driver_with_one_tool_item().script("a", [calculate("assist!"), calculate("6 * 7"), completes_item("42")]);
+    let mut driver = driver_with_one_tool_item().script(
+        "a",
+        [
+            calculate(FAILS_REQUESTING_HELP),
+            calculate("6 * 7"),
+            completes_item("42"),
+        ],
+    );
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -36,8 +44,9 @@ fn a_failure_that_requests_help_reaches_the_model_with_its_output() {
 }
 
 #[test]
-fn a_required_tool_that_only_requested_help_is_reported() {
-    let mut driver = driver_with_one_tool_item().script("a", [calculate("assist!"), completes_item("about 40")]);
+fn a_step_has_an_error_if_its_required_tool_only_requested_help_by_failing() {
+    let mut driver =
+        driver_with_one_tool_item().script("a", [calculate(FAILS_REQUESTING_HELP), completes_item("about 40")]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -48,19 +57,20 @@ fn a_required_tool_that_only_requested_help_is_reported() {
 
 #[test]
 fn the_output_of_a_failure_is_not_the_result_of_its_step() {
-    let mut driver = driver_with_one_tool_item().script("a", [calculate("assist!"), completes_item("")]);
+    let mut driver = driver_with_one_tool_item().script("a", [calculate(FAILS_REQUESTING_HELP), completes_item("")]);
     let item = &driver.drive().items[0];
     assert_eq!((item.status, &item.result), (TodoItemStatus::Failed, &None));
     assert_eq!(item.error.as_deref(), Some("`calculator` failed: shorten this"));
 }
 
 #[test]
-fn the_output_of_a_failure_is_bounded() {
+fn the_output_of_a_failure_is_cut_in_the_message_to_the_model() {
     let mut start = start("q");
-    start.config.tool_result_max_length = 12;
+    let max_chars = 12;
+    start.config.tool_result_max_length = max_chars;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [calculate("assist!"), completes_item("42")])
+        .script("a", [calculate(FAILS_REQUESTING_HELP), completes_item("42")])
         .script("answer", [says("ok")]);
     driver.drive();
     let message = driver.last_message("a", 1);
@@ -77,7 +87,7 @@ fn output_of_a_failed_display_tool_is_neither_displayed_nor_sent_to_the_model() 
             "plan",
             [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
         )
-        .script("a", [calculate("draw!"), completes_item("not shown")])
+        .script("a", [calculate(FAILS_DRAWING), completes_item("not shown")])
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();

@@ -1,4 +1,5 @@
-//! Budgets of a run, and cutting requests to fit (M09, M12, C48).
+//! Budgets of a run for model calls, tokens and cost, which also count calls that failed or were interrupted, and requests that
+//! are cut to fit the context window of the model.
 
 use art_agent::{ActionId, InterruptedCall, RunEvent, RunStart};
 use art_core::agent::{ExecutionMetadata, RunStatus};
@@ -13,6 +14,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
+/// Returns a message of the thread.
 fn message(role: &str, content: &str) -> ConversationMessage {
     let message = json!({"messageId": "m", "threadId": "thread", "role": role, "content": content, "timestamp": 1});
     serde_json::from_value(message).unwrap()
@@ -28,6 +30,7 @@ fn driver_with_two_steps(start: RunStart) -> Driver {
 #[test]
 fn a_run_at_its_limit_of_model_calls_lists_its_results() {
     let mut start = start("q");
+    // One for the plan, two for step `a`, and one of those that step `b` needs.
     start.config.max_model_calls = 4;
     let mut driver = driver_with_two_steps(start).script("b", [calculate("2")]);
     let report = driver.drive();
@@ -49,12 +52,13 @@ fn a_run_at_its_limit_of_model_calls_lists_its_results() {
 #[test]
 fn a_run_that_used_all_its_tokens_starts_no_further_step() {
     let mut start = start("q");
-    start.config.max_tokens = Some(36);
+    let max_tokens = 3 * TOKENS_PER_CALL;
+    start.config.max_tokens = Some(max_tokens);
     let mut driver = driver_with_two_steps(start);
     let report = driver.drive();
     assert_eq!(
         report.response.metadata.limits_hit,
-        ["the run used 36 tokens; its maximum is 36"]
+        [format!("the run used {max_tokens} tokens; its maximum is {max_tokens}")]
     );
     assert_eq!(
         (report.response.metadata.llm_calls, status(&report)),
@@ -77,7 +81,7 @@ fn a_run_at_its_cost_limit_makes_no_call_for_the_answer() {
 }
 
 #[test]
-fn parallel_steps_finish_their_calls_at_the_limit() {
+fn model_calls_that_were_opened_before_the_limit_was_reached_are_finished() {
     let mut start = start("q");
     start.config.max_model_calls = 3;
     let mut driver = Driver::new(start)
@@ -101,7 +105,7 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
             reply
         })
     };
-    let run = |context: Option<u64>| {
+    let metadata_with_context = |context: Option<u64>| {
         let mut start = start("q");
         start.context = context.into();
         let mut driver = Driver::new(start)
@@ -109,15 +113,15 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
             .script("answer", [without_counts(says("ok"))]);
         driver.drive().response.metadata
     };
-    assert_eq!(run(None).tokens.total_tokens, 0);
-    let counted = run(Some(100_000));
-    assert!(counted.tokens.prompt_tokens > 500 && counted.llm_metadata.estimated);
+    assert_eq!(metadata_with_context(None).tokens.total_tokens, 0);
+    let limited = metadata_with_context(Some(100_000));
+    assert!(limited.tokens.prompt_tokens > 500 && limited.llm_metadata.estimated);
 }
 
-// M12: budgets of a run.
+// M12: tokens that the provider did not count are estimated and count towards the budget.
 #[test]
 fn the_tokens_of_a_failed_call_are_counted_only_if_the_model_may_have_read_its_request() {
-    let run = |failure: fn() -> Reply, context: Option<u64>| {
+    let run_with_failed_step = |failure: fn() -> Reply, context: Option<u64>| {
         let mut start = start("q");
         start.context = context.into();
         start.config.max_tokens = Some(100);
@@ -127,34 +131,45 @@ fn the_tokens_of_a_failed_call_are_counted_only_if_the_model_may_have_read_its_r
                 [plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))],
             )
             .script("a", [failure()]);
-        // These failures have no estimated tokens, so the run stays within its limit and asks for the answer.
         let error = failure().unwrap_err();
-        if context.is_none() || error.unread || error.code == ModelErrorCode::RateLimited {
+        let may_have_read = !error.request_not_read && error.code != ModelErrorCode::RateLimited;
+        let is_estimated = context.is_some() && may_have_read;
+        // If no tokens are estimated for the failed call, the run stays within its limit and asks for the answer.
+        if !is_estimated {
             driver = driver.script("answer", [says("It failed.")]);
         }
         driver.drive().response.metadata
     };
-    let timed_out = run(times_out, Some(100_000));
+    let timed_out = run_with_failed_step(times_out, Some(100_000));
     assert!(timed_out.tokens.prompt_tokens > 100 && timed_out.llm_metadata.estimated);
     assert!(
         timed_out.limits_hit[0].starts_with("the run used "),
         "{:?}",
         timed_out.limits_hit
     );
-    assert_eq!(run(times_out, None).tokens.total_tokens, 24);
-    let refused = || {
+    let tokens_of_plan_and_answer = 2 * TOKENS_PER_CALL;
+    let unlimited = run_with_failed_step(times_out, None);
+    assert_eq!(unlimited.tokens.total_tokens, tokens_of_plan_and_answer);
+    let is_rate_limited = || {
         times_out().map_err(|error| ModelError {
             code: ModelErrorCode::RateLimited,
             ..error
         })
     };
-    assert_eq!(run(refused, Some(100_000)).tokens.total_tokens, 24);
-    let unread = || times_out().map_err(|error| ModelError { unread: true, ..error });
-    assert_eq!(run(unread, Some(100_000)).tokens.total_tokens, 24);
+    let rate_limited = run_with_failed_step(is_rate_limited, Some(100_000));
+    assert_eq!(rate_limited.tokens.total_tokens, tokens_of_plan_and_answer);
+    let connection_failed = || {
+        times_out().map_err(|error| ModelError {
+            request_not_read: true,
+            ..error
+        })
+    };
+    let not_read = run_with_failed_step(connection_failed, Some(100_000));
+    assert_eq!(not_read.tokens.total_tokens, tokens_of_plan_and_answer);
 }
 
-/// Returns the start of a run whose model has a limited context, and costs one dollar per million input tokens and ten dollars per
-/// million output tokens.
+/// Returns the start of a run whose model has a limited context, and costs one dollar per million input tokens and ten dollars
+/// per million output tokens.
 fn priced_start() -> RunStart {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(100_000);
@@ -168,15 +183,15 @@ fn priced_start() -> RunStart {
     start
 }
 
-/// Returns the usage of a run whose only model call is interrupted by `end`.
-fn usage_when_interrupted(start: RunStart, end: impl Fn(ActionId) -> RunEvent) -> ExecutionMetadata {
+/// Returns the metadata of a run that ends because its only model call is interrupted by the event that `interrupt` returns.
+fn metadata_after_interruption(start: RunStart, interrupt: impl Fn(ActionId) -> RunEvent) -> ExecutionMetadata {
     let mut driver = Driver::new(start);
-    let event = end(driver.first_open_action());
+    let event = interrupt(driver.first_open_action());
     driver.apply(&event);
     driver.run.finished().unwrap().response.metadata.clone()
 }
 
-/// Returns a reply of which `text` had arrived.
+/// Returns the part `text` of a reply that had arrived before the call was interrupted.
 fn partial_reply(text: &str) -> PartialReply {
     let mut received = PartialReply::default();
     received.push(&StreamEvent::Token(text.to_owned()));
@@ -206,29 +221,33 @@ fn host_failure_event(_action: ActionId) -> RunEvent {
     }
 }
 
-// M12: costs of calls that were cancelled or broke off.
+// M12: the tokens of calls that were cancelled or broke off are estimated.
 #[test]
 fn the_tokens_of_an_interrupted_model_call_are_estimated_and_marked_as_estimated() {
+    let (received_bytes, received_tokens) = (300, 100_u32);
     for metadata in [
-        usage_when_interrupted(priced_start(), |action| {
-            cancel_event(action, partial_reply(&"x".repeat(300)))
+        metadata_after_interruption(priced_start(), |action| {
+            cancel_event(action, partial_reply(&"x".repeat(received_bytes)))
         }),
-        usage_when_interrupted(priced_start(), |action| {
-            failure_event(action, partial_reply(&"x".repeat(300)))
+        metadata_after_interruption(priced_start(), |action| {
+            failure_event(action, partial_reply(&"x".repeat(received_bytes)))
         }),
     ] {
         assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
         assert!(metadata.llm_metadata.estimated && metadata.tokens.prompt_tokens > 500);
-        assert_eq!(metadata.tokens.completion_tokens, 100);
-        let input = u32::try_from(metadata.tokens.prompt_tokens).unwrap();
-        let expected = (f64::from(input) + 100.0 * 10.0) / 1e6;
-        assert!((metadata.llm_cost.unwrap() - expected).abs() < 1e-12, "{metadata:?}");
+        assert_eq!(metadata.tokens.completion_tokens, u64::from(received_tokens));
+        let input_tokens = u32::try_from(metadata.tokens.prompt_tokens).unwrap();
+        let expected_cost = (f64::from(input_tokens) + f64::from(received_tokens) * 10.0) / 1e6;
+        assert!(
+            (metadata.llm_cost.unwrap() - expected_cost).abs() < 1e-12,
+            "{metadata:?}"
+        );
     }
 }
 
 #[test]
-fn a_failure_of_the_host_counts_the_request_of_the_interrupted_call() {
-    let metadata = usage_when_interrupted(priced_start(), host_failure_event);
+fn the_request_of_a_model_call_that_a_failure_of_the_host_interrupts_is_counted() {
+    let metadata = metadata_after_interruption(priced_start(), host_failure_event);
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
     assert!(metadata.tokens.prompt_tokens > 500 && metadata.llm_cost > Some(0.0));
     assert_eq!(metadata.tokens.completion_tokens, 0);
@@ -242,7 +261,7 @@ fn a_failure_of_the_host_counts_the_request_of_the_interrupted_call() {
 fn counts_that_the_provider_reported_before_the_interruption_are_used() {
     let mut received = partial_reply("12345");
     received.metadata.input_tokens = Some(77);
-    let metadata = usage_when_interrupted(priced_start(), |action| cancel_event(action, received.clone()));
+    let metadata = metadata_after_interruption(priced_start(), |action| cancel_event(action, received.clone()));
     assert_eq!(
         (metadata.tokens.prompt_tokens, metadata.tokens.completion_tokens),
         (77, 2)
@@ -253,13 +272,13 @@ fn counts_that_the_provider_reported_before_the_interruption_are_used() {
 fn an_interrupted_model_call_without_a_price_has_no_known_cost() {
     let mut start = priced_start();
     start.price = None;
-    let metadata = usage_when_interrupted(start, |action| cancel_event(action, partial_reply("x")));
+    let metadata = metadata_after_interruption(start, |action| cancel_event(action, partial_reply("x")));
     assert_eq!((metadata.llm_cost, metadata.estimated_calls), (None, 1));
 }
 
 #[test]
 fn an_interrupted_call_of_a_model_with_an_unbounded_context_costs_nothing() {
-    let metadata = usage_when_interrupted(start("q"), |action| cancel_event(action, partial_reply("x")));
+    let metadata = metadata_after_interruption(start("q"), |action| cancel_event(action, partial_reply("x")));
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 0));
     assert_eq!(metadata.tokens.total_tokens, 0);
 }
@@ -273,7 +292,7 @@ fn a_model_call_that_was_not_made_before_the_cancellation_is_not_counted() {
 
 #[test]
 fn an_interrupted_call_counts_towards_the_token_limit() {
-    let run = |text: &str| {
+    let ends_after_partial_reply = |text: &str| {
         let mut start = priced_start();
         start.config.max_tokens = Some(3_000);
         let mut driver = Driver::new(start).script("plan", [plan(&json!([reasoning_item("a", &[])]))]);
@@ -282,8 +301,9 @@ fn an_interrupted_call_counts_towards_the_token_limit() {
         driver.apply(&event);
         driver.run.finished().is_some()
     };
-    assert!(!run("x"));
-    assert!(run(&"x".repeat(9_000)));
+    assert!(!ends_after_partial_reply("x"));
+    let text_of_3000_tokens = "x".repeat(9_000);
+    assert!(ends_after_partial_reply(&text_of_3000_tokens));
 }
 
 /// Returns the start of a run whose conversation is much longer than the context window.
@@ -302,17 +322,18 @@ fn start_with_long_conversation() -> RunStart {
 }
 
 #[test]
-fn a_request_leaves_out_the_oldest_turns_that_do_not_fit() {
+fn the_oldest_messages_of_the_conversation_that_do_not_fit_are_not_in_the_requests() {
     let mut driver = Driver::new(start_with_long_conversation())
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
     driver.drive();
-    for (step, later) in [("plan", 0), ("answer", 2)] {
+    for (step, messages_after_question) in [("plan", 0), ("answer", 2)] {
         let messages = driver.messages(step, 0);
         assert!((3..11).contains(&messages.len()), "{}", messages.len());
-        let question = messages.len() - 1 - later;
-        assert!(messages[question - 1].content_text().starts_with("9 x"));
-        let text = messages[question].content_text();
+        let question_index = messages.len() - 1 - messages_after_question;
+        let newest_earlier_message = messages[question_index - 1].content_text();
+        assert!(newest_earlier_message.starts_with("9 x"));
+        let text = messages[question_index].content_text();
         assert!(text.contains("## Query\n> What is 6 times 7?"), "{text}");
     }
 }
@@ -321,9 +342,9 @@ fn a_request_leaves_out_the_oldest_turns_that_do_not_fit() {
 fn a_step_whose_request_does_not_fit_fails_with_its_token_counts() {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(4_000);
-    let item = json!({"id": "a", "description": "do a", "expectedOutcome": "d".repeat(10_000)});
+    let too_long_item = json!({"id": "a", "description": "do a", "expectedOutcome": "d".repeat(10_000)});
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([item, reasoning_item("b", &[])]))])
+        .script("plan", [plan(&json!([too_long_item, reasoning_item("b", &[])]))])
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -353,8 +374,10 @@ fn a_request_that_is_too_long_for_the_provider_is_retried_at_half_its_size() {
         .script("plan", [exceeds_context(), plan(&json!([]))])
         .script("answer", [says("42")]);
     let report = driver.drive();
-    assert_eq!(driver.messages("plan", 0).len(), 12);
-    assert!(driver.messages("plan", 1).len() < 8);
+    let (refused, retried) = (driver.messages("plan", 0), driver.messages("plan", 1));
+    let (instructions, history, question) = (1, 10, 1);
+    assert_eq!(refused.len(), instructions + history + question);
+    assert!(retried.len() < 8);
     assert_eq!(
         (report.response.metadata.llm_calls, status(&report)),
         (3, RunStatus::Success)

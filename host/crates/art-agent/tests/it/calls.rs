@@ -1,4 +1,5 @@
-//! Tool calls that are announced and ended by events, and runs that another host resumes.
+//! Tool calls, which events announce and end: when they may be made, and what becomes of those in progress if a tool asks a
+//! person or another host resumes the run.
 
 use art_agent::{ApplyError, Run, RunEvent};
 use art_core::agent::RunStatus;
@@ -9,7 +10,8 @@ use serde_json::json;
 
 use crate::harness::*;
 
-/// Returns a driver whose plan has one step, which calls the tools with these expressions. `clock` is a blocking tool.
+/// Returns a driver whose plan has one step, and whose model has requested these calls for it: pairs of a tool and an expression.
+/// `clock` is a blocking tool.
 fn driver_with_calls(batch: &[(&str, &str)]) -> Driver {
     let mut start = start("q");
     for tool in &mut start.tools {
@@ -19,12 +21,13 @@ fn driver_with_calls(batch: &[(&str, &str)]) -> Driver {
     }
     let batch: Vec<_> = batch
         .iter()
-        .map(|(tool, text)| (*tool, json!({"expression": text})))
+        .map(|(tool, expression)| (*tool, json!({"expression": expression})))
         .collect();
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calls(&batch), completes_item("x")])
         .script("answer", [says("ok")]);
+    // The planner gives the plan, and then the model requests the calls.
     driver.answer_all();
     driver.answer_all();
     driver
@@ -38,7 +41,7 @@ fn ready_expressions(driver: &Driver) -> Vec<String> {
         .collect()
 }
 
-/// Announces the ready call with this expression, and ends it with `end`.
+/// Makes the ready call with this expression, and ends it if `end` returns a result.
 fn make_call(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall) -> Option<ToolResult>) {
     let calls = driver.run.ready_calls().into_iter();
     let mut calls = calls.filter(|ready| ready.call.arguments["expression"] == expression);
@@ -50,7 +53,7 @@ fn make_call(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall
 }
 
 fn succeed(call: &ParsedToolCall) -> Option<ToolResult> {
-    Some(tools(call))
+    Some(scripted_result(call))
 }
 
 fn resume_event() -> RunEvent {
@@ -64,7 +67,7 @@ fn stay_in_progress(_: &ParsedToolCall) -> Option<ToolResult> {
     None
 }
 
-// T7: the calls of a reply.
+// T7: the calls of a reply end in any order.
 #[test]
 fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2"), ("calculator", "3")]);
@@ -88,7 +91,7 @@ fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
     assert_eq!(result_ids, call_ids, "results are in the order of the calls");
 }
 
-// Q3a: calls of blocking tools.
+// Q3a: calls of a blocking tool are made alone.
 #[test]
 fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it() {
     let mut driver = driver_with_calls(&[
@@ -103,7 +106,7 @@ fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it()
     make_call(&mut driver, "1", succeed);
     assert_eq!(ready_expressions(&driver), ["3"]);
     make_call(&mut driver, "3", stay_in_progress);
-    assert_eq!(ready_expressions(&driver), [""; 0]);
+    assert!(ready_expressions(&driver).is_empty());
 }
 
 // B9: every call of a suspended reply has a result.
@@ -123,13 +126,12 @@ fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
     );
 }
 
-// S004: one call, one observation.
 #[test]
 fn each_call_has_one_observation_with_its_ending_and_usage() {
-    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "fail")]);
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", FAILS)]);
     driver.drive();
     let observed = driver.observations(ObservationType::ToolExecution);
-    let facts: Vec<_> = observed
+    let items_endings_and_fuel: Vec<_> = observed
         .iter()
         .map(|call| {
             (
@@ -140,10 +142,10 @@ fn each_call_has_one_observation_with_its_ending_and_usage() {
         })
         .collect();
     assert_eq!(
-        facts,
+        items_endings_and_fuel,
         [
-            (Some("a"), json!("failure"), json!(5)),
-            (Some("a"), json!("success"), json!(5)),
+            (Some("a"), json!("failure"), json!(FUEL_PER_CALL)),
+            (Some("a"), json!("success"), json!(FUEL_PER_CALL)),
         ]
     );
 }
@@ -153,10 +155,12 @@ fn a_call_that_was_not_announced_cannot_end_unless_it_was_refused() {
     let mut driver = driver_with_calls(&[("calculator", "1")]);
     let ready = driver.run.ready_calls().remove(0);
     let before = driver.run.clone();
-    let refused = driver.run.apply(&end_event(2_000, ready.action, tools(&ready.call)));
+    let refused = driver
+        .run
+        .apply(&end_event(2_000, ready.action, scripted_result(&ready.call)));
     assert_eq!(refused, Err(ApplyError::NotMade { action: ready.action }));
     assert_eq!(driver.run, before);
-    let mut result = tools(&ready.call);
+    let mut result = scripted_result(&ready.call);
     result.metadata.not_run = true;
     driver.apply(&end_event(2_000, ready.action, result));
     assert!(driver.run.ready_calls().is_empty());
@@ -170,7 +174,7 @@ fn a_call_is_announced_once_and_ends_once() {
     driver.apply(&announced);
     let again = Err(ApplyError::AlreadyMade { action: ready.action });
     assert_eq!(driver.run.apply(&announced), again);
-    let end = end_event(2_000, ready.action, tools(&ready.call));
+    let end = end_event(2_000, ready.action, scripted_result(&ready.call));
     driver.apply(&end);
     assert!(matches!(
         driver.run.apply(&end),
@@ -190,7 +194,7 @@ fn a_cancelled_run_keeps_the_results_of_the_calls_that_ended() {
     assert_eq!(driver.item("a").tool_results.len(), 1);
 }
 
-// P86, B33: calls in progress when a host was stopped.
+// P86, B33: calls in progress when a host was stopped are made again, and no others.
 #[test]
 fn another_host_makes_again_only_calls_that_had_not_ended() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
@@ -199,14 +203,14 @@ fn another_host_makes_again_only_calls_that_had_not_ended() {
     let in_progress = driver.run.calls_in_progress();
     assert_eq!(in_progress.len(), 1);
     assert_eq!(in_progress[0].call.arguments["expression"], "2");
-    assert_eq!(ready_expressions(&driver), [""; 0]);
+    assert!(ready_expressions(&driver).is_empty());
     driver.apply(&resume_event());
     assert_eq!(ready_expressions(&driver), ["2"]);
     assert!(driver.run.calls_in_progress().is_empty());
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// M12: a model call that broke off.
+// M12: a model call that broke off is estimated and counted.
 #[test]
 fn another_host_counts_a_model_call_in_progress_and_makes_it_again() {
     let mut start = start("q");
@@ -220,11 +224,11 @@ fn another_host_counts_a_model_call_in_progress_and_makes_it_again() {
 }
 
 #[test]
-fn the_event_of_a_model_call_comes_before_its_reply() {
+fn a_reply_is_refused_before_the_event_that_announces_its_model_call() {
     let driver = driver_with_plan(&json!([]));
-    let (asked, started) = driver.journal.split_last().unwrap();
+    let (asked, before) = driver.journal.split_last().unwrap();
     assert!(matches!(asked, RunEvent::ModelAsked { .. }));
-    let mut run = Run::replay(started).unwrap();
+    let mut run = Run::replay(before).unwrap();
     let reply = RunEvent::of_reply(2_000, art_agent::ActionId(1), says("42"));
     assert!(matches!(run.apply(&reply), Err(ApplyError::NotMade { .. })));
     run.apply(asked).unwrap();
@@ -233,7 +237,7 @@ fn the_event_of_a_model_call_comes_before_its_reply() {
 }
 
 #[test]
-fn endings_have_the_same_names_in_journals_and_observations() {
+fn an_ending_has_the_same_name_in_journals_and_observations() {
     for ending in [CallEnding::Success, CallEnding::FuelExhausted, CallEnding::NotRun] {
         assert_eq!(json!(ending), json!(ending.as_str()));
     }
@@ -243,25 +247,25 @@ fn endings_have_the_same_names_in_journals_and_observations() {
 fn an_open_call_is_found_until_it_has_ended() {
     let mut driver = driver_with_calls(&[("calculator", "1")]);
     let ready = driver.run.ready_calls().remove(0);
-    let open = |driver: &Driver| driver.run.open_call(ready.action, &ready.call.call_id);
-    assert_eq!(open(&driver).as_ref(), Some(&ready));
+    let found = |driver: &Driver| driver.run.open_call(ready.action, &ready.call.call_id);
+    assert_eq!(found(&driver).as_ref(), Some(&ready));
     assert_eq!(driver.run.open_call(ready.action, "another"), None);
     make_call(&mut driver, "1", stay_in_progress);
-    assert_eq!(open(&driver).as_ref(), Some(&ready));
+    assert_eq!(found(&driver).as_ref(), Some(&ready));
     let end = end_event(2_000, ready.action, succeed(&ready.call).unwrap());
     driver.apply(&end);
-    assert_eq!(open(&driver), None);
+    assert_eq!(found(&driver), None);
 }
 
 #[test]
-fn next_call_returns_a_model_call_until_it_is_asked() {
+fn next_call_returns_a_model_call_until_the_call_is_made() {
     let started = RunEvent::Started {
         at: 1_000,
         start: Box::new(start("q")),
     };
     let (mut run, _) = Run::start(&started).unwrap();
-    let asked = run.clone().ask_models(1_000, |_| String::new()).calls.remove(0);
-    assert_eq!(run.next_call(asked.id).as_ref(), Some(&asked));
+    let call = run.clone().ask_models(1_000, |_| String::new()).calls.remove(0);
+    assert_eq!(run.next_call(call.id).as_ref(), Some(&call));
     run.ask_models(1_000, |_| String::new());
-    assert_eq!(run.next_call(asked.id), None);
+    assert_eq!(run.next_call(call.id), None);
 }

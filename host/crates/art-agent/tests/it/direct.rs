@@ -1,4 +1,4 @@
-//! A run of one call that a person makes.
+//! Direct calls: runs of one tool call that a person makes, without a model.
 
 use art_agent::{CallToMake, Effect, RunStart};
 use art_core::agent::RunStatus;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns the driver of a run of one call. No model is scripted, so a request to a model panics.
+/// Returns the driver of a run of one call. It has no script, so a request to a model panics.
 fn driver_of_call(tool: &str, arguments: Value) -> Driver {
     let call = CallToMake {
         tool_name: tool.to_owned(),
@@ -56,7 +56,7 @@ fn the_arguments_of_a_direct_call_are_never_interpreted() {
 
 #[test]
 fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over() {
-    for (expression, reason) in [("fail", "the abacus is broken"), ("invalid", "not valid")] {
+    for (expression, reason) in [(FAILS, "the abacus is broken"), (IS_REFUSED, "not valid")] {
         let mut driver = driver_of_calculation(expression);
         let report = driver.drive();
         let error = report.response.metadata.error.clone().unwrap();
@@ -92,7 +92,7 @@ fn a_direct_call_that_was_cancelled_cancels_the_run() {
 
 #[test]
 fn the_output_of_a_direct_call_of_a_display_tool_is_in_no_message() {
-    let mut driver = driver_of_calculation("draw");
+    let mut driver = driver_of_calculation(DRAWS);
     let report = driver.drive();
     assert_eq!(
         (status(&report), content(&report)),

@@ -1,3 +1,5 @@
+//! Ends of runs before the answer, events that do not fit a run, and what a run keeps when it stops early.
+
 use art_agent::{ActionId, ApplyError, RunEvent};
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
@@ -7,14 +9,24 @@ use serde_json::json;
 
 use crate::harness::*;
 
+/// Returns a driver whose plan has two items, of which `b` depends on `a`, and whose script completes `a`.
 fn driver_with_two_items() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("1"), completes_item("1")])
 }
 
+/// Returns a driver whose only open action is the tool call of the item `a`.
+fn driver_with_open_tool_call() -> Driver {
+    let mut driver = driver_with_two_items();
+    // The planner gives the plan, and then the model requests the call.
+    driver.answer_all();
+    driver.answer_all();
+    driver
+}
+
 #[test]
 fn a_request_for_a_subtask_ends_the_run_with_an_error() {
-    let mut driver = driver_with_two_items().script("b", [calculate("subtask")]);
+    let mut driver = driver_with_two_items().script("b", [calculate(REQUESTS_SUBTASK)]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert_eq!(
@@ -26,7 +38,7 @@ fn a_request_for_a_subtask_ends_the_run_with_an_error() {
 }
 
 #[test]
-fn a_cancelled_run_opens_no_actions_and_keeps_its_results() {
+fn a_cancelled_run_has_no_open_actions_and_keeps_its_results() {
     let mut driver = driver_with_two_items();
     while driver.run.state().step_outputs.is_empty() {
         driver.answer_all();
@@ -39,9 +51,9 @@ fn a_cancelled_run_opens_no_actions_and_keeps_its_results() {
     assert!(content(&report).contains("- do a: 1"));
 }
 
-// P66: results of a run that stops early.
+// P66: when a run stops early, the results so far are kept with their items.
 #[test]
-fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
+fn a_cancelled_run_keeps_the_tool_results_of_a_step_in_progress() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
     while driver.tool_calls_made.is_empty() {
         driver.answer_all();
@@ -55,7 +67,7 @@ fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
 }
 
 #[test]
-fn a_reply_after_the_end_is_refused() {
+fn a_reply_after_the_end_of_the_run_is_refused() {
     let mut driver = driver_with_two_items();
     let action = driver.first_open_action();
     driver.cancel();
@@ -81,10 +93,8 @@ fn an_action_cannot_be_answered_twice() {
 }
 
 #[test]
-fn missing_results_are_refused() {
-    let mut driver = driver_with_two_items();
-    driver.answer_all();
-    driver.answer_all();
+fn an_event_without_the_results_of_all_calls_of_a_batch_is_refused() {
+    let mut driver = driver_with_open_tool_call();
     let before = driver.run.clone();
     let action = driver.first_open_action();
     let event = RunEvent::ToolsReturned {
@@ -99,10 +109,8 @@ fn missing_results_are_refused() {
 }
 
 #[test]
-fn a_model_reply_to_a_tool_action_is_refused() {
-    let mut driver = driver_with_two_items();
-    driver.answer_all();
-    driver.answer_all();
+fn a_model_reply_to_a_batch_of_tool_calls_is_refused() {
+    let mut driver = driver_with_open_tool_call();
     let action = driver.first_open_action();
     let event = RunEvent::ModelReplied {
         at: 2_000,
@@ -129,7 +137,7 @@ fn an_unknown_action_is_refused() {
 }
 
 #[test]
-fn an_interrupted_step_is_reported_as_started() {
+fn a_step_that_is_in_progress_at_the_cancellation_is_listed_as_not_finished() {
     let mut driver = driver_with_two_items();
     driver.answer_all();
     driver.cancel();

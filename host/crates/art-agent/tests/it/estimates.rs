@@ -1,4 +1,5 @@
-//! Estimates of plans, plans that exceed a budget, and budgets that parallel steps share (M12).
+//! Estimates of what plans will use, plans that are refused because they would exceed a budget, and budgets that parallel steps
+//! share (M12).
 
 use art_agent::{
     Basis, CallEstimate, KeptPlan, ModelBasis, ModelRecord, PlanEstimate, PlanToRun, Quantiles, Run, RunEvent,
@@ -11,32 +12,36 @@ use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Completed, Failed};
 use art_core::price::Price;
 use art_core::provider::ContextWindow;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::harness::*;
 
 /// Returns an item with one planned call of `tool`.
-fn step(id: &str, tool: &str) -> Value {
+fn step_with_call(id: &str, tool: &str) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
         {"toolName": tool, "arguments": {"expression": "1 + 1"}},
     ]})
 }
 
-/// Returns the record of a tool whose calls used `fuel` and had outputs of `bytes_out` bytes.
+/// Returns the record of a tool with one recorded call, which used `fuel` and had an output of `bytes_out` bytes.
 fn record(fuel: u64, bytes_out: u64) -> ToolRecord {
-    let usage = Usage {
+    let usage = ToolUsage {
         fuel,
         wall_us: 10,
         bytes_in: 22,
         bytes_out,
-        ..Usage::default()
+        ..ToolUsage::default()
     };
     ToolRecord::new(Some("digest".to_owned()), &Limits::EXECUTE, &[usage])
 }
 
-/// Returns the start of a run whose model has a limited context and a price, and whose `calculator` has records.
+/// Fuel of the recorded call of `calculator`.
+const RECORDED_FUEL: u64 = 50;
+
+/// Returns the start of a run whose model has a limited context and a price. `calculator` has the record of one call with an
+/// output of `bytes_out` bytes; `clock` has none.
 fn recorded_start(bytes_out: u64) -> RunStart {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(100_000);
@@ -47,36 +52,41 @@ fn recorded_start(bytes_out: u64) -> RunStart {
         cache_write: None,
         long: None,
     });
-    start.records.insert("calculator".to_owned(), record(50, bytes_out));
+    start
+        .records
+        .insert("calculator".to_owned(), record(RECORDED_FUEL, bytes_out));
     start
 }
 
 /// Returns a driver whose planner gives a plan with one call of the calculator.
 fn driver_with_one_call(start: RunStart) -> Driver {
-    Driver::new(start).script("plan", [plan(&json!([step("a", "calculator")]))])
+    Driver::new(start).script("plan", [plan(&json!([step_with_call("a", "calculator")]))])
 }
 
-/// Returns the estimate of a plan that was accepted.
-fn estimate(driver: &mut Driver) -> PlanEstimate {
+/// Lets the planner give its plan, and returns the estimate of the plan.
+fn estimate_of_plan(driver: &mut Driver) -> PlanEstimate {
     driver.answer_all();
     driver.run.estimate().clone()
 }
 
 #[test]
 fn a_planned_call_is_estimated_by_the_records_of_its_tool() {
-    let estimate = estimate(&mut driver_with_one_call(recorded_start(3_000)));
+    let estimate = estimate_of_plan(&mut driver_with_one_call(recorded_start(3_000)));
     let [call] = &estimate.calls[..] else {
         panic!("{estimate:?}")
     };
     assert_eq!(call.basis, Basis::Records { calls: 1 });
-    assert_eq!((call.usage.fuel, estimate.total), (Quantiles::exactly(50), call.usage));
+    assert_eq!(
+        (call.usage.fuel, estimate.total),
+        (Quantiles::exactly(RECORDED_FUEL), call.usage)
+    );
     assert!(estimate.answer.input_tokens.p95 > 1_000, "the output is in the prompt");
 }
 
 #[test]
 fn a_planned_call_without_records_is_estimated_by_its_limits() {
-    let mut driver = Driver::new(recorded_start(3_000)).script("plan", [plan(&json!([step("a", "clock")]))]);
-    let estimate = estimate(&mut driver);
+    let mut driver = Driver::new(recorded_start(3_000)).script("plan", [plan(&json!([step_with_call("a", "clock")]))]);
+    let estimate = estimate_of_plan(&mut driver);
     assert_eq!(estimate.calls[0].basis, Basis::Limits);
     assert_eq!(estimate.calls[0].usage.fuel.p95, Limits::EXECUTE.fuel);
     assert_eq!((estimate.answer.known_outputs, estimate.answer.unknown_outputs), (0, 1));
@@ -85,7 +95,7 @@ fn a_planned_call_without_records_is_estimated_by_its_limits() {
 #[test]
 fn the_estimate_is_part_of_the_observation_of_the_plan() {
     let mut driver = driver_with_one_call(recorded_start(3_000));
-    let expected = estimate(&mut driver);
+    let expected = estimate_of_plan(&mut driver);
     let planned = driver.observations(Kind::Plan);
     let observed = planned.last().unwrap().content["estimate"].clone();
     assert_eq!(serde_json::from_value::<PlanEstimate>(observed).unwrap(), expected);
@@ -101,6 +111,7 @@ fn a_plan_without_calls_has_no_estimate_in_its_observation() {
     assert_eq!(planned.last().unwrap().content.get("estimate"), None);
 }
 
+/// Returns a number of model calls with the tokens that they used together.
 fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
     ModelUsage {
         model_calls,
@@ -109,14 +120,14 @@ fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
     }
 }
 
-/// Returns a driver whose plan has one call of the calculator and one step that is left to the model. The model used `steps` for
-/// earlier steps.
-fn driver_with_call_and_step(steps: &[ModelUsage], limit: impl Fn(&mut RunStart)) -> Driver {
+/// Returns a driver whose planner has given a plan of one call of the calculator and one step that is left to the model. The
+/// records say that the model used `recorded_steps` for earlier steps. `change` changes the start of the run.
+fn driver_with_call_and_step(recorded_steps: &[ModelUsage], change: impl Fn(&mut RunStart)) -> Driver {
     let mut start = recorded_start(3_000);
-    start.model_record = ModelRecord::new(steps, &[]);
+    start.model_record = ModelRecord::new(recorded_steps, &[]);
     start.config.plan_repairs = 0;
-    limit(&mut start);
-    let items = json!([step("a", "calculator"), reasoning_item("b", &["a"])]);
+    change(&mut start);
+    let items = json!([step_with_call("a", "calculator"), reasoning_item("b", &["a"])]);
     let mut driver = Driver::new(start)
         .script("plan", [plan(&items)])
         .script("b", [calculate("1"), completes_item("x")])
@@ -153,7 +164,9 @@ fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
     });
     assert_eq!(estimate.model.tokens, Some(tokens));
     let cost = estimate.model.cost_usd.unwrap();
-    let expected = estimate.answer.cost_usd.unwrap().p95 + 1.1;
+    // 1,100 tokens at 1,000 dollars per million.
+    let step_cost = 1.1;
+    let expected = estimate.answer.cost_usd.unwrap().p95 + step_cost;
     assert!((cost.p95 - expected).abs() < 1e-9, "{cost:?}");
 }
 
@@ -170,7 +183,7 @@ fn the_estimate_of_a_step_is_part_of_the_observation_of_the_plan() {
 }
 
 #[test]
-fn a_plan_is_not_refused_for_a_step_that_is_estimated_by_limits() {
+fn a_plan_is_not_refused_for_a_step_that_is_estimated_only_by_limits() {
     let driver = driver_with_call_and_step(&[], |start| {
         start.config.max_model_calls = 3;
         start.config.max_tokens = Some(10_000);
@@ -186,7 +199,8 @@ fn a_plan_is_not_refused_for_a_step_that_is_estimated_by_limits() {
 #[test]
 fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
     let steps = [used(2, 5_000, 500)];
-    let needed = 12
+    // The call of the planner has used its tokens already.
+    let needed = TOKENS_PER_CALL
         + driver_with_call_and_step(&steps, |_| {})
             .run
             .estimate()
@@ -194,21 +208,21 @@ fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
             .tokens
             .unwrap()
             .p95;
-    let with_tokens = |max| driver_with_call_and_step(&steps, |start| start.config.max_tokens = Some(max));
-    assert!(with_tokens(needed).run.finished().is_none());
-    let refused = with_tokens(needed - 1);
+    let with_max_tokens = |max| driver_with_call_and_step(&steps, |start| start.config.max_tokens = Some(max));
+    assert!(with_max_tokens(needed).run.finished().is_none());
+    let refused = with_max_tokens(needed - 1);
     let limits = &refused.run.finished().unwrap().response.metadata.limits_hit;
     assert!(
         limits[0].starts_with("its steps and the answer will need up to "),
         "{limits:?}"
     );
     assert!(refused.tool_calls_made.is_empty());
-    let with_calls = |max| driver_with_call_and_step(&steps, |start| start.config.max_model_calls = max);
+    let with_max_model_calls = |max| driver_with_call_and_step(&steps, |start| start.config.max_model_calls = max);
     assert!(
-        with_calls(4).run.finished().is_none(),
+        with_max_model_calls(4).run.finished().is_none(),
         "one for the plan, two for the step, one for the answer"
     );
-    let refused = with_calls(3);
+    let refused = with_max_model_calls(3);
     let limits = &refused.run.finished().unwrap().response.metadata.limits_hit;
     assert!(
         limits[0].contains("up to 3 model calls (95th percentile), the run made 1, and its maximum is 3"),
@@ -218,7 +232,7 @@ fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
 
 #[test]
 fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
-    let assumed = estimate(&mut driver_with_one_call(recorded_start(3_000))).answer;
+    let assumed = estimate_of_plan(&mut driver_with_one_call(recorded_start(3_000))).answer;
     assert_eq!(assumed.basis, ModelBasis::Assumption);
     assert_eq!(
         assumed.output_tokens,
@@ -228,19 +242,27 @@ fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
         }
     );
     let mut start = recorded_start(3_000);
-    start.model_record = ModelRecord::new(&[], &[used(1, 900, 20), used(1, 900, 45)]);
-    let recorded = estimate(&mut driver_with_one_call(start)).answer;
+    let recorded_answers = [used(1, 900, 20), used(1, 900, 45)];
+    start.model_record = ModelRecord::new(&[], &recorded_answers);
+    let recorded = estimate_of_plan(&mut driver_with_one_call(start)).answer;
     assert_eq!(recorded.basis, ModelBasis::Records { count: 2 });
     assert_eq!(recorded.output_tokens, Quantiles { median: 20, p95: 45 });
     assert_eq!(recorded.input_tokens, assumed.input_tokens);
 }
 
-/// Each reply of the scripts has 10 input tokens and 2 output tokens.
+/// Returns what `count` model calls of the script use.
+fn used_by_scripted_calls(count: u64) -> ModelUsage {
+    used(count, count * INPUT_TOKENS, count * OUTPUT_TOKENS)
+}
+
 #[test]
 fn a_run_knows_what_its_model_used_for_each_step_and_for_the_answer() {
     let mut driver = driver_with_call_and_step(&[], |_| {});
     driver.drive();
-    let expected = [(ModelWork::Step, used(2, 20, 4)), (ModelWork::Answer, used(1, 10, 2))];
+    let expected = [
+        (ModelWork::Step, used_by_scripted_calls(2)),
+        (ModelWork::Answer, used_by_scripted_calls(1)),
+    ];
     assert_eq!(driver.run.model_work(), expected);
 }
 
@@ -251,19 +273,22 @@ fn what_the_model_used_for_a_failed_step_is_recorded() {
         .script("a", [fails_item("I cannot")])
         .script("answer", [says("The answer.")]);
     driver.drive();
-    assert_eq!(driver.run.model_work(), [(ModelWork::Step, used(1, 10, 2))]);
+    assert_eq!(driver.run.model_work(), [(ModelWork::Step, used_by_scripted_calls(1))]);
 }
 
 #[test]
 fn model_calls_after_failed_planned_calls_are_not_recorded_as_a_step() {
-    let mut failing = step("a", "calculator");
-    failing["toolCalls"][0]["arguments"]["expression"] = json!("fail");
+    let mut failing = step_with_call("a", "calculator");
+    failing["toolCalls"][0]["arguments"]["expression"] = json!(FAILS);
     let mut driver = Driver::new(recorded_start(10))
         .script("plan", [plan(&json!([failing]))])
         .script("a", [completes_item("x")])
         .script("answer", [says("The answer.")]);
     driver.drive();
-    assert_eq!(driver.run.model_work(), [(ModelWork::Answer, used(1, 10, 2))]);
+    assert_eq!(
+        driver.run.model_work(),
+        [(ModelWork::Answer, used_by_scripted_calls(1))]
+    );
 }
 
 #[test]
@@ -287,11 +312,11 @@ fn a_cancelled_step_is_not_recorded() {
     assert!(driver.run.model_work().is_empty());
 }
 
-/// Returns whether a plan is refused under the budget that `limit` sets, and the limits that the run reports.
-fn refused(bytes_out: u64, limit: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
+/// Returns whether a plan with one call is refused, and the limits that the run reports. `set_budget` sets the budget of the run.
+fn is_refused_and_limits(bytes_out: u64, set_budget: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
     let mut start = recorded_start(bytes_out);
     start.config.plan_repairs = 0;
-    limit(&mut start);
+    set_budget(&mut start);
     let mut driver = driver_with_one_call(start);
     driver.answer_all();
     let limits = driver.run.view().limits_hit.to_vec();
@@ -302,30 +327,33 @@ fn refused(bytes_out: u64, limit: impl Fn(&mut RunStart)) -> (bool, Vec<String>)
     (driver.run.finished().is_some(), limits)
 }
 
-/// Returns the 95th percentile of the tokens that a run will have used for its plan and its answer.
+/// Returns the tokens that a run needs for its plan and its answer: those of the call of the planner, and the 95th percentile of
+/// the estimate for the answer.
 fn needed_tokens(bytes_out: u64) -> u64 {
-    let estimate = estimate(&mut driver_with_one_call(recorded_start(bytes_out)));
-    // The planning reply of the script used 12 tokens.
-    12 + estimate.answer.tokens().p95
+    let estimate = estimate_of_plan(&mut driver_with_one_call(recorded_start(bytes_out)));
+    TOKENS_PER_CALL + estimate.answer.tokens().p95
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_plan_is_refused_exactly_if_its_answer_needs_more_tokens_than_are_left(bytes_out in 0_u64..50_000, under in 0_u64..2_000) {
+    fn a_plan_is_refused_exactly_if_its_answer_needs_more_tokens_than_are_left(
+        bytes_out in 0_u64..50_000,
+        distance in 0_u64..2_000,
+    ) {
         let needed = needed_tokens(bytes_out);
-        let is_refused = |max: u64| refused(bytes_out, |start| start.config.max_tokens = Some(max)).0;
-        prop_assert!(!is_refused(needed) && !is_refused(needed + under));
-        prop_assert!(is_refused(needed - 1) && is_refused(needed - 1 - under.min(needed - 1)));
+        let is_refused = |max: u64| is_refused_and_limits(bytes_out, |start| start.config.max_tokens = Some(max)).0;
+        prop_assert!(!is_refused(needed) && !is_refused(needed + distance));
+        prop_assert!(is_refused(needed - 1) && is_refused(needed - 1 - distance.min(needed - 1)));
     }
 }
 
 #[test]
 fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
-    let refused_under = |max: f64| refused(3_000, |start| start.config.max_cost_usd = Some(max));
-    assert!(!refused_under(100.0).0);
-    let (is_refused, limits) = refused_under(1.0);
+    let refused_with_max_cost = |max: f64| is_refused_and_limits(3_000, |start| start.config.max_cost_usd = Some(max));
+    assert!(!refused_with_max_cost(100.0).0);
+    let (is_refused, limits) = refused_with_max_cost(1.0);
     assert!(
         is_refused && limits[0].starts_with("the answer will cost up to $"),
         "{limits:?}"
@@ -336,22 +364,22 @@ fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
 #[test]
 fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
     let mut driver = driver_with_one_call(recorded_start(3_000));
-    let before = estimate(&mut driver).answer.input_tokens;
+    let before = estimate_of_plan(&mut driver).answer.input_tokens;
     let mut journal = driver.journal.clone();
     // As if the prompts had been longer when the journal was written.
-    let asked = journal.iter_mut().find_map(|event| match event {
+    let request_tokens = journal.iter_mut().find_map(|event| match event {
         RunEvent::ModelAsked { tokens, .. } => Some(tokens),
         _ => None,
     });
-    *asked.unwrap() += 5_000;
+    *request_tokens.unwrap() += 5_000;
     let replayed = Run::replay(&journal).unwrap();
     let after = replayed.estimate().answer.input_tokens;
     assert_eq!((after.median, after.p95), (before.median + 5_000, before.p95 + 5_000));
 }
 
 #[test]
-fn a_run_without_a_planner_counts_the_size_of_a_planner_request() {
-    let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step("a", "calculator")]});
+fn the_estimate_of_a_run_without_a_planner_uses_the_size_of_a_request_to_a_planner() {
+    let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step_with_call("a", "calculator")]});
     let plan = KeptPlan::parse(&plan.to_string()).unwrap();
     let mut start = recorded_start(3_000);
     assert_eq!(
@@ -364,19 +392,22 @@ fn a_run_without_a_planner_counts_the_size_of_a_planner_request() {
         values: JsonObject::new(),
     }));
     let start = start.with_request_tokens();
-    let without = RunStart {
+    let without_request_tokens = RunStart {
         request_tokens: 0,
         ..start.clone()
     };
-    let tokens = |start: RunStart| Driver::new(start).run.estimate().answer.input_tokens.p95;
+    let answer_input_tokens = |start: RunStart| Driver::new(start).run.estimate().answer.input_tokens.p95;
     assert!(start.request_tokens > 100);
-    assert_eq!(tokens(start.clone()), tokens(without) + start.request_tokens);
+    assert_eq!(
+        answer_input_tokens(start.clone()),
+        answer_input_tokens(without_request_tokens) + start.request_tokens
+    );
 }
 
 #[test]
 fn a_plan_whose_output_is_the_answer_needs_no_budget_for_an_answer() {
     let is_refused = |raw: bool| {
-        refused(3_000, |start| {
+        is_refused_and_limits(3_000, |start| {
             start.config.max_cost_usd = Some(1.0);
             start.props.raw = raw;
         })
@@ -397,7 +428,7 @@ fn a_plan_is_not_refused_for_outputs_without_records() {
 
 #[test]
 fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
-    let large_plan = || plan(&json!([step("a", "calculator")]));
+    let large_plan = || plan(&json!([step_with_call("a", "calculator")]));
     let mut limited = recorded_start(50_000);
     limited.config.max_tokens = Some(10_000);
     limited.config.plan_repairs = 1;
@@ -409,7 +440,7 @@ fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
     assert_eq!(content(&report), format!("The run ended early: {}.", limits[0]));
     assert!(refused.tool_calls_made.is_empty() && refused.statuses().is_empty());
     let mut repaired = Driver::new(limited)
-        .script("plan", [large_plan(), plan(&json!([step("a", "clock")]))])
+        .script("plan", [large_plan(), plan(&json!([step_with_call("a", "clock")]))])
         .script("answer", [says("ok")]);
     assert_eq!(status(&repaired.drive()), RunStatus::Success);
     assert_eq!(repaired.tool_calls_made.len(), 1);
@@ -420,8 +451,8 @@ fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs
     let mut start = recorded_start(10);
     start.config.plan_repairs = 0;
     let record = start.records.get_mut("calculator").unwrap();
-    record.limits.fuel = 49;
-    let steps = json!([step("a", "calculator"), step("b", "clock")]);
+    record.limits.fuel = RECORDED_FUEL - 1;
+    let steps = json!([step_with_call("a", "calculator"), step_with_call("b", "clock")]);
     let mut driver = Driver::new(start)
         .script("plan", [plan(&steps)])
         .script("answer", [says("ok")]);
@@ -433,8 +464,8 @@ fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs
     assert_eq!(driver.run.estimate().calls.len(), 1);
 }
 
-/// Returns a driver with a plan of parallel steps under a token limit. A model call reserves the tokens of its request, which are
-/// some hundreds here, and 1,000 for its reply.
+/// Returns a driver whose planner has given a plan of `count` parallel steps. The run may use `max_tokens` tokens, and a model
+/// call reserves the tokens of its request, which are some hundreds here, and 1,000 for its reply.
 fn driver_with_parallel_steps(count: usize, max_tokens: u64) -> Driver {
     let mut start = recorded_start(10);
     start.config.max_tokens = Some(max_tokens);
@@ -449,7 +480,7 @@ fn driver_with_parallel_steps(count: usize, max_tokens: u64) -> Driver {
 }
 
 #[test]
-fn a_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
+fn a_model_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
     let mut driver = driver_with_parallel_steps(2, 1_100);
     assert_eq!(driver.open_actions().len(), 1, "the second call waits");
     driver.answer_all();
@@ -460,17 +491,18 @@ fn a_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
 }
 
 #[test]
-fn calls_run_at_the_same_time_if_the_budget_is_enough_for_all() {
+fn model_calls_are_made_at_the_same_time_if_the_budget_is_enough_for_all() {
     assert_eq!(driver_with_parallel_steps(2, 100_000).open_actions().len(), 2);
 }
 
 #[test]
-fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
+fn a_model_call_that_waited_is_not_made_if_the_budget_is_used_up_meanwhile() {
     let mut driver = driver_with_parallel_steps(2, 1_100);
     let id = driver.first_open_action();
     let mut reply = completes_item("x").unwrap();
+    // More than the budget.
     reply.metadata.input_tokens = Some(5_000);
-    driver.apply(&art_agent::RunEvent::ModelReplied {
+    driver.apply(&RunEvent::ModelReplied {
         at: 2_000,
         action: id,
         reply,
@@ -481,7 +513,7 @@ fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
 }
 
 #[test]
-fn a_cancelled_run_drops_the_calls_that_wait() {
+fn a_cancelled_run_drops_the_model_calls_that_wait_for_the_budget() {
     let mut driver = driver_with_parallel_steps(2, 1_100);
     driver.cancel();
     assert_eq!(driver.open_actions(), []);
@@ -490,10 +522,13 @@ fn a_cancelled_run_drops_the_calls_that_wait() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Every reply uses 1,000 tokens, less than each call reserves. Without reservations, the parallel steps together could exceed
-    /// the limit by four calls.
+    /// Every model call uses 1,000 tokens, less than each reserves. Without reservations, the parallel steps together could
+    /// exceed the limit by four calls.
     #[test]
-    fn parallel_calls_exceed_a_budget_by_at_most_one_of_them(max_tokens in 100_u64..9_000, picks in prop::collection::vec(0_usize..4, 12)) {
+    fn parallel_model_calls_exceed_a_budget_by_less_than_one_call(
+        max_tokens in 100_u64..9_000,
+        picks in prop::collection::vec(0_usize..4, 12),
+    ) {
         let mut driver = driver_with_parallel_steps(6, max_tokens);
         for pick in picks {
             let mut open = driver.open_actions();
@@ -502,8 +537,8 @@ proptest! {
             }
             let action = open.swap_remove(pick % open.len());
             for mut event in driver.answer(action) {
-                if let art_agent::RunEvent::ModelReplied { reply, .. } = &mut event {
-                    reply.metadata.input_tokens = Some(998);
+                if let RunEvent::ModelReplied { reply, .. } = &mut event {
+                    reply.metadata.input_tokens = Some(1_000 - OUTPUT_TOKENS);
                 }
                 driver.apply(&event);
             }

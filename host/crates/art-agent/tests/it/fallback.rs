@@ -1,5 +1,6 @@
-//! Runs random plans with random failures, replies and orders of results, and checks that planned calls that succeeded are not made
-//! again and that every run ends with no step in progress.
+//! Runs random plans with random failures, replies and orders of results. If the planned calls of a step do not complete it, a
+//! model carries it out. The test checks that planned calls that succeeded are not made again, and that every run ends with no
+//! step in progress.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use crate::harness::*;
 /// Maximum number of events of a run. A run with more counts as endless.
 const MAX_EVENTS: usize = 600;
 
-/// The random decisions of one case. Once they are used up, everything succeeds.
+/// The random choices of one case, as numbers. Once they are used up, each choice is 0, with which everything succeeds.
 struct Choices(std::vec::IntoIter<u8>);
 
 impl Choices {
@@ -26,10 +27,17 @@ impl Choices {
     }
 }
 
-/// A call that succeeded: its step, tool, arguments and the number in its output.
-type Success = (String, String, Value, u64);
+/// A planned call that succeeded.
+#[derive(Debug, PartialEq)]
+struct Success {
+    step: String,
+    tool: String,
+    arguments: Value,
+    /// The number in the output, or 0 if there is none.
+    number: u64,
+}
 
-/// A run that is driven by random decisions.
+/// A run that is driven by random choices.
 struct Case {
     driver: Driver,
     choices: Choices,
@@ -39,24 +47,24 @@ struct Case {
     call_ids: BTreeSet<String>,
     /// Planned calls that succeeded.
     succeeded: Vec<Success>,
-    /// Steps that had a model call.
-    asked: BTreeSet<String>,
-    /// Steps whose planned calls all succeeded.
-    carried_out: BTreeSet<String>,
-    /// Number of steps that updates added.
-    added: usize,
+    /// Steps about which the model was asked.
+    steps_with_model_call: BTreeSet<String>,
+    /// Steps whose planned calls all succeeded, so that no model is needed for them.
+    steps_done_by_plan: BTreeSet<String>,
+    /// Number of steps that changes of the plan added.
+    added_steps: usize,
 }
 
-/// Returns a step with up to three calls, or none. It may take values of the steps before it, which may be missing.
+/// Returns a step with at most three planned calls. The calls may take values of the steps before it, which may not exist.
 fn random_step(id: &str, before: &[String], choices: &mut Choices) -> Value {
     let call = |n: usize, choices: &mut Choices| {
-        let own = format!("{id} {n}");
-        let taken = before.get(choices.pick_below(before.len() + 2));
-        let expression = match taken {
-            None => json!(own),
+        let unique_text = format!("{id} {n}");
+        let source_step = before.get(choices.pick_below(before.len() + 2));
+        let expression = match source_step {
+            None => json!(unique_text),
             Some(step) => {
                 let path = ["/result", "/result", "/gone", ""][choices.pick_below(4)];
-                json!({"$concat": [own, " ", {"$from": step, "path": path}]})
+                json!({"$concat": [unique_text, " ", {"$from": step, "path": path}]})
             }
         };
         let tool = ["calculator", "clock"][choices.pick_below(2)];
@@ -83,8 +91,8 @@ fn random_plan(choices: &mut Choices) -> Value {
 }
 
 impl Case {
-    fn new(decisions: Vec<u8>) -> Self {
-        let mut choices = Choices(decisions.into_iter());
+    fn new(choices: Vec<u8>) -> Self {
+        let mut choices = Choices(choices.into_iter());
         let mut start = start("q");
         start.config.max_parallel_items = u32::try_from(1 + choices.pick_below(4)).unwrap();
         if choices.pick_below(4) == 1 {
@@ -96,13 +104,13 @@ impl Case {
         Self {
             driver,
             choices,
-            // The driver's own times are earlier.
+            // Later than the events that the driver has applied.
             at: 1_000_000,
             call_ids: BTreeSet::new(),
             succeeded: Vec::new(),
-            asked: BTreeSet::new(),
-            carried_out: BTreeSet::new(),
-            added: 0,
+            steps_with_model_call: BTreeSet::new(),
+            steps_done_by_plan: BTreeSet::new(),
+            added_steps: 0,
         }
     }
 
@@ -139,7 +147,7 @@ impl Case {
 
     /// Returns the results of calls, in any order, each of which may be an error.
     fn results(&mut self, item: &str, calls: &[ParsedToolCall]) -> Vec<ToolResult> {
-        let is_planned = !self.asked.contains(item);
+        let is_planned = !self.steps_with_model_call.contains(item);
         let mut results = Vec::new();
         for call in calls {
             assert!(
@@ -147,11 +155,11 @@ impl Case {
                 "`{}` is made twice",
                 call.call_id
             );
-            let made = |(step, tool, arguments, _): &Success| {
-                step == item && *tool == call.tool_name && *arguments == call.arguments
+            let is_same_call = |success: &&Success| {
+                success.step == item && success.tool == call.tool_name && success.arguments == call.arguments
             };
-            let again = self.succeeded.iter().find(|success| made(success));
-            assert_eq!(again, None, "the call succeeded before");
+            let earlier_success = self.succeeded.iter().find(is_same_call);
+            assert_eq!(earlier_success, None, "the call succeeded before");
             let result = self.result(call);
             if is_planned && result.status == ToolStatus::Success {
                 let number = result
@@ -159,26 +167,31 @@ impl Case {
                     .as_ref()
                     .and_then(|output| output["result"].as_u64())
                     .unwrap_or_default();
-                let (tool, arguments) = (call.tool_name.clone(), call.arguments.clone());
-                self.succeeded.push((item.to_owned(), tool, arguments, number));
+                self.succeeded.push(Success {
+                    step: item.to_owned(),
+                    tool: call.tool_name.clone(),
+                    arguments: call.arguments.clone(),
+                    number,
+                });
             }
             let position = self.choices.pick_below(results.len() + 1);
             results.insert(position, result);
         }
         let all_succeeded = results.iter().all(|result| result.status == ToolStatus::Success);
-        if is_planned && all_succeeded && self.made_all(item, calls) {
-            self.carried_out.insert(item.to_owned());
+        if is_planned && all_succeeded && self.completes(item, calls) {
+            self.steps_done_by_plan.insert(item.to_owned());
         }
         results
     }
 
-    /// Returns whether `calls` are all planned calls of a step, and all tools that it requires.
-    fn made_all(&self, item_id: &str, calls: &[ParsedToolCall]) -> bool {
+    /// Returns whether `calls` are all planned calls of a step and use all tools that the step requires.
+    fn completes(&self, item_id: &str, calls: &[ParsedToolCall]) -> bool {
         let item = self.driver.item(item_id);
         let is_called = |tool: &String| calls.iter().any(|call| call.tool_name == *tool);
         calls.len() == item.tool_calls.len() && item.required_tools.iter().all(is_called)
     }
 
+    /// Returns a random result of a call. The output of a success is a number that no other output has, or else a text.
     fn result(&mut self, call: &ParsedToolCall) -> ToolResult {
         let error = |code| ToolResult::error(call, code, "it does not work");
         match self.choices.pick_below(8) {
@@ -194,11 +207,12 @@ impl Case {
         }
     }
 
-    /// Returns a reply of the model for a step. Asserts that `prompt` shows the outputs of the calls that succeeded.
+    /// Returns a random reply of the model for a step. Asserts that `prompt` shows the outputs of the planned calls that
+    /// succeeded.
     fn reply(&mut self, item: &str, prompt: &str) -> Reply {
-        self.asked.insert(item.to_owned());
-        assert!(!self.carried_out.contains(item), "no model is needed for {item}");
-        for (step, _, _, number) in self.succeeded.iter().filter(|success| success.0 == item) {
+        self.steps_with_model_call.insert(item.to_owned());
+        assert!(!self.steps_done_by_plan.contains(item), "no model is needed for {item}");
+        for Success { step, number, .. } in self.succeeded.iter().filter(|success| success.step == item) {
             assert!(
                 *number == 0 || prompt.contains(&number.to_string()),
                 "the output of {step} is not shown"
@@ -211,24 +225,24 @@ impl Case {
             4 => says("{\"toolCalls\": 1}"),
             5 => self.repeated_call(item),
             6 => native_calls([native_call("x", "clock", "{}"), native_call("y", "calculator", "{")]),
-            7 => self.update(),
+            7 => self.reply_with_added_step(),
             _ => completes_item("done"),
         }
     }
 
-    /// Returns a reply that makes the first successful call of a step again, or completes the step if there is none.
+    /// Returns a reply that makes the first successful planned call of a step again, or completes the step if there is none.
     fn repeated_call(&self, item: &str) -> Reply {
-        let Some((_, tool, arguments, _)) = self.succeeded.iter().find(|success| success.0 == item) else {
+        let Some(success) = self.succeeded.iter().find(|success| success.step == item) else {
             return completes_item("done");
         };
-        calls(&[(tool, arguments.clone())])
+        calls(&[(&success.tool, success.arguments.clone())])
     }
 
-    /// Returns a reply that adds a step with planned calls.
-    fn update(&mut self) -> Reply {
-        self.added += 1;
+    /// Returns a reply that adds a step with planned calls to the plan.
+    fn reply_with_added_step(&mut self) -> Reply {
+        self.added_steps += 1;
         let before: Vec<String> = self.driver.statuses().iter().map(|(id, _)| (*id).to_owned()).collect();
-        let step = random_step(&format!("u{}", self.added), &before, &mut self.choices);
+        let step = random_step(&format!("u{}", self.added_steps), &before, &mut self.choices);
         let pending = self
             .driver
             .run
@@ -247,7 +261,7 @@ impl Case {
     fn check_end(&self) {
         let report = self.driver.run.finished().unwrap();
         assert!(!report.response.response.content.is_empty());
-        let was_limited = !report.response.metadata.limits_hit.is_empty();
+        let reached_a_limit = !report.response.metadata.limits_hit.is_empty();
         for item in &self.driver.run.state().todo_list {
             use TodoItemStatus::{InProgress, Pending, Waiting};
             assert!(
@@ -256,7 +270,7 @@ impl Case {
                 item.id,
                 item.status
             );
-            assert!(item.status != Pending || was_limited, "{} was not started", item.id);
+            assert!(item.status != Pending || reached_a_limit, "{} was not started", item.id);
         }
     }
 }
@@ -266,8 +280,8 @@ proptest! {
 
     /// The driver replays the journal after every event and compares the runs.
     #[test]
-    fn successful_calls_are_not_made_again_and_every_step_ends(decisions in prop::collection::vec(any::<u8>(), 0..160)) {
-        let mut case = Case::new(decisions);
+    fn successful_calls_are_not_made_again_and_every_step_ends(choices in prop::collection::vec(any::<u8>(), 0..160)) {
+        let mut case = Case::new(choices);
         case.drive();
         case.check_end();
     }

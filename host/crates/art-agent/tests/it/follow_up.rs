@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns the state after a question whose step `a` gave 42.
-fn prior_state() -> PesAgentStateData {
+/// Returns the stored state of a thread after one question, whose plan had the step `a` with the result 42.
+fn state_after_first_question() -> PesAgentStateData {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("42")]);
@@ -18,7 +18,8 @@ fn prior_state() -> PesAgentStateData {
     driver.saved_state().clone()
 }
 
-fn follow_up(query: &str, prior: PesAgentStateData) -> Driver {
+/// Returns the driver of a run that asks a further question in a thread with this state.
+fn follow_up_driver(query: &str, prior: PesAgentStateData) -> Driver {
     let mut start = start(query);
     start.props.trace_id = Some("second".to_owned());
     start.prior = Some(prior);
@@ -33,24 +34,25 @@ fn calculator_step(id: &str, expression: impl Into<Value>) -> Value {
     ]})
 }
 
-/// Asks a question that the plan of `items` answers. All of its steps have planned calls.
-fn ask(query: &str, prior: PesAgentStateData, items: &Value) -> Driver {
-    let mut driver = follow_up(query, prior)
+/// Asks a question in a thread with this state, and runs it to its end. The planner gives a plan of `items`, all of which have
+/// planned calls.
+fn run_question(query: &str, prior: PesAgentStateData, items: &Value) -> Driver {
+    let mut driver = follow_up_driver(query, prior)
         .script("plan", [plan(items)])
         .script("answer", [says("ok")]);
     driver.drive();
     driver
 }
 
-/// Returns the texts of all messages of the first request of `step`.
-fn prompt(driver: &Driver, step: &str) -> String {
+/// Returns the texts of all messages of the first request of `plan`, an item, or `answer`.
+fn prompt_text(driver: &Driver, step: &str) -> String {
     let messages = driver.messages(step, 0);
     let texts: Vec<_> = messages.iter().map(|message| message.content_text()).collect();
     texts.join("\n\n")
 }
 
-/// Returns the JSON of a section.
-fn section(prompt: &str, heading: &str) -> Value {
+/// Returns the JSON of a section of a prompt.
+fn json_section(prompt: &str, heading: &str) -> Value {
     let rest = prompt.split(&format!("## {heading}\n")).nth(1).unwrap();
     serde_json::from_str(rest.lines().next().unwrap()).unwrap()
 }
@@ -61,8 +63,8 @@ fn the_same_question_twice_runs_its_tools_twice() {
         calculator_step("a", "1"),
         calculator_step("b", json!({"$concat": [{"$from": "a", "path": "/result"}]}))
     ]);
-    let first = ask("q", PesAgentStateData::default(), &items);
-    let second = ask("q", first.saved_state().clone(), &items);
+    let first = run_question("q", PesAgentStateData::default(), &items);
+    let second = run_question("q", first.saved_state().clone(), &items);
     for driver in [&first, &second] {
         assert_eq!(driver.tool_calls_made.len(), 2);
         let metadata = &driver.run.finished().unwrap().response.metadata;
@@ -73,7 +75,7 @@ fn the_same_question_twice_runs_its_tools_twice() {
 
 #[test]
 fn a_step_may_have_the_id_of_a_step_of_an_earlier_question() {
-    let mut driver = follow_up("And half of it?", prior_state())
+    let mut driver = follow_up_driver("And half of it?", state_after_first_question())
         .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
         .script("a", [completes_item("21")])
         .script("answer", [says("21")]);
@@ -87,18 +89,19 @@ fn a_step_may_have_the_id_of_a_step_of_an_earlier_question() {
 }
 
 #[test]
-fn five_follow_ups_need_no_repair() {
+fn five_follow_up_questions_need_no_repair_of_their_plans() {
     let items = json!([calculator_step("step_1", "1")]);
     let mut state = PesAgentStateData::default();
     for n in 1..=6 {
-        let driver = ask(&format!("question {n}"), state, &items);
-        assert_eq!(driver.run.finished().unwrap().response.metadata.llm_calls, 2);
+        let driver = run_question(&format!("question {n}"), state, &items);
+        let llm_calls = driver.run.finished().unwrap().response.metadata.llm_calls;
+        assert_eq!(llm_calls, 2, "one for the plan and one for the answer");
         state = driver.saved_state().clone();
     }
     let questions: Vec<_> = state
         .earlier_questions
         .iter()
-        .map(|asked| asked.query.as_str())
+        .map(|question| question.query.as_str())
         .collect();
     assert_eq!(
         questions,
@@ -108,9 +111,9 @@ fn five_follow_ups_need_no_repair() {
 
 #[test]
 fn a_planned_call_takes_an_output_of_an_earlier_question() {
-    let first = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
+    let first = run_question("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
     let value = json!({"$concat": ["halve ", {"$from": "q1.a", "path": "/result"}]});
-    let second = ask(
+    let second = run_question(
         "And half of it?",
         first.saved_state().clone(),
         &json!([calculator_step("a", value)]),
@@ -122,7 +125,7 @@ fn a_planned_call_takes_an_output_of_an_earlier_question() {
 
 #[test]
 fn a_reference_to_a_missing_or_unfit_earlier_result_is_a_fault() {
-    let first = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
+    let first = run_question("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
     let faults = [
         ("q1.a", "/gone", "the output of `q1.a` has nothing at `/gone`"),
         ("q1.a", "/result", "a string is asked for, `/result` of `q1.a` is `42`"),
@@ -132,10 +135,13 @@ fn a_reference_to_a_missing_or_unfit_earlier_result_is_a_fault() {
             "`$from` names `q2.a`, which is not in the plan; did you mean `q1.a`?",
         ),
     ];
-    for (name, path, expected) in faults {
-        let taken = json!({"$from": name, "path": path});
-        let mut driver = follow_up("And half of it?", first.saved_state().clone())
-            .script("plan", [plan(&json!([calculator_step("b", taken)])), plan(&json!([]))])
+    for (step, path, expected) in faults {
+        let reference = json!({"$from": step, "path": path});
+        let mut driver = follow_up_driver("And half of it?", first.saved_state().clone())
+            .script(
+                "plan",
+                [plan(&json!([calculator_step("b", reference)])), plan(&json!([]))],
+            )
             .script("answer", [says("ok")]);
         driver.drive();
         let message = driver.last_message("plan", 1);
@@ -146,13 +152,16 @@ fn a_reference_to_a_missing_or_unfit_earlier_result_is_a_fault() {
 
 #[test]
 fn an_output_that_was_cut_for_the_store_cannot_be_referenced() {
-    let mut state = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]))
+    let mut state = run_question("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]))
         .saved_state()
         .clone();
     state.todo_list[0].tool_results[0].output = Some(json!("xxx... [kept 3 of 9 bytes]"));
-    let taken = json!({"$from": "q1.a"});
-    let mut driver = follow_up("And now?", state)
-        .script("plan", [plan(&json!([calculator_step("b", taken)])), plan(&json!([]))])
+    let reference = json!({"$from": "q1.a"});
+    let mut driver = follow_up_driver("And now?", state)
+        .script(
+            "plan",
+            [plan(&json!([calculator_step("b", reference)])), plan(&json!([]))],
+        )
         .script("answer", [says("ok")]);
     driver.drive();
     let message = driver.last_message("plan", 1);
@@ -164,7 +173,7 @@ fn an_output_that_was_cut_for_the_store_cannot_be_referenced() {
 
 #[test]
 fn a_step_id_that_names_an_earlier_result_is_refused() {
-    let mut driver = follow_up("And half of it?", prior_state())
+    let mut driver = follow_up_driver("And half of it?", state_after_first_question())
         .script("plan", [plan(&json!([calculator_step("q1.a", "1")])), plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -176,8 +185,8 @@ fn a_step_id_that_names_an_earlier_result_is_refused() {
 }
 
 #[test]
-fn a_step_of_a_model_reads_the_earlier_results_that_it_depends_on() {
-    let first = ask(
+fn the_prompt_of_a_step_shows_the_earlier_results_that_the_step_depends_on() {
+    let first = run_question(
         "first",
         PesAgentStateData::default(),
         &json!([calculator_step("a", "1"), calculator_step("b", "2")]),
@@ -187,28 +196,28 @@ fn a_step_of_a_model_reads_the_earlier_results_that_it_depends_on() {
         reasoning_item("d", &["c"]),
         reasoning_item("e", &[])
     ]);
-    let mut driver = follow_up("second", first.saved_state().clone())
+    let mut driver = follow_up_driver("second", first.saved_state().clone())
         .script("plan", [plan(&items)])
         .script("c", [completes_item("x")])
         .script("d", [completes_item("y")])
         .script("e", [completes_item("z")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let read = |step: &str| -> Vec<Value> {
+    let shown_earlier_steps = |step: &str| -> Vec<Value> {
         let prompt = driver.last_message(step, 0);
-        let entries = section(&prompt, "Results of earlier questions");
+        let entries = json_section(&prompt, "Results of earlier questions");
         assert_eq!(entries[0]["question"], "first");
         let steps = entries[0]["steps"].as_array().unwrap();
         steps.iter().map(|step| step["stepId"].clone()).collect()
     };
-    assert_eq!(read("c"), ["q1.b"]);
-    assert_eq!(read("d"), ["q1.b"]);
-    assert_eq!(read("e"), ["q1.a", "q1.b"]);
+    assert_eq!(shown_earlier_steps("c"), ["q1.b"]);
+    assert_eq!(shown_earlier_steps("d"), ["q1.b"]);
+    assert_eq!(shown_earlier_steps("e"), ["q1.a", "q1.b"]);
 }
 
 #[test]
 fn the_planner_sees_earlier_results_with_their_question_and_no_current_plan() {
-    let mut driver = follow_up("And half of it?", prior_state())
+    let mut driver = follow_up_driver("And half of it?", state_after_first_question())
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("21")]);
     driver.drive();
@@ -225,50 +234,59 @@ fn the_planner_sees_earlier_results_with_their_question_and_no_current_plan() {
 }
 
 #[test]
-fn earlier_results_are_bounded_in_the_prompts() {
-    let first = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "big")]));
-    let second = ask("And now?", first.saved_state().clone(), &json!([]));
+fn long_earlier_results_are_cut_in_the_prompts() {
+    let first = run_question(
+        "q",
+        PesAgentStateData::default(),
+        &json!([calculator_step("a", BIG_OUTPUT)]),
+    );
+    let second = run_question("And now?", first.saved_state().clone(), &json!([]));
     let prompt = second.last_message("plan", 0);
     assert!(prompt.contains("[truncated 6"), "{prompt}");
     assert!(prompt.len() < 8_000, "{}", prompt.len());
 }
 
 #[test]
-fn the_answer_lists_earlier_results_apart_from_those_of_its_plan() {
-    let second = ask("And now?", prior_state(), &json!([calculator_step("b", "1")]));
-    let prompt = prompt(&second, "answer");
-    assert_eq!(section(&prompt, "Completed steps")[0]["stepId"], "b");
-    assert_eq!(section(&prompt, "Completed steps").as_array().unwrap().len(), 1);
-    let earlier = section(&prompt, "Results of earlier questions");
+fn the_request_for_the_answer_lists_earlier_results_apart_from_those_of_the_plan() {
+    let second = run_question(
+        "And now?",
+        state_after_first_question(),
+        &json!([calculator_step("b", "1")]),
+    );
+    let prompt = prompt_text(&second, "answer");
+    assert_eq!(json_section(&prompt, "Completed steps")[0]["stepId"], "b");
+    assert_eq!(json_section(&prompt, "Completed steps").as_array().unwrap().len(), 1);
+    let earlier = json_section(&prompt, "Results of earlier questions");
     assert_eq!(earlier[0]["question"], "What is 6 times 7?");
     assert_eq!(earlier[0]["steps"][0]["stepId"], "q1.a");
 }
 
 #[test]
 fn a_report_has_only_the_steps_and_sources_of_its_question() {
-    let second = ask("Thanks.", prior_state(), &json!([]));
+    let second = run_question("Thanks.", state_after_first_question(), &json!([]));
     let report = second.run.finished().unwrap();
     assert_eq!((report.items.len(), report.sources.len()), (0, 0));
     assert_eq!(second.run.view().items.len(), 0);
 }
 
 #[test]
-fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
+fn a_failure_of_an_earlier_question_does_not_make_the_next_run_partial() {
     let mut first = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [fails_item("no")])
         .script("answer", [says("It failed.")]);
     assert_eq!(status(&first.drive()), RunStatus::Partial);
-    let second = ask("Thanks.", first.saved_state().clone(), &json!([]));
+    let second = run_question("Thanks.", first.saved_state().clone(), &json!([]));
     assert_eq!(status(second.run.finished().unwrap()), RunStatus::Success);
-    let earlier = section(&prompt(&second, "answer"), "Results of earlier questions");
+    let earlier = json_section(&prompt_text(&second, "answer"), "Results of earlier questions");
     assert_eq!(earlier[0]["steps"][0]["error"], "no");
 }
 
-/// Asks a second question whose budget allows only two model calls: one for the plan and one for its step `b`.
-fn driver_stopped_early() -> Driver {
+/// Asks a second question with a budget of only two model calls: one for the plan and one for its step `b`, which stays
+/// unfinished.
+fn run_with_unfinished_plan() -> Driver {
     let mut start = start("And half of it?");
     start.props.trace_id = Some("second".to_owned());
-    start.prior = Some(prior_state());
+    start.prior = Some(state_after_first_question());
     start.config.max_model_calls = 2;
     let items = json!([calculator_step("a", "1"), tool_item("b", &["a"])]);
     let mut driver = Driver::new(start)
@@ -280,7 +298,7 @@ fn driver_stopped_early() -> Driver {
 
 #[test]
 fn a_run_that_ends_early_lists_no_results_of_an_earlier_question() {
-    let driver = driver_stopped_early();
+    let driver = run_with_unfinished_plan();
     let text = content(driver.run.finished().unwrap());
     insta::assert_snapshot!(text, @r#"
     The run ended early: the run made its maximum of 2 model calls.
@@ -292,8 +310,8 @@ fn a_run_that_ends_early_lists_no_results_of_an_earlier_question() {
 }
 
 #[test]
-fn a_failed_answer_is_not_partial_because_of_earlier_results() {
-    let mut driver = follow_up("And half of it?", prior_state())
+fn a_run_without_an_answer_is_not_partial_because_of_earlier_results() {
+    let mut driver = follow_up_driver("And half of it?", state_after_first_question())
         .script("plan", [plan(&json!([tool_item("b", &[])]))])
         .script("b", [times_out()])
         .script("answer", [times_out()]);
@@ -304,22 +322,22 @@ fn a_failed_answer_is_not_partial_because_of_earlier_results() {
 
 #[test]
 fn a_run_without_a_question_finishes_the_plan_and_answers_its_question() {
-    let mut driver = follow_up("", driver_stopped_early().saved_state().clone())
+    let mut driver = follow_up_driver("", run_with_unfinished_plan().saved_state().clone())
         .script("b", [calculate("2"), completes_item("21")])
         .script("answer", [says("21")]);
     let report = driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed), ("b", Completed)]);
     assert_eq!((status(&report), report.items.len()), (RunStatus::Success, 2));
-    assert!(prompt(&driver, "answer").contains("## Query\n> And half of it?"));
+    assert!(prompt_text(&driver, "answer").contains("## Query\n> And half of it?"));
     assert_eq!(driver.saved_state().earlier_questions.len(), 1);
 }
 
 // B36, B37: a changed plan keeps results and creation times.
 #[test]
 fn a_question_may_continue_an_unfinished_plan() {
-    let before = driver_stopped_early();
+    let before = run_with_unfinished_plan();
     let completed_item = json!({"id": "a", "description": "changed", "status": "completed"});
-    let mut driver = follow_up("Go on.", before.saved_state().clone())
+    let mut driver = follow_up_driver("Go on.", before.saved_state().clone())
         .script("plan", [plan(&json!([completed_item, tool_item("b", &["a"])]))])
         .script("b", [calculate("2"), completes_item("21")])
         .script("answer", [says("21")]);
@@ -334,31 +352,32 @@ fn a_question_may_continue_an_unfinished_plan() {
     assert_eq!(driver.saved_state().query, "And half of it?");
     assert_eq!(driver.saved_state().earlier_questions.len(), 1);
     let prompt = driver.last_message("plan", 0);
-    insta::assert_snapshot!(prompt.split("## Current plan").nth(1).unwrap().lines().nth(1).unwrap(), @r#"{"question":"And half of it?","intent":"Intent","todoList":[{"id":"a","description":"do a","status":"completed","stepType":"tool","requiredTools":["calculator"],"dependencies":[],"toolCalls":[{"toolName":"calculator","arguments":{"expression":"1"}}]},{"id":"b","description":"do b","status":"pending","stepType":"tool","requiredTools":["calculator"],"dependencies":["a"]}]}"#);
+    let current_plan = prompt.split("## Current plan").nth(1).unwrap().lines().nth(1).unwrap();
+    insta::assert_snapshot!(current_plan, @r#"{"question":"And half of it?","intent":"Intent","todoList":[{"id":"a","description":"do a","status":"completed","stepType":"tool","requiredTools":["calculator"],"dependencies":[],"toolCalls":[{"toolName":"calculator","arguments":{"expression":"1"}}]},{"id":"b","description":"do b","status":"pending","stepType":"tool","requiredTools":["calculator"],"dependencies":["a"]}]}"#);
 }
 
 #[test]
 fn another_question_replaces_an_unfinished_plan() {
-    let driver = ask(
+    let driver = run_question(
         "Something else.",
-        driver_stopped_early().saved_state().clone(),
+        run_with_unfinished_plan().saved_state().clone(),
         &json!([calculator_step("a", "2")]),
     );
     assert_eq!(driver.statuses(), [("a", Completed)]);
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "2"}));
     let state = driver.saved_state();
     assert_eq!(state.query, "Something else.");
-    let asked: Vec<_> = state
+    let earlier_questions: Vec<_> = state
         .earlier_questions
         .iter()
-        .map(|asked| asked.query.as_str())
+        .map(|question| question.query.as_str())
         .collect();
-    assert_eq!(asked, ["What is 6 times 7?", "And half of it?"]);
+    assert_eq!(earlier_questions, ["What is 6 times 7?", "And half of it?"]);
 }
 
 #[test]
-fn a_continued_plan_may_leave_out_a_completed_step_that_it_depends_on() {
-    let mut driver = follow_up("Go on.", driver_stopped_early().saved_state().clone())
+fn a_continued_plan_keeps_a_completed_step_that_it_omits_but_depends_on() {
+    let mut driver = follow_up_driver("Go on.", run_with_unfinished_plan().saved_state().clone())
         .script("plan", [plan(&json!([reasoning_item("c", &["a"])]))])
         .script("c", [completes_item("21")])
         .script("answer", [says("21")]);
@@ -372,11 +391,11 @@ fn a_continued_plan_may_leave_out_a_completed_step_that_it_depends_on() {
 }
 
 #[test]
-fn an_item_in_progress_at_a_crash_is_run_again() {
-    let mut state = prior_state();
+fn an_item_that_was_in_progress_at_a_crash_is_started_again() {
+    let mut state = state_after_first_question();
     state.todo_list[0].status = InProgress;
     state.current_step_id = Some("a".to_owned());
-    let mut driver = follow_up("", state)
+    let mut driver = follow_up_driver("", state)
         .script("a", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("42")]);
     driver.drive();
@@ -384,8 +403,9 @@ fn an_item_in_progress_at_a_crash_is_run_again() {
     assert_eq!(driver.item("a").actual_tool_calls.len(), 1);
 }
 
-/// Returns a state as version 0.1 stored it: without earlier questions, and with the steps of all questions in one plan.
-fn old_state(last: art_core::pes::TodoItemStatus) -> PesAgentStateData {
+/// Returns a state as version 0.1 stored it: without earlier questions, and with the steps of all questions in one plan. Its last
+/// step has the status `last`.
+fn state_of_version_0_1(last: art_core::pes::TodoItemStatus) -> PesAgentStateData {
     serde_json::from_value(json!({
         "threadId": "thread", "intent": "I", "title": "T", "plan": "P", "currentStepId": null, "isPaused": false,
         "todoList": [
@@ -400,9 +420,9 @@ fn old_state(last: art_core::pes::TodoItemStatus) -> PesAgentStateData {
 #[test]
 fn results_that_an_older_host_stored_are_available_to_the_next_question() {
     let half = json!({"$concat": [{"$from": "q1.step_1", "path": "/result"}, " / 2"]});
-    let driver = ask(
+    let driver = run_question(
         "And half of it?",
-        old_state(Failed),
+        state_of_version_0_1(Failed),
         &json!([calculator_step("step_1", half)]),
     );
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "4 / 2"}));
@@ -410,27 +430,28 @@ fn results_that_an_older_host_stored_are_available_to_the_next_question() {
 }
 
 #[test]
-fn a_thread_that_an_older_host_left_unfinished_can_be_continued() {
-    let mut driver = follow_up("", old_state(Pending))
+fn an_unfinished_plan_that_an_older_host_stored_can_be_continued() {
+    let mut driver = follow_up_driver("", state_of_version_0_1(Pending))
         .script("step_2", [completes_item("2")])
         .script("answer", [says("2")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
     assert_eq!(driver.statuses(), [("step_1", Completed), ("step_2", Completed)]);
 }
 
-// A45: follow-up questions, also twice in a row.
+// A45: a follow-up question uses the results of earlier ones, also twice in a row.
 #[test]
 fn a_call_may_take_outputs_of_two_earlier_questions() {
-    let second = ask(
+    let second = run_question(
         "And half of it?",
-        prior_state(),
+        state_after_first_question(),
         &json!([calculator_step("b", "42 / 2")]),
     );
-    let taken = json!({"$concat": [{"$from": "q1.a", "path": "/result"}, {"$from": "q2.b", "path": "/result"}]});
-    let third = ask(
+    let joined_outputs =
+        json!({"$concat": [{"$from": "q1.a", "path": "/result"}, {"$from": "q2.b", "path": "/result"}]});
+    let third = run_question(
         "And a third?",
         second.saved_state().clone(),
-        &json!([calculator_step("b", taken)]),
+        &json!([calculator_step("b", joined_outputs)]),
     );
     assert_eq!(third.tool_calls_made[0].arguments, json!({"expression": "4242"}));
 }
@@ -450,8 +471,8 @@ fn a_run_needs_a_trace_id() {
 }
 
 #[test]
-fn an_answer_without_a_plan_leaves_an_unfinished_plan_and_does_not_count_it() {
-    let mut driver = follow_up("Thanks.", driver_stopped_early().saved_state().clone())
+fn an_answer_without_a_plan_keeps_an_unfinished_plan_and_does_not_report_it() {
+    let mut driver = follow_up_driver("Thanks.", run_with_unfinished_plan().saved_state().clone())
         .script("plan", [says(r#"{"answer": "You are welcome."}"#)]);
     let report = driver.drive();
     assert_eq!((status(&report), report.items.len()), (RunStatus::Success, 0));

@@ -1,5 +1,5 @@
-//! A driver without a model: it answers each action from a script, keeps a journal, and replays the journal after every
-//! event.
+//! A driver for tests. It answers the model calls of a run from a script and the tool calls from a stand-in for tools, keeps a
+//! journal, and replays the journal after every event.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,19 +15,59 @@ use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, StopReason};
 use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest, ToolResult, ToolSchema, ToolStatus};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use serde_json::{Value, json};
 
 pub type Reply = Result<ModelReply, ModelError>;
 
-/// A request to the model.
+/// Tokens of the request that belongs to each reply of [`says`], as the model reports them.
+pub const INPUT_TOKENS: u64 = 10;
+
+/// Tokens of each reply of [`says`], as the model reports them.
+pub const OUTPUT_TOKENS: u64 = 2;
+
+/// Tokens of a model call with a reply of [`says`].
+pub const TOKENS_PER_CALL: u64 = INPUT_TOKENS + OUTPUT_TOKENS;
+
+/// Fuel that each tool call uses.
+pub const FUEL_PER_CALL: u64 = 5;
+
+/// Time in milliseconds that each answer to an action takes.
+pub const ANSWER_MS: u64 = 10;
+
+// Expressions with which a call of a tool has another result than 42; see `scripted_result`.
+
+/// The call fails.
+pub const FAILS: &str = "fail";
+/// The call fails because the tool was denied a right.
+pub const IS_DENIED: &str = "deny";
+/// The call is refused before its tool runs.
+pub const IS_REFUSED: &str = "invalid";
+/// The tool requests a subtask.
+pub const REQUESTS_SUBTASK: &str = "subtask";
+/// The tool writes the file `out.csv`.
+pub const SAVES_FILE: &str = "save";
+/// The output has 10,000 characters.
+pub const BIG_OUTPUT: &str = "big";
+/// The output has 20,000 characters.
+pub const HUGE_OUTPUT: &str = "huge";
+/// The tool asks the model for help.
+pub const REQUESTS_HELP: &str = "assist";
+/// The tool asks the model for help by failing.
+pub const FAILS_REQUESTING_HELP: &str = "assist!";
+/// The output is for display.
+pub const DRAWS: &str = "draw";
+/// The call fails and has an output for display.
+pub const FAILS_DRAWING: &str = "draw!";
+
+/// A request to the model, with what it is for.
 pub struct StepRequest {
     /// `plan`, the identifier of an item, or `answer`.
     pub step: String,
     pub request: ModelRequest,
 }
 
-/// A model call or a batch of tool calls to carry out.
+/// An action for the driver: a model call, or those calls of a batch that may be made now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     CallModel(ModelCall),
@@ -35,6 +75,7 @@ pub enum Action {
         id: ActionId,
         item_id: String,
         calls: Vec<ParsedToolCall>,
+        /// The arguments of the calls that take files of earlier calls, each with the identifier of its call.
         files: Vec<(String, FileArgument)>,
     },
 }
@@ -72,22 +113,22 @@ pub fn end_event(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
         ToolStatus::Suspended => CallEnding::Suspended,
         ToolStatus::Error => CallEnding::Failure,
     };
-    let usage = Usage {
-        fuel: 5,
-        ..Usage::default()
+    let usage = ToolUsage {
+        fuel: FUEL_PER_CALL,
+        ..ToolUsage::default()
     };
     let id = result.metadata.suspension_id.clone();
     let end = Box::new(CallEnd {
         usage,
         duration_ms: 1,
-        suspension: id.map(|id| Box::new(question(&id, &result))),
+        suspension: id.map(|id| Box::new(question_of_tool(&id, &result))),
         ..CallEnd::new(result, ending)
     });
     RunEvent::ToolEnded { at, action, end }
 }
 
-/// Returns the question of a tool that asks whether it may go on. The person's approval becomes the result of the call.
-pub fn question(id: &str, result: &ToolResult) -> SuspendedCall {
+/// Returns the suspension of a call whose tool asks whether it may go on. The decision becomes the result of the call.
+pub fn question_of_tool(id: &str, result: &ToolResult) -> SuspendedCall {
     SuspendedCall {
         suspension_id: id.to_owned(),
         call: ParsedToolCall {
@@ -96,7 +137,7 @@ pub fn question(id: &str, result: &ToolResult) -> SuspendedCall {
             arguments: json!({"expression": "ask", "validated": true}),
         },
         tool_digest: None,
-        input: "blake3:input".to_owned(),
+        input_digest: "blake3:input".to_owned(),
         cause: SuspensionCause::Tool,
         form: FeedbackSchema::confirm("go on?"),
         details: None,
@@ -146,7 +187,7 @@ pub fn call_event(at: u64, action: ActionId, call: &ParsedToolCall) -> RunEvent 
     }
 }
 
-/// Runs the agent with scripted replies and tools.
+/// Drives a run with scripted replies and a stand-in for tools.
 pub struct Driver {
     pub run: Run,
     pub journal: Vec<RunEvent>,
@@ -156,19 +197,20 @@ pub struct Driver {
     pub requests: Vec<StepRequest>,
     /// Every call that reached the tools.
     pub tool_calls_made: Vec<ParsedToolCall>,
-    /// The arguments of these calls that are files of tools, with the identifiers of the calls.
+    /// The arguments of these calls that take files of earlier calls, each with the identifier of its call.
     pub file_arguments: Vec<(String, FileArgument)>,
     /// Largest number of actions that were open at the same time.
     pub max_open_actions: usize,
-    /// Whether to replay the journal after every event. Long runs do not.
+    /// Whether to replay the journal after every event. Tests with many events turn this off.
     pub checks_replay: bool,
-    /// The model calls that were asked and not answered.
-    models: BTreeMap<ActionId, ModelCall>,
+    /// The model calls that were made and have no reply yet.
+    model_calls: BTreeMap<ActionId, ModelCall>,
+    /// The replies that are left for `plan`, for each item, and for `answer`.
     script: BTreeMap<String, VecDeque<Reply>>,
-    tools: fn(&ParsedToolCall) -> ToolResult,
     now: u64,
 }
 
+/// Returns the schema of a tool with one parameter, `expression`, and one example.
 pub fn tool(name: &str) -> ToolSchema {
     let description = format!("Does {name}.");
     let schema = json!({"type": "object", "properties": {"expression": {"type": "string"}}});
@@ -194,14 +236,14 @@ pub fn start(query: &str) -> RunStart {
     start
 }
 
-/// Returns a reply with this text.
+/// Returns a reply with this text, and with token counts.
 pub fn says(text: impl Into<String>) -> Reply {
     let mut reply = ModelReply {
         text: text.into(),
         ..ModelReply::default()
     };
-    reply.metadata.input_tokens = Some(10);
-    reply.metadata.output_tokens = Some(2);
+    reply.metadata.input_tokens = Some(INPUT_TOKENS);
+    reply.metadata.output_tokens = Some(OUTPUT_TOKENS);
     Ok(reply)
 }
 
@@ -270,13 +312,13 @@ pub fn fails_item(reason: &str) -> Reply {
     says(json!({"content": reason, "nextStepDecision": "fail_item"}).to_string())
 }
 
-/// Returns the error of a request that does not fit the context window.
+/// Returns the error of a provider that refuses a request because it does not fit the context window.
 pub fn exceeds_context() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::ContextLengthExceeded,
         message: "the request has too many tokens".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     })
 }
 
@@ -295,26 +337,25 @@ pub fn times_out() -> Reply {
         code: ModelErrorCode::Timeout,
         message: "no answer within 30 s".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     })
 }
 
-/// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before the
-/// tool runs, a text that begins with `ask` suspends the call, `subtask` requests a subtask, `save` writes a file, `big` returns
-/// 10,000 characters and `huge` 20,000, `assist` requests help of the model, `assist!` requests it by failing, `draw` returns
-/// output for display, and `draw!` fails with such output.
-pub fn tools(call: &ParsedToolCall) -> ToolResult {
+/// Stands in for all tools: returns the result of a call, which is 42 for most expressions. The constants of this file, such as
+/// [`FAILS`], are expressions with other results. With an expression that begins with `ask` the tool asks a person; the
+/// suspension of `ask` is `s`, that of `ask1` is `s1`.
+pub fn scripted_result(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
     match call.arguments["expression"].as_str() {
-        Some("fail") => ToolResult::error(call, ToolErrorCode::IoError, "the abacus is broken"),
-        Some("deny") => ToolResult::error(call, ToolErrorCode::PermissionDenied, "the abacus is locked"),
-        Some("invalid") => {
+        Some(FAILS) => ToolResult::error(call, ToolErrorCode::IoError, "the abacus is broken"),
+        Some(IS_DENIED) => ToolResult::error(call, ToolErrorCode::PermissionDenied, "the abacus is locked"),
+        Some(IS_REFUSED) => {
             let mut refused = ToolResult::error(call, ToolErrorCode::ValidationError, "`expression` is not valid");
             refused.metadata.not_run = true;
             refused
         }
-        Some("subtask") => ToolResult::error(call, ToolErrorCode::NotImplemented, "a subtask cannot be run yet"),
+        Some(REQUESTS_SUBTASK) => ToolResult::error(call, ToolErrorCode::NotImplemented, "a subtask cannot be run yet"),
         Some(ask) if ask.starts_with("ask") => {
             let suspended = json!({
                 "callId": call.call_id, "toolName": call.tool_name, "status": "suspended",
@@ -322,33 +363,33 @@ pub fn tools(call: &ParsedToolCall) -> ToolResult {
             });
             serde_json::from_value(suspended).unwrap()
         }
-        Some("assist") => {
+        Some(REQUESTS_HELP) => {
             let request = json!({"action": "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
             ToolResult::success(call, request)
         }
-        Some("assist!") => {
+        Some(FAILS_REQUESTING_HELP) => {
             let output = Some(json!({"prompt": "Shorten this."}));
             let result = ToolResult::error(call, ToolErrorCode::LlmAssistRequired, "shorten this");
             ToolResult { output, ..result }
         }
-        Some("save") => {
+        Some(SAVES_FILE) => {
             let file = json!({"mediaType": "text/csv", "filename": "out.csv", "bytes": 4, "digest": "blake3:a"});
             result.metadata.attachments = serde_json::from_value(json!([file])).unwrap();
             result
         }
-        Some("draw") => {
+        Some(DRAWS) => {
             let mut drawn = ToolResult::success(call, json!({"bars": "walrus"}));
             drawn.metadata.for_display = true;
             drawn
         }
-        Some("draw!") => {
+        Some(FAILS_DRAWING) => {
             let mut failed = ToolResult::error(call, ToolErrorCode::Unknown, "shorten this");
             failed.output = Some(json!({"prompt": "Shorten this."}));
             failed.metadata.for_display = true;
             failed
         }
-        Some("huge") => ToolResult::success(call, json!("x".repeat(20_000))),
-        Some("big") => ToolResult::success(call, json!("x".repeat(10_000))),
+        Some(HUGE_OUTPUT) => ToolResult::success(call, json!("x".repeat(20_000))),
+        Some(BIG_OUTPUT) => ToolResult::success(call, json!("x".repeat(10_000))),
         _ => result,
     }
 }
@@ -370,13 +411,12 @@ impl Driver {
             file_arguments: Vec::new(),
             max_open_actions: 0,
             checks_replay: true,
-            models: BTreeMap::new(),
+            model_calls: BTreeMap::new(),
             script: BTreeMap::new(),
-            tools,
             now: 1_000,
         };
         driver.record_effects(effects);
-        driver.ask_models();
+        driver.make_model_calls();
         driver
     }
 
@@ -386,7 +426,7 @@ impl Driver {
         self
     }
 
-    /// Answers actions until the run waits for a decision, and returns its report.
+    /// Answers actions until the run can only wait for decisions, and returns its provisional report.
     pub fn drive_to_question(&mut self) -> RunReport {
         loop {
             if let Some(report) = self.run.waiting_report() {
@@ -412,18 +452,20 @@ impl Driver {
         self.run.finished().unwrap().clone()
     }
 
-    /// Asks the models that can be asked.
-    fn ask_models(&mut self) {
+    /// Makes the open model calls that can be made.
+    fn make_model_calls(&mut self) {
         let asked = self.run.ask_models(self.now, |_| "digest".to_owned());
         self.journal.extend(asked.events);
         self.record_effects(asked.effects);
-        self.models.extend(asked.calls.into_iter().map(|call| (call.id, call)));
+        self.model_calls
+            .extend(asked.calls.into_iter().map(|call| (call.id, call)));
         if self.run.finished().is_some() {
-            self.models.clear();
+            self.model_calls.clear();
         }
     }
 
-    /// Returns the open actions, oldest first.
+    /// Returns the actions that wait for an answer of the driver, oldest first: model calls that were made, and tool calls that
+    /// may be made.
     pub fn open_actions(&self) -> Vec<Action> {
         let mut batches: BTreeMap<ActionId, Action> = BTreeMap::new();
         for ready in self.run.ready_calls() {
@@ -440,14 +482,14 @@ impl Driver {
             }
         }
         batches.extend(
-            self.models
+            self.model_calls
                 .iter()
                 .map(|(id, call)| (*id, Action::CallModel(call.clone()))),
         );
         batches.into_values().collect()
     }
 
-    /// Answers all open actions, in order.
+    /// Answers all actions that are open now, in order. Actions that are opened by an answer stay open.
     pub fn answer_all(&mut self) {
         let actions = self.open_actions();
         self.max_open_actions = self.max_open_actions.max(actions.len());
@@ -467,7 +509,7 @@ impl Driver {
 
     /// Returns the events that answer `action`, from the script or from the tools.
     pub fn answer(&mut self, action: Action) -> Vec<RunEvent> {
-        self.now += 10;
+        self.now += ANSWER_MS;
         let at = self.now;
         match action {
             Action::CallModel(call) => {
@@ -488,7 +530,8 @@ impl Driver {
             Action::CallTools { id, calls, files, .. } => {
                 self.file_arguments.extend(files);
                 let mut events: Vec<_> = calls.iter().map(|call| call_event(at, id, call)).collect();
-                let results = calls.iter().rev().map(self.tools);
+                // The calls end in the reverse order.
+                let results = calls.iter().rev().map(scripted_result);
                 events.extend(results.map(|result| end_event(at, id, result)));
                 self.tool_calls_made.extend(calls);
                 events
@@ -499,13 +542,13 @@ impl Driver {
     /// Applies an event and adds it to the journal. Checks that the journal replays to the same run.
     pub fn apply(&mut self, event: &RunEvent) {
         let text = serde_json::to_string(event).unwrap();
-        let read: RunEvent = serde_json::from_str(&text).unwrap();
-        assert_eq!(&read, event);
+        let stored: RunEvent = serde_json::from_str(&text).unwrap();
+        assert_eq!(&stored, event);
         let effects = self.run.apply(event).unwrap();
         if let RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } = event {
-            self.models.remove(action);
+            self.model_calls.remove(action);
         }
-        self.journal.push(read);
+        self.journal.push(stored);
         let saves = effects.iter().skip(1).filter(|effect| **effect == Effect::SaveState);
         assert_eq!(
             saves.count(),
@@ -513,19 +556,19 @@ impl Driver {
             "a state is saved at most once, before the other effects"
         );
         self.record_effects(effects);
-        self.ask_models();
+        self.make_model_calls();
         if self.checks_replay {
             assert_eq!(Run::replay(&self.journal).unwrap(), self.run);
         }
     }
 
     /// Forgets the model calls in progress, as a stopped host does.
-    pub fn forget_models(&mut self) {
-        self.models.clear();
+    pub fn forget_model_calls(&mut self) {
+        self.model_calls.clear();
     }
 
     pub fn cancel(&mut self) {
-        self.now += 10;
+        self.now += ANSWER_MS;
         let event = RunEvent::CancelRequested {
             at: self.now,
             interrupted: Vec::new(),
@@ -566,18 +609,18 @@ impl Driver {
             .collect()
     }
 
-    /// Returns the `n`th request of `step`, from 0.
+    /// Returns the request number `n`, from 0, of `plan`, an item, or `answer`.
     pub fn request(&self, step: &str, n: usize) -> &ModelRequest {
         let mut requests = self.requests.iter().filter(|request| request.step == step);
         &requests.nth(n).unwrap().request
     }
 
-    /// Returns the messages of the `n`th request of `step`, from 0.
+    /// Returns the messages of the request number `n`, from 0, of `plan`, an item, or `answer`.
     pub fn messages(&self, step: &str, n: usize) -> Vec<Message> {
         self.request(step, n).prompt.0.clone()
     }
 
-    /// Returns the text of the last message of the `n`th request of `step`, from 0.
+    /// Returns the text of the last message of the request number `n`, from 0, of `plan`, an item, or `answer`.
     pub fn last_message(&self, step: &str, n: usize) -> String {
         self.messages(step, n).last().unwrap().content_text().to_owned()
     }
@@ -587,7 +630,7 @@ impl Driver {
     }
 }
 
-/// Returns the tools whose schemas the request of a step contains, in its tools or in its prompt.
+/// Returns the names of the tools whose schemas the request of a step contains, in its tools or in its prompt.
 pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
     if !request.tools.is_empty() {
         return request.tools.iter().map(|tool| tool.name.clone()).collect();
@@ -608,7 +651,7 @@ pub fn status(report: &RunReport) -> RunStatus {
     report.response.metadata.status
 }
 
-/// Creates a driver whose script begins with a plan of these items.
+/// Creates the driver of a run that asks what 6 times 7 is, and whose script begins with a plan of these items.
 pub fn driver_with_plan(items: &Value) -> Driver {
     Driver::new(start("What is 6 times 7?")).script("plan", [plan(items)])
 }

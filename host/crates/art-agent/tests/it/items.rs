@@ -1,4 +1,7 @@
 //! The steps of a plan: the replies of their models, their calls, results, failures, attachments and files.
+//!
+//! The calculator of the tests returns 42, except for the expressions that `harness::tools` lists: `fail` fails, `big` has a long
+//! output, and so on.
 
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -11,12 +14,13 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
+/// Returns a driver of a plan with the item `a`, which requires the calculator.
 fn driver_with_tool_item() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
-fn calls_and_results_are_structured_turns() {
+fn calls_and_results_are_messages_of_the_next_request() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 1);
@@ -62,7 +66,7 @@ fn the_status_change_of_a_completed_item_carries_its_output() {
     assert_eq!(changes[1].parent_id.as_deref(), Some("a"));
 }
 
-// A42. Here the run says that it hit a limit, so it is partial.
+// A42: a step at its last iteration ends with its latest content. The run reports the limit, so its status is partial.
 #[test]
 fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit() {
     let mut start = start("q");
@@ -89,8 +93,8 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
     );
 }
 
-// A41 unwraps an output with `status` and `data`. This host unwraps no output: the result of a step without content is the whole
-// output.
+// A41: a step without content has the output of its tool as its result. This is the whole output, even if it has the fields
+// `status` and `data`.
 #[test]
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
@@ -117,7 +121,8 @@ fn the_third_identical_call_is_refused_with_a_reason() {
 
 #[test]
 fn a_call_that_was_denied_is_not_made_again() {
-    let mut driver = driver_with_tool_item().script("a", [calculate("deny"), calculate("deny"), completes_item("42")]);
+    let mut driver =
+        driver_with_tool_item().script("a", [calculate(IS_DENIED), calculate(IS_DENIED), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     let message = driver.last_message("a", 2);
@@ -129,21 +134,22 @@ fn a_call_that_was_denied_is_not_made_again() {
 
 #[test]
 fn a_denied_call_may_be_made_with_other_arguments() {
-    let mut driver = driver_with_tool_item().script("a", [calculate("deny"), calculate("1"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate(IS_DENIED), calculate("1"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
 #[test]
 fn malformed_calls_are_reported_to_the_model() {
-    let mut driver = run_without_reminders([says("{\"toolCalls\":[{]}"), calculate("1"), completes_item("42")]);
+    let mut driver = driver_without_reminders([says("{\"toolCalls\":[{]}"), calculate("1"), completes_item("42")]);
     driver.drive();
     let message = driver.last_message("a", 1);
     assert!(message.contains("the JSON of the reply is not valid"), "{message}");
 }
 
-/// Returns a run with one tool item, whose required tool is not enforced.
-fn run_without_reminders(replies: [Reply; 3]) -> Driver {
+/// Returns a driver of a plan with the item `a`, which requires the calculator. Its model is never reminded to call the
+/// calculator.
+fn driver_without_reminders(replies: [Reply; 3]) -> Driver {
     let mut start = start("q");
     start.config.taef_max_retries = 0;
     Driver::new(start)
@@ -154,23 +160,23 @@ fn run_without_reminders(replies: [Reply; 3]) -> Driver {
 
 #[test]
 fn a_call_with_invalid_native_arguments_gets_an_error_result_and_is_not_made() {
-    let mut driver = run_without_reminders([
+    let mut driver = driver_without_reminders([
         native_call("x", "calculator", "{\"a\":"),
         calculate("1"),
         completes_item("42"),
     ]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
-    let answer = driver.last_message("a", 1);
+    let result = driver.last_message("a", 1);
     assert!(
-        answer.contains("VALIDATION_ERROR") && answer.contains("not valid JSON"),
-        "{answer}"
+        result.contains("VALIDATION_ERROR") && result.contains("not valid JSON"),
+        "{result}"
     );
 }
 
 #[test]
 fn a_tool_error_is_a_result_that_the_model_reads() {
-    let mut driver = driver_with_tool_item().script("a", [calculate("fail"), calculate("1"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate(FAILS), calculate("1"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -182,7 +188,7 @@ fn a_tool_error_is_a_result_that_the_model_reads() {
 // A49: a run with a failed tool still answers.
 #[test]
 fn a_required_tool_whose_calls_all_failed_is_reported() {
-    let mut driver = driver_with_tool_item().script("a", [calculate("fail"), completes_item("about 40")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate(FAILS), completes_item("about 40")]);
     let report = driver.drive();
     assert_eq!(report.items[0].status, TodoItemStatus::Completed);
     let error = "its required tool `calculator` only failed: the abacus is broken";
@@ -193,7 +199,7 @@ fn a_required_tool_whose_calls_all_failed_is_reported() {
 
 #[test]
 fn a_step_with_neither_content_nor_output_fails_with_the_error_of_its_tool() {
-    let mut driver = driver_with_tool_item().script("a", [calculate("fail"), completes_item("")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate(FAILS), completes_item("")]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -202,7 +208,7 @@ fn a_step_with_neither_content_nor_output_fails_with_the_error_of_its_tool() {
 }
 
 #[test]
-fn a_model_may_fail_a_step() {
+fn a_model_may_declare_that_its_step_failed() {
     let mut driver = driver_with_tool_item().script("a", [fails_item("there is no table")]);
     let report = driver.drive();
     assert_eq!(report.items[0].status, TodoItemStatus::Failed);
@@ -222,7 +228,7 @@ fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
             "plan",
             [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
         )
-        .script("a", [calculate("big"), completes_item("")])
+        .script("a", [calculate(BIG_OUTPUT), completes_item("")])
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -235,7 +241,8 @@ fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
     assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000))));
 }
 
-/// Returns a run with the attachment `sales.csv`. Its step `a` calls the calculator with `argument`, and then its model gives `replies`.
+/// Returns a driver of a run with the attachment `sales.csv`. The model of its step `a` calls the calculator with `argument`,
+/// and then gives `replies`.
 fn driver_with_attachment(argument: &str, replies: &[Reply]) -> Driver {
     let mut start = start("Sum it up.");
     start.props.attachments = vec![QueryAttachment {
@@ -314,18 +321,19 @@ fn a_call_whose_attachments_are_too_large_gets_an_error_result_and_is_not_made()
         text: "x".repeat(1 << 20),
         base64: None,
     }];
-    let many = calls(&[("calculator", json!({"csv": vec!["attachment:a"; 1_000]}))]);
+    let with_thousand_attachments = calls(&[("calculator", json!({"csv": vec!["attachment:a"; 1_000]}))]);
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [many, calculate("1"), completes_item("3")])
+        .script("a", [with_thousand_attachments, calculate("1"), completes_item("3")])
         .script("answer", [says("ok")]);
     driver.checks_replay = false;
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
-    let answer = driver.last_message("a", 1);
-    assert!(answer.contains("no tool takes more than 4194304"), "{answer}");
+    let result = driver.last_message("a", 1);
+    assert!(result.contains("no tool takes more than 4194304"), "{result}");
 }
 
+/// Returns a reply that calls the calculator with the attachment `name`. The JSON pointer of this argument is `/more/0/a~1b`.
 fn call_with_attachment(name: &str) -> Reply {
     calls(&[(
         "calculator",
@@ -336,7 +344,7 @@ fn call_with_attachment(name: &str) -> Reply {
 #[test]
 fn a_file_of_a_tool_is_passed_to_a_later_step() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
-        .script("a", [calculate("save"), completes_item("saved")])
+        .script("a", [calculate(SAVES_FILE), completes_item("saved")])
         .script("b", [call_with_attachment("out.csv"), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -369,7 +377,7 @@ fn a_file_of_a_tool_is_passed_to_a_later_step() {
 }
 
 #[test]
-fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
+fn a_file_of_the_question_is_not_replaced_by_a_file_of_a_tool_with_the_same_name() {
     let mut start = start("q");
     start.props.attachments = vec![QueryAttachment {
         name: "out.csv".to_owned(),
@@ -381,7 +389,7 @@ fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
         .script(
             "a",
             [
-                calculate("save"),
+                calculate(SAVES_FILE),
                 call_with_attachment("out.csv"),
                 call_with_attachment("out-2.csv"),
                 call_with_attachment("none"),
@@ -400,7 +408,7 @@ fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
 #[test]
 fn a_later_question_can_take_a_file_of_an_earlier_one() {
     let mut first = driver_with_plan(&json!([tool_item("a", &[])]))
-        .script("a", [calculate("save"), completes_item("saved")])
+        .script("a", [calculate(SAVES_FILE), completes_item("saved")])
         .script("answer", [says("ok")]);
     first.drive();
     let mut start = start("and now?");
@@ -431,7 +439,7 @@ fn display_output_is_not_read_by_the_model() {
             "plan",
             [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
         )
-        .script("a", [calculate("draw"), completes_item("shown")])
+        .script("a", [calculate(DRAWS), completes_item("shown")])
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -447,7 +455,7 @@ fn display_output_is_in_no_prompt_even_if_the_model_gives_no_content() {
             "plan",
             [plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))],
         )
-        .script("a", [calculate("draw"), completes_item("")])
+        .script("a", [calculate(DRAWS), completes_item("")])
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -464,7 +472,7 @@ fn display_output_is_in_no_prompt_even_if_the_model_gives_no_content() {
 fn display_output_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
     let mut first = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [calculate("draw"), completes_item("")])
+        .script("a", [calculate(DRAWS), completes_item("")])
         .script("answer", [times_out()]);
     let answer = content(&first.drive()).to_owned();
     assert!(!answer.contains("walrus"), "{answer}");
@@ -521,11 +529,11 @@ fn refuses_function_calls() -> Reply {
         code: ModelErrorCode::ToolsNotSupported,
         message: "this model does not support tools".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     })
 }
 
-fn native_start() -> RunStart {
+fn start_with_native_tools() -> RunStart {
     let mut start = start("What is 6 times 7?");
     start.native_tools = true;
     start
@@ -533,7 +541,7 @@ fn native_start() -> RunStart {
 
 #[test]
 fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
-    let mut driver = Driver::new(native_start())
+    let mut driver = Driver::new(start_with_native_tools())
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
         .script(
             "a",
@@ -549,24 +557,16 @@ fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
         .iter()
         .filter(|request| request.step == "a" || request.step == "b");
     let in_prompt = |request: &ModelRequest| request.prompt.0[1].content_text().contains("\"inputSchema\"");
-    let forms: Vec<_> = steps
+    let forms_of_tools: Vec<_> = steps
         .map(|StepRequest { request, .. }| (!request.tools.is_empty(), in_prompt(request)))
         .collect();
-    assert_eq!(
-        forms,
-        [
-            (true, false),
-            (false, true),
-            (false, true),
-            (false, true),
-            (false, true)
-        ]
-    );
+    let (functions, text) = ((true, false), (false, true));
+    assert_eq!(forms_of_tools, [functions, text, text, text, text]);
 }
 
 #[test]
 fn a_step_keeps_its_results_when_the_model_then_refuses_function_calls() {
-    let mut driver = Driver::new(native_start())
+    let mut driver = Driver::new(start_with_native_tools())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script(
             "a",
@@ -579,13 +579,13 @@ fn a_step_keeps_its_results_when_the_model_then_refuses_function_calls() {
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
     let (before, after) = (driver.messages("a", 1), driver.messages("a", 2));
-    assert_eq!(before[2..], after[2..]);
-    assert_ne!(before[1], after[1]);
+    assert_eq!(before[2..], after[2..], "the call and its result are kept");
+    assert_ne!(before[1], after[1], "the message with the task now describes the tools");
 }
 
 #[test]
-fn function_calls_that_are_refused_are_retried_once() {
-    let mut driver = Driver::new(native_start())
+fn refused_function_calls_are_retried_only_once() {
+    let mut driver = Driver::new(start_with_native_tools())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [refuses_function_calls(), refuses_function_calls()])
         .script("answer", [says("it failed")]);

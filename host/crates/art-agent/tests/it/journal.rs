@@ -23,16 +23,16 @@ fn eventful_run() -> Driver {
 #[test]
 fn every_prefix_of_a_journal_replays_to_the_run_at_that_event() {
     let mut driver = eventful_run();
-    let mut snapshots = vec![(driver.journal.len(), driver.run.clone())];
+    let mut runs = vec![(driver.journal.len(), driver.run.clone())];
     while driver.run.finished().is_none() {
         let action = driver.open_actions().remove(0);
         for event in driver.answer(action) {
             driver.apply(&event);
-            snapshots.push((driver.journal.len(), driver.run.clone()));
+            runs.push((driver.journal.len(), driver.run.clone()));
         }
     }
-    for (events, snapshot) in snapshots {
-        assert_eq!(Run::replay(&driver.journal[..events]).unwrap(), snapshot);
+    for (event_count, run) in runs {
+        assert_eq!(Run::replay(&driver.journal[..event_count]).unwrap(), run);
     }
 }
 
@@ -89,7 +89,7 @@ fn the_wire_form_of_events_is_stable() {
 }
 
 #[test]
-fn a_start_that_an_older_host_wrote_is_read() {
+fn a_start_that_an_older_host_wrote_is_read_with_defaults_for_new_fields() {
     let older = json!({
         "type": "started", "at": 1, "start": {
             "props": {
@@ -108,21 +108,21 @@ fn a_start_that_an_older_host_wrote_is_read() {
 }
 
 /// Pattern of texts that resemble replies of every phase.
-const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{\"todoList\":\\[\\]\\}|\
+const REPLY_PATTERN: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{\"todoList\":\\[\\]\\}|\
                      \\{\"toolCalls\":\\[\\{\"toolName\":\"calculator\"\\}\\]\\}|\\{\"todoList\":\\[\\{\"id\":1,\"description\":\"d\"\\}\\]\\}|\
                      \\{\"content\":1,\"updatedPlan\":\\{\"todoList\":\\[\\]\\}\\}|\\{|\\}|x|<mainContent>){0,6}";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The run always ends with an answer.
-    /// After every event, the driver replays the journal and compares the runs.
+    /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The run always ends with an
+    /// answer. After every event, the driver replays the journal and compares the runs.
     #[test]
     fn any_order_of_answers_replays_to_the_same_run(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
         let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
         let mut driver = driver_with_plan(&json!(items));
         driver.answer_all();
-        for (n, (pick, kind)) in picks.iter().enumerate() {
+        for (n, (action_number, reply_kind)) in picks.iter().enumerate() {
             if driver.run.finished().is_some() {
                 break;
             }
@@ -131,15 +131,15 @@ proptest! {
                 break;
             }
             let mut actions = driver.open_actions();
-            let action = actions.remove(pick % actions.len());
+            let action = actions.remove(action_number % actions.len());
             let step = match &action {
                 Action::CallModel(call) => step_name(call),
                 Action::CallTools { .. } => String::new(),
             };
-            let reply = match kind {
+            let reply = match reply_kind {
                 0 => completes_item("x"),
                 1 => calculate("1"),
-                2 => calculate("fail"),
+                2 => calculate(FAILS),
                 3 => times_out(),
                 _ => says("{\"toolCalls\": 1}"),
             };
@@ -163,26 +163,26 @@ proptest! {
     /// model calls than it may and ends once, with an answer.
     #[test]
     fn any_budget_ends_in_one_answer(
-        replies in prop::collection::vec((0u8..9, REPLY), 60),
+        replies in prop::collection::vec((0u8..9, REPLY_PATTERN), 60),
         context in prop::option::of(100u64..6_000),
-        calls in 0u32..12,
-        tokens in prop::option::of(0u64..150),
-        pick in 0usize..4,
+        max_calls in 0u32..12,
+        max_tokens in prop::option::of(0u64..150),
+        action_number in 0usize..4,
     ) {
         let mut start = start("q");
         start.context = context.into();
-        start.config.max_model_calls = calls;
-        start.config.max_tokens = tokens;
+        start.config.max_model_calls = max_calls;
+        start.config.max_tokens = max_tokens;
         let mut driver = Driver::new(start);
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {
             let mut actions = driver.open_actions();
-            let action = actions.remove(pick % actions.len());
+            let action = actions.remove(action_number % actions.len());
             if let Action::CallModel(call) = &action {
                 let step = step_name(call);
                 let step = step.as_str();
-                let (kind, text) = replies.next().unwrap();
-                let reply = match (kind, step) {
+                let (reply_kind, text) = replies.next().unwrap();
+                let reply = match (reply_kind, step) {
                     (0, _) => with_stop_reason(says(text), art_core::stream::StopReason::Length),
                     (1, _) => with_stop_reason(says(text), art_core::stream::StopReason::ContentFilter),
                     (2, _) => exceeds_context(),
@@ -201,16 +201,17 @@ proptest! {
         }
         let report = driver.run.finished().unwrap();
         prop_assert!(!report.response.response.content.is_empty());
-        prop_assert!(report.response.metadata.llm_calls <= calls);
+        prop_assert!(report.response.metadata.llm_calls <= max_calls);
         prop_assert_eq!(driver.observations(art_core::observation::ObservationType::FinalResponse).len(), 1);
         prop_assert!(driver.observations(art_core::observation::ObservationType::Synthesis).len() <= 1);
-        let open = driver.statuses().iter().filter(|(_, status)| *status == art_core::pes::TodoItemStatus::InProgress).count();
-        prop_assert_eq!(open, 0);
+        let statuses = driver.statuses();
+        let in_progress = statuses.iter().filter(|(_, status)| *status == art_core::pes::TodoItemStatus::InProgress);
+        prop_assert_eq!(in_progress.count(), 0);
     }
 
     /// For any reply of a model, the run ends with an answer, and its journal replays to the same run.
     #[test]
-    fn any_replies_end_in_an_answer(replies in prop::collection::vec(REPLY, 60)) {
+    fn any_replies_end_in_an_answer(replies in prop::collection::vec(REPLY_PATTERN, 60)) {
         let mut driver = Driver::new(start("q"));
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {

@@ -1,4 +1,5 @@
-//! Runs of kept plans, without a planner.
+//! Runs of kept plans. A kept plan was stored without its results and is run again, so no model plans. It may have parameters,
+//! whose values are given for each run.
 
 use art_agent::{KeptPlan, PlanToRun, RunStart};
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -21,6 +22,7 @@ fn kept_plan(expression: &Value) -> KeptPlan {
     KeptPlan::parse(&plan.to_string()).unwrap()
 }
 
+/// Returns the start of a run of `plan` with these values of its parameters.
 fn start_with_plan(plan: KeptPlan, values: &Value) -> RunStart {
     let values = values.as_object().unwrap().clone();
     RunStart {
@@ -50,7 +52,7 @@ fn a_call_is_made_with_the_value_of_its_parameter() {
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "1 + 1"}));
 }
 
-/// Returns the error of a run that ends before anything is called.
+/// Runs a plan that is refused, and returns the error. Neither a model nor a tool may be called.
 fn refusal(start: RunStart) -> String {
     let report = Driver::new(start).drive();
     let metadata = &report.response.metadata;

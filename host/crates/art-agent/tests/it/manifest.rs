@@ -1,4 +1,5 @@
-//! Which of many tools the prompts describe in full, and how much of the prompts they take (Q7).
+//! Which of many tools a prompt describes, and how much of the prompts the descriptions take. For a model with a limited
+//! context, only the tools that are most similar to the question are described, and the others are listed by name (Q7).
 
 use std::collections::BTreeSet;
 
@@ -43,6 +44,11 @@ const VERBS: [&str; 10] = [
     "rate",
     "summarise",
 ];
+
+/// Number of tools in the registry.
+const REGISTRY_SIZE: usize = SUBJECTS.len() * VERBS.len();
+/// Number of tools that a prompt describes by default, `max_shown_tools`.
+const MAX_DESCRIBED: usize = 16;
 
 /// Returns two hundred tools, as in a large registry.
 fn registry() -> Vec<ToolSchema> {
@@ -92,7 +98,7 @@ fn tools_listed_by_name(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_planning_prompt_has_the_schemas_of_the_nearest_tools_as_far_as_they_fit() {
+fn the_planning_prompt_has_the_schemas_of_the_most_similar_tools_as_far_as_they_fit() {
     let prompt = |tokens| {
         let mut start = start_with_registry("Compare the weather of two cities.");
         start.context = ContextWindow::Tokens(tokens);
@@ -102,26 +108,26 @@ fn the_planning_prompt_has_the_schemas_of_the_nearest_tools_as_far_as_they_fit()
         driver.drive();
         driver.last_message("plan", 0)
     };
-    for (tokens, with_schemas) in [(128_000, 16), (16_000, 10)] {
-        let text = prompt(tokens);
+    for (context_tokens, expected_schemas) in [(128_000, MAX_DESCRIBED), (16_000, 10)] {
+        let text = prompt(context_tokens);
         let tools = listed_tools(&text);
         let has_schema = |tool: &&Value| tool["inputSchema"].is_object();
-        let best = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
-        assert!(has_schema(&best), "{best}");
+        let most_similar = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
+        assert!(has_schema(&most_similar), "{most_similar}");
         assert_eq!(
             (tools.len(), tools.iter().filter(has_schema).count()),
-            (16, with_schemas)
+            (MAX_DESCRIBED, expected_schemas)
         );
-        for brief in tools.iter().filter(|tool| !has_schema(tool)) {
-            assert_eq!(brief["parameters"], json!(["expression", "limit"]));
-            let description = brief["description"].as_str().unwrap();
+        for without_schema in tools.iter().filter(|tool| !has_schema(tool)) {
+            assert_eq!(without_schema["parameters"], json!(["expression", "limit"]));
+            let description = without_schema["description"].as_str().unwrap();
             assert!(
                 description.ends_with("newest first, and says when there are none."),
                 "{description}"
             );
         }
         let others = tools_listed_by_name(&text);
-        assert_eq!(others.len(), 184);
+        assert_eq!(others.len(), REGISTRY_SIZE - MAX_DESCRIBED);
         assert!(!others.contains(&"weather_compare".to_owned()));
     }
 }
@@ -150,7 +156,7 @@ fn a_model_without_a_context_limit_gets_all_schemas() {
         .script("answer", [says("ok")]);
     driver.drive();
     let tools = listed_tools(driver.messages("plan", 0)[0].content_text());
-    assert_eq!(tools.len(), 200);
+    assert_eq!(tools.len(), REGISTRY_SIZE);
     assert!(tools[0]["inputSchema"].is_object());
 }
 
@@ -167,7 +173,7 @@ fn a_plan_may_require_a_tool_that_was_listed_by_name_only() {
 }
 
 #[test]
-fn a_tool_step_that_names_no_tool_is_offered_the_nearest_only() {
+fn a_tool_step_that_names_no_tool_is_offered_only_the_most_similar_tools() {
     let item = json!({"id": "a", "description": "list the invoices", "stepType": "tool"});
     let mut driver = Driver::new(start_with_registry("q"))
         .script("plan", [plan(&json!([item]))])
@@ -176,7 +182,7 @@ fn a_tool_step_that_names_no_tool_is_offered_the_nearest_only() {
     driver.drive();
     let request = driver.request("a", 0);
     let offered = tools_with_schemas(request);
-    assert_eq!(offered.len(), 16);
+    assert_eq!(offered.len(), MAX_DESCRIBED);
     assert!(offered.contains(&"invoice_list".to_owned()));
 }
 
@@ -198,12 +204,12 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
     driver.drive();
     assert_eq!(Run::replay(&driver.journal).unwrap(), driver.run);
     let used: BTreeSet<_> = used.iter().map(String::as_str).collect();
-    let (mut all, mut unused) = (0, 0);
+    let (mut all_bytes, mut unused_bytes) = (0, 0);
     for StepRequest { request, .. } in &driver.requests {
         for message in &request.prompt.0 {
-            all += message.content_text().len();
+            all_bytes += message.content_text().len();
             let listed = listed_tools(message.content_text()).into_iter();
-            unused += listed
+            unused_bytes += listed
                 .filter(|tool| !used.contains(tool["name"].as_str().unwrap()))
                 .map(|tool| tool.to_string().len())
                 .sum::<usize>();
@@ -213,28 +219,32 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
             .0
             .iter()
             .flat_map(|message| tools_listed_by_name(message.content_text()));
-        unused += names
+        // Each name has two quotes and a comma.
+        unused_bytes += names
             .filter(|name| !used.contains(name.as_str()))
             .map(|name| name.len() + 3)
             .sum::<usize>();
         let native = request.tools.iter().filter(|tool| !used.contains(tool.name.as_str()));
-        unused += native
+        unused_bytes += native
             .map(|tool| serde_json::to_string(tool).unwrap().len())
             .sum::<usize>();
     }
     println!(
-        "{unused} of {all} characters, {}.{:02} %",
-        unused * 100 / all,
-        unused * 10_000 / all % 100
+        "{unused_bytes} of {all_bytes} bytes, {}.{:02} %",
+        unused_bytes * 100 / all_bytes,
+        unused_bytes * 10_000 / all_bytes % 100
     );
-    assert!(unused > 0 && unused * 20 < all, "{unused} of {all} characters");
+    assert!(
+        unused_bytes > 0 && unused_bytes * 20 < all_bytes,
+        "{unused_bytes} of {all_bytes} bytes"
+    );
 }
 
-/// Questions and the tools that answer them, one JSON object per line.
+/// One JSON object per line: a question, all tools of its evaluation, and the expected calls.
 const QUESTIONS: &str = include_str!("questions.jsonl");
 
-/// Measures how often the planning prompt describes the tools that a question needs, out of all tools of the evaluation
-/// and two hundred others. Every needed tool is at least listed by name.
+/// Measures how often the planning prompt describes the tools that a question needs. The planner may use all tools of the
+/// questions and two hundred others. Every needed tool is at least listed by name.
 #[test]
 fn at_least_four_fifths_of_the_needed_tools_are_described() {
     let lines: Vec<Value> = QUESTIONS

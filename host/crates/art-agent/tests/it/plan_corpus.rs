@@ -1,5 +1,5 @@
-//! Good plans over the first-party tools, and faulty plans that a program makes from them. Every good plan runs as it is; every
-//! faulty one is refused before anything runs, and the refusal names the place of its fault.
+//! Good plans over the first-party tools, and mutants: faulty plans that a program makes from the good ones. Every good plan
+//! runs as it is. Every mutant is refused before anything runs, and the refusal names the place of its fault.
 
 mod mutants;
 
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::harness::{plan, start};
-use mutants::{Kind, Mutant, mutants};
+use mutants::{FaultKind, Mutant, mutants};
 
 /// A question with a plan as a model would write it.
 #[derive(Clone, Debug, Deserialize)]
@@ -59,15 +59,15 @@ fn begin(start: RunStart) -> Run {
 
 /// What a run does with a plan.
 #[derive(Debug)]
-enum Answer {
+enum Reaction {
     /// The plan is carried out, with these calls first.
     Adopted(Vec<ToolCall>),
     /// The plan goes back to the model with this message.
-    Returned(String),
+    SentBack(String),
 }
 
 /// Gives `run` the plan `list`, and returns what the run does with this plan.
-fn propose(mut run: Run, list: &Value) -> Answer {
+fn propose(mut run: Run, list: &Value) -> Reaction {
     let digest = |_: &_| String::new();
     let action = run.ask_models(1, digest).calls[0].id;
     let reply = plan(list).unwrap();
@@ -77,10 +77,10 @@ fn propose(mut run: Run, list: &Value) -> Answer {
     let Some(planning) = planning else {
         let statuses = run.state().todo_list.iter().map(|item| item.status);
         assert!(statuses.into_iter().all(|status| status != TodoItemStatus::Failed));
-        return Answer::Adopted(run.ready_calls());
+        return Reaction::Adopted(run.ready_calls());
     };
     assert_eq!(run.ready_calls(), [], "nothing runs while the plan is corrected");
-    Answer::Returned(planning.request.prompt.0.last().unwrap().content_text().to_owned())
+    Reaction::SentBack(planning.request.prompt.0.last().unwrap().content_text().to_owned())
 }
 
 /// Returns the plan with the arguments of its calls as JSON texts. Some providers accept arguments in no other form.
@@ -100,25 +100,25 @@ fn every_good_plan_is_carried_out_at_once() {
     assert!(plans.len() >= 60, "{} plans", plans.len());
     for good in &plans {
         for list in [&good.todo_list, &with_text_arguments(&good.todo_list)] {
-            let answer = propose(begin(start_for(good)), list);
-            let is_adopted = matches!(&answer, Answer::Adopted(calls) if !calls.is_empty());
-            assert!(is_adopted, "{}: {answer:?}", good.question);
+            let reaction = propose(begin(start_for(good)), list);
+            let is_adopted = matches!(&reaction, Reaction::Adopted(calls) if !calls.is_empty());
+            assert!(is_adopted, "{}: {reaction:?}", good.question);
         }
     }
 }
 
-/// Returns whether a line of a refusal names the place of the fault of `mutant`, and has the words for its kind.
+/// Returns whether this line of a refusal names the place of the fault of `mutant` and has the words for the kind of this fault.
 fn names_fault(line: &str, mutant: &Mutant) -> bool {
-    line.contains(&format!("`{}`", mutant.place)) && line.contains(mutant.kind.reason())
+    line.contains(&format!("`{}`", mutant.place)) && line.contains(mutant.kind.words_of_refusal())
 }
 
 /// Returns why `mutant` was not refused as it should be, or `None` if it was.
 fn refusal_problem(run: Run, mutant: &Mutant) -> Option<String> {
     let name = format!("{:?} at {}", mutant.kind, mutant.place);
     match propose(run, &mutant.todo_list) {
-        Answer::Adopted(_) => Some(format!("{name}: adopted\n  {}", mutant.todo_list)),
-        Answer::Returned(message) if message.lines().any(|line| names_fault(line, mutant)) => None,
-        Answer::Returned(message) => Some(format!("{name}: another place was named: {message}")),
+        Reaction::Adopted(_) => Some(format!("{name}: adopted\n  {}", mutant.todo_list)),
+        Reaction::SentBack(message) if message.lines().any(|line| names_fault(line, mutant)) => None,
+        Reaction::SentBack(message) => Some(format!("{name}: another place was named: {message}")),
     }
 }
 
@@ -167,12 +167,12 @@ fn the_check_of_a_kept_plan_accepts_the_good_ones_and_names_the_place_of_every_f
 }
 
 #[test]
-fn every_faulty_plan_is_refused_before_anything_runs_and_its_fault_is_named() {
+fn every_mutant_is_refused_before_anything_runs_and_the_place_of_its_fault_is_named() {
     let tools = first_party_tools();
-    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<FaultKind, usize> = BTreeMap::new();
     let mut problems = Vec::new();
     for good in &good_plans() {
-        let unchanged = begin(start_for(good));
+        let run_of_good_plan = begin(start_for(good));
         for mutant in mutants(&good.todo_list, &tools) {
             *counts.entry(mutant.kind).or_default() += 1;
             let run = if mutant.changes_start() {
@@ -180,7 +180,7 @@ fn every_faulty_plan_is_refused_before_anything_runs_and_its_fault_is_named() {
                 mutant.change_start(&mut start);
                 begin(start)
             } else {
-                unchanged.clone()
+                run_of_good_plan.clone()
             };
             problems.extend(refusal_problem(run, &mutant));
         }
@@ -188,9 +188,12 @@ fn every_faulty_plan_is_refused_before_anything_runs_and_its_fault_is_named() {
     println!("{counts:?}");
     assert_eq!(problems.len(), 0, "{}", problems.join("\n"));
     assert!(counts.values().sum::<usize>() >= 300, "{counts:?}");
-    let rare: Vec<_> = Kind::ALL
+    let rare_kinds: Vec<_> = FaultKind::ALL
         .iter()
         .filter(|kind| counts.get(kind).is_none_or(|count| *count < 10))
         .collect();
-    assert!(rare.is_empty(), "fewer than ten plans with {rare:?}: {counts:?}");
+    assert!(
+        rare_kinds.is_empty(),
+        "fewer than ten mutants of {rare_kinds:?}: {counts:?}"
+    );
 }

@@ -1,4 +1,6 @@
 //! Steps with planned calls: they run without a model, and are left to the model if their calls do not complete them.
+//!
+//! The calculator of the tests returns 42, except for the expressions that `harness::tools` lists, such as `fail` and `big`.
 
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -9,13 +11,14 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns an item with one planned call of the calculator.
-fn calculates(id: &str, expression: impl Into<Value>) -> Value {
+fn item_with_call(id: &str, expression: impl Into<Value>) -> Value {
     let expression = expression.into();
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": expression}},
     ]})
 }
 
+/// Returns a reference to the `result` in the output of a step.
 fn reference_to(step: &str) -> Value {
     json!({"$from": step, "path": "/result"})
 }
@@ -24,9 +27,9 @@ fn reference_to(step: &str) -> Value {
 fn a_chain_of_planned_calls_needs_two_model_calls() {
     let last = json!({"$concat": [reference_to("a"), " + ", reference_to("b")]});
     let mut driver = driver_with_plan(&json!([
-        calculates("a", json!("1")),
-        calculates("b", json!("2")),
-        calculates("c", last)
+        item_with_call("a", json!("1")),
+        item_with_call("b", json!("2")),
+        item_with_call("c", last)
     ]))
     .script("answer", [says("It is 84.")]);
     let report = driver.drive();
@@ -42,16 +45,22 @@ fn a_chain_of_planned_calls_needs_two_model_calls() {
 
 #[test]
 fn planned_calls_of_independent_steps_are_open_at_the_same_time() {
-    let mut driver = driver_with_plan(&json!([calculates("a", json!("1")), calculates("b", json!("2"))]));
+    let mut driver = driver_with_plan(&json!([
+        item_with_call("a", json!("1")),
+        item_with_call("b", json!("2"))
+    ]));
     driver.answer_all();
     assert_eq!(driver.open_actions().len(), 2);
 }
 
 #[test]
 fn a_planned_call_that_fails_hands_its_step_to_the_model() {
-    let mut driver = driver_with_plan(&json!([calculates("a", json!("1")), calculates("b", json!("fail"))]))
-        .script("b", [completes_item("about 42")])
-        .script("answer", [says("ok")]);
+    let mut driver = driver_with_plan(&json!([
+        item_with_call("a", json!("1")),
+        item_with_call("b", json!(FAILS))
+    ]))
+    .script("b", [completes_item("about 42")])
+    .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(report.response.metadata.tool_calls, 2);
     assert_eq!(report.response.metadata.llm_calls, 3);
@@ -61,17 +70,17 @@ fn a_planned_call_that_fails_hands_its_step_to_the_model() {
     assert_eq!(driver.item("b").status, TodoItemStatus::Completed);
 }
 
-/// Returns an item with a planned call that succeeds and one that fails.
-fn half_fails(id: &str) -> Value {
+/// Returns an item with two planned calls: the first succeeds, and the second fails.
+fn item_whose_second_call_fails(id: &str) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": "1"}},
-        {"toolName": "calculator", "arguments": {"expression": "fail"}},
+        {"toolName": "calculator", "arguments": {"expression": FAILS}},
     ]})
 }
 
 #[test]
 fn a_planned_call_that_succeeded_is_not_made_again_by_the_model() {
-    let mut driver = driver_with_plan(&json!([half_fails("a")]))
+    let mut driver = driver_with_plan(&json!([item_whose_second_call_fails("a")]))
         .script("a", [calculate("1"), calculate("2"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -80,7 +89,7 @@ fn a_planned_call_that_succeeded_is_not_made_again_by_the_model() {
         .iter()
         .map(|call| &call.arguments["expression"])
         .collect();
-    assert_eq!(expressions, [&json!("1"), &json!("fail"), &json!("2")]);
+    assert_eq!(expressions, [&json!("1"), &json!(FAILS), &json!("2")]);
     let message = driver.last_message("a", 1);
     assert!(
         message.contains("not called again: the plan called `calculator`"),
@@ -90,10 +99,13 @@ fn a_planned_call_that_succeeded_is_not_made_again_by_the_model() {
 
 #[test]
 fn a_reference_to_a_step_whose_last_call_failed_does_not_take_an_earlier_output() {
-    let mut driver = driver_with_plan(&json!([half_fails("a"), calculates("b", reference_to("a"))]))
-        .script("a", [completes_item("about 42")])
-        .script("b", [calculate("2"), completes_item("")])
-        .script("answer", [says("ok")]);
+    let mut driver = driver_with_plan(&json!([
+        item_whose_second_call_fails("a"),
+        item_with_call("b", reference_to("a"))
+    ]))
+    .script("a", [completes_item("about 42")])
+    .script("b", [calculate("2"), completes_item("")])
+    .script("answer", [says("ok")]);
     driver.drive();
     let message = driver.last_message("b", 0);
     assert!(
@@ -105,7 +117,7 @@ fn a_reference_to_a_step_whose_last_call_failed_does_not_take_an_earlier_output(
 #[test]
 fn a_reference_that_finds_nothing_hands_its_step_to_the_model() {
     let gone = json!({"$from": "a", "path": "/gone"});
-    let mut driver = driver_with_plan(&json!([calculates("a", json!("1")), calculates("b", gone)]))
+    let mut driver = driver_with_plan(&json!([item_with_call("a", json!("1")), item_with_call("b", gone)]))
         .script("b", [calculate("6 * 7"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -117,10 +129,13 @@ fn a_reference_that_finds_nothing_hands_its_step_to_the_model() {
 }
 
 #[test]
-fn a_plan_with_faults_is_requested_again_with_all_of_them() {
-    let mut driver = driver_with_plan(&json!([calculates("a", json!(1)), calculates("b", reference_to("z"))]))
-        .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
-        .script("answer", [says("ok")]);
+fn a_plan_with_faults_is_requested_again_with_a_list_of_all_faults() {
+    let mut driver = driver_with_plan(&json!([
+        item_with_call("a", json!(1)),
+        item_with_call("b", reference_to("z"))
+    ]))
+    .script("plan", [plan(&json!([item_with_call("a", json!("1"))]))])
+    .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(
         (report.response.metadata.llm_calls, report.response.metadata.tool_calls),
@@ -139,9 +154,9 @@ fn a_plan_with_faults_is_requested_again_with_all_of_them() {
 
 #[test]
 fn faults_of_the_calls_are_reported_together_with_those_of_the_steps() {
-    let faulty = json!([calculates("a", json!(1)), calculates("a", json!("2"))]);
+    let faulty = json!([item_with_call("a", json!(1)), item_with_call("a", json!("2"))]);
     let mut driver = driver_with_plan(&faulty)
-        .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
+        .script("plan", [plan(&json!([item_with_call("a", json!("1"))]))])
         .script("answer", [says("ok")]);
     driver.drive();
     let message = driver.last_message("plan", 1);
@@ -156,9 +171,9 @@ fn faults_of_the_calls_are_reported_together_with_those_of_the_steps() {
 fn a_fault_that_is_not_repaired_fails_its_step_and_independent_steps_run() {
     let faulty = || {
         plan(&json!([
-            calculates("a", json!(1)),
-            calculates("b", json!("2")),
-            calculates("c", reference_to("a"))
+            item_with_call("a", json!(1)),
+            item_with_call("b", json!("2")),
+            item_with_call("c", reference_to("a"))
         ]))
     };
     let mut driver = Driver::new(start("q"))
@@ -174,11 +189,16 @@ fn a_fault_that_is_not_repaired_fails_its_step_and_independent_steps_run() {
 
 #[test]
 fn a_plan_with_more_calls_than_the_run_may_make_is_refused_before_it_starts() {
-    let both = || plan(&json!([calculates("a", json!("1")), calculates("b", json!("2"))]));
+    let both = || {
+        plan(&json!([
+            item_with_call("a", json!("1")),
+            item_with_call("b", json!("2"))
+        ]))
+    };
     let mut one_call = start("q");
     one_call.config.max_tool_calls = 1;
     let mut driver = Driver::new(one_call)
-        .script("plan", [both(), plan(&json!([calculates("a", json!("1"))]))])
+        .script("plan", [both(), plan(&json!([item_with_call("a", json!("1"))]))])
         .script("answer", [says("ok")]);
     driver.answer_all();
     assert!(driver.tool_calls_made.is_empty());
@@ -226,7 +246,7 @@ fn arguments_that_are_not_json_are_a_fault_of_the_plan() {
 
 #[test]
 fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
-    let mut item = calculates("a", json!("1"));
+    let mut item = item_with_call("a", json!("1"));
     item["requiredTools"] = json!(["calculator", "clock"]);
     let mut driver = driver_with_plan(&json!([item]))
         .script("a", [calls(&[("clock", json!({}))]), completes_item("")])
@@ -258,7 +278,7 @@ fn a_list_of_calls_is_made_again_for_a_second_question() {
 #[test]
 fn a_reference_never_takes_output_for_display() {
     let drawn = json!({"$from": "a", "path": "/bars"});
-    let mut driver = driver_with_plan(&json!([calculates("a", json!("draw")), calculates("b", drawn)]))
+    let mut driver = driver_with_plan(&json!([item_with_call("a", json!(DRAWS)), item_with_call("b", drawn)]))
         .script("b", [fails_item("there is nothing to use")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -270,8 +290,8 @@ fn a_reference_never_takes_output_for_display() {
     assert!(driver.item("b").actual_tool_calls.is_empty());
 }
 
-/// Returns a start whose model cannot carry out a step.
-fn plans_only() -> RunStart {
+/// Returns the start of a run whose model can plan and answer, but cannot carry out a step.
+fn start_of_model_that_only_plans() -> RunStart {
     RunStart {
         plans_only: true,
         ..start("q")
@@ -281,11 +301,11 @@ fn plans_only() -> RunStart {
 #[test]
 fn a_planned_call_that_fails_fails_its_step_if_the_model_only_plans() {
     let items = json!([
-        calculates("a", json!("fail")),
-        calculates("b", json!("1")),
-        calculates("c", reference_to("a"))
+        item_with_call("a", json!(FAILS)),
+        item_with_call("b", json!("1")),
+        item_with_call("c", reference_to("a"))
     ]);
-    let mut driver = Driver::new(plans_only())
+    let mut driver = Driver::new(start_of_model_that_only_plans())
         .script("plan", [plan(&items)])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -298,10 +318,13 @@ fn a_planned_call_that_fails_fails_its_step_if_the_model_only_plans() {
 #[test]
 fn a_reference_that_finds_nothing_fails_its_step_if_the_model_only_plans() {
     let gone = json!({"$from": "a", "path": "/gone"});
-    let mut driver = Driver::new(plans_only())
+    let mut driver = Driver::new(start_of_model_that_only_plans())
         .script(
             "plan",
-            [plan(&json!([calculates("a", json!("1")), calculates("b", gone)]))],
+            [plan(&json!([
+                item_with_call("a", json!("1")),
+                item_with_call("b", gone)
+            ]))],
         )
         .script("answer", [says("ok")]);
     assert_eq!(driver.drive().response.metadata.llm_calls, 2);
@@ -311,10 +334,10 @@ fn a_reference_that_finds_nothing_fails_its_step_if_the_model_only_plans() {
 
 #[test]
 fn a_call_beyond_the_budget_fails_its_step_if_the_model_only_plans() {
-    let mut start = plans_only();
+    let mut start = start_of_model_that_only_plans();
     start.config.max_tool_calls = 0;
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
+        .script("plan", [plan(&json!([item_with_call("a", json!("1"))]))])
         .script("answer", [says("ok")]);
     assert_eq!(driver.drive().response.metadata.llm_calls, 2, "no repair is asked for");
     let error = driver.item("a").error.clone().unwrap();
@@ -323,7 +346,7 @@ fn a_call_beyond_the_budget_fails_its_step_if_the_model_only_plans() {
 
 #[test]
 fn a_step_without_calls_fails_if_the_model_only_plans() {
-    let mut driver = Driver::new(plans_only())
+    let mut driver = Driver::new(start_of_model_that_only_plans())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("answer", [says("ok")]);
     assert_eq!(driver.drive().response.metadata.llm_calls, 2);
@@ -334,8 +357,8 @@ fn a_step_without_calls_fails_if_the_model_only_plans() {
 #[test]
 fn a_step_in_progress_shows_its_calls_with_values_in_place_of_references() {
     let mut driver = driver_with_plan(&json!([
-        calculates("a", "1"),
-        calculates("b", json!({"$concat": [reference_to("a"), " / 2"]}))
+        item_with_call("a", "1"),
+        item_with_call("b", json!({"$concat": [reference_to("a"), " / 2"]}))
     ]));
     let shown = |driver: &Driver| -> Vec<Vec<Value>> {
         let items = driver.run.view().items.iter();
@@ -355,12 +378,12 @@ fn a_step_in_progress_shows_its_calls_with_values_in_place_of_references() {
 }
 
 #[test]
-fn a_step_that_falls_back_to_the_model_says_why() {
+fn a_step_that_falls_back_from_its_planned_calls_to_the_model_has_the_reason() {
     let gone = json!({"$from": "a", "path": "/gone"});
     let items = json!([
-        calculates("a", "1"),
-        calculates("b", gone),
-        calculates("c", "fail"),
+        item_with_call("a", "1"),
+        item_with_call("b", gone),
+        item_with_call("c", FAILS),
         tool_item("d", &[])
     ]);
     let mut driver = driver_with_plan(&items)
@@ -369,14 +392,14 @@ fn a_step_that_falls_back_to_the_model_says_why() {
         .script("d", [calculate("3"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let why = |id: &str| driver.item(id).fallback.clone();
-    assert_eq!(why("a"), None);
+    let reason = |id: &str| driver.item(id).fallback.clone();
+    assert_eq!(reason("a"), None);
     assert_eq!(
-        why("b").unwrap(),
+        reason("b").unwrap(),
         "`arguments/expression`: the output of `a` has nothing at `/gone`"
     );
-    assert_eq!(why("c").unwrap(), "the abacus is broken");
-    assert_eq!(why("d"), None, "the plan has no calls for it");
+    assert_eq!(reason("c").unwrap(), "the abacus is broken");
+    assert_eq!(reason("d"), None, "the step has no planned calls to fall back from");
     assert_eq!(driver.item("b").actual_tool_calls.len(), 1);
 }
 
@@ -393,9 +416,9 @@ fn a_literal_or_joined_text_that_looks_like_an_attachment_stays_a_text() {
         .script(
             "plan",
             [plan(&json!([
-                calculates("a", json!({"$attachment": "secret.txt"})),
-                calculates("b", json!({"$literal": "attachment:secret.txt"})),
-                calculates("c", concat),
+                item_with_call("a", json!({"$attachment": "secret.txt"})),
+                item_with_call("b", json!({"$literal": "attachment:secret.txt"})),
+                item_with_call("c", concat),
             ]))],
         )
         .script("answer", [says("ok")]);
@@ -413,13 +436,13 @@ fn a_literal_or_joined_text_that_looks_like_an_attachment_stays_a_text() {
 }
 
 /// Returns an item with planned calls of these expressions.
-fn calculates_all(id: &str, expressions: &[Value]) -> Value {
+fn item_with_calls(id: &str, expressions: &[Value]) -> Value {
     let call = |expression| json!({"toolName": "calculator", "arguments": {"expression": expression}});
     let calls: Vec<Value> = expressions.iter().map(call).collect();
     json!({"id": id, "description": format!("do {id}"), "toolCalls": calls})
 }
 
-/// Returns a reference to the whole output of a call of the step `a`.
+/// Returns a reference to the whole output of the call of the step `a` with this number, counted from 0.
 fn reference_to_call(number: usize) -> Value {
     json!({"$from": "a", "call": number})
 }
@@ -431,25 +454,29 @@ fn took_the_big_output(driver: &Driver, id: &str) -> bool {
     expression.is_some_and(|text| text.len() == 10_000)
 }
 
-/// Returns why the model had to carry out a step.
+/// Returns why the model had to carry out a step instead of its planned calls.
 fn fallback<'a>(driver: &'a Driver, id: &str) -> &'a str {
     driver.item(id).fallback.as_deref().unwrap_or_default()
 }
 
-/// Returns one value written in three ways, which the check of the plan does not recognise as the same. When the plan runs, the
-/// third call with this value is refused.
-fn three_forms(text: &str) -> [Value; 3] {
+/// Returns one value written in three ways, which the check of the plan does not recognise as the same value. When the plan
+/// runs, the third call with this value is refused.
+fn same_value_in_three_forms(text: &str) -> [Value; 3] {
     [json!(text), json!({"$literal": text}), json!({"$concat": [text]})]
 }
 
-const NO_OUTPUT: &str = "`arguments/expression`: step `a` has no output to take a value from";
+/// The reason for the fallback of a step whose reference names a call of `a` that has no output.
+const NO_OUTPUT_OF_A: &str = "`arguments/expression`: step `a` has no output to take a value from";
 
 #[test]
-fn call_numbers_count_refused_calls_of_the_plan() {
+fn the_call_number_of_a_reference_counts_refused_calls_of_the_plan() {
     let mut driver = driver_with_plan(&json!([
-        calculates_all("a", &[&three_forms("1")[..], &[json!("big")]].concat()),
-        calculates("b", reference_to_call(3)),
-        calculates("c", reference_to_call(2)),
+        item_with_calls(
+            "a",
+            &[&same_value_in_three_forms("1")[..], &[json!(BIG_OUTPUT)]].concat()
+        ),
+        item_with_call("b", reference_to_call(3)),
+        item_with_call("c", reference_to_call(2)),
     ]))
     .script("a", [completes_item("done")])
     .script("c", [calculate("2"), completes_item("")])
@@ -457,38 +484,38 @@ fn call_numbers_count_refused_calls_of_the_plan() {
     driver.drive();
     assert_eq!(driver.item("a").actual_tool_calls.len(), 3);
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
-    assert_eq!(fallback(&driver, "c"), NO_OUTPUT);
+    assert_eq!(fallback(&driver, "c"), NO_OUTPUT_OF_A);
 }
 
 #[test]
-fn call_numbers_count_failed_calls_of_the_plan() {
+fn the_call_number_of_a_reference_counts_failed_calls_of_the_plan() {
     let mut driver = driver_with_plan(&json!([
-        calculates_all("a", &[json!("fail"), json!("big")]),
-        calculates("b", reference_to_call(1)),
-        calculates("c", reference_to_call(0)),
+        item_with_calls("a", &[json!(FAILS), json!(BIG_OUTPUT)]),
+        item_with_call("b", reference_to_call(1)),
+        item_with_call("c", reference_to_call(0)),
     ]))
     .script("a", [calculate("2"), completes_item("")])
     .script("c", [calculate("2"), completes_item("")])
     .script("answer", [says("ok")]);
     driver.drive();
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
-    assert_eq!(fallback(&driver, "c"), NO_OUTPUT);
+    assert_eq!(fallback(&driver, "c"), NO_OUTPUT_OF_A);
 }
 
 #[test]
-fn a_call_number_never_names_a_call_that_the_model_made_instead_of_the_plan() {
+fn a_call_number_never_refers_to_a_call_that_the_model_made_instead_of_the_planned_ones() {
     let gone = json!({"$from": "z", "path": "/gone"});
     let mut driver = driver_with_plan(&json!([
-        calculates("z", json!("1")),
-        calculates("a", gone),
-        calculates("b", reference_to_call(0)),
-        calculates("c", json!({"$from": "a"})),
+        item_with_call("z", json!("1")),
+        item_with_call("a", gone),
+        item_with_call("b", reference_to_call(0)),
+        item_with_call("c", json!({"$from": "a"})),
     ]))
-    .script("a", [calculate("big"), completes_item("")])
+    .script("a", [calculate(BIG_OUTPUT), completes_item("")])
     .script("b", [calculate("2"), completes_item("")])
     .script("answer", [says("ok")]);
     driver.drive();
-    assert_eq!(fallback(&driver, "b"), NO_OUTPUT);
+    assert_eq!(fallback(&driver, "b"), NO_OUTPUT_OF_A);
     assert!(
         took_the_big_output(&driver, "c"),
         "without a number, the last call is meant"
@@ -498,8 +525,11 @@ fn a_call_number_never_names_a_call_that_the_model_made_instead_of_the_plan() {
 #[test]
 fn a_reference_without_a_number_takes_the_content_of_the_model_if_the_last_call_was_refused() {
     let mut driver = driver_with_plan(&json!([
-        calculates_all("a", &[&[json!("1")], &three_forms("big")[..]].concat()),
-        calculates("b", json!({"$from": "a"})),
+        item_with_calls(
+            "a",
+            &[&[json!("1")], &same_value_in_three_forms(BIG_OUTPUT)[..]].concat()
+        ),
+        item_with_call("b", json!({"$from": "a"})),
     ]))
     .script("a", [completes_item("what the model says")])
     .script("answer", [says("ok")]);
@@ -511,16 +541,16 @@ fn a_reference_without_a_number_takes_the_content_of_the_model_if_the_last_call_
 }
 
 #[test]
-fn a_call_number_names_a_call_of_the_model_if_the_step_has_no_planned_calls() {
-    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), calculates("b", reference_to_call(1))]))
-        .script("a", [calculate("1"), calculate("big"), completes_item("")])
+fn a_call_number_refers_to_a_call_of_the_model_if_the_step_has_no_planned_calls() {
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), item_with_call("b", reference_to_call(1))]))
+        .script("a", [calculate("1"), calculate(BIG_OUTPUT), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
 }
 
-/// Carries out a plan whose step `a` fails with the planned calls of `first`, and is tried again with those of `second`. The model of the
-/// step gives `replies`.
+/// Carries out a plan whose step `a` fails with the planned calls of the item `first`, and is tried again with those of
+/// `second`. The model of the step `a` gives `replies`.
 fn retry_step(first: &Value, second: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
     let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
         {"id": "a", "description": "do a", "status": "pending", "toolCalls": second["toolCalls"]},
@@ -539,14 +569,14 @@ fn retry_step(first: &Value, second: &Value, replies: impl IntoIterator<Item = R
 
 #[test]
 fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again() {
-    let calls = half_fails("a");
+    let calls = item_whose_second_call_fails("a");
     let driver = retry_step(&calls, &calls, [fails_item("no"), calculate("2"), completes_item("")]);
     let expressions: Vec<&Value> = driver
         .tool_calls_made
         .iter()
         .map(|call| &call.arguments["expression"])
         .collect();
-    assert_eq!(expressions, ["1", "fail", "fail", "2"]);
+    assert_eq!(expressions, ["1", FAILS, FAILS, "2"]);
     let item = driver.item("a");
     assert_eq!((item.status, item.tool_results.len()), (TodoItemStatus::Completed, 3));
     let messages = driver.messages("a", 2);
@@ -555,9 +585,9 @@ fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again(
 }
 
 #[test]
-fn kept_results_are_in_the_order_of_the_calls() {
-    let calls = |first: &str| calculates_all("a", &[json!(first), json!("big")]);
-    let driver = retry_step(&calls("fail"), &calls("1"), [fails_item("no")]);
+fn results_that_are_kept_from_a_failed_try_are_in_the_order_of_the_calls() {
+    let calls = |first: &str| item_with_calls("a", &[json!(first), json!(BIG_OUTPUT)]);
+    let driver = retry_step(&calls(FAILS), &calls("1"), [fails_item("no")]);
     let item = driver.item("a");
     assert_eq!(item.status, TodoItemStatus::Completed, "{item:?}");
     let ids: Vec<&String> = item.tool_results.iter().map(|result| &result.call_id).collect();

@@ -1,4 +1,6 @@
-//! The conversation with the planner: answers without a plan, plans as function calls, and calls that the planner makes itself.
+//! The conversation with the planner, the model that plans: answers without a plan, plans as function calls, and calls of tools
+//! that the planner makes itself. A model with native tools submits its plan by a call of the function `submit_plan`; other
+//! models write it as text.
 
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
@@ -13,7 +15,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 use crate::prompts::transcript;
 
-fn native_driver(query: &str) -> Driver {
+fn driver_with_native_tools(query: &str) -> Driver {
     let mut start = start(query);
     start.native_tools = true;
     Driver::new(start)
@@ -43,11 +45,12 @@ fn submits(steps: &[Value]) -> Reply {
     calls_functions(&[("submit_plan", submission(steps))])
 }
 
+/// Returns the arguments of `submit_plan` for a plan of these steps.
 fn submission(steps: &[Value]) -> Value {
     json!({"title": null, "intent": "a number", "plan": null, "todoList": steps})
 }
 
-/// Returns a step that calls the calculator; its arguments are a text.
+/// Returns a step with a planned call of the calculator. The arguments of the call are a JSON text.
 fn step(id: &str, expression: &Value) -> Value {
     let arguments = json!({"expression": expression}).to_string();
     json!({
@@ -56,11 +59,11 @@ fn step(id: &str, expression: &Value) -> Value {
     })
 }
 
-/// Returns a step that the model carries out with the calculator, after the step `after`.
-fn model_step(id: &str, after: &str) -> Value {
+/// Returns a step that the model carries out with the calculator after the step `dependency`.
+fn model_step(id: &str, dependency: &str) -> Value {
     json!({
-        "id": id, "description": "choose", "stepType": "tool", "requiredTools": ["calculator"], "dependencies": [after],
-        "expectedOutcome": null, "toolCalls": null,
+        "id": id, "description": "choose", "stepType": "tool", "requiredTools": ["calculator"],
+        "dependencies": [dependency], "expectedOutcome": null, "toolCalls": null,
     })
 }
 
@@ -76,7 +79,7 @@ fn drive_and_count(driver: &mut Driver) -> (u32, u32, RunStatus) {
 
 #[test]
 fn prose_without_a_plan_is_the_answer() {
-    for mut driver in [Driver::new(start("Hello")), native_driver("Hello")] {
+    for mut driver in [Driver::new(start("Hello")), driver_with_native_tools("Hello")] {
         driver = driver.script("plan", [says("Hello! What can I do for you?")]);
         let report = driver.drive();
         assert_eq!(content(&report), "Hello! What can I do for you?");
@@ -104,7 +107,7 @@ fn an_answer_of_the_planner_may_suggest_questions() {
     let calls = [("calculator", expression_arguments("6 * 7"))];
     for mut driver in [
         Driver::new(start("q")).script("plan", [says(json!({"answer": text}).to_string())]),
-        native_driver("q").script("plan", [calls_functions(&calls), says(text)]),
+        driver_with_native_tools("q").script("plan", [calls_functions(&calls), says(text)]),
     ] {
         let report = driver.drive();
         assert_eq!(
@@ -126,7 +129,8 @@ fn an_answer_beside_steps_is_not_used() {
 
 #[test]
 fn an_answer_that_was_cut_off_makes_the_run_partial() {
-    let mut driver = native_driver("q").script("plan", [with_stop_reason(says("It is"), StopReason::Length)]);
+    let mut driver =
+        driver_with_native_tools("q").script("plan", [with_stop_reason(says("It is"), StopReason::Length)]);
     let report = driver.drive();
     assert_eq!((content(&report), status(&report)), ("It is", RunStatus::Partial));
 }
@@ -135,7 +139,8 @@ fn an_answer_that_was_cut_off_makes_the_run_partial() {
 fn after_json_that_is_no_plan_the_planner_is_asked_again() {
     for text in ["{\"todoList\": [", "{\"reply\": \"Hello\"}", "```json\n{\"a\": 1}\n```"] {
         let mut driver = Driver::new(start("q")).script("plan", [says(text), says("Hello")]);
-        assert_eq!(drive_and_count(&mut driver).0, 2, "{text}");
+        let (model_calls, _, _) = drive_and_count(&mut driver);
+        assert_eq!(model_calls, 2, "{text}");
     }
 }
 
@@ -145,7 +150,7 @@ fn a_chain_of_five_calls_is_submitted_and_answered_in_two_model_calls() {
     let steps: Vec<_> = (1..=5)
         .map(|n| step(&format!("s{n}"), &if n == 1 { json!("1") } else { previous(n) }))
         .collect();
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script("plan", [submits(&steps)])
         .script("answer", [says("42")]);
     assert_eq!(drive_and_count(&mut driver), (2, 5, RunStatus::Success));
@@ -153,7 +158,7 @@ fn a_chain_of_five_calls_is_submitted_and_answered_in_two_model_calls() {
 }
 
 #[test]
-fn a_step_that_needs_judgement_costs_two_model_calls_more() {
+fn a_step_that_the_model_carries_out_costs_two_model_calls_more() {
     let steps = [
         step("s1", &json!("1")),
         step("s2", &json!("2")),
@@ -161,7 +166,7 @@ fn a_step_that_needs_judgement_costs_two_model_calls_more() {
         step("s4", &json!("4")),
         step("s5", &json!("5")),
     ];
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script("plan", [submits(&steps)])
         .script(
             "s3",
@@ -180,7 +185,7 @@ fn calls_that_the_planner_makes_are_its_plan_and_it_answers_from_their_results()
         ("calculator", expression_arguments("6 * 7")),
         ("clock", expression_arguments("now")),
     ];
-    let mut driver = native_driver("q").script("plan", [calls_functions(&calls), says("It is 42.")]);
+    let mut driver = driver_with_native_tools("q").script("plan", [calls_functions(&calls), says("It is 42.")]);
     let report = driver.drive();
     assert_eq!(content(&report), "It is 42.");
     assert_eq!(
@@ -204,7 +209,7 @@ fn after_its_calls_the_planner_may_call_more_and_submit_a_plan_that_uses_their_r
     let text = json!({"$concat": [{"$from": "step_1", "path": "/result"}]});
     let last = json!({"id": "end", "description": "use it", "toolCalls": [
         {"toolName": "calculator", "arguments": json!({"expression": text}).to_string()}]});
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script(
             "plan",
             [
@@ -220,10 +225,10 @@ fn after_its_calls_the_planner_may_call_more_and_submit_a_plan_that_uses_their_r
 
 #[test]
 fn the_planner_reads_that_its_call_failed_and_may_try_again() {
-    let mut driver = native_driver("q").script(
+    let mut driver = driver_with_native_tools("q").script(
         "plan",
         [
-            calls_functions(&[("calculator", expression_arguments("fail"))]),
+            calls_functions(&[("calculator", expression_arguments(FAILS))]),
             calls_functions(&[("calculator", expression_arguments("6 * 7"))]),
             says("It is 42."),
         ],
@@ -235,20 +240,20 @@ fn the_planner_reads_that_its_call_failed_and_may_try_again() {
 
 #[test]
 fn a_failed_call_that_is_not_tried_again_makes_the_run_partial() {
-    let calls = calls_functions(&[("calculator", expression_arguments("fail"))]);
-    let mut driver = native_driver("q").script("plan", [calls, says("I could not compute it.")]);
+    let calls = calls_functions(&[("calculator", expression_arguments(FAILS))]);
+    let mut driver = driver_with_native_tools("q").script("plan", [calls, says("I could not compute it.")]);
     assert_eq!(drive_and_count(&mut driver), (2, 1, RunStatus::Partial));
 }
 
-/// Returns a driver whose planner makes these calls, one in each reply.
-fn planner_calls(start: RunStart, expressions: impl IntoIterator<Item = &'static str>) -> Driver {
+/// Returns a driver whose planner calls the calculator with these expressions, once in each reply.
+fn driver_of_planner_that_calls(start: RunStart, expressions: impl IntoIterator<Item = &'static str>) -> Driver {
     let calls = expressions
         .into_iter()
         .map(|text| calls_functions(&[("calculator", expression_arguments(text))]));
     Driver::new(start).script("plan", calls.collect::<Vec<_>>())
 }
 
-fn start_with_functions() -> RunStart {
+fn start_with_native_tools() -> RunStart {
     let mut start = start("q");
     start.native_tools = true;
     start
@@ -256,7 +261,8 @@ fn start_with_functions() -> RunStart {
 
 #[test]
 fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() {
-    let mut driver = planner_calls(start_with_functions(), ["1"; 5]).script("answer", [says("It is 42.")]);
+    let mut driver =
+        driver_of_planner_that_calls(start_with_native_tools(), ["1"; 5]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
     assert_eq!(report.response.metadata.llm_calls, 6);
@@ -270,9 +276,10 @@ fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() 
 
 #[test]
 fn a_planner_that_never_stops_calling_has_to_answer() {
-    let mut start = start_with_functions();
+    let mut start = start_with_native_tools();
     start.config.max_items = 3;
-    let mut driver = planner_calls(start, ["1", "2", "3", "4", "5", "6"]).script("answer", [says("It is 42.")]);
+    let mut driver =
+        driver_of_planner_that_calls(start, ["1", "2", "3", "4", "5", "6"]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
     assert_eq!(
         (driver.tool_calls_made.len(), report.response.metadata.llm_calls),
@@ -286,7 +293,7 @@ fn a_planner_that_never_stops_calling_has_to_answer() {
 
 #[test]
 fn a_planner_that_calls_only_unknown_tools_has_to_answer() {
-    let mut start = start_with_functions();
+    let mut start = start_with_native_tools();
     start.config.max_items = 2;
     let unknown = |n: u32| calls_functions(&[("nothing", json!({"n": n}))]);
     let mut driver = Driver::new(start)
@@ -306,8 +313,9 @@ fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
         ("calculator", expression_arguments("1")),
         ("calculator", json!({"expression": 2})),
     ];
-    let mut driver = native_driver("q").script("plan", [calls_functions(&calls), says("I give up.")]);
-    assert_eq!(drive_and_count(&mut driver).1, 0);
+    let mut driver = driver_with_native_tools("q").script("plan", [calls_functions(&calls), says("I give up.")]);
+    let (_, tool_calls, _) = drive_and_count(&mut driver);
+    assert_eq!(tool_calls, 0);
     let messages = driver.messages("plan", 1);
     let results: Vec<&Message> = messages
         .iter()
@@ -320,7 +328,7 @@ fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
 
 #[test]
 fn a_submitted_plan_with_faults_is_corrected_by_the_same_function() {
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script(
             "plan",
             [submits(&[step("a", &json!(1))]), submits(&[step("a", &json!("1"))])],
@@ -339,7 +347,7 @@ fn a_submitted_plan_with_faults_is_corrected_by_the_same_function() {
 fn arguments_that_are_no_json_object_are_a_fault_of_the_submitted_plan() {
     let mut bad = step("a", &json!("1"));
     bad["toolCalls"][0]["arguments"] = json!("{\"expression\": ");
-    let mut driver = native_driver("q").script("plan", [submits(&[bad]), says("sorry")]);
+    let mut driver = driver_with_native_tools("q").script("plan", [submits(&[bad]), says("sorry")]);
     driver.drive();
     let message = driver.last_message("plan", 1);
     assert!(
@@ -354,7 +362,7 @@ fn a_plan_and_calls_in_one_reply_are_one_plan() {
         ("calculator", expression_arguments("1")),
         ("submit_plan", submission(&[step("a", &json!("2"))])),
     ]);
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script("plan", [reply])
         .script("answer", [says("42")]);
     assert_eq!(drive_and_count(&mut driver), (2, 2, RunStatus::Success));
@@ -365,7 +373,7 @@ fn a_plan_and_calls_in_one_reply_are_one_plan() {
 }
 
 #[test]
-fn the_request_for_the_answer_begins_with_that_for_the_plan_and_has_the_same_tools() {
+fn the_request_for_the_answer_begins_like_the_one_for_the_plan_and_has_the_same_tools() {
     for native_tools in [false, true] {
         let mut start = start("q");
         start.native_tools = native_tools;
@@ -378,11 +386,11 @@ fn the_request_for_the_answer_begins_with_that_for_the_plan_and_has_the_same_too
             .script("plan", [reply])
             .script("answer", [says("42")]);
         driver.drive();
-        let (before, after) = (driver.request("plan", 0), driver.request("answer", 0));
-        assert_eq!(after.prompt.0[..before.prompt.0.len()], before.prompt.0[..]);
-        assert_eq!(after.tools, before.tools);
+        let (for_plan, for_answer) = (driver.request("plan", 0), driver.request("answer", 0));
+        assert_eq!(for_answer.prompt.0[..for_plan.prompt.0.len()], for_plan.prompt.0[..]);
+        assert_eq!(for_answer.tools, for_plan.tools);
         assert_eq!(
-            (before.tool_choice, after.tool_choice),
+            (for_plan.tool_choice, for_answer.tool_choice),
             (ToolChoice::Auto, ToolChoice::None)
         );
     }
@@ -390,7 +398,7 @@ fn the_request_for_the_answer_begins_with_that_for_the_plan_and_has_the_same_too
 
 #[test]
 fn a_step_that_requires_a_tool_has_to_call_it_and_then_may_end() {
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script("plan", [submits(&[step("a", &json!("1")), model_step("b", "a")])])
         .script(
             "b",
@@ -411,9 +419,9 @@ fn a_model_that_refuses_functions_is_asked_for_a_plan_in_text() {
         code: ModelErrorCode::ToolsNotSupported,
         message: "no tools".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     });
-    let mut driver = native_driver("q")
+    let mut driver = driver_with_native_tools("q")
         .script("plan", [refused, plan(&json!([step("a", &json!("1"))]))])
         .script("answer", [says("42")]);
     assert_eq!(driver.drive().response.metadata.tool_calls, 1);
@@ -428,7 +436,7 @@ fn a_model_that_refuses_functions_is_asked_for_a_plan_in_text() {
 
 #[test]
 fn a_tool_named_like_the_function_of_the_planner_is_not_offered() {
-    let mut driver = native_driver("q");
+    let mut driver = driver_with_native_tools("q");
     let mut start = driver.run.started_with().clone();
     start.tools.push(tool("submit_plan"));
     driver = Driver::new(start).script("plan", [says("Hello")]);
@@ -449,23 +457,24 @@ fn only_the_text_of_a_planner_with_functions_or_of_a_synthesis_may_be_the_answer
         Action::CallTools { .. } => panic!("no model is called"),
     };
     let calls = [("calculator", expression_arguments("6 * 7"))];
-    let mut driver = native_driver("q").script("plan", [calls_functions(&calls)]);
-    assert!(may_answer(&driver));
+    let mut driver = driver_with_native_tools("q").script("plan", [calls_functions(&calls)]);
+    assert!(may_answer(&driver), "the planner");
     driver.answer_all();
     driver.answer_all();
-    assert!(may_answer(&driver), "after its calls");
+    assert!(may_answer(&driver), "the planner after its calls");
 
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("")]);
-    assert!(!may_answer(&driver));
+    assert!(!may_answer(&driver), "a planner without functions");
     driver.answer_all();
-    assert!(!may_answer(&driver), "of a step");
+    assert!(!may_answer(&driver), "a step");
+    // The step requests its call, the call is made, and the step ends.
     (0..3).for_each(|_| driver.answer_all());
-    assert!(may_answer(&driver), "of the synthesis");
+    assert!(may_answer(&driver), "the synthesis");
 }
 
 #[test]
 fn planning_with_functions() {
-    let mut driver = native_driver("What is 6 times 7?")
+    let mut driver = driver_with_native_tools("What is 6 times 7?")
         .script("plan", [submits(&[step("a", &json!("6 * 7"))])])
         .script("answer", [says("42")]);
     driver.drive();
@@ -473,24 +482,26 @@ fn planning_with_functions() {
 }
 
 /// Returns every schema in `value` that describes an object.
-fn objects(value: &Value) -> Vec<&Value> {
+fn object_schemas(value: &Value) -> Vec<&Value> {
     let children: Vec<&Value> = match value {
         Value::Object(map) => map.values().collect(),
         Value::Array(values) => values.iter().collect(),
         _ => Vec::new(),
     };
     let this = value["properties"].is_object().then_some(value);
-    this.into_iter().chain(children.into_iter().flat_map(objects)).collect()
+    this.into_iter()
+        .chain(children.into_iter().flat_map(object_schemas))
+        .collect()
 }
 
 #[test]
 fn the_schema_of_a_plan_is_one_that_strict_providers_accept() {
-    let mut driver = native_driver("q").script("plan", [says("Hello")]);
+    let mut driver = driver_with_native_tools("q").script("plan", [says("Hello")]);
     driver.drive();
     let schema = driver.request("plan", 0).tools[0].input_schema.clone();
-    let objects = objects(&schema);
-    assert_eq!(objects.len(), 3, "the plan, a step and a call");
-    for object in objects {
+    let object_schemas = object_schemas(&schema);
+    assert_eq!(object_schemas.len(), 3, "the plan, a step and a call");
+    for object in object_schemas {
         let names: Vec<&str> = object["properties"]
             .as_object()
             .unwrap()

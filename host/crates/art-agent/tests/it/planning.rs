@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::harness::*;
 
-// A51: an answer without tool calls.
+// A51: a question without tool calls is answered straight from synthesis.
 #[test]
-fn a_query_without_steps_is_answered_directly() {
+fn a_query_whose_plan_has_no_steps_is_answered_straight_from_synthesis() {
     let mut driver = driver_with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "Hello.");
@@ -37,14 +37,16 @@ fn the_intent_the_title_and_the_plan_are_observed() {
     assert_eq!(added[0]["itemId"], json!("a"));
 }
 
-// A23: times of plan items.
+// A23: every item of a plan gets a creation time and an update time.
 #[test]
-fn every_item_gets_both_timestamps() {
+fn every_item_gets_the_time_of_the_plan_as_creation_and_update_time() {
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]));
     driver.answer_all();
+    // The run starts at 1,000 ms, and the plan comes 10 ms later.
+    let time_of_plan = 1_010;
     assert_eq!(
         (driver.item("a").created_timestamp, driver.item("a").updated_timestamp),
-        (1_010, 1_010)
+        (time_of_plan, time_of_plan)
     );
 }
 
@@ -141,7 +143,7 @@ fn a_plan_that_requires_an_unavailable_tool_is_requested_again() {
     );
 }
 
-// A48: a model error during planning.
+// A48: a model error during planning is observed and ends the run, which still returns a response.
 #[test]
 fn a_model_error_during_planning_is_reported_in_the_answer() {
     let mut driver = Driver::new(start("q")).script("plan", [times_out()]);
@@ -178,13 +180,14 @@ fn a_plan_in_the_thoughts_is_found() {
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// A25: markers before braces.
+// A25: a plan between markers wins over braces around it.
 #[test]
 fn a_plan_between_markers_is_found_after_thoughts_with_braces() {
     let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});
-    let other = json!({"todoList": [item("x")]});
+    let outside_markers = json!({"todoList": [item("x")]});
     let text = format!(
-        "<think>maybe {other}</think>{other}\n---JSON_OUTPUT_START---{}---JSON_OUTPUT_END---\n{other}",
+        "<think>maybe {outside_markers}</think>{outside_markers}\n---JSON_OUTPUT_START---{}---JSON_OUTPUT_END---\n\
+         {outside_markers}",
         json!({"todoList": [item("a")]})
     );
     let mut driver = Driver::new(start("q"))

@@ -1,4 +1,5 @@
-//! Runs that return the output of their only call in place of an answer of the model.
+//! Runs with a raw answer: the person wants the output of the only call, as it is, in place of an answer that the model writes.
+//! Other runs are answered as usual: the model writes the answer.
 
 use art_agent::{Effect, RunReport};
 use art_core::agent::RunStatus;
@@ -6,15 +7,17 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
+/// Returns a planned call of the calculator.
 fn call(expression: &str) -> Value {
     json!({"toolName": "calculator", "arguments": {"expression": expression}})
 }
 
+/// Returns a step with these planned calls.
 fn step(id: &str, calls: &[Value]) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": calls})
 }
 
-/// Returns a run with the plan of `items`, whose person wants the output as it is.
+/// Returns a driver of a run with the plan `items`, whose person wants the output as it is.
 fn raw_run(items: &Value) -> Driver {
     let mut start = start("q");
     start.props.raw = true;
@@ -27,7 +30,7 @@ fn run_to_end(mut driver: Driver) -> (RunReport, Driver) {
 }
 
 /// Returns the report of a run in which the model writes the answer although the person wants the output.
-fn usual_report(items: &Value) -> RunReport {
+fn report_with_written_answer(items: &Value) -> RunReport {
     let (report, _) = run_to_end(raw_run(items).script("answer", [says("It is 42.")]));
     assert_eq!(content(&report), "It is 42.");
     assert!(!report.raw);
@@ -49,7 +52,7 @@ fn the_output_of_the_only_call_is_the_answer_and_no_model_writes_one() {
 
 #[test]
 fn a_text_output_is_the_answer_without_quotes_and_is_cut_in_the_conversation() {
-    let (report, driver) = run_to_end(raw_run(&json!([step("a", &[call("huge")])])));
+    let (report, driver) = run_to_end(raw_run(&json!([step("a", &[call(HUGE_OUTPUT)])])));
     assert_eq!(content(&report), "x".repeat(20_000));
     let added = driver.effects.iter().rev().find_map(|effect| match effect {
         Effect::AddMessage(message) => Some(&message.content),
@@ -67,20 +70,20 @@ fn the_output_of_the_only_call_of_a_model_is_the_answer_too() {
 
 #[test]
 fn a_plan_without_exactly_one_call_is_answered_as_usual() {
-    usual_report(&json!([step("a", &[call("1")]), step("b", &[call("2")])]));
-    usual_report(&json!([step("a", &[call("1"), call("2")])]));
-    usual_report(&json!([]));
+    report_with_written_answer(&json!([step("a", &[call("1")]), step("b", &[call("2")])]));
+    report_with_written_answer(&json!([step("a", &[call("1"), call("2")])]));
+    report_with_written_answer(&json!([]));
 }
 
 #[test]
 fn an_output_for_display_is_answered_as_usual() {
-    let report = usual_report(&json!([step("a", &[call("draw")])]));
+    let report = report_with_written_answer(&json!([step("a", &[call(DRAWS)])]));
     assert!(!content(&report).contains("walrus"));
 }
 
 #[test]
 fn a_failed_step_is_answered_as_usual() {
-    let items = json!([step("a", &[call("fail")])]);
+    let items = json!([step("a", &[call(FAILS)])]);
     let driver = raw_run(&items)
         .script("a", [fails_item("no abacus")])
         .script("answer", [says("It failed.")]);
@@ -104,9 +107,9 @@ fn the_output_replaces_the_answer_of_a_planner_that_called_the_tool_itself() {
 #[test]
 fn the_journal_says_whether_the_output_is_wanted() {
     let driver = raw_run(&json!([]));
-    let start = serde_json::to_value(&driver.journal[0]).unwrap();
-    assert_eq!(start["start"]["props"]["raw"], true);
-    let usual = Driver::new(crate::harness::start("q"));
-    let start = serde_json::to_value(&usual.journal[0]).unwrap();
-    assert_eq!(start["start"]["props"].get("raw"), None);
+    let started = serde_json::to_value(&driver.journal[0]).unwrap();
+    assert_eq!(started["start"]["props"]["raw"], true);
+    let usual = Driver::new(start("q"));
+    let started = serde_json::to_value(&usual.journal[0]).unwrap();
+    assert_eq!(started["start"]["props"].get("raw"), None);
 }

@@ -1,4 +1,5 @@
-//! Replies with native tool calls, and incomplete replies (M05, M07, M08, M10, B29, B30).
+//! Replies with native tool calls, and replies that are malformed, cut off, empty or withheld. They are tolerated or reported
+//! to the model (M05).
 
 use art_core::prompt::{ArtStandardPrompt, Role};
 use art_core::stream::{ProviderState, StopReason};
@@ -6,12 +7,14 @@ use serde_json::json;
 
 use crate::harness::*;
 
+/// Returns a driver of a plan with the item `a`, which requires the calculator.
 fn driver_with_tool_item() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
+// The second call repeats the identifier of the first. The third has none, and its arguments are no object, so it is not made.
 #[test]
-fn every_native_call_is_in_its_message_and_has_a_result() {
+fn every_native_call_of_a_reply_has_an_identifier_of_its_own_and_a_result() {
     let calls = native_calls([
         native_call("x", "calculator", "{\"expression\":\"1\"}"),
         native_call("x", "calculator", "{\"expression\":\"2\"}"),
@@ -20,21 +23,24 @@ fn every_native_call_is_in_its_message_and_has_a_result() {
     let mut driver = driver_with_tool_item().script("a", [calls, completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 1);
-    let ids: Vec<_> = messages[2].tool_calls.iter().map(|call| call.id.clone()).collect();
+    let [_system, _task, reply, results @ ..] = &messages[..] else {
+        panic!("{messages:?}")
+    };
+    let ids: Vec<_> = reply.tool_calls.iter().map(|call| call.id.clone()).collect();
     assert_eq!((ids.len(), ids[0].as_str()), (3, "x"));
-    let result_ids: Vec<_> = messages[3..]
+    let result_ids: Vec<_> = results
         .iter()
         .map(|message| message.tool_call_id.clone().unwrap())
         .collect();
     assert_eq!(result_ids, ids);
-    assert!(messages[3..].iter().all(|message| message.role == Role::ToolResult));
+    assert!(results.iter().all(|message| message.role == Role::ToolResult));
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
 #[test]
-fn the_provider_state_is_sent_back_with_its_calls() {
+fn the_provider_state_of_a_reply_is_sent_back_with_the_calls_of_the_reply() {
     let state = ProviderState {
-        wire: "w".to_owned(),
+        protocol: "w".to_owned(),
         content: json!({"signature": "s"}),
     };
     let mut reply = native_call("x", "calculator", "{}").unwrap();
@@ -51,11 +57,11 @@ fn the_provider_state_is_sent_back_with_its_calls() {
 
 #[test]
 fn a_call_of_a_cut_off_reply_is_not_made_and_the_model_is_called_again() {
-    let cut = with_stop_reason(
+    let cut_off = with_stop_reason(
         native_call("x", "calculator", "{\"expression\":\"1\"}"),
         StopReason::Length,
     );
-    let mut driver = driver_with_tool_item().script("a", [cut, calculate("2"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [cut_off, calculate("2"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     assert!(driver.last_message("a", 1).contains("cut off before its end"));
@@ -64,9 +70,9 @@ fn a_call_of_a_cut_off_reply_is_not_made_and_the_model_is_called_again() {
 
 #[test]
 fn repeated_cut_off_replies_use_up_the_iterations() {
-    let cut = || with_stop_reason(says("The answer is"), StopReason::Length);
+    let cut_off = || with_stop_reason(says("The answer is"), StopReason::Length);
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
-        .script("a", (0..5).map(|_| cut()))
+        .script("a", (0..5).map(|_| cut_off()))
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(
@@ -86,18 +92,21 @@ fn a_step_whose_reply_was_withheld_fails_with_that_reason() {
 }
 
 #[test]
-fn of_500_calls_64_are_parsed_and_all_get_a_result() {
+fn of_500_calls_the_first_64_are_made_and_all_get_a_result() {
     let calls = (0..500).map(|n| native_call("", "calculator", &format!("{{\"expression\":\"{n}\"}}")));
     let mut driver = driver_with_tool_item().script("a", [native_calls(calls), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 64);
     let messages = driver.messages("a", 1);
-    assert_eq!((messages[2].tool_calls.len(), messages.len()), (500, 503));
+    let [_system, _task, reply, results @ ..] = &messages[..] else {
+        panic!("{messages:?}")
+    };
+    assert_eq!((reply.tool_calls.len(), results.len()), (500, 500));
     assert_eq!(ArtStandardPrompt(messages.clone()).validate(), Ok(()));
+    let last_result = results.last().unwrap().content_text();
     assert!(
-        messages[502]
-            .content_text()
-            .contains("only the first 64 of the 500 calls")
+        last_result.contains("only the first 64 of the 500 calls"),
+        "{last_result}"
     );
 }
 
@@ -128,12 +137,12 @@ fn the_third_identical_native_call_is_refused() {
 
 #[test]
 fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
-    let both = native_calls([
+    let invalid_and_valid = native_calls([
         native_call("x", "functions.calculator", "{}"),
         native_call("y", "calculator", "{\"expression\":\"1\"}"),
     ]);
-    let alone = native_call("z", "functions.calculator", "{}");
-    let mut driver = driver_with_tool_item().script("a", [both, alone, completes_item("42")]);
+    let invalid_alone = native_call("z", "functions.calculator", "{}");
+    let mut driver = driver_with_tool_item().script("a", [invalid_and_valid, invalid_alone, completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 2);
     let names: Vec<_> = messages

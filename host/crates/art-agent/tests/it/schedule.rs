@@ -119,7 +119,7 @@ fn a_plan_with_more_items_than_the_limit_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn items_beyond_the_limit_after_the_repairs_fail_and_the_others_are_done() {
+fn if_a_plan_keeps_too_many_items_the_surplus_items_fail_and_the_others_are_done() {
     let too_many = || plan(&reasoning_items(&["a", "b", "c"]));
     let mut driver = Driver::new(start_with_two_items_at_most("q"))
         .script("plan", [too_many(), too_many(), too_many()])
@@ -135,7 +135,7 @@ fn items_beyond_the_limit_after_the_repairs_fail_and_the_others_are_done() {
 }
 
 #[test]
-fn a_circle_that_is_not_repaired_fails_its_items_and_the_others_are_done() {
+fn if_a_circle_is_not_repaired_its_items_fail_and_the_others_are_done() {
     let circle = || {
         plan(&json!([
             reasoning_item("a", &["b"]),
@@ -156,7 +156,7 @@ fn a_circle_that_is_not_repaired_fails_its_items_and_the_others_are_done() {
 }
 
 #[test]
-fn a_second_step_with_the_same_id_fails_under_a_new_id_if_it_is_not_repaired() {
+fn if_a_repeated_id_is_not_repaired_the_second_item_gets_a_new_id_and_fails() {
     let duplicate_ids = || plan(&json!([reasoning_item("a", &[]), reasoning_item("a", &[])]));
     let mut driver = Driver::new(start("q"))
         .script("plan", [duplicate_ids(), duplicate_ids(), duplicate_ids()])
@@ -206,7 +206,7 @@ fn the_calls_of_a_planner_count_towards_the_item_limit() {
 }
 
 #[test]
-fn the_call_limit_applies_to_all_items_together() {
+fn the_limit_of_tool_calls_applies_to_all_items_together() {
     let mut start = start("q");
     start.config.max_tool_calls = 1;
     let mut driver = Driver::new(start)
@@ -223,14 +223,17 @@ fn the_call_limit_applies_to_all_items_together() {
 }
 
 #[test]
-fn an_action_keeps_its_number_until_it_is_answered() {
+fn an_open_action_keeps_its_id_when_another_is_answered() {
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("a", [completes_item("1")]);
     driver.answer_all();
     let actions = driver.open_actions();
-    let (first, second) = (actions[0].clone(), actions[1].clone());
-    driver.carry_out(first);
-    assert!(driver.open_actions().contains(&second));
+    let (answered, open) = (actions[0].clone(), actions[1].clone());
+    driver.carry_out(answered);
+    assert!(
+        driver.open_actions().contains(&open),
+        "the same action with the same id"
+    );
 }
 
 #[test]

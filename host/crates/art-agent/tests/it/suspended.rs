@@ -12,7 +12,13 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns a run whose only step makes these calls, and which waits for decisions about the calls that ask.
+/// Identifier of the suspension that the expression `ask` of the calculator causes. Those of `ask1` and `ask2` are `s1` and `s2`.
+const TOOL_SUSPENSION: &str = "s";
+/// Identifier of the suspension that [`ask_by_rule`] causes.
+const RULE_SUSPENSION: &str = "r1";
+
+/// Returns a run whose only step calls the calculator with these expressions, and which waits for decisions about the calls
+/// that ask.
 fn waiting_run(expressions: &[&str]) -> Driver {
     let mut start = start("q");
     start
@@ -44,10 +50,10 @@ fn approved_call(driver: &Driver) -> ToolCall {
     call
 }
 
-/// Lets the first ready call wait for a person because of a rule. `change` alters the question.
+/// Suspends the first ready call because a rule of the operator asks for an approval. `change` alters the suspension.
 fn ask_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
     let ready = driver.run.ready_calls().remove(0);
-    let mut suspension = question("r1", &tools(&ready.call));
+    let mut suspension = question_of_tool(RULE_SUSPENSION, &scripted_result(&ready.call));
     suspension.cause = SuspensionCause::Rule {
         reason: "the risk of the tool is high".to_owned(),
     };
@@ -71,7 +77,7 @@ fn run_with_ready_call() -> Driver {
     driver
 }
 
-// P64, P65, X6: a tool that asks.
+// P65: the suspension is observed, the run has the status `suspended`, and it has no answer yet.
 #[test]
 fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
     let driver = waiting_run(&["ask"]);
@@ -79,25 +85,26 @@ fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
     assert_eq!(status(&report), RunStatus::Suspended);
     assert_eq!(
         report.ui_metadata,
-        Some(json!({"status": "suspended", "suspensionId": "s", "suspensionIds": ["s"]}))
+        Some(json!({"status": "suspended", "suspensionId": TOOL_SUSPENSION, "suspensionIds": [TOOL_SUSPENSION]}))
     );
     assert!(content(&report).starts_with("The run waits for a decision about `calculator`."));
     assert_eq!(driver.statuses(), [("a", Waiting)]);
     assert!(driver.saved_state().is_paused);
     let observed = &driver.observations(Kind::AgentSuspended)[0].content;
-    assert_eq!(observed["suspensionId"], "s");
+    assert_eq!(observed["suspensionId"], TOOL_SUSPENSION);
     assert_eq!(observed["toolOutput"]["message"], "go on?");
     assert_eq!(driver.observations(Kind::FinalResponse).len(), 0);
 }
 
-// A35: an approval that is the result. A44: the step continues and is completed, and nothing waits any more.
+// A35: the model reads a result that says that the call was approved. A44: the step continues and is completed, and nothing
+// waits any more.
 #[test]
 fn after_an_approval_the_model_reads_a_result_with_the_approval_and_its_value() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.apply(&decision_event(
-        "s",
+        TOOL_SUSPENSION,
         Feedback {
             value: Some(json!("blue")),
             ..approval()
@@ -115,14 +122,14 @@ fn after_an_approval_the_model_reads_a_result_with_the_approval_and_its_value() 
     assert!(!driver.saved_state().is_paused);
 }
 
-// A36: a rejection.
+// A36: the conversation goes on with the result and a message that begins with IMPORTANT.
 #[test]
 fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [fails_item("no")])
         .script("answer", [says("ok")]);
     let before = last_messages(&driver, "a");
-    driver.apply(&decision_event("s", rejection("too dangerous")));
+    driver.apply(&decision_event(TOOL_SUSPENSION, rejection("too dangerous")));
     driver.drive();
     let after = last_messages(&driver, "a");
     assert_eq!(after[..before.len()], before, "the conversation goes on");
@@ -141,7 +148,7 @@ fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
     );
 }
 
-// X15: a rejected call of a plan.
+// X15: a rejected call completes no step.
 #[test]
 fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     let mut item = tool_item("a", &[]);
@@ -150,7 +157,7 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
         .script("a", [fails_item("the user said no")])
         .script("answer", [says("ok")]);
     driver.drive_to_question();
-    driver.apply(&decision_event("s", rejection("no")));
+    driver.apply(&decision_event(TOOL_SUSPENSION, rejection("no")));
     assert_eq!(
         driver.item("a").fallback.as_deref(),
         Some("a person rejected the call of `calculator`")
@@ -159,7 +166,7 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     assert_eq!(driver.statuses(), [("a", Failed)]);
 }
 
-// A37 has a decision that refers to itself. A decision here is JSON, which cannot refer to itself, so a deeply nested one is tested.
+// A37: a decision with a deeply nested answer completes its call.
 #[test]
 fn a_deeply_nested_decision_completes_the_call_as_any_other() {
     let mut driver = waiting_run(&["ask"])
@@ -167,7 +174,7 @@ fn a_deeply_nested_decision_completes_the_call_as_any_other() {
         .script("answer", [says("ok")]);
     let nested = (0..60).fold(json!("blue"), |value, _| json!([value]));
     driver.apply(&decision_event(
-        "s",
+        TOOL_SUSPENSION,
         Feedback {
             value: Some(nested),
             ..approval()
@@ -179,13 +186,13 @@ fn a_deeply_nested_decision_completes_the_call_as_any_other() {
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
-// A39: the same call again.
+// A39: a call that a person answered is not made again with the same arguments.
 #[test]
 fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [calculate("ask"), completes_item("x")])
         .script("answer", [says("ok")]);
-    driver.apply(&decision_event("s", approval()));
+    driver.apply(&decision_event(TOOL_SUSPENSION, approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     let refusal = last_messages(&driver, "a").pop().unwrap();
@@ -195,24 +202,24 @@ fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
     );
 }
 
-// P71: other arguments.
+// P71: a tool that a person answered may be called with other arguments.
 #[test]
 fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [calculate("2"), completes_item("x")])
         .script("answer", [says("ok")]);
-    driver.apply(&decision_event("s", approval()));
+    driver.apply(&decision_event(TOOL_SUSPENSION, approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
-// C16: allowRetryOnReject.
+// C16: the setting `allowRetryOnReject` of a tool.
 #[test]
 fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
     for (allow_retry, calls_made) in [(true, 1), (false, 0)] {
         let mut driver = run_with_ready_call().script("a", [calculate("2"), completes_item("x")]);
         ask_by_rule(&mut driver, |suspension| suspension.allow_retry = allow_retry);
-        driver.apply(&decision_event("r1", rejection("no")));
+        driver.apply(&decision_event(RULE_SUSPENSION, rejection("no")));
         driver.drive();
         assert_eq!(driver.tool_calls_made.len(), calls_made);
     }
@@ -228,24 +235,24 @@ fn a_rejected_call_is_not_asked_about_again_in_another_step() {
         driver.answer_all();
     }
     ask_by_rule(&mut driver, |_| {});
-    driver.apply(&decision_event("r1", rejection("no")));
+    driver.apply(&decision_event(RULE_SUSPENSION, rejection("no")));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 0);
 }
 
-// A rule of the operator.
+// A rule of the operator asks for the approval.
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_were_asked_about() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
     ask_by_rule(&mut driver, |_| {});
     assert!(driver.run.waits_for_decision());
-    driver.apply(&decision_event("r1", approval()));
+    driver.apply(&decision_event(RULE_SUSPENSION, approval()));
     assert_eq!(approved_call(&driver).call.arguments, json!({"expression": "1"}));
     driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
-// The call was counted when the model made it.
+// The call was counted when the model requested it.
 #[test]
 fn an_approved_call_counts_only_once_towards_the_call_limit() {
     let mut start = start("q");
@@ -258,12 +265,12 @@ fn an_approved_call_counts_only_once_towards_the_call_limit() {
         driver.answer_all();
     }
     ask_by_rule(&mut driver, |_| {});
-    driver.apply(&decision_event("r1", approval()));
+    driver.apply(&decision_event(RULE_SUSPENSION, approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
 }
 
-// C12: allowModifyArgs.
+// C12: the person may edit the arguments if `allowModifyArgs` is set.
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
@@ -273,7 +280,7 @@ fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
         modified_args: Some(arguments.clone()),
         ..approval()
     };
-    driver.apply(&decision_event("r1", feedback));
+    driver.apply(&decision_event(RULE_SUSPENSION, feedback));
     let call = approved_call(&driver);
     assert_eq!(
         (call.call.arguments, call.files),
@@ -284,15 +291,15 @@ fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     assert_eq!(driver.item("a").actual_tool_calls[0].arguments, arguments);
 }
 
-// C18, P72: a tool that runs again after the approval.
+// P72: a tool that runs after its approval may ask again, as another suspension.
 #[test]
-fn a_tool_that_runs_again_may_ask_again() {
+fn a_tool_that_runs_after_its_approval_may_ask_again() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
     ask_by_rule(&mut driver, |_| {});
-    driver.apply(&decision_event("r1", approval()));
+    driver.apply(&decision_event(RULE_SUSPENSION, approval()));
     let call = approved_call(&driver);
     driver.apply(&call_event(6_000, call.action, &call.call));
-    let mut result = tools(&call.call);
+    let mut result = scripted_result(&call.call);
     result.status = ToolStatus::Suspended;
     result.metadata.suspension_id = Some("s2".to_owned());
     driver.apply(&end_event(6_000, call.action, result));
@@ -304,10 +311,9 @@ fn a_tool_that_runs_again_may_ask_again() {
         .iter()
         .map(|seen| seen.content["suspensionId"].clone())
         .collect();
-    assert_eq!(ids, ["r1", "s2"]);
+    assert_eq!(ids, [RULE_SUSPENSION, "s2"]);
 }
 
-// Q3a: several at once.
 #[test]
 fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
     let mut driver = waiting_run(&["1", "ask1", "ask2"])
@@ -339,7 +345,7 @@ fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
 }
 
 #[test]
-fn other_steps_go_on_while_a_call_waits() {
+fn other_steps_go_on_while_a_call_of_one_step_waits() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))
         .script("a", [calculate("ask")])
         .script("b", [calculate("1"), completes_item("1")]);
@@ -348,7 +354,7 @@ fn other_steps_go_on_while_a_call_waits() {
 }
 
 #[test]
-fn a_decision_is_taken_once_and_only_for_a_call_that_waits() {
+fn a_decision_is_accepted_once_and_only_for_a_call_that_waits() {
     let mut driver = waiting_run(&["ask1", "ask2"]);
     let unknown = decision_event("s9", approval());
     let not_suspended = |id: &str| {
@@ -364,7 +370,7 @@ fn a_decision_is_taken_once_and_only_for_a_call_that_waits() {
     );
 }
 
-// Q4: SUSPENSION_TIMEOUT.
+// Q4: a question whose time limit is over counts as rejected. It is observed as a timeout, not as an answer.
 #[test]
 fn a_question_whose_time_is_over_counts_as_rejected() {
     let mut driver = waiting_run(&["ask"])
@@ -372,7 +378,7 @@ fn a_question_whose_time_is_over_counts_as_rejected() {
         .script("answer", [says("ok")]);
     driver.apply(&RunEvent::CallDecided {
         at: 9_000,
-        suspension_id: "s".to_owned(),
+        suspension_id: TOOL_SUSPENSION.to_owned(),
         decision: Box::new(Decision {
             feedback: Feedback::new(false, 9_000),
             by: DecidedBy::Expiry,
@@ -388,14 +394,14 @@ fn a_question_whose_time_is_over_counts_as_rejected() {
     );
 }
 
-// X18: from the question to the decision.
+// X18: the time that a person took is from the question to the decision.
 #[test]
 fn the_result_of_a_decision_says_how_long_the_person_took() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     let since = driver.run.suspensions()[0].since;
-    driver.apply(&decision_event("s", approval()));
+    driver.apply(&decision_event(TOOL_SUSPENSION, approval()));
     driver.drive();
     let metadata = &driver.item("a").tool_results[0].metadata.extra;
     assert_eq!(metadata["waitDurationMs"], json!(5_000 - since));

@@ -1,4 +1,5 @@
-//! Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework.
+//! Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework. A strict step gets
+//! reminders, an advisory step does not. Afterwards, the validation of the step has passed if all its required tools were called.
 
 use art_core::agent::RunStatus;
 use art_core::pes::{TodoItemStatus, ValidationStatus};
@@ -6,12 +7,14 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
+/// Returns a driver of a plan with only `item`, which has the id `a` and whose model gives `replies`.
 fn driver_with_item(item: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
     driver_with_plan(&json!([item]))
         .script("a", replies)
         .script("answer", [says("ok")])
 }
 
+/// Returns the number of reminders in the last request of the step.
 fn count_reminders(driver: &Driver) -> usize {
     let last = driver.requests.iter().rfind(|request| request.step == "a").unwrap();
     let texts = last
@@ -23,9 +26,9 @@ fn count_reminders(driver: &Driver) -> usize {
     texts.filter(|text| text.starts_with("VALIDATION FAILED")).count()
 }
 
-// A32: strict.
+// A32: a strict step is reminded of its tools a set number of times.
 #[test]
-fn a_strict_step_is_completed_after_two_reminders() {
+fn a_strict_step_that_never_calls_its_tool_is_completed_after_two_reminders() {
     let mut driver = driver_with_item(
         &tool_item("a", &[]),
         [completes_item("40"), completes_item("41"), completes_item("about 42")],
@@ -69,7 +72,7 @@ fn the_calls_of_a_reply_that_gets_a_reminder_are_not_made() {
     assert_eq!(names, ["calculator"]);
 }
 
-// A31: none was called. A32: advisory.
+// A31: the validation fails if a required tool was not called. A32: an advisory step is never reminded.
 #[test]
 fn an_advisory_step_is_never_reminded() {
     let mut item = tool_item("a", &[]);
@@ -81,7 +84,7 @@ fn an_advisory_step_is_never_reminded() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-// A31: all were called.
+// A31: the validation passes if all required tools were called.
 #[test]
 fn a_required_tool_that_was_called_passes_the_validation() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
@@ -92,8 +95,8 @@ fn a_required_tool_that_was_called_passes_the_validation() {
 }
 
 #[test]
-fn a_failed_call_counts_as_a_call() {
-    let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("fail"), completes_item("unknown")]);
+fn a_failed_call_of_a_required_tool_counts_as_made() {
+    let mut driver = driver_with_item(&tool_item("a", &[]), [calculate(FAILS), completes_item("unknown")]);
     let report = driver.drive();
     assert_eq!(count_reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
@@ -101,9 +104,9 @@ fn a_failed_call_counts_as_a_call() {
 
 // X19: calls that failed count as made, and calls that were refused do not.
 #[test]
-fn a_call_that_was_refused_before_the_tool_ran_does_not_count() {
+fn a_call_that_was_refused_before_the_tool_ran_does_not_count_as_made() {
     let replies = [
-        calculate("invalid"),
+        calculate(IS_REFUSED),
         completes_item("40"),
         completes_item("41"),
         completes_item("about 42"),
@@ -117,7 +120,7 @@ fn a_call_that_was_refused_before_the_tool_ran_does_not_count() {
 
 // X19: calls that failed count as made, and calls that were refused do not.
 #[test]
-fn a_call_with_an_unknown_attachment_does_not_count() {
+fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
     let mut start = start("q");
     start.config.max_iterations = 1;
     let unknown =
@@ -131,7 +134,7 @@ fn a_call_with_an_unknown_attachment_does_not_count() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
 }
 
-// P53: reminders to call required tools.
+// P53: a step that omits a required tool gets a reminder, and none of the calls of that reply runs.
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();
@@ -148,7 +151,7 @@ fn a_reminder_includes_the_problems_of_a_plan_update() {
     );
 }
 
-// P53: reminders to call required tools.
+// P53: a step that omits a required tool gets a reminder, and none of the calls of that reply runs.
 #[test]
 fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
@@ -166,9 +169,9 @@ fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     assert_eq!(driver.item("c").status, TodoItemStatus::Completed);
 }
 
-// P53: reminders to call required tools.
+// P53: a step that omits a required tool gets a reminder, and none of the calls of that reply runs.
 #[test]
-fn a_failed_step_includes_the_problems_of_its_plan_update() {
+fn the_error_of_a_failed_step_includes_the_problems_of_its_plan_update() {
     let reply = json!({
         "content": "no", "nextStepDecision": "fail_item", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]},
     });
@@ -177,9 +180,9 @@ fn a_failed_step_includes_the_problems_of_its_plan_update() {
     assert!(error.starts_with("no; `updatedPlan` was not used: item `c`"), "{error}");
 }
 
-// A32: called in an earlier reply.
+// A32: calls in earlier replies of the step count.
 #[test]
-fn a_tool_that_was_called_earlier_in_its_step_satisfies_it() {
+fn a_required_tool_that_was_called_in_an_earlier_reply_needs_no_reminder() {
     let replies = [calculate("6 * 7"), calls(&[("clock", json!({}))]), completes_item("42")];
     let mut driver = driver_with_item(&tool_item("a", &[]), replies);
     let report = driver.drive();
@@ -187,9 +190,9 @@ fn a_tool_that_was_called_earlier_in_its_step_satisfies_it() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// A32: a tool that asked a person.
+// A32: a call that a person decided counts.
 #[test]
-fn a_tool_that_asked_a_person_satisfies_its_step_after_the_decision() {
+fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
     for (feedback, expected) in [
         (approval(), ValidationStatus::Passed),
         // X15: a rejected call was made as well.
@@ -204,7 +207,7 @@ fn a_tool_that_asked_a_person_satisfies_its_step_after_the_decision() {
     }
 }
 
-// A31: reasoning.
+// A31: the validation of a step without tools is skipped.
 #[test]
 fn a_reasoning_step_is_not_validated() {
     let mut driver = driver_with_item(&reasoning_item("a", &[]), [completes_item("42")]);

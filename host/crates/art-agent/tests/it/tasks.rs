@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
+/// Returns a finished run whose step `a` was completed and whose step `b` failed.
 fn finished_run() -> Driver {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("6 * 7"), completes_item("")])
@@ -15,8 +16,9 @@ fn finished_run() -> Driver {
     driver
 }
 
-fn task<'a>(driver: &'a Driver, name: &str, n: usize) -> &'a Task {
-    driver.request(name, n).task.as_deref().unwrap()
+/// Returns the task of the `n`th request of a step, from 0.
+fn task<'a>(driver: &'a Driver, step: &str, n: usize) -> &'a Task {
+    driver.request(step, n).task.as_deref().unwrap()
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn a_synthesis_request_has_a_task_with_the_outcome_of_each_step() {
 #[test]
 fn a_synthesis_task_has_the_result_of_each_call_of_a_step_in_the_order_of_the_plan() {
     let call = |expression: &str| json!({"toolName": "calculator", "arguments": {"expression": expression}});
-    let calls = ["big", "1", "draw"].map(call);
+    let calls = [BIG_OUTPUT, "1", DRAWS].map(call);
     let mut driver = driver_with_plan(&json!([{"id": "a", "description": "do all", "toolCalls": calls}]))
         .script("answer", [says("ok")]);
     driver.drive();

@@ -1,5 +1,5 @@
-//! Runs with `ask_together`: before the first step of a plan starts, a person is asked at once about all calls that need an approval
-//! and whose arguments are known.
+//! Runs with `ask_together`: before the first step of a plan starts, a person is asked at once about all calls that need an
+//! approval and whose arguments are known.
 
 use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
 use art_core::agent::RunStatus;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns an item with one planned call of the calculator.
-fn calculates(id: &str, dependencies: &[&str], expression: impl Into<Value>) -> Value {
+fn item_with_call(id: &str, dependencies: &[&str], expression: impl Into<Value>) -> Value {
     json!({"id": id, "description": format!("do {id}"), "dependencies": dependencies, "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": expression.into()}},
     ]})
 }
 
-/// Returns a run with this plan, whose calls are not checked yet.
+/// Returns a run with this plan. It is not checked yet which of the calls need an approval.
 fn unchecked_run(items: &Value) -> Driver {
     let mut start = start("q");
     start.ask_together = true;
@@ -28,14 +28,15 @@ fn unchecked_run(items: &Value) -> Driver {
 }
 
 /// Returns a run with a plan of two steps, the second of which depends on the first, and a third whose arguments are known later.
-fn three_steps() -> Driver {
+fn unchecked_run_of_three_steps() -> Driver {
     unchecked_run(&json!([
-        calculates("a", &[], "1"),
-        calculates("b", &["a"], "2"),
-        calculates("c", &[], json!({"$from": "a", "path": "/result"})),
+        item_with_call("a", &[], "1"),
+        item_with_call("b", &["a"], "2"),
+        item_with_call("c", &[], json!({"$from": "a", "path": "/result"})),
     ]))
 }
 
+/// Returns the question whether a known call may be made. The identifier of its suspension is `s-` and that of the item.
 fn question_about(known: &KnownCall) -> PlannedQuestion {
     let suspension = SuspendedCall {
         suspension_id: format!("s-{}", known.item_id),
@@ -43,7 +44,7 @@ fn question_about(known: &KnownCall) -> PlannedQuestion {
             reason: "a rule".to_owned(),
         },
         runs_on_approval: true,
-        ..question("s", &tools(&known.call))
+        ..question_of_tool("s", &scripted_result(&known.call))
     };
     PlannedQuestion {
         item_id: known.item_id.clone(),
@@ -52,8 +53,8 @@ fn question_about(known: &KnownCall) -> PlannedQuestion {
     }
 }
 
-/// Returns the event that asks about the calls of these items.
-fn plan_checked(driver: &Driver, items: &[&str]) -> RunEvent {
+/// Returns the event that the plan was checked, with questions about the calls of these items.
+fn plan_checked_event(driver: &Driver, items: &[&str]) -> RunEvent {
     let known = driver.run.calls_to_check();
     let chosen = known.iter().filter(|known| items.contains(&known.item_id.as_str()));
     RunEvent::PlanChecked {
@@ -62,29 +63,29 @@ fn plan_checked(driver: &Driver, items: &[&str]) -> RunEvent {
     }
 }
 
-/// Applies the event that asks about the calls of these items.
-fn check(driver: &mut Driver, items: &[&str]) {
-    let event = plan_checked(driver, items);
+/// Applies the event that the plan was checked, with questions about the calls of these items.
+fn check_plan_and_ask_about(driver: &mut Driver, items: &[&str]) {
+    let event = plan_checked_event(driver, items);
     driver.apply(&event);
 }
 
 #[test]
 fn no_step_starts_before_the_known_calls_are_checked() {
-    let driver = three_steps();
+    let driver = unchecked_run_of_three_steps();
     let known = driver.run.calls_to_check();
     let known: Vec<_> = known
         .iter()
         .map(|known| (known.item_id.as_str(), known.index, &known.call.arguments))
         .collect();
-    let (one, two) = (json!({"expression": "1"}), json!({"expression": "2"}));
-    assert_eq!(known, [("a", 0, &one), ("b", 0, &two)]);
+    let (arguments_of_a, arguments_of_b) = (json!({"expression": "1"}), json!({"expression": "2"}));
+    assert_eq!(known, [("a", 0, &arguments_of_a), ("b", 0, &arguments_of_b)]);
     assert_eq!(driver.run.ready_calls(), []);
     assert!(!driver.run.waits_for_decision(), "the driver can go on");
 }
 
 #[test]
 fn without_ask_together_no_call_is_checked() {
-    let mut driver = driver_with_plan(&json!([calculates("a", &[], "1")]));
+    let mut driver = driver_with_plan(&json!([item_with_call("a", &[], "1")]));
     driver.answer_all();
     assert_eq!(driver.run.calls_to_check(), []);
     assert_eq!(driver.run.ready_calls().len(), 1);
@@ -92,16 +93,16 @@ fn without_ask_together_no_call_is_checked() {
 
 #[test]
 fn a_plan_without_questions_runs() {
-    let mut driver = three_steps().script("answer", [says("ok")]);
-    check(&mut driver, &[]);
+    let mut driver = unchecked_run_of_three_steps().script("answer", [says("ok")]);
+    check_plan_and_ask_about(&mut driver, &[]);
     assert_eq!(driver.drive().response.metadata.status, RunStatus::Success);
     assert_eq!(driver.tool_calls_made.len(), 3);
 }
 
 #[test]
 fn the_run_waits_for_all_decisions_at_once_and_no_step_starts_before_the_last() {
-    let mut driver = three_steps().script("answer", [says("ok")]);
-    check(&mut driver, &["a", "b"]);
+    let mut driver = unchecked_run_of_three_steps().script("answer", [says("ok")]);
+    check_plan_and_ask_about(&mut driver, &["a", "b"]);
     let report = driver.run.waiting_report().unwrap();
     assert_eq!(report.ui_metadata.unwrap()["suspensionIds"], json!(["s-a", "s-b"]));
     assert_eq!(driver.statuses(), [("a", Pending), ("b", Pending), ("c", Pending)]);
@@ -125,10 +126,10 @@ fn the_run_waits_for_all_decisions_at_once_and_no_step_starts_before_the_last() 
 
 #[test]
 fn a_rejected_call_is_not_made_and_its_step_is_left_to_the_model() {
-    let mut driver = three_steps()
+    let mut driver = unchecked_run_of_three_steps()
         .script("b", [completes_item("done without it")])
         .script("answer", [says("ok")]);
-    check(&mut driver, &["a", "b"]);
+    check_plan_and_ask_about(&mut driver, &["a", "b"]);
     driver.apply(&decision_event("s-b", rejection("too risky")));
     driver.apply(&decision_event("s-a", approval()));
     driver.drive();
@@ -147,10 +148,10 @@ fn a_rejected_call_is_not_made_and_its_step_is_left_to_the_model() {
 
 #[test]
 fn the_only_call_of_a_plan_can_be_rejected() {
-    let mut driver = unchecked_run(&json!([calculates("a", &[], "1")]))
+    let mut driver = unchecked_run(&json!([item_with_call("a", &[], "1")]))
         .script("a", [completes_item("without")])
         .script("answer", [says("ok")]);
-    check(&mut driver, &["a"]);
+    check_plan_and_ask_about(&mut driver, &["a"]);
     driver.apply(&decision_event("s-a", rejection("no")));
     driver.drive();
     assert_eq!(driver.tool_calls_made, []);
@@ -158,8 +159,8 @@ fn the_only_call_of_a_plan_can_be_rejected() {
 
 #[test]
 fn a_call_runs_with_the_arguments_that_the_person_changed() {
-    let mut driver = unchecked_run(&json!([calculates("a", &[], "1")])).script("answer", [says("ok")]);
-    check(&mut driver, &["a"]);
+    let mut driver = unchecked_run(&json!([item_with_call("a", &[], "1")])).script("answer", [says("ok")]);
+    check_plan_and_ask_about(&mut driver, &["a"]);
     let changed = Feedback {
         modified_args: Some(json!({"expression": "3"})),
         ..approval()
@@ -171,8 +172,8 @@ fn a_call_runs_with_the_arguments_that_the_person_changed() {
 
 #[test]
 fn questions_that_do_not_fit_the_plan_are_refused() {
-    let mut driver = three_steps();
-    let RunEvent::PlanChecked { at, questions } = plan_checked(&driver, &["a", "b"]) else {
+    let mut driver = unchecked_run_of_three_steps();
+    let RunEvent::PlanChecked { at, questions } = plan_checked_event(&driver, &["a", "b"]) else {
         unreachable!()
     };
     let twice = vec![questions[0].clone(), questions[0].clone()];
@@ -198,8 +199,8 @@ fn questions_that_do_not_fit_the_plan_are_refused() {
 
 #[test]
 fn a_run_that_waits_for_decisions_about_its_plan_can_be_cancelled() {
-    let mut driver = three_steps();
-    check(&mut driver, &["a"]);
+    let mut driver = unchecked_run_of_three_steps();
+    check_plan_and_ask_about(&mut driver, &["a"]);
     driver.apply(&RunEvent::CancelRequested {
         at: 3_000,
         interrupted: Vec::new(),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
+/// Returns a reply that ends its step with `content` and changes the plan to the items `list`.
 fn updates(content: &str, list: &Value) -> Reply {
     says(json!({"content": content, "nextStepDecision": "update_plan", "updatedPlan": {"todoList": list}}).to_string())
 }
@@ -54,7 +55,7 @@ fn an_invalid_update_is_reported_and_not_applied() {
 }
 
 /// Returns an item with one planned call of the calculator.
-fn calculates(id: &str, expression: &Value) -> Value {
+fn item_with_call(id: &str, expression: &Value) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": expression}},
     ]})
@@ -64,7 +65,7 @@ fn calculates(id: &str, expression: &Value) -> Value {
 fn the_planned_calls_of_an_update_run_without_a_model() {
     let sum = json!({"$concat": ["1 + ", {"$from": "a"}]});
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
-        .script("a", [updates("41", &json!([calculates("c", &sum)]))])
+        .script("a", [updates("41", &json!([item_with_call("c", &sum)]))])
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed), ("c", Completed)]);
@@ -81,8 +82,8 @@ fn the_planned_calls_of_an_update_run_without_a_model() {
 #[test]
 fn an_update_with_faulty_calls_is_not_applied_and_all_faults_are_reported() {
     let list = json!([
-        calculates("b", &json!(7)),
-        calculates("c", &json!({"$from": "z"})),
+        item_with_call("b", &json!(7)),
+        item_with_call("c", &json!({"$from": "z"})),
         {"id": "d", "description": "d", "toolCalls": [{"toolName": "abacus", "arguments": {}}]},
         reasoning_item("e", &["nowhere"]),
     ]);
@@ -106,7 +107,7 @@ fn an_update_with_faulty_calls_is_not_applied_and_all_faults_are_reported() {
 #[test]
 fn an_update_may_plan_as_many_calls_as_the_run_has_left() {
     let calls_of = |count: u32| -> Value {
-        let call = |n: u32| calculates(&format!("c{n}"), &json!(n.to_string()));
+        let call = |n: u32| item_with_call(&format!("c{n}"), &json!(n.to_string()));
         (0..count).map(call).collect()
     };
     let mut start = start("q");
@@ -154,41 +155,42 @@ fn driver_with_updates(lists: &[Value]) -> Driver {
         .script("answer", [says("ok")])
 }
 
-/// Returns the item `a`, with a new status, as a plan.
-fn with_new_status(status: &str) -> Value {
+/// Returns the items of a changed plan: only `a`, with this status.
+fn plan_with_status_of_a(status: &str) -> Value {
     json!([{"id": "a", "description": "think of a", "status": status}])
 }
 
-// X7: when a run is partial.
+// X7: a run is partial if anything failed.
 #[test]
-fn an_update_cannot_hide_a_failure_by_cancelling_the_step() {
-    let mut driver = driver_with_updates(&[with_new_status("cancelled")]);
+fn an_update_cannot_hide_a_failure_by_cancelling_the_failed_step() {
+    let mut driver = driver_with_updates(&[plan_with_status_of_a("cancelled")]);
     let report = driver.drive();
     assert_eq!((driver.item("a").status, driver.item("b").status), (Failed, Completed));
     assert_eq!(driver.item("a").error.as_deref(), Some("no"));
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// X7: when a run is partial.
+// X7: a run is partial if anything failed. The first update makes the failed step pending again, and the second omits or
+// cancels it.
 #[test]
 fn two_updates_cannot_hide_a_failure() {
-    let mut left_out =
-        driver_with_updates(&[with_new_status("pending"), json!([])]).script("a", [fails_item("no again")]);
-    assert_eq!(status(&left_out.drive()), RunStatus::Partial);
-    assert_eq!(left_out.item("a").status, Failed);
-    let mut cancelled = driver_with_updates(&[with_new_status("pending"), with_new_status("cancelled")]);
+    let mut omitted =
+        driver_with_updates(&[plan_with_status_of_a("pending"), json!([])]).script("a", [fails_item("no again")]);
+    assert_eq!(status(&omitted.drive()), RunStatus::Partial);
+    assert_eq!(omitted.item("a").status, Failed);
+    let mut cancelled = driver_with_updates(&[plan_with_status_of_a("pending"), plan_with_status_of_a("cancelled")]);
     assert_eq!(status(&cancelled.drive()), RunStatus::Partial);
 }
 
-// X7: when a run is partial.
+// X7: a run is partial if anything failed. A step that succeeds in the end did not fail.
 #[test]
 fn a_run_is_successful_if_a_failed_step_succeeds_when_retried() {
-    let mut driver = driver_with_updates(&[with_new_status("pending")]).script("a", [completes_item("1")]);
+    let mut driver = driver_with_updates(&[plan_with_status_of_a("pending")]).script("a", [completes_item("1")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 #[test]
-fn an_update_by_one_running_item_keeps_the_other() {
+fn an_update_by_one_running_item_keeps_the_other_running_item() {
     let list = json!([reasoning_item("c", &["b"])]);
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("a", [updates("1", &list)])

@@ -1,4 +1,5 @@
-//! Limits of a run, and how the levels of settings are merged.
+//! Limits of a run. They are set on four levels, from the lowest to the highest: default, instance, thread and call. Each limit
+//! comes from the highest level that sets it.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -32,7 +33,7 @@ pub struct ExecutionConfig {
     pub plan_repairs: u32,
     /// Maximum number of tools that one prompt lists, if the model's context is limited.
     pub max_shown_tools: u32,
-    /// Whether steps may be delegated to other agents. This host has none, so only `false` is accepted.
+    /// Whether items may be delegated to other agents. This host has none, so only `false` is accepted.
     #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
     pub enable_a2a_delegation: bool,
 }
@@ -56,8 +57,8 @@ impl Default for ExecutionConfig {
     }
 }
 
-/// Settings of one level, such as a thread or a call. An absent field keeps the value of the level below. See
-/// [`ExecutionConfig`].
+/// The limits of [`ExecutionConfig`] that one level sets, such as a thread or a call. An absent field keeps the value of the
+/// level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExecutionOverrides {

@@ -1,21 +1,21 @@
-//! Tells public addresses from others. Without this, a request to a public host name that resolves to a private address would
-//! reach the network of the host.
+//! Distinguishes public addresses from all others. Without this, a request to a public host name that resolves to a private
+//! address would reach the network of the host.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A range of addresses: its first address, and the number of leading bits that all its addresses share.
-type Range<A> = (A, u32);
+type AddressRange<A> = (A, u32);
 
-const fn v4(a: u8, b: u8, c: u8, d: u8, bits: u32) -> Range<Ipv4Addr> {
+const fn v4(a: u8, b: u8, c: u8, d: u8, bits: u32) -> AddressRange<Ipv4Addr> {
     (Ipv4Addr::new(a, b, c, d), bits)
 }
 
-const fn v6(a: u16, b: u16, bits: u32) -> Range<Ipv6Addr> {
+const fn v6(a: u16, b: u16, bits: u32) -> AddressRange<Ipv6Addr> {
     (Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), bits)
 }
 
 /// The IPv4 addresses that are not public. The predicates of the standard library miss many of these ranges.
-const NOT_PUBLIC_V4: [Range<Ipv4Addr>; 19] = [
+const NOT_PUBLIC_V4: [AddressRange<Ipv4Addr>; 19] = [
     v4(0, 0, 0, 0, 8),        // this network
     v4(10, 0, 0, 0, 8),       // private
     v4(100, 64, 0, 0, 10),    // shared by the customers of a provider
@@ -25,11 +25,11 @@ const NOT_PUBLIC_V4: [Range<Ipv4Addr>; 19] = [
     v4(172, 16, 0, 0, 12),    // private
     v4(192, 0, 0, 0, 24),     // protocol assignments
     v4(192, 0, 2, 0, 24),     // documentation
-    v4(192, 31, 196, 0, 24),  // AS112
-    v4(192, 52, 193, 0, 24),  // AMT
+    v4(192, 31, 196, 0, 24),  // AS112: name servers for private addresses
+    v4(192, 52, 193, 0, 24),  // AMT: tunnels for multicast
     v4(192, 88, 99, 0, 24),   // relays of 6to4
     v4(192, 168, 0, 0, 16),   // private
-    v4(192, 175, 48, 0, 24),  // AS112
+    v4(192, 175, 48, 0, 24),  // AS112: name servers for private addresses
     v4(198, 18, 0, 0, 15),    // benchmarks
     v4(198, 51, 100, 0, 24),  // documentation
     v4(203, 0, 113, 0, 24),   // documentation
@@ -39,10 +39,10 @@ const NOT_PUBLIC_V4: [Range<Ipv4Addr>; 19] = [
 
 /// The range of the IPv6 addresses that can be public. Outside of it are loopback, unique local, link-local and multicast
 /// addresses, and IPv4-mapped and NAT64 addresses.
-const GLOBAL_V6: Range<Ipv6Addr> = v6(0x2000, 0, 3);
+const GLOBAL_V6: AddressRange<Ipv6Addr> = v6(0x2000, 0, 3);
 
 /// The addresses within [`GLOBAL_V6`] that are not public.
-const NOT_PUBLIC_V6: [Range<Ipv6Addr>; 4] = [
+const NOT_PUBLIC_V6: [AddressRange<Ipv6Addr>; 4] = [
     v6(0x2001, 0, 23),      // protocol assignments, with Teredo
     v6(0x2001, 0x0db8, 32), // documentation
     v6(0x2002, 0, 16),      // 6to4, which contains an address of IPv4
@@ -60,14 +60,14 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-fn contains_v4((first, bits): Range<Ipv4Addr>, address: Ipv4Addr) -> bool {
+fn contains_v4((first, bits): AddressRange<Ipv4Addr>, address: Ipv4Addr) -> bool {
     (first.to_bits() ^ address.to_bits())
         .checked_shr(32 - bits)
         .unwrap_or_default()
         == 0
 }
 
-fn contains_v6((first, bits): Range<Ipv6Addr>, address: Ipv6Addr) -> bool {
+fn contains_v6((first, bits): AddressRange<Ipv6Addr>, address: Ipv6Addr) -> bool {
     (first.to_bits() ^ address.to_bits())
         .checked_shr(128 - bits)
         .unwrap_or_default()
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    fn is_public_text(text: &str) -> bool {
+    fn is_public_address(text: &str) -> bool {
         is_public(text.parse().unwrap())
     }
 
@@ -102,7 +102,7 @@ mod tests {
             "2001:4860:4860::8888",
             "2001:200::1",
         ] {
-            assert!(is_public_text(address), "{address}");
+            assert!(is_public_address(address), "{address}");
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
             "fec0::1",
             "ff02::1",
         ] {
-            assert!(!is_public_text(address), "{address}");
+            assert!(!is_public_address(address), "{address}");
         }
     }
 

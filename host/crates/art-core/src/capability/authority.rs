@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fs::{guest_path, resolve};
-use super::http::Target;
+use super::fs::{absolute_path, guest_path};
+use super::http::RequestTarget;
 use super::{
-    Access, ArgumentRef, Capability, CapabilityRequest, Denial, FsGrant, FsRight, Grants, HttpGrant, HttpRight,
+    Access, ArgumentRef, CallGrants, Capability, CapabilityRequest, Denial, FsGrant, FsRight, HttpGrant, HttpRight,
     HttpTarget, MAX_DENIALS, ToolPolicy,
 };
 
-/// The directories at which relative paths of a call and paths with `~` begin.
+/// The directories to which relative paths of a call and paths with `~` refer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct BaseDirs {
     /// The directory that `~` stands for.
     pub home: Option<PathBuf>,
     /// The directory in which the host was started.
@@ -30,29 +30,29 @@ pub struct Authority {
     policy: ToolPolicy,
     fs: Vec<Arc<FsGrant>>,
     http: Vec<Arc<HttpGrant>>,
-    places: Arc<Places>,
+    base_dirs: Arc<BaseDirs>,
     /// The grants of every call, if they do not depend on its arguments.
-    fixed: Option<Arc<Grants>>,
+    grants_of_every_call: Option<Arc<CallGrants>>,
     /// Why every call is denied, or `None` if calls are made.
-    withheld: Option<Denial>,
+    denial_of_every_call: Option<Denial>,
 }
 
 impl Authority {
     /// Creates the authority of a tool. `policy` must have passed [`ToolPolicy::check`].
     #[must_use]
-    pub fn new(tool: &str, requests: Option<Vec<CapabilityRequest>>, policy: ToolPolicy, places: Places) -> Self {
+    pub fn new(tool: &str, requests: Option<Vec<CapabilityRequest>>, policy: ToolPolicy, base_dirs: BaseDirs) -> Self {
         let mut authority = Self {
             tool: Arc::from(tool),
             requests,
             fs: policy.fs.iter().cloned().map(Arc::new).collect(),
             http: policy.http.iter().cloned().map(Arc::new).collect(),
             policy,
-            places: Arc::new(places),
-            fixed: None,
-            withheld: None,
+            base_dirs: Arc::new(base_dirs),
+            grants_of_every_call: None,
+            denial_of_every_call: None,
         };
         if !authority.depends_on_arguments() {
-            authority.fixed = authority.resolve(&Value::Null).ok().map(Arc::new);
+            authority.grants_of_every_call = authority.collect_grants(&Value::Null).ok().map(Arc::new);
         }
         authority
     }
@@ -60,11 +60,11 @@ impl Authority {
     /// Creates the authority of a component that is not the one for which the grants were made. All its calls are denied until the
     /// operator approves it, so that a changed tool neither inherits rights nor silently loses them.
     #[must_use]
-    pub fn of_changed(
+    pub fn of_changed_component(
         tool: &str,
         requests: Option<Vec<CapabilityRequest>>,
         policy: ToolPolicy,
-        places: Places,
+        base_dirs: BaseDirs,
     ) -> Self {
         let reason = "the component is another one than that which was approved";
         let capability = match () {
@@ -74,15 +74,15 @@ impl Authority {
         };
         let denial = Denial::new(capability, "run", tool, reason).with_command(format!("art grant approve {tool}"));
         Self {
-            withheld: Some(denial),
-            ..Self::new(tool, requests, policy, places)
+            denial_of_every_call: Some(denial),
+            ..Self::new(tool, requests, policy, base_dirs)
         }
     }
 
     /// Returns why every call is denied, or `None` if calls are made.
     #[must_use]
-    pub const fn withheld(&self) -> Option<&Denial> {
-        self.withheld.as_ref()
+    pub const fn denial_of_every_call(&self) -> Option<&Denial> {
+        self.denial_of_every_call.as_ref()
     }
 
     /// Returns the operator's grants.
@@ -101,11 +101,11 @@ impl Authority {
     ///
     /// # Errors
     /// Fails with the denials of what the call needs but has no grant for, or with the reason why every call is denied.
-    pub fn grants_for(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
-        match (&self.withheld, &self.fixed) {
+    pub fn grants_for(&self, arguments: &Value) -> Result<Arc<CallGrants>, Vec<Denial>> {
+        match (&self.denial_of_every_call, &self.grants_of_every_call) {
             (Some(denial), _) => Err(vec![denial.clone()]),
             (None, Some(grants)) => Ok(Arc::clone(grants)),
-            (None, None) => self.resolve(arguments).map(Arc::new),
+            (None, None) => self.collect_grants(arguments).map(Arc::new),
         }
     }
 
@@ -114,7 +114,7 @@ impl Authority {
     pub fn may_have_effects(&self) -> bool {
         let writes = |request: &CapabilityRequest| match request {
             CapabilityRequest::Fs { access, .. } => access.may_write(),
-            CapabilityRequest::Http { methods, .. } => !methods.iter().all(|method| is_reading(method)),
+            CapabilityRequest::Http { methods, .. } => !methods.iter().all(|method| only_reads(method)),
             CapabilityRequest::Env { .. } => false,
         };
         let requested = self
@@ -125,7 +125,7 @@ impl Authority {
             || self
                 .http
                 .iter()
-                .any(|grant| !grant.methods.iter().all(|method| is_reading(method)));
+                .any(|grant| !grant.methods.iter().all(|method| only_reads(method)));
         requested && granted
     }
 
@@ -142,10 +142,10 @@ impl Authority {
         })
     }
 
-    fn resolve(&self, arguments: &Value) -> Result<Grants, Vec<Denial>> {
-        let mut grants = Grants {
+    fn collect_grants(&self, arguments: &Value) -> Result<CallGrants, Vec<Denial>> {
+        let mut grants = CallGrants {
             tool: Arc::clone(&self.tool),
-            places: Arc::clone(&self.places),
+            base_dirs: Arc::clone(&self.base_dirs),
             clock: self.policy.clock,
             random: self.policy.random,
             env: Vec::new(),
@@ -154,10 +154,10 @@ impl Authority {
         };
         let mut denials = Vec::new();
         match &self.requests {
-            None => self.grant_everything(&mut grants),
+            None => self.add_all_rights(&mut grants),
             Some(requests) => {
                 for request in requests {
-                    self.grant(request, arguments, &mut grants, &mut denials);
+                    self.add_requested_rights(request, arguments, &mut grants, &mut denials);
                 }
             }
         }
@@ -165,10 +165,10 @@ impl Authority {
         if denials.is_empty() { Ok(grants) } else { Err(denials) }
     }
 
-    /// Adds all grants, for a component that does not say what it needs.
-    fn grant_everything(&self, grants: &mut Grants) {
+    /// Adds rights to everything that is granted, for a component that does not say what it needs.
+    fn add_all_rights(&self, grants: &mut CallGrants) {
         grants.env = self.policy.env.clone().into_iter().collect();
-        self.grant_files(Access::ReadWrite, grants);
+        self.add_file_rights(Access::ReadWrite, grants);
         for grant in &self.http {
             grants.http.push(HttpRight {
                 scope: grant.url.clone(),
@@ -178,9 +178,17 @@ impl Authority {
         }
     }
 
-    fn grant(&self, request: &CapabilityRequest, arguments: &Value, grants: &mut Grants, denials: &mut Vec<Denial>) {
+    /// Adds the rights that `request` asks for and that are granted. Adds a denial for each path or URL in the arguments that
+    /// no grant covers.
+    fn add_requested_rights(
+        &self,
+        request: &CapabilityRequest,
+        arguments: &Value,
+        grants: &mut CallGrants,
+        denials: &mut Vec<Denial>,
+    ) {
         match request {
-            CapabilityRequest::Fs { access, path: None, .. } => self.grant_files(*access, grants),
+            CapabilityRequest::Fs { access, path: None, .. } => self.add_file_rights(*access, grants),
             CapabilityRequest::Fs {
                 access,
                 path: Some(path),
@@ -194,18 +202,18 @@ impl Authority {
                 }
             }
             CapabilityRequest::Http { url, methods, .. } => match url {
-                Some(HttpTarget::Argument(url)) => self.grant_origins(url, methods, arguments, grants, denials),
+                Some(HttpTarget::Argument(url)) => self.add_origin_rights(url, methods, arguments, grants, denials),
                 Some(HttpTarget::Scope(scope)) => {
                     for grant in &self.http {
                         let scope = grant.url.intersect(scope);
                         grants
                             .http
-                            .extend(scope.and_then(|scope| request_right(grant, scope, methods)));
+                            .extend(scope.and_then(|scope| http_right(grant, scope, methods)));
                     }
                 }
                 None => {
                     let rights = self.http.iter();
-                    let rights = rights.filter_map(|grant| request_right(grant, grant.url.clone(), methods));
+                    let rights = rights.filter_map(|grant| http_right(grant, grant.url.clone(), methods));
                     grants.http.extend(rights);
                 }
             },
@@ -219,9 +227,9 @@ impl Authority {
     }
 
     /// Adds rights to all granted files, with at most `access`. A granted path below the home directory can also be written with `~`.
-    fn grant_files(&self, access: Access, grants: &mut Grants) {
+    fn add_file_rights(&self, access: Access, grants: &mut CallGrants) {
         for grant in &self.fs {
-            let home = self.places.home.as_deref();
+            let home = self.base_dirs.home.as_deref();
             let below_home = home.and_then(|home| grant.path.strip_prefix(home).ok());
             let alias = below_home.map(|below| Path::new("~").join(below));
             for guest in [Some(grant.path.clone()), alias].into_iter().flatten() {
@@ -229,8 +237,8 @@ impl Authority {
                     continue;
                 };
                 grants.fs.push(FsRight {
-                    guest,
-                    path: grant.path.clone(),
+                    guest_path: guest,
+                    host_path: grant.path.clone(),
                     access: access.min(grant.access),
                     grant: Arc::clone(grant),
                 });
@@ -242,45 +250,45 @@ impl Authority {
     fn file_right(&self, text: &str, access: Access) -> Result<FsRight, Denial> {
         let action = if access.may_write() { "write" } else { "read" };
         let refuse = |problem: super::PathProblem| Denial::new(Capability::Fs, action, text, &problem.to_string());
-        let path = resolve(text, self.places.home.as_deref(), &self.places.current).map_err(refuse)?;
+        let path = absolute_path(text, self.base_dirs.home.as_deref(), &self.base_dirs.current).map_err(refuse)?;
         let guest = guest_path(text).map_err(refuse)?;
         let covering = self.fs.iter().filter(|grant| grant.covers(&path, access));
         match covering.max_by_key(|grant| grant.path.as_os_str().len()) {
             Some(grant) => Ok(FsRight {
-                guest,
-                path,
+                guest_path: guest,
+                host_path: path,
                 access,
                 grant: Arc::clone(grant),
             }),
-            None => Err(Denial::path(&self.tool, &path.to_string_lossy(), access)),
+            None => Err(Denial::of_path(&self.tool, &path.to_string_lossy(), access)),
         }
     }
 
     /// Adds rights to the origins of the URLs in an argument, and a denial for each URL that no grant covers with one of `methods`.
     /// Text that is not a valid URL for requests is skipped: the tool has to handle it.
-    fn grant_origins(
+    fn add_origin_rights(
         &self,
         url: &ArgumentRef,
         methods: &[String],
         arguments: &Value,
-        grants: &mut Grants,
+        grants: &mut CallGrants,
         denials: &mut Vec<Denial>,
     ) {
         let targets = url
             .values(arguments)
             .into_iter()
-            .filter_map(|text| Target::parse(text).ok());
+            .filter_map(|text| RequestTarget::parse(text).ok());
         for target in targets {
-            let before = grants.http.len();
+            let count_before = grants.http.len();
             for grant in self.http.iter().filter(|grant| grant.url.covers(&target)) {
                 let scope = grant.url.intersect(&target.origin());
                 grants
                     .http
-                    .extend(scope.and_then(|scope| request_right(grant, scope, methods)));
+                    .extend(scope.and_then(|scope| http_right(grant, scope, methods)));
             }
-            if grants.http.len() == before {
+            if grants.http.len() == count_before {
                 let method = methods.first().map_or("GET", String::as_str);
-                denials.push(Denial::request(&self.tool, method, &target));
+                denials.push(Denial::of_request(&self.tool, method, &target));
             }
         }
     }
@@ -288,8 +296,8 @@ impl Authority {
 
 /// Returns the right to send requests to `scope` with the methods that are both requested and granted, or `None` if there is no such
 /// method.
-fn request_right(grant: &Arc<HttpGrant>, scope: super::HttpScope, requested: &[String]) -> Option<HttpRight> {
-    let methods: Vec<_> = requested
+fn http_right(grant: &Arc<HttpGrant>, scope: super::HttpScope, requested_methods: &[String]) -> Option<HttpRight> {
+    let methods: Vec<_> = requested_methods
         .iter()
         .filter(|method| grant.methods.contains(method))
         .cloned()
@@ -301,7 +309,7 @@ fn request_right(grant: &Arc<HttpGrant>, scope: super::HttpScope, requested: &[S
     })
 }
 
-fn is_reading(method: &str) -> bool {
+fn only_reads(method: &str) -> bool {
     method == "GET" || method == "HEAD"
 }
 
@@ -311,8 +319,8 @@ mod tests {
 
     use super::*;
 
-    fn places() -> Places {
-        Places {
+    fn base_dirs() -> BaseDirs {
+        BaseDirs {
             home: Some("/home/me".into()),
             current: "/home/me/work".into(),
         }
@@ -329,30 +337,36 @@ mod tests {
         policy
     }
 
-    fn notes_reader() -> Authority {
+    /// Returns the authority of a tool that reads the file that its argument `path` names. Only files in `/home/me/notes` are
+    /// granted.
+    fn authority_to_read_notes() -> Authority {
         let requested = requests(json!([{"kind": "fs", "access": "read", "path": "{args.path}"}]));
         let granted = policy(json!({"fs": [{"path": "/home/me/notes"}]}));
-        Authority::new("reader", requested, granted, places())
+        Authority::new("reader", requested, granted, base_dirs())
     }
 
     #[test]
     fn a_call_gets_only_the_file_that_its_argument_names() {
-        let grants = notes_reader().grants_for(&json!({"path": "~/notes/a.txt"})).unwrap();
+        let grants = authority_to_read_notes()
+            .grants_for(&json!({"path": "~/notes/a.txt"}))
+            .unwrap();
         let [right] = &grants.fs[..] else { panic!("{grants:?}") };
-        assert_eq!(right.guest, "~/notes/a.txt");
-        assert_eq!(right.path, Path::new("/home/me/notes/a.txt"));
+        assert_eq!(right.guest_path, "~/notes/a.txt");
+        assert_eq!(right.host_path, Path::new("/home/me/notes/a.txt"));
     }
 
     #[test]
     fn a_file_outside_of_the_grant_is_denied_with_the_grant_that_is_missing() {
-        let denials = notes_reader().grants_for(&json!({"path": "todo.txt"})).unwrap_err();
+        let denials = authority_to_read_notes()
+            .grants_for(&json!({"path": "todo.txt"}))
+            .unwrap_err();
         let commands: Vec<_> = denials.iter().filter_map(|denial| denial.command.as_deref()).collect();
         assert_eq!(commands, ["art grant add reader --read /home/me/work/todo.txt"]);
     }
 
     #[test]
     fn a_path_that_leads_upwards_is_denied() {
-        let denials = notes_reader()
+        let denials = authority_to_read_notes()
             .grants_for(&json!({"path": "/home/me/notes/../.ssh/id"}))
             .unwrap_err();
         assert!(denials.iter().all(|denial| denial.command.is_none()));
@@ -362,7 +376,7 @@ mod tests {
     fn a_grant_that_the_tool_does_not_request_gives_nothing() {
         let requested = requests(json!([]));
         let granted = policy(json!({"fs": [{"path": "/data"}], "http": [{"url": "https://a.example/"}]}));
-        let authority = Authority::new("t", requested, granted, places());
+        let authority = Authority::new("t", requested, granted, base_dirs());
         let grants = authority.grants_for(&json!({})).unwrap();
         assert!(grants.fs.is_empty() && grants.http.is_empty());
     }
@@ -370,7 +384,7 @@ mod tests {
     #[test]
     fn a_request_that_is_not_granted_gives_nothing() {
         let requested = requests(json!([{"kind": "fs", "access": "read-write"}, {"kind": "http"}]));
-        let grants = Authority::new("t", requested, ToolPolicy::default(), places())
+        let grants = Authority::new("t", requested, ToolPolicy::default(), base_dirs())
             .grants_for(&json!({}))
             .unwrap();
         assert!(grants.fs.is_empty() && grants.http.is_empty());
@@ -383,11 +397,11 @@ mod tests {
             "http": [{"url": "https://a.example/"}],
             "env": {"LEVEL": "3"},
         }));
-        let grants = Authority::new("t", None, granted, places())
+        let grants = Authority::new("t", None, granted, base_dirs())
             .grants_for(&json!({}))
             .unwrap();
-        let guests: Vec<_> = grants.fs.iter().map(|right| right.guest.as_str()).collect();
-        assert_eq!(guests, ["home/me/notes", "~/notes"]);
+        let guest_paths: Vec<_> = grants.fs.iter().map(|right| right.guest_path.as_str()).collect();
+        assert_eq!(guest_paths, ["home/me/notes", "~/notes"]);
         assert_eq!(grants.http.len(), 1);
         assert_eq!(grants.env, [("LEVEL".to_owned(), "3".to_owned())]);
     }
@@ -396,7 +410,7 @@ mod tests {
     fn a_request_to_read_gets_no_right_to_write() {
         let requested = requests(json!([{"kind": "fs", "access": "read"}]));
         let granted = policy(json!({"fs": [{"path": "/data", "access": "read-write"}]}));
-        let authority = Authority::new("t", requested, granted, places());
+        let authority = Authority::new("t", requested, granted, base_dirs());
         assert!(!authority.may_have_effects());
         let grants = authority.grants_for(&json!({})).unwrap();
         assert!(grants.fs.iter().all(|right| !right.access.may_write()));
@@ -406,11 +420,15 @@ mod tests {
     fn a_call_gets_only_the_origin_that_its_argument_names() {
         let requested = requests(json!([{"kind": "http", "url": "{args.url}"}]));
         let granted = policy(json!({"http": [{"url": "https://*.example.com/"}]}));
-        let authority = Authority::new("t", requested, granted, places());
+        let authority = Authority::new("t", requested, granted, base_dirs());
         let grants = authority
             .grants_for(&json!({"url": "https://a.example.com/x"}))
             .unwrap();
-        let allowed = |url| grants.right_of_request("GET", &Target::parse(url).unwrap()).is_some();
+        let allowed = |url| {
+            grants
+                .right_of_request("GET", &RequestTarget::parse(url).unwrap())
+                .is_some()
+        };
         assert!(allowed("https://a.example.com/y"));
         assert!(!allowed("https://b.example.com/y"));
         let denials = authority.grants_for(&json!({"url": "https://evil.com/x"})).unwrap_err();
@@ -420,7 +438,7 @@ mod tests {
     #[test]
     fn a_call_of_a_changed_component_is_denied_with_the_command_that_approves_it() {
         let granted = policy(json!({"fs": [{"path": "/data"}]}));
-        let authority = Authority::of_changed("t", requests(json!([])), granted, places());
+        let authority = Authority::of_changed_component("t", requests(json!([])), granted, base_dirs());
         let denials = authority.grants_for(&json!({})).unwrap_err();
         assert_eq!(denials[0].command.as_deref(), Some("art grant approve t"));
     }
@@ -429,10 +447,10 @@ mod tests {
     fn only_methods_that_are_requested_and_granted_may_be_used() {
         let requested = requests(json!([{"kind": "http", "methods": ["GET", "POST"]}]));
         let granted = policy(json!({"http": [{"url": "https://a.example/", "methods": ["GET", "DELETE"]}]}));
-        let grants = Authority::new("t", requested, granted, places())
+        let grants = Authority::new("t", requested, granted, base_dirs())
             .grants_for(&json!({}))
             .unwrap();
-        let target = Target::parse("https://a.example/").unwrap();
+        let target = RequestTarget::parse("https://a.example/").unwrap();
         let allowed = |method| grants.right_of_request(method, &target).is_some();
         assert!(allowed("GET"));
         assert!(!allowed("POST") && !allowed("DELETE"));

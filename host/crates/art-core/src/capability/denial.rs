@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::http::{Target, check_method};
+use super::http::{RequestTarget, check_method};
 use super::{Access, Capability};
 use crate::text::printable;
 
@@ -36,7 +36,7 @@ pub struct Denial {
 impl Denial {
     /// Creates the denial of a path that no grant covers.
     #[must_use]
-    pub fn path(tool: &str, path: &str, access: Access) -> Self {
+    pub fn of_path(tool: &str, path: &str, access: Access) -> Self {
         let (action, option) = if access.may_write() {
             ("write", "--write")
         } else {
@@ -48,7 +48,7 @@ impl Denial {
 
     /// Creates the denial of a request that no grant covers.
     #[must_use]
-    pub fn request(tool: &str, method: &str, target: &Target) -> Self {
+    pub fn of_request(tool: &str, method: &str, target: &RequestTarget) -> Self {
         let denial = Self::new(
             Capability::Http,
             method,
@@ -64,7 +64,7 @@ impl Denial {
     /// Creates the denial of a request to a host with an address that is not public. It does not contain the address, because the
     /// tool must not learn how names resolve in the network of the host.
     #[must_use]
-    pub fn not_public(tool: &str, method: &str, target: &Target) -> Self {
+    pub fn not_public(tool: &str, method: &str, target: &RequestTarget) -> Self {
         let (origin, reason) = (
             target.origin().to_string(),
             "the grant is only for hosts of the public internet",
@@ -74,7 +74,7 @@ impl Denial {
 
     /// Creates the denial of a request whose secret is not set.
     #[must_use]
-    pub fn missing_secret(method: &str, target: &Target, secret: &str) -> Self {
+    pub fn missing_secret(method: &str, target: &RequestTarget, secret: &str) -> Self {
         let reason = format!("the secret `{secret}` is not set");
         let denial = Self::new(Capability::Http, method, &target.origin().to_string(), &reason);
         denial.with_command(format!("art secret set {}", quote_for_shell(secret)))
@@ -114,7 +114,7 @@ impl Denial {
     /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
-        if self.resource.chars().count() < MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
+        if self.resource.chars().count() <= MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
             self.command = Some(command);
         }
         self
@@ -130,7 +130,7 @@ impl fmt::Display for Denial {
 }
 
 /// Returns the command that grants requests with a method to the origin of `target`. `private` also allows addresses that are not public.
-fn request_command(tool: &str, method: &str, target: &Target, private: bool) -> String {
+fn request_command(tool: &str, method: &str, target: &RequestTarget, private: bool) -> String {
     let method_option = match method {
         "GET" | "HEAD" => String::new(),
         _ => format!(" --method {method}"),
@@ -158,24 +158,24 @@ mod tests {
 
     #[test]
     fn a_denial_names_the_smallest_grant() {
-        let file = Denial::path("file_read", "/home/me/my notes/a.txt", Access::Read);
+        let file = Denial::of_path("file_read", "/home/me/my notes/a.txt", Access::Read);
         assert_eq!(
             file.command.as_deref(),
             Some("art grant add file_read --read '/home/me/my notes/a.txt'")
         );
-        let page = Target::parse("https://example.com/a?q=secret").unwrap();
-        let page = Denial::request("http_fetch", "POST", &page);
+        let target = RequestTarget::parse("https://example.com/a?q=secret").unwrap();
+        let request = Denial::of_request("http_fetch", "POST", &target);
         assert_eq!(
-            page.command.as_deref(),
+            request.command.as_deref(),
             Some("art grant add http_fetch --http https://example.com/ --method POST")
         );
-        assert_eq!(page.to_string(), "POST `https://example.com/`: no grant covers it");
+        assert_eq!(request.to_string(), "POST `https://example.com/`: no grant covers it");
     }
 
     #[test]
     fn a_method_that_cannot_be_granted_has_no_command() {
-        let page = Target::parse("https://example.com/").unwrap();
-        let denial = Denial::request("t", "CONNECT", &page);
+        let target = RequestTarget::parse("https://example.com/").unwrap();
+        let denial = Denial::of_request("t", "CONNECT", &target);
         assert_eq!(
             (denial.reason.as_str(), denial.command),
             ("this method cannot be granted", None)
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn the_denial_of_a_host_that_is_not_public_names_the_option_and_no_address() {
-        let page = Target::parse("http://intranet.example:8080/a").unwrap();
-        let denial = Denial::not_public("t", "POST", &page);
+        let target = RequestTarget::parse("http://intranet.example:8080/a").unwrap();
+        let denial = Denial::not_public("t", "POST", &target);
         assert_eq!(
             denial.command.as_deref(),
             Some("art grant add t --http http://intranet.example:8080/ --method POST --private")
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn the_grant_for_an_address_that_is_known_as_private_has_the_private_option() {
-        let private = |url: &str| {
-            let denial = Denial::request("t", "GET", &Target::parse(url).unwrap());
+        let has_private_option = |url: &str| {
+            let denial = Denial::of_request("t", "GET", &RequestTarget::parse(url).unwrap());
             denial.command.unwrap().ends_with(" --private")
         };
         for url in [
@@ -209,16 +209,16 @@ mod tests {
             "http://[::1]/",
             "http://10.0.0.1/",
         ] {
-            assert!(private(url), "{url}");
+            assert!(has_private_option(url), "{url}");
         }
         for url in ["https://1.1.1.1/", "https://example.com/", "https://localhost.example/"] {
-            assert!(!private(url), "{url}");
+            assert!(!has_private_option(url), "{url}");
         }
     }
 
     #[test]
     fn a_path_cannot_break_out_of_the_command() {
-        let command = |path: &str| Denial::path("t", path, Access::Read).command;
+        let command = |path: &str| Denial::of_path("t", path, Access::Read).command;
         assert_eq!(
             command("/a'; rm -rf '/b").as_deref(),
             Some(r"art grant add t --read '/a'\''; rm -rf '\''/b'")
@@ -226,5 +226,12 @@ mod tests {
         assert_eq!(command("-x").as_deref(), Some("art grant add t --read '-x'"));
         assert_eq!(command("/a\nart grant add t --read /"), None);
         assert_eq!(command(&"/long".repeat(200)), None);
+    }
+
+    #[test]
+    fn the_longest_resource_that_is_not_cut_still_has_a_command() {
+        let denial = |chars: usize| Denial::of_path("t", &format!("/{}", "a".repeat(chars - 1)), Access::Read);
+        assert!(denial(MAX_RESOURCE_CHARS).needs_grant());
+        assert!(!denial(MAX_RESOURCE_CHARS + 1).needs_grant());
     }
 }

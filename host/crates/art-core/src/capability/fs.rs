@@ -19,29 +19,29 @@ pub struct FsGrant {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stage: bool,
     /// Maximum number of bytes that one call may add. By default 256 MiB.
-    #[serde(default = "max_bytes", skip_serializing_if = "is_max_bytes")]
+    #[serde(default = "default_max_bytes", skip_serializing_if = "is_default_max_bytes")]
     pub max_bytes: u64,
     /// Maximum number of files and directories that one call may create. By default 10,000.
-    #[serde(default = "max_files", skip_serializing_if = "is_max_files")]
+    #[serde(default = "default_max_files", skip_serializing_if = "is_default_max_files")]
     pub max_files: u64,
 }
 
-const fn max_bytes() -> u64 {
+const fn default_max_bytes() -> u64 {
     256 << 20
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_max_bytes(bytes: &u64) -> bool {
-    *bytes == max_bytes()
+const fn is_default_max_bytes(bytes: &u64) -> bool {
+    *bytes == default_max_bytes()
 }
 
-const fn max_files() -> u64 {
+const fn default_max_files() -> u64 {
     10_000
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_max_files(files: &u64) -> bool {
-    *files == max_files()
+const fn is_default_max_files(files: &u64) -> bool {
+    *files == default_max_files()
 }
 
 impl FsGrant {
@@ -52,8 +52,8 @@ impl FsGrant {
             path,
             access,
             stage: false,
-            max_bytes: max_bytes(),
-            max_files: max_files(),
+            max_bytes: default_max_bytes(),
+            max_files: default_max_files(),
         }
     }
 
@@ -138,7 +138,7 @@ pub fn guest_path(text: &str) -> Result<String, PathProblem> {
 ///
 /// # Errors
 /// Fails if the text is empty, or contains `..` or NUL.
-pub(super) fn resolve(text: &str, home: Option<&Path>, current: &Path) -> Result<PathBuf, PathProblem> {
+pub(super) fn absolute_path(text: &str, home: Option<&Path>, current: &Path) -> Result<PathBuf, PathProblem> {
     if text.is_empty() {
         return Err(PathProblem::Empty);
     }
@@ -159,14 +159,14 @@ mod tests {
 
     use super::*;
 
-    fn check(path: &str) -> Result<(), String> {
+    fn check_grant_of(path: &str) -> Result<(), String> {
         FsGrant::new(path.into(), Access::Read).check()
     }
 
     #[test]
     fn a_plain_absolute_path_can_be_granted() {
-        check("/home/me/notes").unwrap();
-        check("/home/me/a file.txt").unwrap();
+        check_grant_of("/home/me/notes").unwrap();
+        check_grant_of("/home/me/a file.txt").unwrap();
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
             "/home/*",
             "/home/\0me",
         ] {
-            assert!(check(path).is_err(), "{path}");
+            assert!(check_grant_of(path).is_err(), "{path}");
         }
     }
 
@@ -200,21 +200,21 @@ mod tests {
 
     #[test]
     fn a_path_of_a_call_may_be_relative_or_begin_with_the_home_directory() {
-        let resolved = |text| resolve(text, Some(Path::new("/home/me")), Path::new("/base"));
-        assert_eq!(resolved("/etc/hosts"), Ok("/etc/hosts".into()));
-        assert_eq!(resolved("~/notes/./a"), Ok("/home/me/notes/a".into()));
-        assert_eq!(resolved("~"), Ok("/home/me".into()));
-        assert_eq!(resolved("~other"), Ok("/base/~other".into()));
-        assert_eq!(resolved("a/b"), Ok("/base/a/b".into()));
-        assert_eq!(resolved("."), Ok("/base".into()));
-        assert_eq!(resolved("../a"), Err(PathProblem::Parent));
-        assert_eq!(resolved(""), Err(PathProblem::Empty));
+        let absolute = |text| absolute_path(text, Some(Path::new("/home/me")), Path::new("/base"));
+        assert_eq!(absolute("/etc/hosts"), Ok("/etc/hosts".into()));
+        assert_eq!(absolute("~/notes/./a"), Ok("/home/me/notes/a".into()));
+        assert_eq!(absolute("~"), Ok("/home/me".into()));
+        assert_eq!(absolute("~other"), Ok("/base/~other".into()));
+        assert_eq!(absolute("a/b"), Ok("/base/a/b".into()));
+        assert_eq!(absolute("."), Ok("/base".into()));
+        assert_eq!(absolute("../a"), Err(PathProblem::Parent));
+        assert_eq!(absolute(""), Err(PathProblem::Empty));
     }
 
     proptest! {
         #[test]
-        fn a_resolved_path_is_absolute_and_has_no_dot_parts(text in ".{0,40}") {
-            if let Ok(path) = resolve(&text, Some(Path::new("/home/me")), Path::new("/base")) {
+        fn an_absolute_path_has_no_dot_parts(text in ".{0,40}") {
+            if let Ok(path) = absolute_path(&text, Some(Path::new("/home/me")), Path::new("/base")) {
                 prop_assert!(path.is_absolute());
                 prop_assert!(path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_))));
             }

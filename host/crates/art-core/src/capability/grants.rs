@@ -1,20 +1,20 @@
-//! The authority of one call.
+//! The grants of one call: the part of the authority of its tool that the call gets for its arguments.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::http::{HttpScope, Target};
-use super::{Access, Capability, Denial, FsGrant, HttpGrant, Places};
+use super::http::{HttpScope, RequestTarget};
+use super::{Access, BaseDirs, Capability, Denial, FsGrant, HttpGrant};
 
 /// What one call may touch outside of its sandbox, and by which grant. The sandbox opens nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grants {
+pub struct CallGrants {
     /// Name of the tool, for the commands in denials.
     pub tool: Arc<str>,
     /// The home directory and the current directory, for the paths in denials.
-    pub places: Arc<Places>,
+    pub base_dirs: Arc<BaseDirs>,
     /// Whether the call may read the time.
     pub clock: bool,
     /// Whether the call may draw random numbers.
@@ -27,20 +27,20 @@ pub struct Grants {
     pub http: Vec<HttpRight>,
 }
 
-/// Files that a call may use.
+/// The right of a call to use files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsRight {
     /// The path under which the guest finds the files, as [`guest_path`](super::guest_path) returns it.
-    pub guest: String,
-    /// The file or directory: the path of `grant`, or one below it.
-    pub path: PathBuf,
+    pub guest_path: String,
+    /// The file or directory on the host: the path of `grant`, or one below it.
+    pub host_path: PathBuf,
     /// What may be done.
     pub access: Access,
     /// The operator's grant.
     pub grant: Arc<FsGrant>,
 }
 
-/// Requests that a call may send.
+/// The right of a call to send requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpRight {
     /// The addresses to which the requests may go.
@@ -54,12 +54,12 @@ pub struct HttpRight {
 impl HttpRight {
     /// Returns whether a request with this method to `target` is allowed.
     #[must_use]
-    pub fn allows(&self, method: &str, target: &Target) -> bool {
+    pub fn allows(&self, method: &str, target: &RequestTarget) -> bool {
         self.scope.covers(target) && self.methods.iter().any(|allowed| allowed == method)
     }
 }
 
-/// Which of these interfaces are linked for a call.
+/// Which interfaces of WASI are linked for a call, of those that depend on its grants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LinkSet {
     /// `wasi:clocks`.
@@ -94,14 +94,14 @@ impl LinkSet {
     }
 }
 
-impl Grants {
-    /// Returns what every tool has without a grant: the time and random numbers.
+impl CallGrants {
+    /// Returns what every call gets without a grant: the time and random numbers.
     #[must_use]
     pub fn by_default() -> Arc<Self> {
-        static BY_DEFAULT: LazyLock<Arc<Grants>> = LazyLock::new(|| {
-            Arc::new(Grants {
+        static BY_DEFAULT: LazyLock<Arc<CallGrants>> = LazyLock::new(|| {
+            Arc::new(CallGrants {
                 tool: Arc::from(""),
-                places: Arc::default(),
+                base_dirs: Arc::default(),
                 clock: true,
                 random: true,
                 env: Vec::new(),
@@ -125,16 +125,16 @@ impl Grants {
 
     /// Returns the most specific right that allows a request, or `None` if none does.
     #[must_use]
-    pub fn right_of_request(&self, method: &str, target: &Target) -> Option<&HttpRight> {
+    pub fn right_of_request(&self, method: &str, target: &RequestTarget) -> Option<&HttpRight> {
         let rights = self.http.iter().filter(|right| right.allows(method, target));
         rights.max_by_key(|right| right.grant.url.to_string().len())
     }
 
     /// Returns the denial of a path that the guest named and that no right covers.
     #[must_use]
-    pub fn denied_path(&self, guest: &str, access: Access) -> Denial {
+    pub fn denial_of_path(&self, guest: &str, access: Access) -> Denial {
         let guest = guest.trim_start_matches('/');
-        let home = self.places.home.as_deref();
+        let home = self.base_dirs.home.as_deref();
         let path = match (guest.strip_prefix('~'), home) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
                 home.join(rest.trim_start_matches('/'))
@@ -151,18 +151,18 @@ impl Grants {
                 "the call may use only the paths in its arguments",
             );
         }
-        Denial::path(&self.tool, &shown, access)
+        Denial::of_path(&self.tool, &shown, access)
     }
 
     /// Returns the denial of a request that no right covers.
     #[must_use]
-    pub fn denied_request(&self, method: &str, target: &Target) -> Denial {
+    pub fn denial_of_request(&self, method: &str, target: &RequestTarget) -> Denial {
         if self.http.iter().any(|right| right.grant.allows(method, target)) {
             let origin = target.origin().to_string();
             let reason = "the call may send requests only to the addresses in its arguments";
             return Denial::new(Capability::Http, method, &origin, reason);
         }
-        Denial::request(&self.tool, method, target)
+        Denial::of_request(&self.tool, method, target)
     }
 
     /// Returns whether the call may have had an effect outside of its sandbox.

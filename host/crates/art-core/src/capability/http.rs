@@ -28,7 +28,7 @@ pub struct HttpScope {
 
 /// The address of one request, in the normal form in which it is compared and sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct RequestTarget {
     /// Whether the scheme is `https`.
     pub secure: bool,
     /// The host: a name in lower case without a final dot, or an address. IPv6 addresses have no brackets.
@@ -39,14 +39,14 @@ pub struct Target {
     pub path: String,
 }
 
-impl Target {
+impl RequestTarget {
     /// Parses the URL of a request.
     ///
     /// # Errors
     /// Fails if it is not an `http` or `https` URL, has a user or a password, or has a path that a server may read in
     /// another way than this host.
-    pub fn parse(text: &str) -> Result<Self, InvalidScope> {
-        let invalid = |reason| InvalidScope::new(text, reason);
+    pub fn parse(text: &str) -> Result<Self, InvalidHttpAddress> {
+        let invalid = |reason| InvalidHttpAddress::new(text, reason);
         let url = Url::parse(text).map_err(|_not_a_url| invalid("it is not a URL"))?;
         let secure = match url.scheme() {
             "https" => true,
@@ -120,11 +120,11 @@ fn has_hidden_separator(path: &str) -> bool {
 impl HttpScope {
     /// Returns whether a request to `target` goes to this address.
     #[must_use]
-    pub fn covers(&self, target: &Target) -> bool {
+    pub fn covers(&self, target: &RequestTarget) -> bool {
         self.secure == target.secure
             && self.port == target.port
             && self.covers_host(&target.host)
-            && is_below(&self.path, &target.path)
+            && is_at_or_below(&self.path, &target.path)
     }
 
     /// Returns the part of this scope that `other` covers too, or `None` if they have nothing in common.
@@ -133,7 +133,10 @@ impl HttpScope {
         if self.secure != other.secure || self.port != other.port {
             return None;
         }
-        let path = match (is_below(&self.path, &other.path), is_below(&other.path, &self.path)) {
+        let path = match (
+            is_at_or_below(&self.path, &other.path),
+            is_at_or_below(&other.path, &self.path),
+        ) {
             (true, _) => &other.path,
             (_, true) => &self.path,
             _ => return None,
@@ -169,27 +172,27 @@ impl HttpScope {
         if !self.any_subdomain {
             return self.host == host;
         }
-        let label = host.strip_suffix(&self.host).and_then(|rest| rest.strip_suffix('.'));
-        label.is_some_and(|label| !label.is_empty())
+        let subdomain = host.strip_suffix(&self.host).and_then(|rest| rest.strip_suffix('.'));
+        subdomain.is_some_and(|subdomain| !subdomain.is_empty())
     }
 }
 
 /// Returns whether `path` is `prefix`, or lies below it. Whole segments are compared.
-fn is_below(prefix: &str, path: &str) -> bool {
+fn is_at_or_below(prefix: &str, path: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     path.strip_prefix(prefix)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl FromStr for HttpScope {
-    type Err = InvalidScope;
+    type Err = InvalidHttpAddress;
 
-    fn from_str(text: &str) -> Result<Self, InvalidScope> {
-        let invalid = |reason| InvalidScope::new(text, reason);
+    fn from_str(text: &str) -> Result<Self, InvalidHttpAddress> {
+        let invalid = |reason| InvalidHttpAddress::new(text, reason);
         if text.contains(['?', '#']) {
             return Err(invalid("it has a query or a fragment"));
         }
-        let target = Target::parse(text)?;
+        let target = RequestTarget::parse(text)?;
         let (host, any_subdomain) = match target.host.strip_prefix("*.") {
             Some(rest) if rest.contains('.') => (rest.to_owned(), true),
             Some(_) => {
@@ -215,9 +218,9 @@ impl FromStr for HttpScope {
 }
 
 impl TryFrom<String> for HttpScope {
-    type Error = InvalidScope;
+    type Error = InvalidHttpAddress;
 
-    fn try_from(text: String) -> Result<Self, InvalidScope> {
+    fn try_from(text: String) -> Result<Self, InvalidHttpAddress> {
         text.parse()
     }
 }
@@ -245,12 +248,12 @@ impl fmt::Display for HttpScope {
 /// The error for an address that cannot be granted or requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no address for requests: {reason}")]
-pub struct InvalidScope {
+pub struct InvalidHttpAddress {
     text: String,
     reason: &'static str,
 }
 
-impl InvalidScope {
+impl InvalidHttpAddress {
     fn new(text: &str, reason: &'static str) -> Self {
         Self {
             text: crate::text::truncate(text, 200),
@@ -287,7 +290,7 @@ pub struct HttpGrant {
     pub private: bool,
     /// The secret that is added to each request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<SecretUse>,
+    pub secret: Option<SecretHeader>,
 }
 
 fn reading_methods() -> Vec<String> {
@@ -297,22 +300,22 @@ fn reading_methods() -> Vec<String> {
 /// The header in which a secret is sent. The guest never sees the secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SecretUse {
+pub struct SecretHeader {
     /// Name of the secret.
     pub name: String,
     /// Name of the header. By default `authorization`.
-    #[serde(default = "authorization")]
+    #[serde(default = "default_header")]
     pub header: String,
     /// Text before the secret. By default `Bearer ` in the header `authorization`, else empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
 }
 
-fn authorization() -> String {
+fn default_header() -> String {
     "authorization".to_owned()
 }
 
-impl SecretUse {
+impl SecretHeader {
     /// Returns the text before the secret.
     #[must_use]
     pub fn prefix(&self) -> &str {
@@ -328,7 +331,7 @@ impl SecretUse {
 impl HttpGrant {
     /// Creates a grant of `method` and of the methods that only read.
     #[must_use]
-    pub fn of(url: HttpScope, method: &str) -> Self {
+    pub fn for_method(url: HttpScope, method: &str) -> Self {
         let mut methods = reading_methods();
         if !methods.iter().any(|reading| reading == method) {
             methods.push(method.to_owned());
@@ -374,7 +377,7 @@ impl HttpGrant {
 
     /// Returns whether a request with this method to `target` is granted.
     #[must_use]
-    pub fn allows(&self, method: &str, target: &Target) -> bool {
+    pub fn allows(&self, method: &str, target: &RequestTarget) -> bool {
         self.url.covers(target) && self.methods.iter().any(|granted| granted == method)
     }
 }
@@ -390,7 +393,7 @@ mod tests {
     }
 
     fn covers(grant: &str, url: &str) -> bool {
-        Target::parse(url).is_ok_and(|target| scope(grant).covers(&target))
+        RequestTarget::parse(url).is_ok_and(|target| scope(grant).covers(&target))
     }
 
     #[test]
@@ -431,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disguised_address_is_checked_by_the_host_that_is_connected_to() {
+    fn an_address_in_disguise_is_compared_by_the_host_that_would_be_connected_to() {
         let good = "https://good.com/";
         for url in [
             "https://good.com@evil.com/",
@@ -495,17 +498,17 @@ mod tests {
 
     #[test]
     fn an_intersection_is_the_narrower_of_both() {
-        let both = |a: &str, b: &str| scope(a).intersect(&scope(b)).map(|scope| scope.to_string());
+        let intersection = |a: &str, b: &str| scope(a).intersect(&scope(b)).map(|scope| scope.to_string());
         assert_eq!(
-            both("https://*.x.com/", "https://a.x.com/v1").as_deref(),
+            intersection("https://*.x.com/", "https://a.x.com/v1").as_deref(),
             Some("https://a.x.com/v1")
         );
         assert_eq!(
-            both("https://a.x.com/v1", "https://*.x.com/").as_deref(),
+            intersection("https://a.x.com/v1", "https://*.x.com/").as_deref(),
             Some("https://a.x.com/v1")
         );
-        assert_eq!(both("https://a.x.com/v1", "https://a.x.com/v2"), None);
-        assert_eq!(both("https://a.x.com/", "http://a.x.com/"), None);
+        assert_eq!(intersection("https://a.x.com/v1", "https://a.x.com/v2"), None);
+        assert_eq!(intersection("https://a.x.com/", "http://a.x.com/"), None);
     }
 
     #[test]
@@ -514,9 +517,9 @@ mod tests {
             url: scope(url),
             methods: reading_methods(),
             private,
-            secret: Some(SecretUse {
+            secret: Some(SecretHeader {
                 name: "KEY".to_owned(),
-                header: authorization(),
+                header: default_header(),
                 prefix: None,
             }),
         };
@@ -539,7 +542,7 @@ mod tests {
             b in "https://(\\*\\.)?([ab]\\.){1,2}com(/[xy]){0,2}",
             url in "https://([ab]\\.){1,3}com(/[xy]){0,3}",
         ) {
-            let target = Target::parse(&url).unwrap();
+            let target = RequestTarget::parse(&url).unwrap();
             let (Ok(a), Ok(b)) = (a.parse::<HttpScope>(), b.parse::<HttpScope>()) else { return Ok(()) };
             let both = a.covers(&target) && b.covers(&target);
             prop_assert_eq!(a.intersect(&b).is_some_and(|scope| scope.covers(&target)), both);

@@ -25,17 +25,17 @@ pub struct ToolPolicy {
     /// Whether the tool may draw random numbers. By default true.
     #[serde(skip_serializing_if = "is_true")]
     pub random: bool,
-    /// Limits of a call, by the names that `art.toml` uses. They have the same effect as an entry in
+    /// Limits of a call, by the names that `art.toml` uses. Each replaces the same limit of an entry in
     /// [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, u64>,
     /// Variables that the tool can read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Files.
+    /// Files that the tool may use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fs: Vec<FsGrant>,
-    /// HTTP requests.
+    /// HTTP requests that the tool may send.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub http: Vec<HttpGrant>,
 }
@@ -90,7 +90,7 @@ impl ToolPolicy {
         self.limit_overrides().map(drop)
     }
 
-    /// Returns whether there is a grant that depends on the digest of the component.
+    /// Returns whether the policy grants files, requests or variables. Only the component with the digest `component` gets them.
     #[must_use]
     pub fn grants_anything(&self) -> bool {
         !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
@@ -133,7 +133,7 @@ impl ToolPolicy {
                     }
                     None => self.http.push(HttpGrant {
                         private,
-                        ..HttpGrant::of(url, &denial.action)
+                        ..HttpGrant::for_method(url, &denial.action)
                     }),
                 }
             }
@@ -185,7 +185,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::capability::Target;
+    use crate::capability::RequestTarget;
 
     fn policy() -> ToolPolicy {
         ToolPolicy {
@@ -205,12 +205,12 @@ mod tests {
     #[test]
     fn a_grant_without_the_digest_of_its_component_is_refused() {
         policy().check().unwrap();
-        let unbound = ToolPolicy {
+        let without_digest = ToolPolicy {
             component: String::new(),
             ..policy()
         };
         assert!(
-            unbound
+            without_digest
                 .check()
                 .unwrap_err()
                 .to_string()
@@ -239,13 +239,17 @@ mod tests {
     #[test]
     fn what_was_denied_is_allowed_by_the_smallest_grant() {
         let mut policy = policy();
-        policy.allow(&Denial::path("t", "/notes/a.txt", Access::Read)).unwrap();
-        let page = Target::parse("https://example.com/a").unwrap();
-        policy.allow(&Denial::request("t", "POST", &page)).unwrap();
+        policy
+            .allow(&Denial::of_path("t", "/notes/a.txt", Access::Read))
+            .unwrap();
+        let target = RequestTarget::parse("https://example.com/a").unwrap();
+        policy.allow(&Denial::of_request("t", "POST", &target)).unwrap();
         assert!(policy.http.iter().all(|grant| !grant.private));
-        policy.allow(&Denial::not_public("t", "POST", &page)).unwrap();
+        policy.allow(&Denial::not_public("t", "POST", &target)).unwrap();
         assert!(policy.http.len() == 1 && policy.http.iter().all(|grant| grant.private));
-        policy.allow(&Denial::missing_secret("POST", &page, "KEY")).unwrap_err();
+        policy
+            .allow(&Denial::missing_secret("POST", &target, "KEY"))
+            .unwrap_err();
         assert!(
             policy
                 .fs
@@ -258,7 +262,7 @@ mod tests {
                 .iter()
                 .any(|grant| grant.covers(Path::new("/notes/b.txt"), Access::Read))
         );
-        assert!(policy.http.iter().any(|grant| grant.allows("POST", &page)));
+        assert!(policy.http.iter().any(|grant| grant.allows("POST", &target)));
         let variable = Denial::new(Capability::Env, "read", "HOME", "it is not granted");
         assert!(policy.allow(&variable).is_err());
     }

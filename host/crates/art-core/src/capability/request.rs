@@ -4,38 +4,38 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::http::{HttpScope, InvalidScope};
+use super::http::{HttpScope, InvalidHttpAddress};
 use super::{Access, Capability};
 
 /// One entry of `capabilities` in the manifest of a component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum CapabilityRequest {
-    /// Files.
+    /// Access to files.
     Fs {
-        /// What the tool does with them.
+        /// What the tool does with the files.
         access: Access,
-        /// The argument with the path of the only file or directory that a call needs, or with a list of such paths. Absent: everything
-        /// that is granted.
+        /// The argument with the path of the only file or directory that a call needs, or with a list of such paths. If
+        /// absent, the tool requests everything that is granted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<ArgumentRef>,
-        /// Why the tool needs it, in its author's words.
+        /// Why the tool needs this, in its author's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// HTTP requests.
+    /// The sending of HTTP requests.
     Http {
-        /// Where requests go. Absent: everywhere that is granted.
+        /// Where the requests go. If absent, the tool asks for all addresses that are granted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         url: Option<HttpTarget>,
         /// Methods that the tool uses.
         #[serde(default = "default_methods", skip_serializing_if = "Vec::is_empty")]
         methods: Vec<String>,
-        /// Why the tool needs it, in its author's words.
+        /// Why the tool needs this, in its author's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Variables that the operator sets.
+    /// The reading of variables that the operator sets.
     Env {
         /// Names of the variables.
         names: Vec<String>,
@@ -161,9 +161,9 @@ impl From<HttpTarget> for String {
 }
 
 impl TryFrom<String> for HttpTarget {
-    type Error = InvalidScope;
+    type Error = InvalidHttpAddress;
 
-    fn try_from(text: String) -> Result<Self, InvalidScope> {
+    fn try_from(text: String) -> Result<Self, InvalidHttpAddress> {
         match ArgumentRef::try_from(text) {
             Ok(reference) => Ok(Self::Argument(reference)),
             Err(InvalidReference { text }) => text.parse().map(Self::Scope),

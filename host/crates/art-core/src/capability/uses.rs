@@ -1,4 +1,4 @@
-//! Records how calls used their grants.
+//! What calls did under their grants.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const MAX_RESOURCE_CHARS: usize = 500;
 /// What a call did under one grant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Use {
+pub struct GrantUse {
     /// The kind of authority.
     pub capability: Capability,
     /// What was done: `read`, `write`, or a method.
@@ -25,9 +25,9 @@ pub struct Use {
 
 /// The uses of one or several calls. There is one entry for each grant and action, so that a guest cannot make the list long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uses(Vec<Use>);
+pub struct GrantUses(Vec<GrantUse>);
 
-impl Uses {
+impl GrantUses {
     /// Adds a use of the file or directory `path` under a grant.
     pub fn add_path(&mut self, action: &str, grant: &Path, path: &Path) {
         self.add(
@@ -44,27 +44,28 @@ impl Uses {
     }
 
     /// Adds what another call used.
-    pub fn merge(&mut self, used: &Use) {
+    pub fn merge(&mut self, used: &GrantUse) {
         self.add(used.capability, &used.action, &used.grant, &used.resource);
     }
 
     /// Returns the uses and removes them.
-    pub fn take(&mut self) -> Vec<Use> {
+    pub fn take(&mut self) -> Vec<GrantUse> {
         std::mem::take(&mut self.0)
     }
 
     /// Returns the uses.
     #[must_use]
-    pub fn as_slice(&self) -> &[Use] {
+    pub fn as_slice(&self) -> &[GrantUse] {
         &self.0
     }
 
     fn add(&mut self, capability: Capability, action: &str, grant: &str, resource: &str) {
-        let same = |known: &&mut Use| known.capability == capability && known.action == action && known.grant == grant;
-        match self.0.iter_mut().find(same) {
+        let is_same =
+            |known: &&mut GrantUse| known.capability == capability && known.action == action && known.grant == grant;
+        match self.0.iter_mut().find(is_same) {
             Some(known) if known.resource == resource => {}
             Some(known) => known.resource = common_resource(capability, grant, &known.resource, resource),
-            None => self.0.push(Use {
+            None => self.0.push(GrantUse {
                 capability,
                 action: action.to_owned(),
                 grant: grant.to_owned(),
@@ -74,8 +75,8 @@ impl Uses {
     }
 }
 
-/// Returns the longest path or address that covers both resources. Returns the grant if the grant does not cover that, or if that is
-/// too long.
+/// Returns the longest path or address that covers both resources. Returns the grant itself if it does not cover this path or
+/// address, or if the path or address is too long.
 fn common_resource(capability: Capability, grant: &str, one: &str, other: &str) -> String {
     let pairs = one.split('/').zip(other.split('/'));
     let common: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(part, _)| part).collect();
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     fn resource_of_paths(grant: &str, paths: &[&str]) -> String {
-        let mut uses = Uses::default();
+        let mut uses = GrantUses::default();
         for path in paths {
             uses.add_path("read", Path::new(grant), Path::new(path));
         }
@@ -109,7 +110,7 @@ mod tests {
     }
 
     fn resource_of_addresses(grant: &str, addresses: &[&str]) -> String {
-        let mut uses = Uses::default();
+        let mut uses = GrantUses::default();
         for address in addresses {
             uses.add_request("GET", &grant.parse().unwrap(), &address.parse().unwrap());
         }
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_is_reported_itself_and_several_as_their_common_directory() {
+    fn a_single_file_is_reported_as_itself_and_several_as_their_common_directory() {
         assert_eq!(resource_of_paths("/a", &["/a/b/c.txt"]), "/a/b/c.txt");
         assert_eq!(resource_of_paths("/a", &["/a/b/c.txt", "/a/b/d.txt"]), "/a/b");
         assert_eq!(resource_of_paths("/a", &["/a/b/c.txt", "/a/x"]), "/a");
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn each_grant_and_action_has_one_entry() {
-        let mut uses = Uses::default();
+        let mut uses = GrantUses::default();
         for number in 0..1_000 {
             uses.add_path("read", Path::new("/a"), &Path::new("/a").join(number.to_string()));
             uses.add_path("write", Path::new("/a"), Path::new("/a/out"));

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::digit_count;
 
-/// Upper bound of the size of an answer as JSON, apart from its texts and its bodies.
+/// Upper bound of the size of an answer as JSON without its texts, its bodies and the keys of its fields.
 const MAX_FRAME_BYTES: usize = 64;
-/// Upper bound of what its keys add to the size of an answer, if it is an object in JSON.
+/// Upper bound of the size of the keys of an answer that is an object with fields in JSON.
 const MAX_KEYS_BYTES: usize = 64;
-/// Maximum size of a header field as JSON, without its name and value but with the base64 padding of the value.
+/// Maximum size of a header field as JSON without the name and the value, but with the base64 padding of the value.
 const MAX_FIELD_BYTES: usize = 12;
-/// Maximum size of one byte of text in JSON, when it is escaped.
+/// Maximum number of bytes that one byte of text takes in JSON, where it may be escaped.
 const MAX_ESCAPED_BYTES: usize = 6;
 
 /// Bytes that a guest read. JSON has them in base64.
@@ -55,11 +55,11 @@ pub enum FileAnswer {
     Opened,
     /// This many bytes were written.
     Written(u64),
-    /// Bytes were read, and whether the file ends after them.
+    /// The bytes that were read, and whether the file ends after them.
     Read(Body, bool),
     /// What is known about a file or a directory.
     Status(FileStatus),
-    /// Both halves of a hash by which a guest tells files apart.
+    /// The upper and the lower half of a hash by which a guest distinguishes files.
     Hash(u64, u64),
     /// The type of an open file or directory, by its name in `wasi:filesystem`.
     Type(String),
@@ -149,6 +149,7 @@ impl FileAnswer {
             }
     }
 
+    /// Returns the bytes and texts that come from outside.
     pub(super) fn bodies(&self) -> Vec<&[u8]> {
         match self {
             Self::Read(body, _) => vec![body.0.as_slice()],
@@ -159,6 +160,7 @@ impl FileAnswer {
 }
 
 impl FileStatus {
+    /// Returns the size of the numbers of the status as JSON.
     fn number_bytes(&self) -> usize {
         let times = self.times.iter().flatten();
         let times = times.map(|(seconds, nanoseconds)| digit_count(*seconds) + digit_count(u64::from(*nanoseconds)));
@@ -176,6 +178,7 @@ impl StreamAnswer {
             }
     }
 
+    /// Returns the bytes and texts that come from outside.
     pub(super) fn bodies(&self) -> Vec<&[u8]> {
         match self {
             Self::Read(body) => vec![body.0.as_slice()],
@@ -201,6 +204,7 @@ impl ResponseAnswer {
             }
     }
 
+    /// Returns the bytes and texts that come from outside.
     pub(super) fn bodies(&self) -> Vec<&[u8]> {
         match self {
             Self::Failed(failure) => failure.text.iter().map(|text| text.as_bytes()).collect(),

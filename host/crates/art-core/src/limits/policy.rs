@@ -99,10 +99,10 @@ impl LimitPolicy {
         let mut limits = LimitOverrides::default();
         let mut exceeded = Vec::new();
         for limit in &SettableLimit::ALL {
-            let fixed = limit
+            let set_for_tool = limit
                 .get(entry.unwrap_or_default())
-                .map(|fixed| fixed.min(limit.maximum));
-            let allowed = fixed.unwrap_or_else(|| self.ceiling_of(limit));
+                .map(|value| value.min(limit.maximum));
+            let allowed = set_for_tool.unwrap_or_else(|| self.ceiling_of(limit));
             let requested = limit.get(requested);
             if let Some(requested) = requested.filter(|requested| *requested > allowed) {
                 exceeded.push(Exceeded {
@@ -111,7 +111,7 @@ impl LimitPolicy {
                     allowed,
                 });
             }
-            *limit.get_mut(&mut limits) = fixed.or(requested).or_else(|| Some(self.default_of(limit)));
+            *limit.get_mut(&mut limits) = set_for_tool.or(requested).or_else(|| Some(self.default_of(limit)));
         }
         if exceeded.is_empty() {
             return Ok(Limits {
@@ -125,7 +125,8 @@ impl LimitPolicy {
         Err(LimitsNotGranted {
             tool: tool.to_owned(),
             exceeded,
-            has_table: entry.is_some(),
+            has_entry: entry.is_some(),
+            component: None,
         })
     }
 }
@@ -135,8 +136,10 @@ impl LimitPolicy {
 pub struct LimitsNotGranted {
     tool: String,
     exceeded: Vec<Exceeded>,
-    /// Whether the operator's file has a table for the tool.
-    has_table: bool,
+    /// Whether the operator set limits for this tool.
+    has_entry: bool,
+    /// Name of the component whose file of grants sets the exceeded limits; `None` if `art.toml` sets them.
+    component: Option<String>,
 }
 
 /// A request for more than is allowed.
@@ -148,6 +151,15 @@ struct Exceeded {
 }
 
 impl LimitsNotGranted {
+    /// Returns the error with a hint to the file of grants `NAME.toml` of a component, which sets the exceeded limits.
+    #[must_use]
+    pub fn by_grants_of(self, component: &str) -> Self {
+        Self {
+            component: Some(component.to_owned()),
+            ..self
+        }
+    }
+
     /// Returns each exceeded limit with its `value`, as a line of the operator's file.
     fn lines(&self, value: impl Fn(&Exceeded) -> u64) -> Vec<String> {
         let line = |exceeded: &Exceeded| format!("{} = {}", exceeded.setting, value(exceeded));
@@ -161,7 +173,9 @@ impl LimitsNotGranted {
             return None;
         }
         let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.requested));
-        Some(if self.has_table {
+        Some(if let Some(component) = &self.component {
+            format!("set `{}` under `[limits]` of `{component}.toml`", lines.join("`, `"))
+        } else if self.has_entry {
             format!(
                 "set `{}` for `{tool}` under `[tools]` of `art.toml`",
                 lines.join("`, `")
@@ -193,7 +207,7 @@ impl std::error::Error for LimitsNotGranted {}
 mod tests {
     use super::*;
 
-    fn fuel(fuel: u64) -> LimitOverrides {
+    fn only_fuel(fuel: u64) -> LimitOverrides {
         LimitOverrides {
             fuel: Some(fuel),
             ..LimitOverrides::default()
@@ -219,66 +233,69 @@ mod tests {
     fn without_settings_a_tool_may_request_at_most_the_default() {
         let policy = LimitPolicy::default();
         assert_eq!(policy.grant("t", LimitOverrides::default()), Ok(Limits::EXECUTE));
-        assert_eq!(policy.grant("t", fuel(7)).unwrap().fuel, 7);
-        let standard = Limits::EXECUTE.fuel;
-        assert_eq!(policy.grant("t", fuel(standard)).unwrap().fuel, standard);
-        policy.grant("t", fuel(standard + 1)).unwrap_err();
+        assert_eq!(policy.grant("t", only_fuel(7)).unwrap().fuel, 7);
+        let default_fuel = Limits::EXECUTE.fuel;
+        assert_eq!(policy.grant("t", only_fuel(default_fuel)).unwrap().fuel, default_fuel);
+        policy.grant("t", only_fuel(default_fuel + 1)).unwrap_err();
     }
 
     #[test]
     fn a_default_applies_to_tools_that_request_nothing() {
-        let policy = policy(fuel(100), LimitOverrides::default());
+        let policy = policy(only_fuel(100), LimitOverrides::default());
         assert_eq!(policy.grant("t", LimitOverrides::default()).unwrap().fuel, 100);
-        assert_eq!(policy.grant("t", fuel(99)).unwrap().fuel, 99);
-        policy.grant("t", fuel(101)).unwrap_err();
+        assert_eq!(policy.grant("t", only_fuel(99)).unwrap().fuel, 99);
+        policy.grant("t", only_fuel(101)).unwrap_err();
     }
 
     #[test]
     fn a_ceiling_raises_only_the_limits_that_a_tool_requests() {
-        let most = Limits::EXECUTE.fuel * 2;
-        let policy = policy(LimitOverrides::default(), fuel(most));
-        assert_eq!(policy.grant("t", fuel(most)).unwrap().fuel, most);
+        let twice_the_default = Limits::EXECUTE.fuel * 2;
+        let policy = policy(LimitOverrides::default(), only_fuel(twice_the_default));
+        assert_eq!(
+            policy.grant("t", only_fuel(twice_the_default)).unwrap().fuel,
+            twice_the_default
+        );
         assert_eq!(policy.grant("t", LimitOverrides::default()), Ok(Limits::EXECUTE));
-        policy.grant("t", fuel(most + 1)).unwrap_err();
+        policy.grant("t", only_fuel(twice_the_default + 1)).unwrap_err();
     }
 
     #[test]
     fn a_ceiling_below_the_default_lowers_it() {
-        let policy = policy(LimitOverrides::default(), fuel(5));
+        let policy = policy(LimitOverrides::default(), only_fuel(5));
         assert_eq!(policy.grant("t", LimitOverrides::default()).unwrap().fuel, 5);
     }
 
     #[test]
     fn the_limits_of_one_tool_apply_to_that_tool_alone() {
-        let most = Limits::EXECUTE.fuel * 2;
-        let policy = policy_for_tool("t", fuel(most));
-        for requested in [LimitOverrides::default(), fuel(1), fuel(most)] {
-            assert_eq!(policy.grant("t", requested).unwrap().fuel, most);
+        let twice_the_default = Limits::EXECUTE.fuel * 2;
+        let policy = policy_for_tool("t", only_fuel(twice_the_default));
+        for requested in [LimitOverrides::default(), only_fuel(1), only_fuel(twice_the_default)] {
+            assert_eq!(policy.grant("t", requested).unwrap().fuel, twice_the_default);
         }
-        policy.grant("t", fuel(most + 1)).unwrap_err();
-        policy.grant("other", fuel(most)).unwrap_err();
+        policy.grant("t", only_fuel(twice_the_default + 1)).unwrap_err();
+        policy.grant("other", only_fuel(twice_the_default)).unwrap_err();
     }
 
     #[test]
     fn nothing_raises_a_limit_over_its_maximum() {
-        let of_one_tool = policy_for_tool("t", fuel(u64::MAX));
+        let of_one_tool = policy_for_tool("t", only_fuel(u64::MAX));
         assert_eq!(
             of_one_tool.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
         );
-        let of_all_tools = policy(fuel(u64::MAX), fuel(u64::MAX));
+        let of_all_tools = policy(only_fuel(u64::MAX), only_fuel(u64::MAX));
         assert_eq!(
             of_all_tools.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
         );
-        of_all_tools.grant("t", fuel(Limits::MAX.fuel + 1)).unwrap_err();
+        of_all_tools.grant("t", only_fuel(Limits::MAX.fuel + 1)).unwrap_err();
     }
 
     #[test]
     fn a_refusal_shows_the_line_that_allows_the_request() {
         let requested = LimitOverrides {
             memory_bytes: Some(128 << 20),
-            ..fuel(5_000_000_000)
+            ..only_fuel(5_000_000_000)
         };
         let error = LimitPolicy::default().grant("diff_text", requested).unwrap_err();
         assert_eq!(
@@ -290,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_a_tool_with_a_table_shows_what_to_set_in_it() {
-        let error = policy_for_tool("t", fuel(5))
-            .grant("t", fuel(6))
+    fn a_refusal_of_a_tool_with_an_entry_shows_what_to_set_in_it() {
+        let error = policy_for_tool("t", only_fuel(5))
+            .grant("t", only_fuel(6))
             .unwrap_err()
             .to_string();
         assert!(
@@ -302,9 +319,23 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_by_a_file_of_grants_shows_what_to_set_in_this_file() {
+        let error = policy_for_tool("t", only_fuel(5))
+            .grant("t", only_fuel(6))
+            .unwrap_err()
+            .by_grants_of("component");
+        assert!(
+            error
+                .to_string()
+                .ends_with("set `fuel = 6` under `[limits]` of `component.toml`)"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn a_name_that_no_tool_can_have_gets_no_hint() {
         for name in ["", "a]\nmodel = \"x\"", &"a".repeat(65)] {
-            let error = LimitPolicy::default().grant(name, fuel(u64::MAX)).unwrap_err();
+            let error = LimitPolicy::default().grant(name, only_fuel(u64::MAX)).unwrap_err();
             assert!(!error.to_string().contains("hint"), "{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! Faults of a prompt, each with the index of the message in which it is.
+//! Faults of a prompt, each with the index of the faulty message.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::JsonObject;
 use crate::text::prefix;
 use crate::tool::ToolCallRequest;
 
-/// Keys of a message: those of C24, and `provider_state`.
+/// Keys that a message may have: those of C24, and `provider_state`.
 const KEYS: [&str; 6] = [
     "role",
     "content",
@@ -58,7 +58,7 @@ pub enum PromptFaultKind {
     NeitherObjectNorNull,
     /// A result does not name its call.
     #[error("a `tool_result` message has no `tool_call_id`")]
-    NoCall,
+    NoCallId,
     /// A message that is not an assistant message has tool calls.
     #[error("only an `assistant` message may have `tool_calls`")]
     MisplacedCalls,
@@ -163,7 +163,7 @@ impl Message {
         let lacks_call_id = self.role == Role::ToolResult && self.tool_call_id.is_none();
         let has_misplaced_calls = self.role != Role::Assistant && !self.tool_calls.is_empty();
         let mut faults: Vec<_> = content.into_iter().collect();
-        faults.extend(lacks_call_id.then_some(Kind::NoCall));
+        faults.extend(lacks_call_id.then_some(Kind::NoCallId));
         faults.extend(has_misplaced_calls.then_some(Kind::MisplacedCalls));
         faults.extend(call_faults(&self.tool_calls));
         faults
@@ -199,8 +199,8 @@ struct OpenCalls<'a> {
 }
 
 impl<'a> OpenCalls<'a> {
-    /// Updates the open calls with `message`. Adds the faults of `message` to `kinds`, and the faults of earlier messages to
-    /// `faults`.
+    /// Updates the open calls with `message`, which is at `index`. Adds the faults of `message` to `kinds`, and the calls of
+    /// earlier messages that it leaves without a result to `faults`.
     fn check_message(
         &mut self,
         index: usize,
@@ -245,7 +245,7 @@ fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
     if !faults.is_empty() {
         return Err(faults);
     }
-    let message = Message::read(message).map_err(|error| malformed(error.to_string()))?;
+    let message = Message::deserialize_unchecked(message).map_err(|error| malformed(error.to_string()))?;
     let faults = message.faults();
     if faults.is_empty() { Ok(message) } else { Err(faults) }
 }

@@ -117,7 +117,6 @@ mod tests {
         serde_json::from_value(json).unwrap()
     }
 
-    // P5, Q7: levels of a persona.
     #[test]
     fn each_field_of_a_persona_comes_from_the_highest_level_that_sets_it() {
         let call = persona(json!({"prompts": {"execution": "call"}}));

@@ -14,15 +14,17 @@ pub(super) fn forms(value: &str) -> Vec<String> {
     forms.push(json.replace('/', "\\/"));
     forms.push(json);
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    for keeps in [is_unreserved as fn(u8) -> bool, |_| false] {
-        forms.push(percent_encode(value, keeps, true));
-        forms.push(percent_encode(value, keeps, false));
+    for upper_case in [true, false] {
+        forms.push(percent_encode(value, is_unreserved, upper_case));
+        // Some programs encode every byte.
+        forms.push(percent_encode(value, |_| false, upper_case));
+        forms.push(encode_hexadecimal(value, upper_case));
     }
-    forms.push(encode_hexadecimal(value, true));
-    forms.push(encode_hexadecimal(value, false));
-    for before in 0..3 {
-        let text = base64_within(value, before);
+    for bytes_before in 0..3 {
+        let text = base64_within(value, bytes_before);
+        // The alphabet for URLs.
         forms.push(text.replace('+', "-").replace('/', "_"));
+        // JSON in which slashes are escaped.
         forms.push(text.replace('/', "\\/"));
         forms.push(text);
     }
@@ -32,40 +34,44 @@ pub(super) fn forms(value: &str) -> Vec<String> {
     forms
 }
 
-fn percent_encode(value: &str, keeps: fn(u8) -> bool, upper: bool) -> String {
+/// Encodes a value as in a URL, except the bytes for which `keeps` returns true.
+fn percent_encode(value: &str, keeps: fn(u8) -> bool, upper_case: bool) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
         if keeps(byte) {
             text.push(char::from(byte));
         } else {
             text.push('%');
-            push_hexadecimal(&mut text, byte, upper);
+            push_hexadecimal(&mut text, byte, upper_case);
         }
     }
     text
 }
 
-fn encode_hexadecimal(value: &str, upper: bool) -> String {
+fn encode_hexadecimal(value: &str, upper_case: bool) -> String {
     let mut text = String::with_capacity(value.len() * 2);
-    value.bytes().for_each(|byte| push_hexadecimal(&mut text, byte, upper));
+    value
+        .bytes()
+        .for_each(|byte| push_hexadecimal(&mut text, byte, upper_case));
     text
 }
 
-fn push_hexadecimal(text: &mut String, byte: u8, upper: bool) {
-    text.push_str(&if upper {
+fn push_hexadecimal(text: &mut String, byte: u8, upper_case: bool) {
+    text.push_str(&if upper_case {
         format!("{byte:02X}")
     } else {
         format!("{byte:02x}")
     });
 }
 
-/// Returns the characters of a base64 text that depend on `value` alone, if `before` bytes precede it.
-fn base64_within(value: &str, before: usize) -> String {
-    let mut bytes = vec![0; before];
+/// Returns the characters that depend on `value` alone in the base64 text of longer bytes, in which `bytes_before` bytes precede
+/// it.
+fn base64_within(value: &str, bytes_before: usize) -> String {
+    let mut bytes = vec![0; bytes_before];
     bytes.extend(value.bytes());
     let text = STANDARD_NO_PAD.encode(&bytes);
     // Each character has six bits. Characters that share bits with the bytes before or after the value are left out.
-    let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+    let (first, end) = ((bytes_before * 8).div_ceil(6), bytes.len() * 8 / 6);
     text.get(first..end).unwrap_or_default().to_owned()
 }
 
@@ -94,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn base64_of_a_value_within_any_bytes_has_a_form(
+        fn base64_of_bytes_that_contain_a_value_contains_a_form(
             value in "[!-~]{8,40}",
             before in prop::collection::vec(any::<u8>(), 0..10),
             after in prop::collection::vec(any::<u8>(), 0..10),

@@ -1,4 +1,4 @@
-//! Redacts the outcome of a call, apart from its intake: a record with a secret is withheld instead.
+//! Redacts the outcome of a call, except its intake, in which no secret is ever recorded.
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ impl OutcomeRedaction<'_> {
 
     fn note_canary(&mut self, bytes: &[u8]) {
         if self.canary.is_none() {
-            self.canary = self.redactor.canary(bytes).map(str::to_owned);
+            self.canary = self.redactor.first_canary_in(bytes).map(str::to_owned);
         }
     }
 
@@ -168,52 +168,66 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::capability::{Capability, Denial, Use};
+    use crate::capability::{Capability, Denial, GrantUse};
     use crate::error::ToolErrorCode;
     use crate::intake::Intake;
     use crate::outcome::{LogLevel, LogRecord};
     use crate::secret::{Secret, Secrets};
-    use crate::usage::Usage;
+    use crate::usage::ToolUsage;
 
-    const VALUE: &str = "hunter2hunter2";
+    /// The value of the secret.
+    const SECRET: &str = "hunter2hunter2";
 
-    fn redactor(canary: bool) -> Redactor {
-        let secret = Secret::new("A", &VALUE.into(), canary).unwrap();
+    /// Name of the secret.
+    const NAME: &str = "A";
+
+    fn redactor() -> Redactor {
+        redactor_of(false)
+    }
+
+    fn redactor_of_a_canary() -> Redactor {
+        redactor_of(true)
+    }
+
+    fn redactor_of(is_canary: bool) -> Redactor {
+        let secret = Secret::new(NAME, &SECRET.into(), is_canary).unwrap();
         Secrets::new(vec![secret]).unwrap().redactor().clone()
     }
 
-    fn object() -> JsonObject {
-        JsonObject::from_iter([(VALUE.to_owned(), json!([{"a": VALUE}, 1]))])
+    fn object_with_secrets() -> JsonObject {
+        JsonObject::from_iter([(SECRET.to_owned(), json!([{"a": SECRET}, 1]))])
     }
 
-    fn outcome(ending: Ending) -> Outcome {
+    /// Returns an outcome with the secret in each text of its log, its denials and its uses.
+    fn outcome_with_secrets(ending: Ending) -> Outcome {
         let record = LogRecord {
             level: LogLevel::Info,
-            message: VALUE.to_owned(),
+            message: SECRET.to_owned(),
         };
         Outcome {
             ending,
-            usage: Usage::default(),
+            usage: ToolUsage::default(),
             log: CallLog {
                 records: vec![record],
                 dropped: 0,
-                stdout: VALUE.to_owned(),
-                stderr: VALUE.to_owned(),
+                stdout: SECRET.to_owned(),
+                stderr: SECRET.to_owned(),
             },
             intake: Intake::default(),
-            denials: vec![Denial::new(Capability::Http, "GET", VALUE, "x").with_command(VALUE.to_owned())],
-            uses: vec![Use {
+            denials: vec![Denial::new(Capability::Http, "GET", SECRET, "x").with_command(SECRET.to_owned())],
+            uses: vec![GrantUse {
                 capability: Capability::Http,
                 action: "GET".to_owned(),
-                grant: VALUE.to_owned(),
-                resource: VALUE.to_owned(),
+                grant: SECRET.to_owned(),
+                resource: SECRET.to_owned(),
             }],
         }
     }
 
-    fn endings() -> Vec<Ending> {
-        let text = || VALUE.to_owned();
-        let value = || Some(json!({ VALUE: [VALUE] }));
+    /// Returns each ending that has a text, with the secret in each of its texts.
+    fn endings_with_secrets() -> Vec<Ending> {
+        let text = || SECRET.to_owned();
+        let value = || Some(json!({ SECRET: [SECRET] }));
         vec![
             Ending::Success(Success {
                 output: text(),
@@ -221,20 +235,20 @@ mod tests {
                 sources: vec![Source {
                     source_name: text(),
                     url: Some(text()),
-                    extra: object(),
+                    extra: object_with_secrets(),
                 }],
                 attachments: vec![Attachment {
                     media_type: text(),
                     filename: Some(text()),
                     data: text().into_bytes(),
                 }],
-                metadata: object(),
+                metadata: object_with_secrets(),
             }),
             Ending::Failure(Failure {
                 code: ToolErrorCode::Unknown,
                 message: text(),
                 retryable: false,
-                metadata: object(),
+                metadata: object_with_secrets(),
             }),
             Ending::Suspended(Suspension {
                 message: text(),
@@ -244,7 +258,7 @@ mod tests {
             }),
             Ending::Continuation(SubtaskRequest {
                 description: text(),
-                inputs: json!(VALUE),
+                inputs: json!(SECRET),
                 template_hints: vec![text()],
                 max_depth: None,
                 context_management: value(),
@@ -258,11 +272,11 @@ mod tests {
 
     #[test]
     fn no_part_of_an_outcome_has_a_secret() {
-        for ending in endings() {
-            let mut outcome = outcome(ending);
-            redactor(false).outcome(&mut outcome);
+        for ending in endings_with_secrets() {
+            let mut outcome = outcome_with_secrets(ending);
+            redactor().outcome(&mut outcome);
             let shown = format!("{outcome:?}");
-            assert!(!shown.contains(VALUE), "{shown}");
+            assert!(!shown.contains(SECRET), "{shown}");
             if let Ending::Success(success) = &outcome.ending {
                 assert_eq!(success.attachments[0].data, "«secret»".as_bytes());
             }
@@ -271,21 +285,26 @@ mod tests {
 
     #[test]
     fn a_canary_is_found_in_any_part_of_an_outcome() {
-        let empty = || Outcome {
+        let without_texts = || Outcome {
             log: CallLog::default(),
             denials: Vec::new(),
             uses: Vec::new(),
-            ..outcome(Ending::Cancelled)
+            ..outcome_with_secrets(Ending::Cancelled)
         };
-        for ending in endings() {
-            let mut outcome = Outcome { ending, ..empty() };
-            assert_eq!(redactor(true).outcome(&mut outcome).as_deref(), Some("A"));
-            assert_eq!(redactor(true).outcome(&mut outcome), None);
+        for ending in endings_with_secrets() {
+            let mut outcome = Outcome {
+                ending,
+                ..without_texts()
+            };
+            assert_eq!(redactor_of_a_canary().outcome(&mut outcome).as_deref(), Some(NAME));
+            assert_eq!(redactor_of_a_canary().outcome(&mut outcome), None);
         }
-        assert_eq!(redactor(true).outcome(&mut empty()), None);
+        assert_eq!(redactor_of_a_canary().outcome(&mut without_texts()), None);
         assert_eq!(
-            redactor(true).outcome(&mut outcome(Ending::Cancelled)).as_deref(),
-            Some("A")
+            redactor_of_a_canary()
+                .outcome(&mut outcome_with_secrets(Ending::Cancelled))
+                .as_deref(),
+            Some(NAME)
         );
     }
 }

@@ -16,7 +16,7 @@ pub const REDACTED: &str = "«secret»";
 #[derive(Clone, Default)]
 pub struct Redactor(Option<Arc<Patterns>>);
 
-/// The forms of all secrets, as one automaton.
+/// The forms of all secrets, as one automaton. The forms of a secret are its value and the encodings of its value.
 struct Patterns {
     automaton: AhoCorasick,
     /// For each form, the name of its secret if it is a canary.
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
-/// A secret in a text.
+/// The place of a secret in a text, and its name if it is a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found<'a> {
     pub(super) start: usize,
@@ -41,22 +41,22 @@ pub(super) struct Found<'a> {
 
 impl Redactor {
     pub(super) fn new<'a>(secrets: impl Iterator<Item = &'a Secret>) -> Self {
-        let (mut all, mut canaries) = (Vec::new(), Vec::new());
+        let (mut all_forms, mut canaries) = (Vec::new(), Vec::new());
         for secret in secrets {
             for form in forms(secret.expose()) {
-                all.push(form);
+                all_forms.push(form);
                 canaries.push(secret.is_canary().then(|| secret.name().to_owned()));
             }
         }
-        if all.is_empty() {
+        if all_forms.is_empty() {
             return Self(None);
         }
-        let longest = all.iter().map(String::len).max().unwrap_or_default();
+        let longest = all_forms.iter().map(String::len).max().unwrap_or_default();
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             // An automaton with a table for each state would take a hundred times the memory of the secrets.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&all);
+            .build(&all_forms);
         // The builder fails above four billion states, which is more than the secrets have bytes.
         Self(automaton.ok().map(|automaton| {
             Arc::new(Patterns {
@@ -102,17 +102,17 @@ impl Redactor {
 
     /// Returns whether a secret is in these bytes.
     #[must_use]
-    pub fn is_in(&self, bytes: &[u8]) -> bool {
+    pub fn finds_secret_in(&self, bytes: &[u8]) -> bool {
         self.find(bytes).next().is_some()
     }
 
     /// Returns the name of the first canary in these bytes, or `None` if there is none.
     #[must_use]
-    pub fn canary(&self, bytes: &[u8]) -> Option<&str> {
+    pub fn first_canary_in(&self, bytes: &[u8]) -> Option<&str> {
         self.find(bytes).find_map(|found| found.canary)
     }
 
-    /// Returns the secrets in these bytes, in their order and without overlaps.
+    /// Returns the places of the secrets in these bytes, in their order and without overlaps.
     pub(super) fn find<'a, 'b>(&'a self, bytes: &'b [u8]) -> impl Iterator<Item = Found<'a>> + use<'a, 'b> {
         self.0.iter().flat_map(move |patterns| {
             patterns.automaton.find_iter(bytes).map(|found| Found {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::secret::Secrets;
 
-    /// Returns a redactor of secrets with these values, the second of which is a canary.
+    /// Returns a redactor of the secrets `S0`, `S1` and so on, which have these values. `S1` is a canary.
     fn redactor(values: &[&str]) -> Redactor {
         let secret = |(index, value): (usize, &&str)| Secret::new(&format!("S{index}"), &(**value).into(), index == 1);
         let secrets = values
@@ -183,8 +183,8 @@ mod tests {
     #[test]
     fn the_name_of_a_canary_is_returned() {
         let redactor = redactor(&["real-value", "decoy-value"]);
-        assert_eq!(redactor.canary(b"a real-value"), None);
-        assert_eq!(redactor.canary(b"a real-value and decoy-value"), Some("S1"));
+        assert_eq!(redactor.first_canary_in(b"a real-value"), None);
+        assert_eq!(redactor.first_canary_in(b"a real-value and decoy-value"), Some("S1"));
     }
 
     proptest! {
@@ -192,13 +192,13 @@ mod tests {
         fn redacting_twice_is_redacting_once(
             value in "(secret|redacted|[«»a-c\"\\[]){1,3}[!-~]{8,12}",
             around in "[ -~«»]{0,20}",
-            twice in any::<bool>(),
+            is_repeated in any::<bool>(),
         ) {
             let Ok(secret) = Secret::new("A", &value.as_str().into(), false) else { return Ok(()) };
             let redactor = Secrets::new(vec![secret]).unwrap().redactor().clone();
-            let text = format!("{around}{value}{}{around}", if twice { value.as_str() } else { "" });
+            let text = format!("{around}{value}{}{around}", if is_repeated { value.as_str() } else { "" });
             let once = redactor.text(&text).into_owned();
-            prop_assert!(!redactor.is_in(once.as_bytes()), "{}", once);
+            prop_assert!(!redactor.finds_secret_in(once.as_bytes()), "{}", once);
             prop_assert_eq!(redactor.text(&once), once.clone());
         }
 
@@ -208,7 +208,7 @@ mod tests {
             for form in forms(&value) {
                 let text = format!("{before}{form}{after}");
                 let clean = redactor.text(&text).into_owned();
-                prop_assert!(clean.contains(REDACTED) && !redactor.is_in(clean.as_bytes()), "{} -> {}", text, clean);
+                prop_assert!(clean.contains(REDACTED) && !redactor.finds_secret_in(clean.as_bytes()), "{} -> {}", text, clean);
             }
         }
     }

@@ -79,11 +79,13 @@ mod tests {
     use super::*;
     use crate::secret::{Secret, Secrets};
 
+    /// Returns a redactor of one secret, the canary `A`.
     fn redactor(value: &str) -> Redactor {
         let secret = Secret::new("A", &value.into(), true).unwrap();
         Secrets::new(vec![secret]).unwrap().redactor().clone()
     }
 
+    /// Returns the redacted bytes of all parts, and the name of the first canary in them.
     fn redact(redactor: &Redactor, parts: &[&[u8]]) -> (Vec<u8>, Option<String>) {
         let mut stream = RedactedStream::new(redactor.clone());
         let mut clean: Vec<u8> = parts.iter().flat_map(|part| stream.push(part)).collect();

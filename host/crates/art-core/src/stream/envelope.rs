@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{Phase, StepContext, StreamEvent};
 use crate::Timestamp;
 
-/// Kind of an event on the wire. `TOOL_CALL` and `RETRY` are additions to the contract, which sends tool calls as tokens
-/// and does not report retries.
+/// Kind of an event on the wire. `TOOL_CALL` and `RETRY` are additions to contract C38, in which tool calls are tokens and
+/// retries are not reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -38,8 +38,8 @@ pub enum TokenType {
 impl TokenType {
     /// Returns the type of a token of a phase; without a phase it is a generic type (C40).
     #[must_use]
-    pub const fn for_phase(phase: Option<Phase>, thinking: bool) -> Self {
-        match (phase, thinking) {
+    pub const fn for_phase(phase: Option<Phase>, is_thought: bool) -> Self {
+        match (phase, is_thought) {
             (Some(Phase::Planning), true) => Self::PlanningLlmThinking,
             (Some(Phase::Planning), false) => Self::PlanningLlmResponse,
             (Some(Phase::Execution), true) => Self::ExecutionLlmThinking,
@@ -104,7 +104,7 @@ impl StreamEnvelope {
     /// Returns the envelope of `event`. Returns `None` for provider state, which only the provider needs, and for
     /// unanswered parts of the question, which are reported at the end of the run.
     #[must_use]
-    pub fn new(event: &StreamEvent, context: &StreamContext, at: Option<Timestamp>) -> Option<Self> {
+    pub fn new(event: &StreamEvent, context: &StreamContext, arrival: Option<Timestamp>) -> Option<Self> {
         let (kind, data) = match event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => (StreamEventType::Token, json!(text)),
             StreamEvent::ToolCall(call) => (StreamEventType::ToolCall, json!(call)),
@@ -114,16 +114,16 @@ impl StreamEnvelope {
             StreamEvent::Error(error) => (StreamEventType::Error, json!(error)),
             StreamEvent::End => (StreamEventType::End, Value::Null),
         };
-        let thinking = matches!(event, StreamEvent::Thinking(_));
+        let is_thought = matches!(event, StreamEvent::Thinking(_));
         let is_token = kind == StreamEventType::Token;
         Some(Self {
             kind,
             data,
-            token_type: is_token.then(|| TokenType::for_phase(context.phase, thinking)),
+            token_type: is_token.then(|| TokenType::for_phase(context.phase, is_thought)),
             phase: context.phase,
             step_id: context.step.as_ref().map(|step| step.step_id.clone()),
             step_description: context.step.as_ref().map(|step| step.step_description.clone()),
-            timestamp: at,
+            timestamp: arrival,
             thread_id: context.thread_id.clone(),
             trace_id: context.trace_id.clone(),
             session_id: context.session_id.clone(),
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    fn wire(event: &StreamEvent, context: &StreamContext) -> Value {
+    fn envelope_json(event: &StreamEvent, context: &StreamContext) -> Value {
         json!(StreamEnvelope::new(event, context, Some(5)).unwrap())
     }
 
@@ -160,8 +160,8 @@ mod tests {
         ];
         for (phase, name, prefix) in phases {
             let context = context(Some(phase));
-            let thought = wire(&StreamEvent::Thinking("a".to_owned()), &context);
-            let word = wire(&StreamEvent::Token("a".to_owned()), &context);
+            let thought = envelope_json(&StreamEvent::Thinking("a".to_owned()), &context);
+            let word = envelope_json(&StreamEvent::Token("a".to_owned()), &context);
             assert_eq!((&thought["phase"], &word["phase"]), (&json!(name), &json!(name)));
             assert_eq!(thought["tokenType"], format!("{prefix}THINKING"));
             assert_eq!(word["tokenType"], format!("{prefix}RESPONSE"));
@@ -171,7 +171,7 @@ mod tests {
     // A52: token types of each phase.
     #[test]
     fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
-        let word = wire(&StreamEvent::Token("a".to_owned()), &context(None));
+        let word = envelope_json(&StreamEvent::Token("a".to_owned()), &context(None));
         assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }
 
@@ -182,7 +182,7 @@ mod tests {
             code: ModelErrorCode::Timeout,
             message: "too slow".to_owned(),
             retry_after_ms: None,
-            unread: false,
+            request_not_read: false,
         };
         let context = StreamContext {
             session_id: Some("s".to_owned()),
@@ -196,16 +196,16 @@ mod tests {
             "type": "ERROR", "data": {"error": "TIMEOUT", "message": "too slow"}, "phase": "execution", "stepId": "a",
             "stepDescription": "do a", "timestamp": 5, "threadId": "t", "traceId": "r", "sessionId": "s",
         });
-        assert_eq!(wire(&StreamEvent::Error(error), &context), expected);
+        assert_eq!(envelope_json(&StreamEvent::Error(error), &context), expected);
     }
 
     #[test]
     fn the_end_has_no_data_and_provider_state_has_no_envelope() {
         let context = context(None);
         let expected = json!({"type": "END", "data": null, "timestamp": 5, "threadId": "t", "traceId": "r"});
-        assert_eq!(wire(&StreamEvent::End, &context), expected);
+        assert_eq!(envelope_json(&StreamEvent::End, &context), expected);
         let state = StreamEvent::State(ProviderState {
-            wire: "w".to_owned(),
+            protocol: "w".to_owned(),
             content: json!({}),
         });
         assert_eq!(StreamEnvelope::new(&state, &context, None), None);
@@ -219,10 +219,10 @@ mod tests {
             Some(Phase::Execution),
             Some(Phase::Synthesis),
         ] {
-            for thinking in [true, false] {
-                let kind = TokenType::for_phase(phase, thinking);
+            for is_thought in [true, false] {
+                let kind = TokenType::for_phase(phase, is_thought);
                 let name = json!(kind).to_string();
-                assert_eq!(name.contains("THINKING"), thinking);
+                assert_eq!(name.contains("THINKING"), is_thought);
             }
         }
     }

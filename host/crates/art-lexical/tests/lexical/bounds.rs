@@ -19,7 +19,7 @@ fn long_repetitive_questions_get_a_plan() {
     }
 }
 
-/// Without a limit on the texts that are tried, this takes hours.
+/// Without a limit on the texts that are tried as parts of the question, this test takes hours.
 #[test]
 fn a_question_with_many_connectives_gets_a_plan() {
     let sums: Vec<String> = (1..=12).map(|n| format!("what is {n} + {n}")).collect();
@@ -30,9 +30,9 @@ fn a_question_with_many_connectives_gets_a_plan() {
 
 #[test]
 fn a_tool_without_examples_is_never_called() {
-    let mut without_examples = calculate();
+    let mut without_examples = calculation_tool();
     without_examples.examples.clear();
-    assert_eq!(calls_with("What is 2+2?", &[without_examples], &[]).len(), 0);
+    assert_eq!(call_arguments_with("What is 2+2?", &[without_examples], &[]).len(), 0);
 }
 
 proptest! {
@@ -47,13 +47,13 @@ proptest! {
     fn words_of_the_examples_in_any_order_get_a_plan(
         query in "(How many|What is|[0-9]{1,6}|,|\\.|pounds|\"|'|:|\\n|\\(|and then|that|average of|text|€|Fuß| ){0,30}"
     ) {
-        plan_for(&query, &tools(), &[file("a.csv", "text/csv", &query)]);
+        plan_for(&query, &tools(), &[attachment("a.csv", "text/csv", &query)]);
     }
 
     #[test]
-    fn learning_from_any_example_does_not_fail(ask in any::<String>(), value in any::<String>()) {
-        let odd = tool("odd", &json!({"expression": {"type": "string"}}), &[(&ask, json!({"expression": value}))]);
-        calls_with(&ask, &[odd], &[]);
+    fn learning_from_any_example_does_not_fail(question in any::<String>(), value in any::<String>()) {
+        let odd = tool("odd", &json!({"expression": {"type": "string"}}), &[(&question, json!({"expression": value}))]);
+        call_arguments_with(&question, &[odd], &[]);
     }
 }
 
@@ -64,7 +64,7 @@ fn only_the_schema_of_a_tool_that_fits_is_compiled() {
         COMPILED.fetch_add(1, Ordering::Relaxed);
         None
     });
-    let ask = |query: &str| {
+    let count_compiled_after = |query: &str| {
         let task = PlanTask {
             query: query.to_owned(),
             files: Vec::new(),
@@ -74,7 +74,7 @@ fn only_the_schema_of_a_tool_that_fits_is_compiled() {
         reply_of(&model, Task::Plan(task), Phase::Planning);
         COMPILED.load(Ordering::Relaxed)
     };
-    assert_eq!(ask("Who wrote this song?"), 0);
-    assert_eq!(ask("How many kilograms are 80 pounds?"), 1);
-    assert_eq!(ask("How many kilograms are 90 pounds?"), 1);
+    assert_eq!(count_compiled_after("Who wrote this song?"), 0);
+    assert_eq!(count_compiled_after("How many kilograms are 80 pounds?"), 1);
+    assert_eq!(count_compiled_after("How many kilograms are 90 pounds?"), 1);
 }

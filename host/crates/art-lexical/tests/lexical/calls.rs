@@ -7,31 +7,37 @@ use super::*;
 #[test]
 fn a_question_like_an_example_is_answered_with_its_own_values() {
     let expected = json!({"value": 150, "from": "pounds", "to": "kilograms"});
-    assert_eq!(calls("How many kilograms are 150 pounds?"), [expected]);
+    assert_eq!(call_arguments("How many kilograms are 150 pounds?"), [expected]);
 }
 
 #[test]
 fn a_question_may_be_in_the_language_of_an_example() {
     let expected = json!({"value": 7.5, "from": "Meilen", "to": "Meter"});
-    assert_eq!(calls("Wie viele Meter sind 7.5 Meilen?"), [expected]);
+    assert_eq!(call_arguments("Wie viele Meter sind 7.5 Meilen?"), [expected]);
 }
 
 #[test]
 fn numbers_are_read_as_people_write_them() {
-    assert_eq!(calls("Convert 1,500 miles to kilometres")[0]["value"], 1500);
-    assert_eq!(calls("Convert -40 miles to kilometres")[0]["value"], -40);
+    assert_eq!(call_arguments("Convert 1,500 miles to kilometres")[0]["value"], 1500);
+    assert_eq!(call_arguments("Convert -40 miles to kilometres")[0]["value"], -40);
 }
 
 #[test]
 fn words_without_content_are_ignored() {
-    assert_eq!(calls("Could you please convert 3 miles into kilometres?").len(), 1);
+    assert_eq!(
+        call_arguments("Could you please convert 3 miles into kilometres?").len(),
+        1
+    );
 }
 
 #[test]
 fn arithmetic_is_read_in_signs_and_in_the_words_of_the_examples() {
-    assert_eq!(calls("What is (3 + 4) * 12?"), [json!({"expression": "(3 + 4) * 12"})]);
     assert_eq!(
-        calls("How much is 12 times 3 divided by 4?"),
+        call_arguments("What is (3 + 4) * 12?"),
+        [json!({"expression": "(3 + 4) * 12"})]
+    );
+    assert_eq!(
+        call_arguments("How much is 12 times 3 divided by 4?"),
         [json!({"expression": "12 times 3 divided by 4"})]
     );
 }
@@ -39,7 +45,7 @@ fn arithmetic_is_read_in_signs_and_in_the_words_of_the_examples() {
 #[test]
 fn a_list_may_have_another_length_than_in_the_example() {
     assert_eq!(
-        calls("What is the average of 1, 2, 3 and 4.5?"),
+        call_arguments("What is the average of 1, 2, 3 and 4.5?"),
         [json!({"expression": "average of 1, 2, 3 and 4.5"})]
     );
 }
@@ -52,38 +58,44 @@ fn a_text_in_quotes_after_a_colon_or_on_its_own_lines_is_passed_along() {
         "How many words are in this text: one two, three",
         "How many words are in this text?\none two, three",
     ] {
-        assert_eq!(calls(query), std::slice::from_ref(&expected), "{query}");
+        assert_eq!(call_arguments(query), std::slice::from_ref(&expected), "{query}");
     }
 }
 
 #[test]
 fn an_attachment_fills_the_parameter_that_takes_its_kind() {
-    let text = file("a.txt", "text/plain", "one two");
+    let text = attachment("a.txt", "text/plain", "one two");
     assert_eq!(
-        calls_with("How many words are in this text?", &tools(), &[text]),
+        call_arguments_with("How many words are in this text?", &tools(), &[text]),
         [json!({"text": {"$attachment": "a.txt"}})]
     );
-    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
+    let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
     let expected = json!({"csv": {"$attachment": "p.csv"}, "aggregate": "mean", "column": "price"});
-    assert_eq!(calls_with("What is the average price?", &tools(), &[csv]), [expected]);
+    assert_eq!(
+        call_arguments_with("What is the average price?", &tools(), &[csv]),
+        [expected]
+    );
 }
 
 #[test]
 fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
-    let files = [file("a.txt", "text/plain", "one"), file("b.txt", "text/plain", "two")];
-    let named = calls_with("How many words are in b.txt?", &tools(), &files[..]);
+    let files = [
+        attachment("a.txt", "text/plain", "one"),
+        attachment("b.txt", "text/plain", "two"),
+    ];
+    let named = call_arguments_with("How many words are in b.txt?", &tools(), &files[..]);
     assert_eq!(named, [json!({"text": {"$attachment": "b.txt"}})]);
     assert_eq!(
-        calls_with("How many words are in this text?", &tools(), &files),
-        [] as [Value; 0]
+        call_arguments_with("How many words are in this text?", &tools(), &files),
+        NO_CALLS
     );
 }
 
 #[test]
 fn a_value_of_a_choice_may_be_that_of_another_example_with_the_same_parameters() {
     let calls_for = |query: &str| {
-        let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
-        calls_with(query, &tools(), &[csv])
+        let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
+        call_arguments_with(query, &tools(), &[csv])
     };
     assert_eq!(
         calls_for("What is the mean of price in this table?")[0]["aggregate"],
@@ -102,7 +114,7 @@ fn two_texts_are_passed_along_in_the_order_of_the_question() {
     let compare = tool("compare", &json!({"before": text, "after": text}), &[example]);
     let expected = json!({"before": "one two", "after": "one"});
     assert_eq!(
-        calls_with("What changed from \"one two\" to \"one\"?", &[compare], &[]),
+        call_arguments_with("What changed from \"one two\" to \"one\"?", &[compare], &[]),
         [expected]
     );
 }
@@ -120,12 +132,12 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
     ];
     let find = tool("find", &json!({"text": text, "pattern": text}), &examples);
     assert_eq!(
-        calls_with("Find the tags", std::slice::from_ref(&find), &[]),
-        [] as [Value; 0]
+        call_arguments_with("Find the tags", std::slice::from_ref(&find), &[]),
+        NO_CALLS
     );
-    let file = file("a.txt", "text/plain", "x #y");
+    let file = attachment("a.txt", "text/plain", "x #y");
     assert_eq!(
-        calls_with("Find the tags", &[find], &[file])[0]["text"],
+        call_arguments_with("Find the tags", &[find], &[file])[0]["text"],
         json!({"$attachment": "a.txt"})
     );
 }
@@ -133,33 +145,36 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
 #[test]
 fn a_unit_of_one_parameter_is_known_to_the_other() {
     let expected = json!({"value": 2, "from": "kilograms", "to": "stones"});
-    assert_eq!(calls("2 kilograms convert to stones"), [] as [Value; 0]);
-    assert_eq!(calls("Convert 2 kilograms to stones"), [expected]);
+    assert_eq!(call_arguments("2 kilograms convert to stones"), NO_CALLS);
+    assert_eq!(call_arguments("Convert 2 kilograms to stones"), [expected]);
 }
 
 #[test]
 fn a_question_that_lacks_a_content_word_of_the_pattern_gets_no_call() {
-    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
-    let found = calls_with("What is the price in this table?", &tools(), &[csv]);
-    assert_eq!(found, [] as [Value; 0]);
+    let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
+    let found = call_arguments_with("What is the price in this table?", &tools(), &[csv]);
+    assert_eq!(found, NO_CALLS);
 }
 
 #[test]
 fn phrases_of_conversation_are_ignored_and_other_phrases_are_not() {
     let politely = "Do you happen to know how many kilograms are 5 pounds? thx";
-    assert_eq!(calls(politely), calls("How many kilograms are 5 pounds?"));
     assert_eq!(
-        calls("I'd like to see 2+2, quickly please"),
+        call_arguments(politely),
+        call_arguments("How many kilograms are 5 pounds?")
+    );
+    assert_eq!(
+        call_arguments("I'd like to see 2+2, quickly please"),
         [json!({"expression": "2+2"})]
     );
-    assert_eq!(calls("Convert 3 miles to kilometres, what is it").len(), 1);
-    assert!(calls("Convert 3 miles to kilometres in binary").is_empty());
+    assert_eq!(call_arguments("Convert 3 miles to kilometres, what is it").len(), 1);
+    assert!(call_arguments("Convert 3 miles to kilometres in binary").is_empty());
 }
 
 #[test]
 fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
-    let text = file("a.txt", "text/plain", "one two");
-    let calls_for = |query: &str| calls_with(query, &tools(), std::slice::from_ref(&text));
+    let text = attachment("a.txt", "text/plain", "one two");
+    let calls_for = |query: &str| call_arguments_with(query, &tools(), std::slice::from_ref(&text));
     assert_eq!(calls_for("How many words are in the notice?").len(), 1);
     assert_eq!(
         plan_for("How many words are in it?", &tools(), std::slice::from_ref(&text))["todoList"]
@@ -169,7 +184,7 @@ fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
         1
     );
     assert!(calls_for("How many words are in the introduction?").is_empty());
-    assert!(calls("How many words are in the notice?").is_empty());
+    assert!(call_arguments("How many words are in the notice?").is_empty());
 }
 
 #[test]
@@ -179,8 +194,8 @@ fn the_name_of_an_object_is_ignored_only_if_there_is_no_other_object() {
     let example = ("What is the name in this file?", json!({"json": json, "field": "name"}));
     let pick = [tool("pick", &json!({"json": text, "field": text}), &[example])];
     let count_calls = |text: &str| {
-        let files = [file("a.json", "application/json", text)];
-        calls_with("What is the port in the server?", &pick, &files).len()
+        let files = [attachment("a.json", "application/json", text)];
+        call_arguments_with("What is the port in the server?", &pick, &files).len()
     };
     assert_eq!(count_calls("{\"server\":{\"port\":80}}"), 1);
     assert_eq!(count_calls("{\"server\":{\"port\":80},\"proxy\":{\"port\":81}}"), 0);

@@ -1,4 +1,4 @@
-//! Parts that take the result of an earlier part.
+//! Parts of a question that take the result of an earlier part.
 
 use super::*;
 
@@ -6,11 +6,12 @@ use super::*;
 fn calculator_with_output(output: Value) -> ToolSchema {
     ToolSchema {
         output_schema: Some(output.into()),
-        ..calculate()
+        ..calculation_tool()
     }
 }
 
-fn calculator() -> ToolSchema {
+/// Returns a calculator whose output has the field `result`.
+fn calculator_with_result() -> ToolSchema {
     calculator_with_output(
         json!({"type": "object", "properties": {"result": {"anyOf": [{"type": "number"}, {"type": "string"}]}}}),
     )
@@ -18,37 +19,45 @@ fn calculator() -> ToolSchema {
 
 /// Returns the second step of the plan for a question whose first part has an output with the schema `output`.
 fn second_step(query: &str, output: Value) -> Value {
-    let plan = plan_for(query, &[calculator_with_output(output), convert()], &[]);
+    let plan = plan_for(query, &[calculator_with_output(output), conversion_tool()], &[]);
     plan["todoList"][1].clone()
 }
 
-fn division(step: &str, path: &str, by: u32) -> Value {
-    json!({"expression": {"$concat": ["(", {"$from": step, "path": path}, format!(") divided by {by}")]}})
+/// Returns the arguments of a calculator that divides the value at `path` in the output of `step`.
+fn division_of_result(step: &str, path: &str, divisor: u32) -> Value {
+    json!({"expression": {"$concat": ["(", {"$from": step, "path": path}, format!(") divided by {divisor}")]}})
 }
 
 #[test]
 fn a_part_may_refer_to_the_result_of_the_part_before() {
-    let expected = [json!({"expression": "12 times 9"}), division("step_1", "/result", 3)];
+    let expected = [
+        json!({"expression": "12 times 9"}),
+        division_of_result("step_1", "/result", 3),
+    ];
     for query in [
         "How much is 12 times 9, and what is that divided by 3?",
         "How much is 12 times 9? What is the result divided by 3?",
         "How much is 12 times 9 and then what is that divided by 3?",
     ] {
-        assert_eq!(calls_with(query, &[calculator(), convert()], &[]), expected, "{query}");
+        assert_eq!(
+            call_arguments_with(query, &[calculator_with_result(), conversion_tool()], &[]),
+            expected,
+            "{query}"
+        );
     }
 }
 
 #[test]
 fn a_reference_takes_the_result_of_the_part_right_before() {
     let query = "How much is 12 times 9? What is that divided by 3? What is that divided by 4?";
-    let calls = calls_with(query, &[calculator()], &[]);
-    assert_eq!(calls[2], division("step_2", "/result", 4));
+    let calls = call_arguments_with(query, &[calculator_with_result()], &[]);
+    assert_eq!(calls[2], division_of_result("step_2", "/result", 4));
 }
 
 #[test]
 fn a_reference_that_is_the_whole_argument_is_not_concatenated() {
     let query = "How much is 12 times 9? Convert that pounds to kilograms";
-    let call = &second_step(query, Value::clone(&calculator().output_schema.unwrap()))["toolCalls"][0];
+    let call = &second_step(query, Value::clone(&calculator_with_result().output_schema.unwrap()))["toolCalls"][0];
     assert_eq!(call["toolName"], "convert");
     assert_eq!(
         call["arguments"],
@@ -68,7 +77,7 @@ fn the_main_value_of_an_output_is_its_result_or_its_only_field() {
         (json!({"a/b": number}), "/a~1b"),
     ] {
         let step = second_step(query, json!({"type": "object", "properties": properties}));
-        assert_eq!(step["toolCalls"][0]["arguments"], division("step_1", path, 3));
+        assert_eq!(step["toolCalls"][0]["arguments"], division_of_result("step_1", path, 3));
     }
 }
 
@@ -90,8 +99,8 @@ fn an_argument_may_name_the_main_value() {
     count.output_schema = Some(json!({"type": "object", "properties": {"words": number, "lines": number}}).into());
     let query = "How many lines are in \"one two\"? What is that divided by 3?";
     assert_eq!(
-        calls_with(query, &[count, calculator()], &[])[1],
-        division("step_1", "/lines", 3)
+        call_arguments_with(query, &[count, calculator_with_result()], &[])[1],
+        division_of_result("step_1", "/lines", 3)
     );
 }
 
@@ -139,10 +148,16 @@ fn follow_up_step(query: &str, result: Value) -> Value {
 fn new_steps_are_numbered_after_earlier_ones_and_may_refer_to_the_last() {
     let step = follow_up_step("What is that divided by 2?", json!({"result": 4}));
     assert_eq!(step["id"], "step_5");
-    assert_eq!(step["toolCalls"][0]["arguments"], division("step_4", "/result", 2));
+    assert_eq!(
+        step["toolCalls"][0]["arguments"],
+        division_of_result("step_4", "/result", 2)
+    );
     let table = json!({"rows": [{"sum_price": 16}], "value": 16, "row_count": 1});
     let step = follow_up_step("What is that divided by 2?", table);
-    assert_eq!(step["toolCalls"][0]["arguments"], division("step_4", "/value", 2));
+    assert_eq!(
+        step["toolCalls"][0]["arguments"],
+        division_of_result("step_4", "/value", 2)
+    );
 }
 
 #[test]

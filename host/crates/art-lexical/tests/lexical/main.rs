@@ -1,4 +1,4 @@
-//! Tests the embedded model from the outside: tasks go in, and whole replies come out.
+//! Tests the lexical model from the outside: tasks go in, and whole replies come out.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -25,11 +25,12 @@ use art_lexical::{LexicalModel, Validator};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 
+/// Returns a tool whose parameters are all required. Each example has a question and an input.
 fn tool(name: &str, properties: &Value, examples: &[(&str, Value)]) -> ToolSchema {
     let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
     let examples: Vec<Value> = examples
         .iter()
-        .map(|(ask, input)| json!({"description": ask, "input": input}))
+        .map(|(question, input)| json!({"description": question, "input": input}))
         .collect();
     let schema =
         json!({"type": "object", "properties": properties, "additionalProperties": false, "required": required});
@@ -39,7 +40,8 @@ fn tool(name: &str, properties: &Value, examples: &[(&str, Value)]) -> ToolSchem
     .unwrap()
 }
 
-fn convert() -> ToolSchema {
+/// Returns a tool that converts a value to another unit.
+fn conversion_tool() -> ToolSchema {
     let text = json!({"type": "string"});
     let input = |value: f64, from: &str, to: &str| json!({"value": value, "from": from, "to": to});
     let properties = json!({"value": {"type": "number"}, "from": text, "to": text});
@@ -51,7 +53,8 @@ fn convert() -> ToolSchema {
     tool("convert", &properties, &examples)
 }
 
-fn calculate() -> ToolSchema {
+/// Returns a tool that evaluates an arithmetic expression, also in words.
+fn calculation_tool() -> ToolSchema {
     let input = |text: &str| json!({"expression": text});
     let examples = [
         ("What is 2+2?", input("2+2")),
@@ -65,7 +68,8 @@ fn calculate() -> ToolSchema {
     tool("calculate", &json!({"expression": {"type": "string"}}), &examples)
 }
 
-fn count() -> ToolSchema {
+/// Returns a tool that counts the words in a text.
+fn word_count_tool() -> ToolSchema {
     let input = |text: &str| json!({"text": text});
     let examples = [
         (
@@ -80,7 +84,8 @@ fn count() -> ToolSchema {
     tool("count", &json!({"text": {"type": "string"}}), &examples)
 }
 
-fn table() -> ToolSchema {
+/// Returns a tool that computes an aggregate of a column.
+fn table_tool() -> ToolSchema {
     let properties = json!({
         "csv": {"type": "string"},
         "aggregate": {"type": "string", "enum": ["sum", "mean", "max"]},
@@ -95,7 +100,7 @@ fn table() -> ToolSchema {
 }
 
 fn tools() -> Vec<ToolSchema> {
-    vec![convert(), calculate(), count(), table()]
+    vec![conversion_tool(), calculation_tool(), word_count_tool(), table_tool()]
 }
 
 /// A validator without bounds, which the schemas of these tests do not need.
@@ -112,6 +117,7 @@ fn model() -> LexicalModel {
     LexicalModel::new(|schema| Some(Box::new(Unbounded(jsonschema::draft202012::new(schema).ok()?))))
 }
 
+/// Returns the reply of a new model.
 fn reply(task: Task, phase: Phase) -> ModelReply {
     reply_of(&model(), task, phase)
 }
@@ -141,17 +147,21 @@ fn plan_for(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
 }
 
 /// Returns the arguments of the calls in the plan for a question.
-fn calls_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
+fn call_arguments_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
     let plan = plan_for(query, tools, files);
     let steps = plan["todoList"].as_array().unwrap().iter();
     steps.map(|step| step["toolCalls"][0]["arguments"].clone()).collect()
 }
 
-fn calls(query: &str) -> Vec<Value> {
-    calls_with(query, &tools(), &[])
+/// Returns the arguments of the calls in the plan for a question without attachments.
+fn call_arguments(query: &str) -> Vec<Value> {
+    call_arguments_with(query, &tools(), &[])
 }
 
-fn file(name: &str, media_type: &str, text: &str) -> TaskFile {
+/// Arguments of the calls in a plan that has none.
+const NO_CALLS: [Value; 0] = [];
+
+fn attachment(name: &str, media_type: &str, text: &str) -> TaskFile {
     TaskFile {
         name: name.to_owned(),
         media_type: media_type.to_owned(),

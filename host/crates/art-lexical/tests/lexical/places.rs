@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn read() -> ToolSchema {
+fn read_tool() -> ToolSchema {
     let examples = [
         ("Read ~/notes/a.txt", json!({"path": "~/notes/a.txt"})),
         ("Show ~/notes/a.txt", json!({"path": "~/notes/a.txt"})),
@@ -12,12 +12,12 @@ fn read() -> ToolSchema {
     tool("read", &json!({"path": {"type": "string"}}), &examples)
 }
 
-fn unpack() -> ToolSchema {
+fn unpack_tool() -> ToolSchema {
     let examples = [("What is in ~/downloads/a.zip?", json!({"path": "~/downloads/a.zip"}))];
     tool("unpack", &json!({"path": {"type": "string"}}), &examples)
 }
 
-fn fetch() -> ToolSchema {
+fn fetch_tool() -> ToolSchema {
     let examples = [
         (
             "Read https://example.com/news",
@@ -32,8 +32,8 @@ fn fetch() -> ToolSchema {
 }
 
 /// Returns the tool and the path or address of each call that a question leads to.
-fn places(query: &str) -> Vec<(String, String)> {
-    let plan = plan_for(query, &[read(), unpack(), fetch()], &[]);
+fn tools_and_places(query: &str) -> Vec<(String, String)> {
+    let plan = plan_for(query, &[read_tool(), unpack_tool(), fetch_tool()], &[]);
     let steps = plan["todoList"].as_array().unwrap().iter();
     let calls = steps.map(|step| {
         let call = &step["toolCalls"][0];
@@ -65,24 +65,27 @@ fn paths_of_many_forms_are_understood() {
         "C:\\Users\\ana\\b.txt",
         "src/lib",
     ] {
-        assert_eq!(places(&format!("Read {path}")), one_call("read", path));
+        assert_eq!(tools_and_places(&format!("Read {path}")), one_call("read", path));
     }
 }
 
 #[test]
 fn a_path_may_have_blanks_where_it_is_quoted() {
-    assert_eq!(places("Read \"my notes/b.txt\""), one_call("read", "my notes/b.txt"));
-    assert_eq!(places("Read \"my notes\""), []);
+    assert_eq!(
+        tools_and_places("Read \"my notes/b.txt\""),
+        one_call("read", "my notes/b.txt")
+    );
+    assert_eq!(tools_and_places("Read \"my notes\""), []);
 }
 
 #[test]
 fn the_mark_that_ends_a_sentence_is_no_part_of_a_path() {
     assert_eq!(
-        places("Please read b.txt, thanks. Show ~/c.txt!"),
+        tools_and_places("Please read b.txt, thanks. Show ~/c.txt!"),
         [one_call("read", "b.txt"), one_call("read", "~/c.txt")].concat()
     );
     assert_eq!(
-        places("Show https://example.org/a."),
+        tools_and_places("Show https://example.org/a."),
         one_call("fetch", "https://example.org/a")
     );
 }
@@ -100,43 +103,43 @@ fn words_numbers_and_dates_are_not_paths() {
         "12/31/2025",
         "5",
     ] {
-        assert_eq!(places(&format!("Read {word}")), [], "{word}");
+        assert_eq!(tools_and_places(&format!("Read {word}")), [], "{word}");
     }
 }
 
 #[test]
 fn an_address_is_no_path() {
     assert_eq!(
-        places("Read https://example.org/b.txt"),
+        tools_and_places("Read https://example.org/b.txt"),
         one_call("fetch", "https://example.org/b.txt")
     );
-    assert_eq!(places("Read ftp.txt"), one_call("read", "ftp.txt"));
+    assert_eq!(tools_and_places("Read ftp.txt"), one_call("read", "ftp.txt"));
 }
 
 #[test]
 fn the_ending_of_a_path_tells_tools_apart() {
-    assert_eq!(places("What is in b.zip?"), one_call("unpack", "b.zip"));
-    assert_eq!(places("What is in b.txt?"), one_call("read", "b.txt"));
-    assert_eq!(places("What is in b.xlsx?"), []);
+    assert_eq!(tools_and_places("What is in b.zip?"), one_call("unpack", "b.zip"));
+    assert_eq!(tools_and_places("What is in b.txt?"), one_call("read", "b.txt"));
+    assert_eq!(tools_and_places("What is in b.xlsx?"), []);
 }
 
 #[test]
 fn a_noun_for_a_text_may_stand_before_a_path() {
-    assert_eq!(places("Read the report b.txt"), one_call("read", "b.txt"));
-    assert_eq!(places("Read the report on b.txt"), []);
+    assert_eq!(tools_and_places("Read the report b.txt"), one_call("read", "b.txt"));
+    assert_eq!(tools_and_places("Read the report on b.txt"), []);
 }
 
 #[test]
 fn a_path_without_a_word_gets_no_call() {
-    assert_eq!(places("b.txt"), []);
-    assert_eq!(places("Read b.txt and c.txt"), []);
-    assert_eq!(places("https://example.org"), []);
+    assert_eq!(tools_and_places("b.txt"), []);
+    assert_eq!(tools_and_places("Read b.txt and c.txt"), []);
+    assert_eq!(tools_and_places("https://example.org"), []);
 }
 
 #[test]
 fn a_question_with_an_unknown_word_beside_a_path_gets_no_call() {
     for query in ["Read b.txt aloud", "Delete b.txt", "Read b.txt after line 3"] {
-        assert_eq!(places(query), [], "{query}");
+        assert_eq!(tools_and_places(query), [], "{query}");
     }
 }
 
@@ -161,9 +164,9 @@ fn a_column_of_a_file_that_is_not_attached_may_be_any_single_word() {
     }];
     let expected = json!({"path": "b.csv", "column": "price"});
     assert_eq!(
-        calls_with("What is the average price in b.csv?", &table, &[]),
+        call_arguments_with("What is the average price in b.csv?", &table, &[]),
         [expected]
     );
     let question = "What is the average price of lamps in b.csv?";
-    assert_eq!(calls_with(question, &table, &[]), [] as [Value; 0]);
+    assert_eq!(call_arguments_with(question, &table, &[]), NO_CALLS);
 }

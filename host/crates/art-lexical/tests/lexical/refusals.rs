@@ -46,10 +46,10 @@ fn a_missing_text_is_asked_for() {
 
 #[test]
 fn a_quoted_word_is_not_the_text_when_a_file_is_attached() {
-    let letter = file("letter.txt", "text/plain", "The river is calm.");
+    let letter = attachment("letter.txt", "text/plain", "The river is calm.");
     let question = "How many words are in \"river\"?";
-    assert_eq!(calls_with(question, &tools(), &[letter]), [] as [Value; 0]);
-    assert_eq!(calls(question), [json!({"text": "river"})]);
+    assert_eq!(call_arguments_with(question, &tools(), &[letter]), NO_CALLS);
+    assert_eq!(call_arguments(question), [json!({"text": "river"})]);
 }
 
 #[test]
@@ -67,20 +67,20 @@ fn a_word_of_grammar_is_not_a_value_unless_it_is_quoted() {
     ];
     let text = json!({"type": "string"});
     let find = tool("find", &json!({"text": text, "find": text}), &examples);
-    let found = |question: &str| calls_with(question, std::slice::from_ref(&find), &[]);
+    let found = |question: &str| call_arguments_with(question, std::slice::from_ref(&find), &[]);
     assert_eq!(
         found("How often does \"the\" occur in \"the end\"?"),
         [input("the end", "the")]
     );
-    assert_eq!(found("How often does \"river\" occur in the letter?"), [] as [Value; 0]);
+    assert_eq!(found("How often does \"river\" occur in the letter?"), NO_CALLS);
 }
 
 #[test]
 fn a_column_that_the_table_does_not_have_is_not_guessed() {
-    let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
+    let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
     assert_eq!(
-        calls_with("What is the average weight?", &tools(), &[csv]),
-        [] as [Value; 0]
+        call_arguments_with("What is the average weight?", &tools(), &[csv]),
+        NO_CALLS
     );
 }
 
@@ -91,9 +91,9 @@ fn a_reference_without_an_earlier_result_is_refused() {
 
 #[test]
 fn a_question_that_two_tools_answer_equally_well_is_refused() {
-    let mut other = calculate();
+    let mut other = calculation_tool();
     other.name = "other".to_owned();
-    let reason = plan_for("What is 3+3?", &[calculate(), other], &[])["plan"].to_string();
+    let reason = plan_for("What is 3+3?", &[calculation_tool(), other], &[])["plan"].to_string();
     assert!(reason.contains("it can be read in two ways"), "{reason}");
 }
 
@@ -111,19 +111,22 @@ fn a_refused_part_does_not_prevent_the_call_for_another_part() {
 
 #[test]
 fn a_call_that_the_schema_does_not_allow_is_not_made() {
-    let mut strict = convert();
+    let mut strict = conversion_tool();
     strict.input_schema["properties"]["value"]["maximum"] = json!(10);
     assert_eq!(
-        calls_with("Convert 5 miles to kilometres", &[strict.clone()], &[]).len(),
+        call_arguments_with("Convert 5 miles to kilometres", &[strict.clone()], &[]).len(),
         1
     );
-    assert_eq!(calls_with("Convert 50 miles to kilometres", &[strict], &[]).len(), 0);
+    assert_eq!(
+        call_arguments_with("Convert 50 miles to kilometres", &[strict], &[]).len(),
+        0
+    );
 }
 
 #[test]
 fn one_value_that_no_example_has_is_accepted_if_all_other_words_match() {
     let expected = json!({"value": 3, "from": "florps", "to": "kilometres"});
-    assert_eq!(calls("Convert 3 florps to kilometres"), [expected]);
+    assert_eq!(call_arguments("Convert 3 florps to kilometres"), [expected]);
     expect_refusal("Convert 3 florps to glorps");
     expect_refusal("Convert 3 florps glorps");
     expect_refusal("3 florps kilometres");
@@ -143,18 +146,18 @@ fn a_refusal_shows_no_example_when_none_is_near() {
 #[test]
 fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
     let input = json!({"text": "The sea was calm. The ship was not."});
-    let asks = [
+    let questions = [
         "How many words are in this text?",
         "How many are in this text?",
         "How many words are in these minutes?",
         "Count the words in this text",
     ];
-    let examples = asks.map(|ask| (ask, input.clone()));
+    let examples = questions.map(|question| (question, input.clone()));
     let count = tool("count", &json!({"text": {"type": "string"}}), &examples);
-    let letter = file("letter.txt", "text/plain", "The river is calm.");
+    let letter = attachment("letter.txt", "text/plain", "The river is calm.");
     let count_calls = |query: &str| {
         let (count, letter) = (std::slice::from_ref(&count), std::slice::from_ref(&letter));
-        calls_with(query, count, letter).len()
+        call_arguments_with(query, count, letter).len()
     };
     assert_eq!(count_calls("Count the words"), 1);
     assert_eq!(count_calls("How many minutes?"), 0);
@@ -163,16 +166,16 @@ fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
 
 #[test]
 fn a_remark_in_a_question_is_not_ignored() {
-    for aside in [
+    for remark in [
         "in binary",
         "it's for 3 people",
         "it's not for me",
         "we want it rounded",
         "Germany only",
     ] {
-        expect_refusal(&format!("Convert 3 miles to kilometres, {aside}"));
-        let plan = plan_for(&format!("Convert 3 miles to kilometres. {aside}."), &tools(), &[]);
-        assert!(plan["plan"].as_str().unwrap().contains("No tool fits"), "{aside}");
+        expect_refusal(&format!("Convert 3 miles to kilometres, {remark}"));
+        let plan = plan_for(&format!("Convert 3 miles to kilometres. {remark}."), &tools(), &[]);
+        assert!(plan["plan"].as_str().unwrap().contains("No tool fits"), "{remark}");
     }
 }
 
@@ -186,7 +189,7 @@ fn a_word_before_one_parameter_cannot_stand_before_another() {
     ];
     let days = [tool("days", &json!({"start": text, "end": text}), &examples)];
     let expected = json!({"start": "3 May 2026", "end": "5 May 2026"});
-    let calls_for = |query: &str| calls_with(query, &days, &[]);
+    let calls_for = |query: &str| call_arguments_with(query, &days, &[]);
     assert_eq!(calls_for("How many days from 3 May 2026 until 5 May 2026?"), [expected]);
     assert!(calls_for("How many days until 5 May 2026 from 3 May 2026?").is_empty());
 }

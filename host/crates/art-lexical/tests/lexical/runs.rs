@@ -1,4 +1,4 @@
-//! Runs of the agent with the embedded model.
+//! Runs of the agent with the lexical model.
 
 use art_agent::{CallEnd, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};

@@ -21,21 +21,21 @@ fn query_tool() -> ToolSchema {
         "group_by": text,
         "filter": {"type": "array", "items": condition},
     });
-    let total = |more: Value| extend_input(json!({"csv": PEOPLE, "aggregate": "sum", "column": "age"}), more);
-    let mean = json!({"csv": PEOPLE, "aggregate": "mean", "column": "age"});
+    let total_input = |more: Value| extend_input(json!({"csv": PEOPLE, "aggregate": "sum", "column": "age"}), more);
+    let mean_input = json!({"csv": PEOPLE, "aggregate": "mean", "column": "age"});
     let in_bonn = json!({"filter": [{"operator": "eq", "value": "Bonn"}]});
-    let city = json!({"filter": [{"column": "city", "operator": "eq", "value": "Bonn"}]});
-    let above = json!({"filter": [{"column": "age", "operator": "gt", "value": 30}]});
+    let in_bonn_by_column = json!({"filter": [{"column": "city", "operator": "eq", "value": "Bonn"}]});
+    let age_above_30 = json!({"filter": [{"column": "age", "operator": "gt", "value": 30}]});
     let examples = [
-        ("Total age", total(json!({}))),
-        ("What is the total age?", total(json!({}))),
-        ("Total age recorded in this table", total(json!({}))),
-        ("Overall age", total(json!({}))),
-        ("Total age in Bonn", total(in_bonn)),
-        ("Total age in the Bonn city", total(city)),
-        ("Total age with age above 30", total(above)),
-        ("Total age per city", total(json!({"group_by": "city"}))),
-        ("Average age", mean),
+        ("Total age", total_input(json!({}))),
+        ("What is the total age?", total_input(json!({}))),
+        ("Total age recorded in this table", total_input(json!({}))),
+        ("Overall age", total_input(json!({}))),
+        ("Total age in Bonn", total_input(in_bonn)),
+        ("Total age in the Bonn city", total_input(in_bonn_by_column)),
+        ("Total age with age above 30", total_input(age_above_30)),
+        ("Total age per city", total_input(json!({"group_by": "city"}))),
+        ("Average age", mean_input),
         ("How many rows are there?", json!({"csv": PEOPLE, "aggregate": "count"})),
     ];
     let mut tool = tool("query", &properties, &examples);
@@ -43,6 +43,7 @@ fn query_tool() -> ToolSchema {
     tool
 }
 
+/// Returns `input` with the fields of `more`.
 fn extend_input(mut input: Value, more: Value) -> Value {
     if let (Some(input), Value::Object(more)) = (input.as_object_mut(), more) {
         input.extend(more);
@@ -52,8 +53,8 @@ fn extend_input(mut input: Value, more: Value) -> Value {
 
 /// Returns the arguments of the calls for a question about the table of sales, without the table.
 fn calls_about_sales(query: &str) -> Vec<Value> {
-    let files = [file("branch_sales.csv", "text/csv", SALES)];
-    let mut calls = calls_with(query, &[query_tool()], &files);
+    let files = [attachment("branch_sales.csv", "text/csv", SALES)];
+    let mut calls = call_arguments_with(query, &[query_tool()], &files);
     for call in &mut calls {
         let csv = call.as_object_mut().unwrap().remove("csv");
         assert_eq!(csv, Some(json!({"$attachment": "branch_sales.csv"})));
@@ -145,8 +146,11 @@ fn an_unknown_value_needs_a_question_with_all_words_of_an_example() {
         ("Minutes in an hour", input(1, "hour", "minutes")),
     ];
     let convert = [tool("convert", &properties, &examples)];
-    assert_eq!(calls_with("How many stones are 7 pounds?", &convert, &[]).len(), 1);
-    assert!(calls_with("The label 7 pounds", &convert, &[]).is_empty());
+    assert_eq!(
+        call_arguments_with("How many stones are 7 pounds?", &convert, &[]).len(),
+        1
+    );
+    assert!(call_arguments_with("The label 7 pounds", &convert, &[]).is_empty());
 }
 
 #[test]
@@ -167,7 +171,7 @@ fn a_question_with_exactly_the_words_of_an_example_gets_its_input() {
         &json!({"path": text, "old": text, "new": text, "all": text}),
         &examples,
     )];
-    let all = |query: &str| calls_with(query, &edit, &[])[0]["all"].clone();
+    let all = |query: &str| call_arguments_with(query, &edit, &[])[0]["all"].clone();
     assert_eq!(all("Replace \"x\" with \"y\" in ~/b.txt"), "no");
     assert_eq!(all("Replace all \"x\" with \"y\" in ~/b.txt"), "yes");
 }

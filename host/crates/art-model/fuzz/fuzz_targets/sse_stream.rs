@@ -9,7 +9,7 @@
 use art_model::{Protocol, replay};
 use libfuzzer_sys::fuzz_target;
 
-/// Each protocol, with the providers whose variants of it have the most branches.
+/// Each protocol with a provider that uses it. `OpenaiChat` has two: those whose variants of it have the most branches.
 const PROTOCOLS: [(Protocol, &str); 5] = [
     (Protocol::OpenaiChat, "deepseek"),
     (Protocol::OpenaiChat, "openrouter"),
@@ -19,11 +19,11 @@ const PROTOCOLS: [(Protocol, &str); 5] = [
 ];
 
 fuzz_target!(|bytes: &[u8]| {
-    let size = usize::from(bytes.first().copied().unwrap_or(0) % 61) + 1;
-    for (api, provider) in PROTOCOLS {
-        let expected = replay(api, provider, [bytes]);
-        assert_eq!(replay(api, provider, bytes.chunks(size)), expected);
+    let chunk_size = usize::from(bytes.first().copied().unwrap_or(0) % 61) + 1;
+    for (protocol, provider) in PROTOCOLS {
+        let expected = replay(protocol, provider, [bytes]);
+        assert_eq!(replay(protocol, provider, bytes.chunks(chunk_size)), expected);
         let (first, rest) = bytes.split_at(bytes.len() / 2);
-        assert_eq!(replay(api, provider, [first, rest]), expected);
+        assert_eq!(replay(protocol, provider, [first, rest]), expected);
     }
 });

@@ -35,8 +35,8 @@ pub(super) fn stream(
         request,
         retries: 0,
         last_error: None,
-        admitted: None,
-        stage: Stage::Attempt,
+        model_and_slot: None,
+        stage: Stage::Start,
     };
     stream::unfold(call, |mut call| async move { Some((call.next().await?, call)) })
         .fuse()
@@ -52,25 +52,26 @@ struct EngineCall {
     /// Why the last attempt failed. It is reported when the next attempt is refused before it begins.
     last_error: Option<ModelError>,
     /// The model and its slot. `None` before the first attempt and after the last.
-    admitted: Option<(Arc<dyn Model>, Slot)>,
+    model_and_slot: Option<(Arc<dyn Model>, Slot)>,
     stage: Stage,
 }
 
 enum Stage {
     /// The next attempt is about to start.
-    Attempt,
+    Start,
     /// An attempt is in progress.
     Streaming(Attempt),
     /// The last attempt failed; the next one starts after this time.
     Waiting(Duration),
+    /// The last event was returned.
     Done,
 }
 
-/// An attempt. It is not retried after its first content.
+/// An attempt to get a reply. If it fails after the first content of the reply, it is not retried.
 struct Attempt {
     events: BoxStream<'static, StreamEvent>,
     ticket: TicketGuard,
-    /// Whether any content was received.
+    /// Whether any content was received: text, thoughts or a tool call.
     has_content: bool,
     /// Size of the text and thoughts so far, in bytes.
     reply_bytes: usize,
@@ -84,9 +85,9 @@ impl EngineCall {
                 Stage::Done => return None,
                 Stage::Waiting(delay) => {
                     sleep(*delay).await;
-                    self.stage = Stage::Attempt;
+                    self.stage = Stage::Start;
                 }
-                Stage::Attempt => match self.start_attempt().await {
+                Stage::Start => match self.start_attempt().await {
                     Ok(attempt) => self.stage = Stage::Streaming(attempt),
                     Err(error) => {
                         let error = self.last_error.take().unwrap_or(error);
@@ -103,15 +104,18 @@ impl EngineCall {
 
     /// Starts an attempt. The first attempt waits for a slot, which is kept until the call ends.
     async fn start_attempt(&mut self) -> Result<Attempt, ModelError> {
-        if self.admitted.is_none() {
-            let model = self.model()?;
+        if self.model_and_slot.is_none() {
+            let model = self.callable_model()?;
             let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
             let slot = self.inner.queue.acquire(provider, &self.config).await?;
-            self.admitted = Some((model, slot));
+            self.model_and_slot = Some((model, slot));
         }
         let ticket = self.use_breaker(|breaker, now| breaker.admit(now))?;
         let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
-        let (model, _) = self.admitted.as_ref().ok_or_else(|| unknown_provider(&self.config))?;
+        let (model, _) = self
+            .model_and_slot
+            .as_ref()
+            .ok_or_else(|| unknown_provider(&self.config))?;
         Ok(Attempt {
             events: model.stream(self.request.clone()),
             ticket,
@@ -120,8 +124,8 @@ impl EngineCall {
         })
     }
 
-    /// Returns the model. Fails if the call can be refused without waiting for a slot.
-    fn model(&self) -> Result<Arc<dyn Model>, ModelError> {
+    /// Returns the model of the call. Fails if the call can be refused without waiting for a slot.
+    fn callable_model(&self) -> Result<Arc<dyn Model>, ModelError> {
         let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
         self.check_capabilities(provider)?;
         self.use_breaker(|breaker, now| breaker.check(now))?;
@@ -151,7 +155,8 @@ impl EngineCall {
             .map_err(|remaining| circuit_open(name, remaining))
     }
 
-    /// Returns the event to forward for an event of the attempt. `None` means that its stream ended without an end event.
+    /// Returns the event to forward for an event of the attempt. An `event` of `None` means that the stream of the attempt ended
+    /// without an end event.
     fn handle_event(&mut self, event: Option<StreamEvent>) -> StreamEvent {
         match event {
             Some(StreamEvent::Error(error)) => self.handle_failure(error),
@@ -193,7 +198,8 @@ impl EngineCall {
         event
     }
 
-    /// Schedules a retry after a failed attempt, or fails the call. Returns the event that reports it.
+    /// Schedules a retry after a failed attempt, or ends the call with the error. Returns the event that reports which of the
+    /// two.
     fn handle_failure(&mut self, mut error: ModelError) -> StreamEvent {
         let has_content = matches!(&self.stage, Stage::Streaming(attempt) if attempt.has_content);
         let outcome = breaker_outcome(error.code);
@@ -211,8 +217,8 @@ impl EngineCall {
         }
     }
 
-    /// Returns whether a reply that does not stream timed out. It is not retried, because the model would take as long and cost as
-    /// much again.
+    /// Returns whether `error` is the timeout of a reply that does not stream. Its call is not retried, because the model would
+    /// take as long and cost as much again.
     fn timed_out_without_streaming(&self, error: &ModelError) -> bool {
         let provider = self.inner.providers.get(&self.config.provider_name);
         let streams = provider
@@ -221,6 +227,7 @@ impl EngineCall {
         error.code == ModelErrorCode::Timeout && !streams
     }
 
+    /// Schedules the next attempt. Returns the event that announces it.
     fn retry(&mut self, error: ModelError, delay: Duration) -> StreamEvent {
         self.retries = self.retries.saturating_add(1);
         self.stage = Stage::Waiting(delay);
@@ -234,6 +241,7 @@ impl EngineCall {
         })
     }
 
+    /// Ends the call with an error, which is its last event.
     fn fail(&mut self, error: ModelError) -> StreamEvent {
         self.end(CallOutcome::Unknown);
         StreamEvent::Error(error)
@@ -245,7 +253,7 @@ impl EngineCall {
             attempt.ticket.report(outcome);
         }
         self.stage = Stage::Done;
-        self.admitted = None;
+        self.model_and_slot = None;
     }
 }
 

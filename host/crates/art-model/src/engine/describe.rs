@@ -6,7 +6,7 @@ use art_core::provider::{ContextWindow, ModelCapability, RuntimeProviderConfig};
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::provider::{Provider, ProviderKind, Remote};
+use crate::provider::{Provider, ProviderKind, RemoteProvider};
 
 /// A model as the settings describe it, without secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,7 +69,7 @@ impl ModelInfo {
             ),
             ProviderKind::Remote(remote) => (
                 None,
-                remote.abilities.for_model(&config.model_id),
+                remote.capabilities.for_model(&config.model_id),
                 ContextWindow::Tokens(remote.context_tokens),
                 false,
                 remote.max_output_tokens,
@@ -104,13 +104,13 @@ impl ProviderInfo {
             api: remote.map(|remote| remote.api),
             base_url: remote.map(|remote| remote.base_url.to_string()),
             key: remote.and_then(key_source),
-            key_set: remote.is_some_and(|remote| remote.key_set),
+            key_set: remote.is_some_and(|remote| remote.key_is_present),
             local: provider.local || remote.is_none(),
             problem: remote.and_then(|remote| remote.problem.clone()),
         }
     }
 }
 
-fn key_source(remote: &Remote) -> Option<String> {
+fn key_source(remote: &RemoteProvider) -> Option<String> {
     remote.key.secret.as_ref().map(|_| remote.key.source.to_string())
 }

@@ -9,7 +9,7 @@ use crate::provider::is_loopback;
 const PROVIDER: &str = "ollama";
 
 /// Maximum length of an offered model name, in bytes.
-const MAX_NAME: usize = 128;
+const MAX_NAME_BYTES: usize = 128;
 
 /// A model server that answered on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,20 +29,20 @@ impl ReasoningEngine {
             return None;
         }
         let probe = super::probe(remote, &self.inner.transport, "", timeout).await;
-        let is_list = probe.reachable && probe.error.is_none();
+        let has_list = probe.reachable && probe.error.is_none();
         let models = probe.models.iter().filter(|name| can_be_offered(name));
-        is_list.then(|| LocalServer {
+        has_list.then(|| LocalServer {
             base_url: remote.base_url.to_string(),
             models: models.map(|name| format!("{PROVIDER}:{name}")).collect(),
         })
     }
 }
 
-/// Returns whether the name can be shown as an argument of `--model` and is not that of an embedding model. It comes from the server, so
-/// it is untrusted.
+/// Returns whether a name can be shown as an argument of `--model` and is not that of an embedding model. The name comes from the
+/// server, so it is untrusted.
 fn can_be_offered(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
-    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain) && !name.contains("embed")
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
+    !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.chars().all(is_plain) && !name.contains("embed")
 }
 
 #[cfg(test)]

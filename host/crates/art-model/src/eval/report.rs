@@ -1,4 +1,4 @@
-//! Evaluates a set of cases.
+//! Evaluates a model with a set of cases, and sums up the results.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,26 @@ use super::score::{CaseResult, ProposedCall, score};
 pub struct EvalReport {
     /// Number of cases.
     pub cases: usize,
-    /// Cases in which all calls were right.
+    /// Number of cases in which the model did not fail and made exactly the expected calls, with the right arguments.
     pub cases_right: usize,
-    /// Cases that could not be run.
+    /// Number of cases for which no calls could be obtained from the model.
     pub errors: usize,
-    /// Expected calls.
+    /// Number of expected calls.
     pub expected_calls: usize,
-    /// Expected calls whose tool was called.
+    /// Number of expected calls whose tool was called.
     pub tools_right: usize,
-    /// Expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
+    /// Number of expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
     pub calls_right: usize,
-    /// Expected arguments.
+    /// Number of required arguments of the expected calls.
     pub arguments: usize,
-    /// Expected arguments with an accepted value.
+    /// Number of required arguments that had an accepted value.
     pub arguments_right: usize,
-    /// Calls beyond the expected number, summed over all cases.
-    pub invented: usize,
-    /// Cases in which no tool fits.
+    /// Number of calls beyond the expected number, summed over all cases.
+    #[serde(rename = "invented")]
+    pub extra_calls: usize,
+    /// Number of cases in which no tool fits, so that no call is expected.
     pub unanswerable: usize,
-    /// Cases in which no tool fits and none was called.
+    /// Number of cases in which no tool fits and none was called.
     pub unanswerable_right: usize,
     /// The result of each case.
     pub results: Vec<CaseResult>,
@@ -50,7 +51,7 @@ impl EvalReport {
             calls_right: sum(|result| result.calls_right),
             arguments: sum(|result| result.arguments),
             arguments_right: sum(|result| result.arguments_right),
-            invented: sum(|result| result.invented),
+            extra_calls: sum(|result| result.extra_calls),
             unanswerable: count(|result| result.expected == 0),
             unanswerable_right: count(|result| result.expected == 0 && result.is_right()),
             results,
@@ -58,8 +59,8 @@ impl EvalReport {
     }
 }
 
-/// Obtains the calls of each case from `calls_for` in order, and scores them. A case that fails is scored without calls and
-/// keeps its error.
+/// Obtains the calls that a model makes for each case from `calls_for`, in order, and scores them. A case for which `calls_for`
+/// fails is scored as if no call was made, and keeps the error.
 pub async fn evaluate<F>(cases: &[EvalCase], mut calls_for: F) -> EvalReport
 where
     F: AsyncFnMut(&EvalCase) -> Result<Vec<ProposedCall>, String>,
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
     use futures_util::FutureExt;
 
-    fn case(line: usize) -> EvalCase {
+    fn case_without_expected_calls(line: usize) -> EvalCase {
         EvalCase {
             line,
             query: "q".into(),
@@ -92,8 +93,8 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_cannot_be_run_is_not_right() {
-        let cases = [case(1), case(2)];
+    fn a_case_whose_calls_cannot_be_obtained_is_not_right() {
+        let cases = [1, 2].map(case_without_expected_calls);
         let run = evaluate(&cases, async |case: &EvalCase| {
             if case.line == 1 {
                 Ok(Vec::new())

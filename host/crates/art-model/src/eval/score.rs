@@ -1,4 +1,4 @@
-//! Scores the calls of one case.
+//! Compares the calls that a model made for one case with the expected calls.
 
 use art_core::JsonObject;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,8 @@ pub struct CaseResult {
     /// Number of required arguments that had an accepted value.
     pub arguments_right: usize,
     /// Number of calls beyond the expected number. A call of a wrong tool in place of an expected call is not counted.
-    pub invented: usize,
+    #[serde(rename = "invented")]
+    pub extra_calls: usize,
     /// The calls made.
     pub calls: Vec<ProposedCall>,
     /// The error, if the model failed.
@@ -47,7 +48,7 @@ impl CaseResult {
     /// Returns whether the model did not fail and made exactly the expected calls, with the right arguments.
     #[must_use]
     pub const fn is_right(&self) -> bool {
-        self.error.is_none() && self.calls_right == self.expected && self.invented == 0
+        self.error.is_none() && self.calls_right == self.expected && self.extra_calls == 0
     }
 }
 
@@ -56,18 +57,18 @@ impl CaseResult {
 /// Numbers are compared by value, and strings without the white space around them.
 #[must_use]
 pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
-    let mut unmatched: Vec<&ProposedCall> = calls.iter().collect();
+    let mut unmatched_calls: Vec<&ProposedCall> = calls.iter().collect();
     let mut result = CaseResult {
         line: case.line,
         query: case.query.clone(),
         expected: case.expected.len(),
         arguments: case.expected.iter().map(|call| call.arguments.len()).sum(),
-        invented: calls.len().saturating_sub(case.expected.len()),
+        extra_calls: calls.len().saturating_sub(case.expected.len()),
         calls: calls.to_vec(),
         ..CaseResult::default()
     };
     for expected in &case.expected {
-        let Some(call) = take_best(expected, &mut unmatched) else {
+        let Some(call) = take_best_match(expected, &mut unmatched_calls) else {
             continue;
         };
         result.tools_right += 1;
@@ -77,9 +78,9 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
     result
 }
 
-/// Removes and returns the best call of the expected tool: a right one, or else the one with the most right arguments. Returns
-/// `None` if `calls` has no call of the tool.
-fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
+/// Removes from `calls` the call that matches `expected` best, and returns it: a call of the same tool with the right
+/// arguments, or else the one with the most right arguments. Returns `None` if `calls` has no call of the tool.
+fn take_best_match<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
     let same_tool = calls
         .iter()
         .enumerate()
@@ -137,6 +138,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns a case that expects one call of the tool `t`: `n` is 3, `s` is `a` or `b`, and `o` may be omitted or `true`.
     fn case() -> EvalCase {
         let arguments: std::collections::BTreeMap<String, Vec<Value>> =
             serde_json::from_value(json!({"n": [3], "s": ["a", "b"]})).unwrap();
@@ -183,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn an_unexpected_call_counts_as_invented() {
+    fn a_call_beyond_the_expected_number_is_an_extra_call() {
         let right = call("t", &json!({"n": 3, "s": "a"}));
         let result = score(&case(), &[call("u", &json!({})), right]);
-        assert_eq!((result.calls_right, result.invented), (1, 1));
+        assert_eq!((result.calls_right, result.extra_calls), (1, 1));
     }
 
     #[test]
-    fn any_call_counts_as_invented_if_none_is_expected() {
-        let empty = EvalCase {
+    fn any_call_is_an_extra_call_if_none_is_expected() {
+        let no_call_expected = EvalCase {
             expected: Vec::new(),
             ..case()
         };
-        assert_eq!(score(&empty, &[call("t", &json!({}))]).invented, 1);
-        assert!(score(&empty, &[]).is_right());
+        assert_eq!(score(&no_call_expected, &[call("t", &json!({}))]).extra_calls, 1);
+        assert!(score(&no_call_expected, &[]).is_right());
     }
 }

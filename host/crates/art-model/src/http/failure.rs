@@ -15,7 +15,8 @@ use crate::settings::{EngineLimits, duration_from_ms};
 /// Creates the error of a failed request to `host`.
 pub(super) fn connection_error(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
     ModelError {
-        unread: cause.is_connect(),
+        // A model cannot have read a request if there was no connection.
+        request_not_read: cause.is_connect(),
         ..error_with_hint(host, limits, cause)
     }
 }
@@ -32,7 +33,7 @@ fn error_with_hint(host: &str, limits: &EngineLimits, cause: &reqwest::Error) ->
     network_error(connection_message(host, cause))
 }
 
-/// Returns the problem and a hint as one sentence.
+/// Returns the cause of the failure and a hint as one sentence.
 fn connection_message(host: &str, cause: &reqwest::Error) -> String {
     if let Some(cause) = find_cause::<rustls::Error>(cause) {
         return tls_message(host, cause);
@@ -110,7 +111,7 @@ pub(super) fn total_timeout(host: &str, limit: Duration) -> ModelError {
 }
 
 /// Creates the error of a reply with too many bytes.
-pub(super) fn too_long(host: &str, limit: usize) -> ModelError {
+pub(super) fn reply_too_long(host: &str, limit: usize) -> ModelError {
     let message = format!("the reply of `{host}` is longer than {limit} bytes; ask for a shorter reply");
     error(ModelErrorCode::InvalidResponse, message)
 }
@@ -151,7 +152,7 @@ fn find_cause<E: Error + 'static>(cause: &reqwest::Error) -> Option<&E> {
 mod tests {
     use super::*;
     use crate::http::tls;
-    use crate::testing::{Server, Step};
+    use crate::testing::{Server, ServerAction};
     use rustls::CertificateError as Certificate;
 
     #[expect(clippy::disallowed_methods, reason = "this client is used to create failures")]
@@ -162,7 +163,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_timeout_after_connecting_is_a_lost_connection() {
-        let server = Server::start(vec![vec![Step::Hang]]).await;
+        let server = Server::start(vec![vec![ServerAction::Hang]]).await;
         let client = client().read_timeout(Duration::from_millis(1)).build().unwrap();
         let cause = client.get(server.base_url()).send().await.unwrap_err();
         assert!(cause.is_timeout() && !cause.is_connect(), "{cause:?}");

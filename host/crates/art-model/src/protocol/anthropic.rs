@@ -13,15 +13,15 @@ use serde_json::Value;
 use super::reply::ReplyDecoder;
 use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
-/// The codec.
+/// The codec of the Messages protocol.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anthropic;
 
-/// Name of the protocol in a [`art_core::stream::ProviderState`].
-const NAME: &str = "anthropic";
+/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+const PROTOCOL_NAME: &str = "anthropic";
 
 impl Codec for Anthropic {
-    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+    fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
         let body = request::body(call)?;
         Ok(ProtocolRequest {
             path: "messages".to_owned(),

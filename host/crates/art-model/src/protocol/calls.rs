@@ -1,4 +1,8 @@
-//! Assembles tool calls from pieces. Memory is bounded by the text of the calls.
+//! Assembles the tool calls of a reply, which may arrive in pieces. Memory is bounded by the text of the calls.
+//!
+//! Protocols stream calls in two ways. In a chat reply, pieces of calls arrive with or without their index, identifier and name
+//! ([`Calls::add_piece`]). In the other protocols, an event starts each call ([`Calls::start`]), and later events add its
+//! arguments.
 
 use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use serde_json::Value;
@@ -12,22 +16,23 @@ const MAX_CALL_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallsTooLarge;
 
-/// The calls of one reply, in the order in which they started.
+/// The calls of one reply so far, in the order in which they started.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     calls: Vec<PartialCall>,
+    /// Size of all calls, in bytes.
     bytes: usize,
 }
 
 /// A call that is being assembled.
 #[derive(Debug, Default)]
 struct PartialCall {
-    /// The provider's index of the call. It is only compared, never used as a position.
+    /// The provider's index of the call. It is only compared, never used as a position in a list.
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
-    /// Arguments in the event with the name. They are used if no pieces follow.
+    /// Arguments in the event that started the call. They are used if no pieces of arguments follow.
     initial_arguments: String,
 }
 
@@ -42,8 +47,9 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Adds a piece of a call in a chat reply. Some providers omit indexes, use one index for several calls, or repeat the identifier with
-    /// each piece. `PartialCall::continues` decides whether a piece belongs to an earlier call.
+    /// Adds a piece of a call in a chat reply. Some providers omit indexes, use one index for several calls, or repeat the
+    /// identifier with each piece. `PartialCall::is_continued_by` decides whether a piece belongs to an earlier call; otherwise
+    /// it starts one.
     pub(super) fn add_piece(
         &mut self,
         index: Option<u64>,
@@ -58,7 +64,7 @@ impl Calls {
             .calls
             .iter_mut()
             .rev()
-            .find(|call| call.continues(index, id, name, arguments));
+            .find(|call| call.is_continued_by(index, id, name, arguments));
         let Some(call) = found else {
             return self.add(PartialCall {
                 index,
@@ -68,13 +74,13 @@ impl Calls {
                 initial_arguments: String::new(),
             });
         };
-        let added = fill(&mut call.id, id) + fill(&mut call.name, name) + arguments.len();
+        let added = fill_if_empty(&mut call.id, id) + fill_if_empty(&mut call.name, name) + arguments.len();
         call.arguments.push_str(arguments);
         self.add_bytes(added)
     }
 
-    /// Starts a call, or adds what is missing to the last call with the same index unless the identifiers differ.
-    /// `initial_arguments` are used if no pieces follow.
+    /// Starts a call. If there is a call with the same index whose identifier does not differ, adds to it what it lacks instead.
+    /// `initial_arguments` are used if no pieces of arguments follow.
     pub(super) fn start(
         &mut self,
         index: u64,
@@ -83,10 +89,10 @@ impl Calls {
         initial_arguments: &str,
     ) -> Result<(), CallsTooLarge> {
         let has_same_id = |call: &&mut PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
-        if let Some(call) = self.find(index).filter(has_same_id) {
-            let added = fill(&mut call.id, id)
-                + fill(&mut call.name, name)
-                + fill(&mut call.initial_arguments, initial_arguments);
+        if let Some(call) = self.last_with_index(index).filter(has_same_id) {
+            let added = fill_if_empty(&mut call.id, id)
+                + fill_if_empty(&mut call.name, name)
+                + fill_if_empty(&mut call.initial_arguments, initial_arguments);
             return self.add_bytes(added);
         }
         self.add(PartialCall {
@@ -99,34 +105,38 @@ impl Calls {
     }
 
     /// Appends to the arguments of the call with this index, if there is one.
-    pub(super) fn append(&mut self, index: u64, arguments: &str) -> Result<(), CallsTooLarge> {
-        let Some(call) = self.find(index) else { return Ok(()) };
+    pub(super) fn append_arguments(&mut self, index: u64, arguments: &str) -> Result<(), CallsTooLarge> {
+        let Some(call) = self.last_with_index(index) else {
+            return Ok(());
+        };
         call.arguments.push_str(arguments);
         self.add_bytes(arguments.len())
     }
 
     /// Replaces the arguments of the call with this index, if there is one.
-    pub(super) fn replace(&mut self, index: u64, arguments: &str) -> Result<(), CallsTooLarge> {
-        let Some(call) = self.find(index) else { return Ok(()) };
+    pub(super) fn replace_arguments(&mut self, index: u64, arguments: &str) -> Result<(), CallsTooLarge> {
+        let Some(call) = self.last_with_index(index) else {
+            return Ok(());
+        };
         let before = call.arguments.len();
         arguments.clone_into(&mut call.arguments);
         self.bytes = self.bytes.saturating_sub(before);
         self.add_bytes(arguments.len())
     }
 
-    /// Returns the calls, ordered by index. If the reply was `cut` off, the last call is dropped unless its arguments are a
-    /// complete object.
-    pub(super) fn take(&mut self, cut: bool) -> Vec<ToolCallRequest> {
+    /// Returns the calls, ordered by index. If the reply is cut off, the last call is dropped unless its arguments are a complete
+    /// object.
+    pub(super) fn take(&mut self, is_cut_off: bool) -> Vec<ToolCallRequest> {
         let mut calls = std::mem::take(&mut self.calls);
         calls.sort_by_key(|call| call.index);
-        if cut && calls.last().is_some_and(|call| !is_object(call.arguments())) {
+        if is_cut_off && calls.last().is_some_and(|call| !is_object(call.arguments())) {
             calls.pop();
         }
         calls.into_iter().map(PartialCall::into_call).collect()
     }
 
     /// Returns the last call with this index.
-    fn find(&mut self, index: u64) -> Option<&mut PartialCall> {
+    fn last_with_index(&mut self, index: u64) -> Option<&mut PartialCall> {
         self.calls.iter_mut().rev().find(|call| call.index == Some(index))
     }
 
@@ -151,12 +161,12 @@ impl Calls {
 }
 
 impl PartialCall {
-    /// Returns whether a piece with these parts belongs to this call.
-    fn continues(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
+    /// Returns whether a piece with these values belongs to this call.
+    fn is_continued_by(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
         let same_id = id.is_empty() || self.id.is_empty() || self.id == id;
         let same_name = name.is_empty() || self.name.is_empty() || self.name == name;
-        // A name and the start of an object, after arguments that end like an object, start the next call.
-        if !name.is_empty() && self.is_closed() && arguments.trim_start().starts_with('{') {
+        // If the arguments so far end like an object, a piece with a name and the start of an object starts the next call.
+        if !name.is_empty() && self.ends_like_an_object() && arguments.trim_start().starts_with('{') {
             return false;
         }
         match index {
@@ -166,8 +176,8 @@ impl PartialCall {
         }
     }
 
-    /// Returns whether the arguments end like an object. Parsing them with each piece would take quadratic time.
-    fn is_closed(&self) -> bool {
+    /// Returns whether the arguments so far end like a JSON object. To parse them with each piece would take quadratic time.
+    fn ends_like_an_object(&self) -> bool {
         self.arguments.trim_end().ends_with('}')
     }
 
@@ -203,8 +213,8 @@ impl PartialCall {
     }
 }
 
-/// Sets `target` to `text` if `target` is empty. Returns the number of bytes added.
-fn fill(target: &mut String, text: &str) -> usize {
+/// Sets `target` to `text` if `target` is empty. Returns by how many bytes it has grown.
+fn fill_if_empty(target: &mut String, text: &str) -> usize {
     if !target.is_empty() {
         return 0;
     }
@@ -220,8 +230,10 @@ fn is_object(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn call_lines(calls: &mut Calls, cut: bool) -> Vec<String> {
-        let calls = calls.take(cut);
+    /// Takes the calls of a complete reply. Returns a line for each: its identifier, which may be empty, its name and its
+    /// arguments.
+    fn take_lines(calls: &mut Calls) -> Vec<String> {
+        let calls = calls.take(false);
         let line = |call: ToolCallRequest| format!("{} {} {}", call.id, call.function.name, call.function.arguments);
         calls.into_iter().map(line).collect()
     }
@@ -233,7 +245,7 @@ mod tests {
         calls.add_piece(Some(1), "b", "g", "{").unwrap();
         calls.add_piece(Some(0), "", "", "{}").unwrap();
         calls.add_piece(Some(1), "b", "g", "}").unwrap();
-        assert_eq!(call_lines(&mut calls, false), ["a f {}", "b g {}"]);
+        assert_eq!(take_lines(&mut calls), ["a f {}", "b g {}"]);
     }
 
     #[test]
@@ -242,7 +254,7 @@ mod tests {
         calls.add_piece(Some(0), "a", "f", "{}").unwrap();
         calls.add_piece(Some(0), "b", "f", "{\"x\"").unwrap();
         calls.add_piece(Some(0), "", "", ":1}").unwrap();
-        assert_eq!(call_lines(&mut calls, false), ["a f {}", "b f {\"x\":1}"]);
+        assert_eq!(take_lines(&mut calls), ["a f {}", "b f {\"x\":1}"]);
     }
 
     #[test]
@@ -251,7 +263,7 @@ mod tests {
         calls.add_piece(Some(0), "", "f", "{}").unwrap();
         calls.add_piece(Some(0), "", "g", "{\"x\"").unwrap();
         calls.add_piece(Some(0), "", "", ":1}").unwrap();
-        assert_eq!(call_lines(&mut calls, false), [" f {}", " g {\"x\":1}"]);
+        assert_eq!(take_lines(&mut calls), [" f {}", " g {\"x\":1}"]);
     }
 
     #[test]
@@ -259,7 +271,7 @@ mod tests {
         let mut calls = Calls::default();
         calls.add_piece(Some(0), "", "f", "{\"x\":1}").unwrap();
         calls.add_piece(Some(0), "", "f", "{\"x\":2}").unwrap();
-        assert_eq!(call_lines(&mut calls, false), [" f {\"x\":1}", " f {\"x\":2}"]);
+        assert_eq!(take_lines(&mut calls), [" f {\"x\":1}", " f {\"x\":2}"]);
     }
 
     #[test]
@@ -268,7 +280,7 @@ mod tests {
         for arguments in ["{\"x\":", "{}", "}", ""] {
             calls.add_piece(Some(0), "", "f", arguments).unwrap();
         }
-        assert_eq!(call_lines(&mut calls, false), [" f {\"x\":{}}"]);
+        assert_eq!(take_lines(&mut calls), [" f {\"x\":{}}"]);
     }
 
     #[test]
@@ -278,7 +290,7 @@ mod tests {
         calls.add_piece(None, "", "", "}").unwrap();
         calls.add_piece(None, "", "g", "{}").unwrap();
         calls.add_piece(None, "c", "h", "{}").unwrap();
-        assert_eq!(call_lines(&mut calls, false), [" f {}", " g {}", "c h {}"]);
+        assert_eq!(take_lines(&mut calls), [" f {}", " g {}", "c h {}"]);
     }
 
     #[test]
@@ -286,7 +298,7 @@ mod tests {
         let mut calls = Calls::default();
         calls.add_piece(Some(u64::MAX), "a", "f", "{}").unwrap();
         calls.add_piece(Some(7), "b", "g", "{}").unwrap();
-        assert_eq!(call_lines(&mut calls, false), ["b g {}", "a f {}"]);
+        assert_eq!(take_lines(&mut calls), ["b g {}", "a f {}"]);
     }
 
     #[test]
@@ -294,16 +306,17 @@ mod tests {
         let mut calls = Calls::default();
         calls.add_piece(Some(0), "", "f", "{oops").unwrap();
         calls.add_piece(Some(1), "", "g", "").unwrap();
-        assert_eq!(call_lines(&mut calls, false), [" f {oops", " g {}"]);
+        assert_eq!(take_lines(&mut calls), [" f {oops", " g {}"]);
     }
 
     #[test]
     fn an_incomplete_last_call_of_a_cut_reply_is_dropped() {
-        for (arguments, expected) in [("{\"a\":1", 1), ("", 1), ("12", 1), ("{\"a\":1}", 2)] {
+        for (last_arguments, remaining_calls) in [("{\"a\":1", 1), ("", 1), ("12", 1), ("{\"a\":1}", 2)] {
             let mut calls = Calls::default();
             calls.add_piece(Some(0), "a", "f", "{oops").unwrap();
-            calls.add_piece(Some(1), "b", "g", arguments).unwrap();
-            assert_eq!(calls.take(true).len(), expected, "{arguments}");
+            calls.add_piece(Some(1), "b", "g", last_arguments).unwrap();
+            let is_cut_off = true;
+            assert_eq!(calls.take(is_cut_off).len(), remaining_calls, "{last_arguments}");
         }
     }
 
@@ -312,9 +325,9 @@ mod tests {
         let mut calls = Calls::default();
         calls.start(0, "a", "f", "{\"x\":1}").unwrap();
         calls.start(1, "b", "g", "{}").unwrap();
-        calls.append(1, "{\"y\":2}").unwrap();
-        calls.append(9, "lost").unwrap();
-        assert_eq!(call_lines(&mut calls, false), ["a f {\"x\":1}", "b g {\"y\":2}"]);
+        calls.append_arguments(1, "{\"y\":2}").unwrap();
+        calls.append_arguments(9, "lost").unwrap();
+        assert_eq!(take_lines(&mut calls), ["a f {\"x\":1}", "b g {\"y\":2}"]);
     }
 
     #[test]
@@ -326,8 +339,8 @@ mod tests {
         assert_eq!(calls.add_piece(Some(128), "", "f", ""), Err(CallsTooLarge));
         let mut calls = Calls::default();
         calls.start(0, "", "f", "").unwrap();
-        calls.append(0, &"x".repeat(MAX_CALL_BYTES - 1)).unwrap();
-        assert_eq!(calls.append(0, "x"), Err(CallsTooLarge));
+        calls.append_arguments(0, &"x".repeat(MAX_CALL_BYTES - 1)).unwrap();
+        assert_eq!(calls.append_arguments(0, "x"), Err(CallsTooLarge));
     }
 
     #[test]

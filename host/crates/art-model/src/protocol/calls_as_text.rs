@@ -1,24 +1,25 @@
-//! Rewrites requests for models without function calls: earlier calls and their results become text.
+//! Rewrites requests for models that do not support function calls: earlier calls and their results become text.
 
 use art_core::prompt::{ArtStandardPrompt, Message, Role};
 use art_core::provider::ModelRequest;
 use art_core::tool::ToolCallRequest;
 use serde_json::{Value, json};
 
-/// Returns `request` without tools. Calls become text in the format that the prompt requests, and results become user turns.
+/// Returns `request` without tools. Earlier calls become text in the format in which the prompt asks for calls, and their results
+/// become user turns.
 pub(crate) fn calls_as_text(request: &ModelRequest) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::new();
-    let mut after_result = false;
+    let mut is_after_result = false;
     for message in &request.prompt.0 {
         let is_result = message.role == Role::ToolResult;
         match messages.last_mut() {
             // Adjacent results become one turn.
-            Some(last) if is_result && after_result => {
+            Some(last) if is_result && is_after_result => {
                 *last = Message::user(format!("{}\n\n{}", last.content_text(), result_text(message)));
             }
             _ => messages.push(message_as_text(message)),
         }
-        after_result = is_result;
+        is_after_result = is_result;
     }
     ModelRequest {
         prompt: ArtStandardPrompt(messages),
@@ -55,7 +56,7 @@ fn name_and_arguments(call: &ToolCallRequest) -> (&str, Value) {
     (&call.function.name, arguments)
 }
 
-/// Returns the calls as JSON text in the format that the prompt requests.
+/// Returns the calls as JSON text in the format in which the prompt asks for calls.
 fn calls_text<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> String {
     let calls = calls.into_iter();
     let calls: Vec<_> = calls

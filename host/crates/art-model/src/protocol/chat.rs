@@ -13,9 +13,9 @@ use serde_json::Value;
 use super::reply::ReplyDecoder;
 use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
-/// The variants of the protocol.
+/// The variants of the protocol, because providers differ in the fields that they support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Profile {
+pub(super) enum Variant {
     OpenAi,
     OpenRouter,
     DeepSeek,
@@ -26,7 +26,7 @@ pub(super) enum Profile {
     Compatible,
 }
 
-impl Profile {
+impl Variant {
     /// Returns the variant of a provider, by its name.
     pub(super) fn for_provider(provider: &str) -> Self {
         match provider.to_ascii_lowercase().as_str() {
@@ -45,7 +45,7 @@ impl Profile {
         !matches!(self, Self::OpenAi)
     }
 
-    /// Returns whether the provider expects the `reasoning_content` of a turn with calls to be sent back.
+    /// Returns whether the provider expects that the `reasoning_content` of a reply with calls is sent back with this turn.
     const fn expects_reasoning_content(self) -> bool {
         matches!(self, Self::DeepSeek | Self::Compatible)
     }
@@ -63,13 +63,13 @@ impl Profile {
 
 /// The codec of the protocol, in the variant of one provider.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chat(pub(super) Profile);
+pub(super) struct Chat(pub(super) Variant);
 
-/// Name of the protocol in a [`art_core::stream::ProviderState`].
-const NAME: &str = "openai-chat";
+/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+const PROTOCOL_NAME: &str = "openai-chat";
 
 impl Codec for Chat {
-    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+    fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
         request::request(self.0, call)
     }
 

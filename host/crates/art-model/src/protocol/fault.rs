@@ -1,4 +1,5 @@
-//! Maps errors of providers to error codes (C82).
+//! Converts the errors of all providers, which differ in form and in their codes, into model errors with one of a few codes
+//! (C82).
 
 use art_core::error::{ModelError, ModelErrorCode};
 use serde_json::Value;
@@ -8,9 +9,14 @@ mod tests;
 
 /// Maximum length of a provider's message in an error, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
+/// Length of the beginning of a provider's message in which words are searched.
+const SEARCHED_LENGTH: usize = 2000;
+/// Maximum number of details of an error that are read.
+const MAX_DETAILS: usize = 16;
 
-/// Returns the error in `body`. `status` is the HTTP status, or `None` for an error in a stream. A used-up quota is
-/// [`ModelErrorCode::Unknown`], because waiting does not help; a rate limit is [`ModelErrorCode::RateLimited`].
+/// Returns the error that the provider reports in `body`. `status` is the HTTP status, or `None` for an error in a stream. A
+/// used-up quota has the code [`ModelErrorCode::Unknown`], because waiting does not help; a rate limit has
+/// [`ModelErrorCode::RateLimited`].
 pub(crate) fn error_from_body(status: Option<u16>, body: &Value) -> ModelError {
     let provider_error = ProviderError::read(status, body);
     let message = clean(&provider_error.message);
@@ -26,14 +32,14 @@ pub(crate) fn error_from_body(status: Option<u16>, body: &Value) -> ModelError {
     ModelError {
         code,
         message: format!("{sentence}: {detail}"),
-        retry_after_ms: retry_after(body),
-        unread: status.is_some_and(is_refusal),
+        retry_after_ms: retry_after_ms(body),
+        request_not_read: status.is_some_and(refuses_before_model_reads),
     }
 }
 
-/// Returns whether a provider refuses a request with this HTTP status before a model reads it. With 408 or 499, a model may have
-/// read the request.
-fn is_refusal(status: u16) -> bool {
+/// Returns whether a provider that answers with this HTTP status has refused the request before a model read it. With 408
+/// (timeout) or 499 (connection closed by the caller), a model may have read it.
+fn refuses_before_model_reads(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 499)
 }
 
@@ -51,14 +57,16 @@ pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     let param = ["/error/param", "/param"]
         .iter()
         .find_map(|path| body.pointer(path)?.as_str());
-    let message: String = provider_error.message.chars().take(2000).collect();
+    let message: String = provider_error.message.chars().take(SEARCHED_LENGTH).collect();
     let text = format!("{} {message}", param.unwrap_or_default()).to_lowercase();
-    // With 404, the name of a field may be part of the name of the missing model.
-    mentions_tools(&text, status != 404)
+    // With 404, `tools` or `functions` may be part of the name of the missing model.
+    let search_fields = status != 404;
+    mentions_tools(&text, search_fields)
 }
 
-/// Returns whether `text` mentions function calls, or a field for tools if `fields` is set. `text` is in lower case.
-fn mentions_tools(text: &str, fields: bool) -> bool {
+/// Returns whether `text` mentions function calls or, if `search_fields` is set, a field of a request that holds tools. `text`
+/// is in lower case.
+fn mentions_tools(text: &str, search_fields: bool) -> bool {
     const FIELDS: [&str; 3] = ["tools", "tool_choice", "functions"];
     const PHRASES: [[&str; 2]; 6] = [
         ["tool", "choice"],
@@ -70,10 +78,10 @@ fn mentions_tools(text: &str, fields: bool) -> bool {
     ];
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let has_phrase = words.windows(2).any(|pair| PHRASES.iter().any(|phrase| pair == phrase));
-    has_phrase || fields && words.iter().any(|word| FIELDS.contains(word))
+    has_phrase || search_fields && words.iter().any(|word| FIELDS.contains(word))
 }
 
-/// Returns the error in an event or body of any protocol, if there is one.
+/// Returns the error that an event or a body of any protocol reports, if it reports one.
 pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
     let is_set = |error: &Value| !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("");
     let has_error = |path: &str| body.pointer(path).is_some_and(is_set);
@@ -85,20 +93,21 @@ pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
     {
         return Some(error_from_body(None, body));
     }
-    interrupted_choice(body).or_else(|| interrupted_response(body))
+    error_of_unfinished_choice(body).or_else(|| error_of_unfinished_response(body))
 }
 
 /// Returns the error of a chat reply whose first choice the provider reports as unfinished.
-fn interrupted_choice(body: &Value) -> Option<ModelError> {
+fn error_of_unfinished_choice(body: &Value) -> Option<ModelError> {
     let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
     let choice = body.get("choices")?.as_array()?.iter().find(is_first)?;
     let reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
-    let failed = choice.get("error").is_some_and(Value::is_object);
-    (failed || matches!(reason, "error" | "insufficient_system_resource")).then(|| failure(choice, reason))
+    let has_error = choice.get("error").is_some_and(Value::is_object);
+    (has_error || matches!(reason, "error" | "insufficient_system_resource"))
+        .then(|| unfinished_reply_error(choice, reason))
 }
 
 /// Returns the error of a response that the provider reports as cancelled or failed.
-fn interrupted_response(body: &Value) -> Option<ModelError> {
+fn error_of_unfinished_response(body: &Value) -> Option<ModelError> {
     let event_type = body.get("type").and_then(Value::as_str).unwrap_or_default();
     let response = body.get("response").unwrap_or(body);
     let status = match response.get("status").and_then(Value::as_str) {
@@ -106,12 +115,12 @@ fn interrupted_response(body: &Value) -> Option<ModelError> {
         status => status.unwrap_or_default(),
     };
     let is_response = event_type.starts_with("response.") || response.get("output").is_some_and(Value::is_array);
-    (is_response && matches!(status, "cancelled" | "failed")).then(|| failure(&Value::Null, status))
+    (is_response && matches!(status, "cancelled" | "failed")).then(|| unfinished_reply_error(&Value::Null, status))
 }
 
-/// Returns the error in a part of a reply, with `status` in place of a missing message. An error of no known kind counts as a
-/// failure of the provider.
-fn failure(part: &Value, status: &str) -> ModelError {
+/// Returns the error of a reply that the provider did not finish. It is read from `part` of the reply, with `status` in place
+/// of a missing message. An error of no known kind counts as a failure of the provider.
+fn unfinished_reply_error(part: &Value, status: &str) -> ModelError {
     let provider_error = ProviderError::read(None, part);
     let (code, sentence) = match provider_error.kind() {
         ErrorKind::Other => ErrorKind::Unavailable.code_and_text(),
@@ -126,31 +135,31 @@ fn failure(part: &Value, status: &str) -> ModelError {
         code,
         message: format!("{sentence} before the reply was complete: {}", clean(detail)),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     }
 }
 
 /// Creates the error of a reply that cannot be read.
-pub(super) fn unreadable(reason: &str) -> ModelError {
+pub(super) fn unreadable_reply(reason: &str) -> ModelError {
     ModelError {
         code: ModelErrorCode::InvalidResponse,
         message: format!("the provider's reply cannot be read: {}", clean(reason)),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     }
 }
 
-/// Creates the error of an interrupted reply.
+/// Creates the error of a stream that ended before its reply was complete.
 pub(super) fn interrupted_stream() -> ModelError {
     ModelError {
         code: ModelErrorCode::NetworkError,
         message: "the stream was interrupted before the reply was complete; try again".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     }
 }
 
-/// A kind of error.
+/// A kind of error that providers report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorKind {
     /// The quota is used up.
@@ -161,7 +170,7 @@ enum ErrorKind {
     Authentication,
     ModelNotFound,
     RateLimit,
-    /// The provider failed.
+    /// The provider failed or is overloaded.
     Unavailable,
     /// The model did not follow the requested reply format.
     ReplyFormat,
@@ -205,7 +214,7 @@ struct ProviderError {
     message: String,
 }
 
-/// Substrings of codes and types, with their kinds. The first match is used.
+/// Substrings of codes and types, each with the kind of error that it shows. The first match is used.
 const CODES: &[(&str, ErrorKind)] = &[
     ("insufficient_quota", ErrorKind::Quota),
     ("billing", ErrorKind::Quota),
@@ -232,8 +241,8 @@ const CODES: &[(&str, ErrorKind)] = &[
     ("deadline_exceeded", ErrorKind::Unavailable),
 ];
 
-/// Substrings of messages, with their kinds. They take precedence over the codes, except those for a quota, a rate limit or the
-/// context length. The first match is used.
+/// Substrings of messages, each with the kind of error that it shows. They take precedence over the codes, except over those of a
+/// quota, a rate limit or the context length. The first match is used.
 const MESSAGES: &[(&str, ErrorKind)] = &[
     ("credit balance is too low", ErrorKind::Quota),
     ("insufficient balance", ErrorKind::Quota),
@@ -250,6 +259,7 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
 ];
 
 impl ProviderError {
+    /// Reads an error from a body, an event, or a part of a reply. `status` is the HTTP status of a body.
     fn read(status: Option<u16>, body: &Value) -> Self {
         let body = body.get(0).unwrap_or(body);
         let nested = ["/error", "/response/error"].iter().find_map(|path| body.pointer(path));
@@ -263,7 +273,7 @@ impl ProviderError {
         let reasons = details
             .unwrap_or_default()
             .iter()
-            .take(16)
+            .take(MAX_DETAILS)
             .filter_map(|detail| detail.get("reason")?.as_str());
         let codes: Vec<&str> = [text("code"), text("type"), text("status")]
             .into_iter()
@@ -285,7 +295,7 @@ impl ProviderError {
     fn kind(&self) -> ErrorKind {
         let message = self
             .message
-            .get(..2000.min(self.message.len()))
+            .get(..SEARCHED_LENGTH.min(self.message.len()))
             .unwrap_or(&self.message)
             .to_lowercase();
         let lookup = |table: &[(&str, ErrorKind)], text: &str| {
@@ -316,19 +326,19 @@ impl ProviderError {
     }
 }
 
-/// Returns the first [`MAX_MESSAGE_CHARS`] characters without control characters and with keys removed.
+/// Returns the first [`MAX_MESSAGE_CHARS`] characters without control characters, and with `[removed]` in place of API keys.
 fn clean(text: &str) -> String {
     let without_control = |c: char| if c.is_control() { ' ' } else { c };
     let short: String = text.chars().take(MAX_MESSAGE_CHARS).map(without_control).collect();
     let words: Vec<&str> = short
         .split_whitespace()
-        .map(|word| if is_secret(word) { "[removed]" } else { word })
+        .map(|word| if looks_like_a_key(word) { "[removed]" } else { word })
         .collect();
     words.join(" ")
 }
 
-/// Returns whether a word seems to contain a key: one of its parts has a common prefix of keys, or it contains `key=`.
-fn is_secret(word: &str) -> bool {
+/// Returns whether a word seems to contain an API key: one of its parts has a common prefix of keys, or it contains `key=`.
+fn looks_like_a_key(word: &str) -> bool {
     const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
     let starts_with_prefix = |word: &str| {
         KEY_PREFIXES
@@ -340,16 +350,16 @@ fn is_secret(word: &str) -> bool {
         || word.contains("key=")
 }
 
-/// Returns the delay that Gemini requests in the details of an error, such as `34.5s`, in milliseconds. Zero is ignored, as in
-/// headers.
-fn retry_after(body: &Value) -> Option<u64> {
+/// Returns the delay before a retry that Gemini requests in the details of an error, such as `34.5s`, in milliseconds. Zero is
+/// ignored, as in headers.
+fn retry_after_ms(body: &Value) -> Option<u64> {
     let body = body.get(0).unwrap_or(body);
     let details = body.pointer("/error/details")?.as_array()?;
     let text = details
         .iter()
-        .take(16)
+        .take(MAX_DETAILS)
         .find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
     let delay = std::time::Duration::try_from_secs_f64(seconds).ok()?;
-    u64::try_from(delay.as_millis()).ok().filter(|wait| *wait > 0)
+    u64::try_from(delay.as_millis()).ok().filter(|delay_ms| *delay_ms > 0)
 }

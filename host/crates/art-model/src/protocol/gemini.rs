@@ -13,15 +13,15 @@ use serde_json::Value;
 use super::reply::ReplyDecoder;
 use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
-/// The codec.
+/// The codec of the `generateContent` protocol.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gemini;
 
-/// Name of the protocol in a [`art_core::stream::ProviderState`].
-const NAME: &str = "gemini";
+/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+const PROTOCOL_NAME: &str = "gemini";
 
 impl Codec for Gemini {
-    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+    fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
         Ok(ProtocolRequest {
             path: request::path(call.model_id, call.stream),
             body: request::body(call)?,

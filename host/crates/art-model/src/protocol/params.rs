@@ -1,4 +1,5 @@
-//! The parameters of a request (C42), including provider-specific ones (B24).
+//! The parameters of a request. Common ones have one name for all providers, and any other is sent to the provider under its
+//! own name (C42). A parameter cannot set a field that the program itself controls, such as the model (B24).
 
 use art_core::JsonObject;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::ProtocolCall;
 /// Parameters that have the same name for every provider.
 const COMMON: &[&str] = &["temperature", "topP", "maxTokens", "seed", "stop", "reasoningEffort"];
 
-/// Fields that parameters never set, because the host controls them.
+/// Fields of a request that parameters never set, because the program controls them.
 const RESERVED: &[&str] = &[
     "model",
     "messages",
@@ -84,7 +85,8 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// Adds the provider-specific parameters. Values that the body already has are not changed.
+    /// Adds the parameters that are neither common nor reserved, under their own names. Values that the body already has are not
+    /// changed.
     pub(super) fn add_provider_params(&self, body: &mut JsonObject) {
         let specific = self.params.iter().filter(|(name, value)| {
             let name = name.as_str();
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_does_not_change_existing_fields() {
+    fn a_parameter_does_not_change_a_field_that_the_body_already_has() {
         let body = json!({"generationConfig": {"temperature": 0.5}, "max_tokens": 7});
         let params =
             json!({"generationConfig": {"temperature": 2, "topK": 4}, "max_tokens": 9, "maxTokens": 9, "user": null});

@@ -1,27 +1,28 @@
-//! Decodes the bytes of a streamed reply into events.
+//! Decodes the bytes of a streamed reply into the events of the reply.
 
 use art_core::stream::StreamEvent;
 
 use super::{Codec, Decoder, fault};
-use crate::sse::{SseDecoder, SseEvent, TooLong};
+use crate::sse::{EventTooLong, SseDecoder, SseEvent};
 
-/// Decodes one streamed reply.
+/// Decodes one streamed reply, in pieces of any size.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct ReplyReader {
     /// Splits the bytes into server-sent events.
     sse: SseDecoder,
     /// Decodes the server-sent events into the events of the reply.
     decoder: Box<dyn Decoder>,
-    ended: bool,
+    /// Whether the reply ended with `End` or `Error`.
+    has_ended: bool,
 }
 
-impl Reader {
+impl ReplyReader {
     /// Creates a reader for a reply in the protocol of `codec`.
     pub(crate) fn new(codec: &dyn Codec) -> Self {
         Self {
             sse: SseDecoder::default(),
             decoder: codec.decoder(),
-            ended: false,
+            has_ended: false,
         }
     }
 
@@ -33,24 +34,24 @@ impl Reader {
     /// Ends the stream and adds the last events to `out`. An incomplete reply ends with an error.
     pub(crate) fn finish(&mut self, out: &mut Vec<StreamEvent>) {
         self.decode(out, SseDecoder::finish);
-        if !self.ended {
-            self.ended = true;
+        if !self.has_ended {
+            self.has_ended = true;
             self.decoder.finish(out);
         }
     }
 
-    /// Returns whether the reply ended with `End` or `Error`. Bytes after the end are ignored.
+    /// Returns whether the reply ended with `End` or `Error`. Later bytes are ignored.
     pub(crate) const fn has_ended(&self) -> bool {
-        self.ended
+        self.has_ended
     }
 
     /// Obtains server-sent events with `read` and decodes them into `out`.
     fn decode(
         &mut self,
         out: &mut Vec<StreamEvent>,
-        read: impl FnOnce(&mut SseDecoder, &mut Vec<SseEvent>) -> Result<(), TooLong>,
+        read: impl FnOnce(&mut SseDecoder, &mut Vec<SseEvent>) -> Result<(), EventTooLong>,
     ) {
-        if self.ended {
+        if self.has_ended {
             return;
         }
         let mut events = Vec::new();
@@ -60,14 +61,14 @@ impl Reader {
             self.decoder.decode_event(event, out);
             let added = out.get(length_before..).unwrap_or_default();
             if matches!(added.last(), Some(StreamEvent::End | StreamEvent::Error(_))) {
-                self.ended = true;
+                self.has_ended = true;
                 return;
             }
         }
         if let Err(error) = result {
-            self.ended = true;
+            self.has_ended = true;
             let reason = format!("an event has more than {} bytes", error.max_bytes);
-            out.push(StreamEvent::Error(fault::unreadable(&reason)));
+            out.push(StreamEvent::Error(fault::unreadable_reply(&reason)));
         }
     }
 }
@@ -77,12 +78,13 @@ mod tests {
     use super::*;
     use crate::protocol::{Protocol, codec};
 
-    fn reader() -> Reader {
-        Reader::new(&*codec(Protocol::OpenaiChat, "openai"))
+    fn reader() -> ReplyReader {
+        ReplyReader::new(&*codec(Protocol::OpenaiChat, "openai"))
     }
 
     #[test]
     fn bytes_after_the_end_of_a_reply_are_ignored() {
+        // An `End` that was in `out` before does not end the reply.
         let (mut reader, mut out) = (reader(), vec![StreamEvent::End]);
         reader.push(b": wait\n\n", &mut out);
         assert!(!reader.has_ended());

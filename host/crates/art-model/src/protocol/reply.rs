@@ -1,4 +1,8 @@
-//! The decoder that all protocols share.
+//! The decoder that all protocols share. It passes the JSON of each server-sent event to the parser of the protocol, and ends the
+//! reply.
+//!
+//! Text and thoughts are added to the events of the reply as soon as they are parsed. Everything else, such as calls, token
+//! counts and the stop reason, is collected and added at the end.
 
 use std::fmt::Debug;
 
@@ -11,35 +15,38 @@ use super::calls::{Calls, CallsTooLarge};
 use super::{Decoder, fault, usage};
 use crate::sse::SseEvent;
 
-/// Maximum size of the state of a turn, in bytes.
-pub(super) const MAX_STATE_BYTES: usize = 256 << 10;
+/// Maximum size of the state that is sent back to a provider with a turn, in bytes.
+pub(super) const MAX_PROVIDER_STATE_BYTES: usize = 256 << 10;
 /// Maximum length of an unknown stop reason, in characters.
 const MAX_REASON_CHARS: usize = 64;
 
-/// Parses the events of one protocol.
-pub(super) trait Parser: Send + Debug {
-    /// Adds the content of one event to `reply`. Is not called with an event that reports an error.
-    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge>;
+/// Parses the events of one reply in one protocol.
+pub(super) trait EventParser: Send + Debug {
+    /// Adds the content of one event to `reply`. An event that reports an error is handled by the caller.
+    fn read_event(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge>;
 
-    /// Returns whether the reply would be complete if the stream ended here without a stop reason.
+    /// Returns whether the reply is complete even if it has no stop reason.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// Returns the state that the provider expects to be sent back with this turn, if there is one.
-    fn state(&mut self, has_calls: bool) -> Option<ProviderState>;
+    /// Returns the state that the provider expects to be sent back with this turn, if there is one. `has_calls` tells whether the
+    /// turn has calls.
+    fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState>;
 
     /// Adds the text that is still pending at the end of the reply.
-    fn flush(&mut self, _reply: &mut ReplyBuilder<'_>) {}
+    fn add_pending_text(&mut self, _reply: &mut ReplyBuilder<'_>) {}
 }
 
-/// The state of a reply so far.
+/// What was collected of a reply so far, to be added to its events at the end.
 #[derive(Debug, Default)]
-pub(super) struct ReplyState {
+pub(super) struct CollectedReply {
     pub(super) calls: Calls,
-    pub(super) stop: Option<StopReason>,
-    /// Whether the model refused, whatever its stop reason.
+    /// Why the model stopped. A reply with a stop reason is complete.
+    pub(super) stop_reason: Option<StopReason>,
+    /// Whether the model refused to answer, whatever the stop reason.
     pub(super) refused: bool,
+    /// The token counts, in the format of the provider.
     pub(super) usage: Option<Value>,
     /// Cost of the call in US dollars, as reported by the provider.
     pub(super) cost_usd: Option<f64>,
@@ -47,22 +54,22 @@ pub(super) struct ReplyState {
     pub(super) end_marked: bool,
 }
 
-/// Adds to the state of a reply and to its events.
+/// Adds to what was collected of a reply and to its events.
 #[derive(Debug)]
 pub(super) struct ReplyBuilder<'a> {
-    pub(super) state: &'a mut ReplyState,
+    pub(super) collected: &'a mut CollectedReply,
     out: &'a mut Vec<StreamEvent>,
 }
 
 impl ReplyBuilder<'_> {
-    /// Adds text.
+    /// Adds text of the reply.
     pub(super) fn add_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push(StreamEvent::Token(text.to_owned()));
         }
     }
 
-    /// Adds thoughts.
+    /// Adds thoughts of the model.
     pub(super) fn add_thought(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push(StreamEvent::Thinking(text.to_owned()));
@@ -72,37 +79,37 @@ impl ReplyBuilder<'_> {
     /// Adds the token counts in `body`.
     pub(super) fn add_usage(&mut self, body: &Value) {
         if let Some(usage) = usage::find(body) {
-            usage::merge(&mut self.state.usage, usage);
+            usage::merge(&mut self.collected.usage, usage);
         }
     }
 
-    /// Sets the stop reason, unless `reason` is empty. A reply with a stop reason is complete.
+    /// Sets the stop reason, in the words of the provider, unless `reason` is empty.
     pub(super) fn set_stop_reason(&mut self, reason: &str) {
         if !reason.is_empty() {
-            self.state.stop = Some(stop_reason(reason));
+            self.collected.stop_reason = Some(stop_reason(reason));
         }
     }
 
     /// Sets the cost of the call, if `body` reports it.
     pub(super) fn set_cost(&mut self, body: &Value) {
         let cost = usage::find(body).and_then(usage::cost);
-        self.state.cost_usd = cost.or(self.state.cost_usd);
+        self.collected.cost_usd = cost.or(self.collected.cost_usd);
     }
 }
 
 /// Decodes one reply with the parser of its protocol.
 #[derive(Debug)]
 pub(super) struct ReplyDecoder<P> {
-    state: ReplyState,
+    collected: CollectedReply,
     parser: P,
     /// Whether `End` or `Error` was added.
     has_ended: bool,
 }
 
-impl<P: Parser> ReplyDecoder<P> {
+impl<P: EventParser> ReplyDecoder<P> {
     pub(super) fn new(parser: P) -> Self {
         Self {
-            state: ReplyState::default(),
+            collected: CollectedReply::default(),
             parser,
             has_ended: false,
         }
@@ -113,7 +120,7 @@ impl<P: Parser> ReplyDecoder<P> {
         let mut out = Vec::new();
         self.decode_value(body, &mut out);
         if !self.has_ended && !self.is_complete() {
-            let error = fault::unreadable("it is not a reply of this protocol; check `base_url` and `api`");
+            let error = fault::unreadable_reply("it is not a reply of this protocol; check `base_url` and `api`");
             self.fail(error, &mut out);
         }
         self.finish(&mut out);
@@ -126,20 +133,21 @@ impl<P: Parser> ReplyDecoder<P> {
             return self.fail(error, out);
         }
         let mut reply = ReplyBuilder {
-            state: &mut self.state,
+            collected: &mut self.collected,
             out,
         };
-        if self.parser.read(body, &mut reply).is_err() {
-            let error = fault::unreadable("it has more than 128 tool calls, or more than 1 MiB of them");
+        if self.parser.read_event(body, &mut reply).is_err() {
+            let error = fault::unreadable_reply("it has more than 128 tool calls, or more than 1 MiB of them");
             return self.fail(error, out);
         }
-        if self.state.end_marked {
+        if self.collected.end_marked {
             self.end(out);
         }
     }
 
+    /// Returns whether the reply is complete, so that the stream may end.
     fn is_complete(&self) -> bool {
-        self.state.stop.is_some() || self.parser.is_complete()
+        self.collected.stop_reason.is_some() || self.parser.is_complete()
     }
 
     fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
@@ -147,26 +155,28 @@ impl<P: Parser> ReplyDecoder<P> {
         out.push(StreamEvent::Error(error));
     }
 
-    /// Adds the pending text, calls, state, metadata and end, in this order. A refused or blocked reply has no calls (M10).
+    /// Adds the pending text, the calls, the state to send back, the metadata and the end, in this order. A reply that the model
+    /// refused or the provider blocked has no calls (M10).
     fn end(&mut self, out: &mut Vec<StreamEvent>) {
         self.has_ended = true;
         let mut reply = ReplyBuilder {
-            state: &mut self.state,
+            collected: &mut self.collected,
             out,
         };
-        self.parser.flush(&mut reply);
-        let is_refused = self.state.refused || self.state.stop == Some(StopReason::ContentFilter);
-        let started_calls = self.state.calls.len();
-        let mut calls = self.state.calls.take(self.state.stop == Some(StopReason::Length));
+        self.parser.add_pending_text(&mut reply);
+        let is_refused = self.collected.refused || self.collected.stop_reason == Some(StopReason::ContentFilter);
+        let started_calls = self.collected.calls.len();
+        let is_cut_off = self.collected.stop_reason == Some(StopReason::Length);
+        let mut calls = self.collected.calls.take(is_cut_off);
         if is_refused {
             calls.clear();
         }
         let has_calls = !calls.is_empty();
-        // The state has a position for each call, so it is useless if a call was dropped.
+        // The state to send back has a placeholder for each call, so it is useless if a call was dropped.
         let has_all_calls = calls.len() == started_calls;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        // Drop a state that is nested too deeply, because a store would refuse the whole reply with it.
-        let state = self.parser.state(has_calls);
+        // Drop a state that is nested too deeply, because the store of the run would refuse the whole reply with it.
+        let state = self.parser.state_to_send_back(has_calls);
         let state = state.filter(|state| has_all_calls && !is_deeper(&state.content, MAX_DEPTH));
         out.extend(state.map(StreamEvent::State));
         out.push(StreamEvent::Metadata(self.metadata(has_calls)));
@@ -175,25 +185,25 @@ impl<P: Parser> ReplyDecoder<P> {
 
     /// Returns the metadata of the complete reply.
     fn metadata(&mut self, has_calls: bool) -> LlmMetadata {
-        let stop = match self.state.stop.take() {
-            _ if self.state.refused => Some(StopReason::ContentFilter),
+        let stop_reason = match self.collected.stop_reason.take() {
+            _ if self.collected.refused => Some(StopReason::ContentFilter),
             // Some providers report `stop` for a reply with calls.
             Some(StopReason::Stop) | None if has_calls => Some(StopReason::ToolCalls),
-            stop => stop,
+            reason => reason,
         };
         let mut metadata = LlmMetadata {
-            stop_reason: stop,
-            cost_usd: self.state.cost_usd,
+            stop_reason,
+            cost_usd: self.collected.cost_usd,
             ..LlmMetadata::default()
         };
-        if let Some(usage) = self.state.usage.take() {
+        if let Some(usage) = self.collected.usage.take() {
             usage::copy_counts(usage, &mut metadata);
         }
         metadata
     }
 }
 
-impl<P: Parser> Decoder for ReplyDecoder<P> {
+impl<P: EventParser> Decoder for ReplyDecoder<P> {
     fn decode_event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
         let data = event.data.trim();
         if self.has_ended || data.is_empty() {
@@ -204,9 +214,9 @@ impl<P: Parser> Decoder for ReplyDecoder<P> {
         }
         match serde_json::from_str::<Value>(data) {
             Ok(body) => self.decode_value(&body, out),
-            // The stream ended inside the event; `finish` reports it.
+            // The stream ended inside the event. `finish` is called next and reports that.
             Err(_) if event.is_incomplete => {}
-            Err(source) => self.fail(fault::unreadable(&format!("{source} in `{data}`")), out),
+            Err(source) => self.fail(fault::unreadable_reply(&format!("{source} in `{data}`")), out),
         }
     }
 

@@ -12,15 +12,15 @@ use serde_json::Value;
 use super::reply::ReplyDecoder;
 use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
-/// The codec.
+/// The codec of the Responses protocol.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responses;
 
-/// Name of the protocol in a [`art_core::stream::ProviderState`].
-const NAME: &str = "openai-responses";
+/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+const PROTOCOL_NAME: &str = "openai-responses";
 
 impl Codec for Responses {
-    fn request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+    fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
         request::request(call)
     }
 

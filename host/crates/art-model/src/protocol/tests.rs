@@ -21,6 +21,7 @@ pub(super) fn tool_call(id: &str, name: &str, arguments: &str) -> ToolCallReques
     }
 }
 
+/// Returns a tool with the parameter `expression`.
 pub(super) fn tool(name: &str) -> ToolSchema {
     serde_json::from_value(json!({
         "name": name,
@@ -35,8 +36,8 @@ pub(super) fn tool(name: &str) -> ToolSchema {
     .unwrap()
 }
 
-/// Returns a request with turns of all roles, calls and results, tools, files and parameters. `state` is the provider state of
-/// the turn with calls.
+/// Returns a request with turns of all roles, calls and results, tools, files and parameters. `state` is the state that
+/// `protocol` expects to be sent back with the turn with calls.
 pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
     let calls = vec![
         tool_call("call_a", "calculator", r#"{"expression":"6*7"}"#),
@@ -44,7 +45,7 @@ pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
     ];
     let mut turn_with_calls = Message::assistant_calls("Let me see.", calls);
     turn_with_calls.provider_state = Some(ProviderState {
-        wire: protocol.to_owned(),
+        protocol: protocol.to_owned(),
         content: state,
     });
     let prompt = vec![
@@ -80,7 +81,7 @@ pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
     request
 }
 
-/// Returns the encoded request for `model_id` of `provider`.
+/// Encodes `request` for a model of `provider` that streams its reply and can read pictures.
 pub(super) fn encode(protocol: Protocol, provider: &str, model_id: &str, request: &ModelRequest) -> ProtocolRequest {
     let call = ProtocolCall {
         model_id,
@@ -89,15 +90,16 @@ pub(super) fn encode(protocol: Protocol, provider: &str, model_id: &str, request
         vision: true,
         max_tokens: None,
     };
-    codec(protocol, provider).request(&call).unwrap()
+    codec(protocol, provider).encode_request(&call).unwrap()
 }
 
-/// Returns a request with `messages` only.
+/// Returns a request with `messages`, and without tools, files and parameters.
 pub(super) fn request_with(messages: Vec<Message>) -> ModelRequest {
     ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning)
 }
 
-/// Returns the events as text, one per line, without the raw usage. Adjacent tokens or thoughts are joined.
+/// Returns the events of a reply as text, one per line, without the usage in the format of the provider. Adjacent tokens or
+/// thoughts are joined.
 pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last = "";
@@ -109,7 +111,7 @@ pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
                 "call",
                 format!("{} {} {}", call.id, call.function.name, call.function.arguments),
             ),
-            StreamEvent::State(state) => ("state", format!("{} {}", state.wire, state.content)),
+            StreamEvent::State(state) => ("state", format!("{} {}", state.protocol, state.content)),
             StreamEvent::Unanswered(parts) => ("unanswered", parts.join("; ")),
             StreamEvent::Metadata(metadata) => {
                 let mut metadata = metadata.clone();
@@ -135,7 +137,7 @@ fn thinking_streams() -> Vec<(Protocol, &'static str, Vec<u8>)> {
     let chat = |thought: Value| {
         let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
         let stop = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
-        stream(&[delta(thought), delta(json!({"content": "42"})), stop])
+        sse_bytes(&[delta(thought), delta(json!({"content": "42"})), stop])
     };
     let details = json!({"reasoning_details": [{"type": "reasoning.text", "text": "hm"}]});
     vec![
@@ -169,7 +171,7 @@ fn thinking_streams() -> Vec<(Protocol, &'static str, Vec<u8>)> {
     ]
 }
 
-// Thinking deltas become thinking tokens with phase and step (A73).
+// Pieces of thoughts become thinking tokens with phase and step (A73).
 #[test]
 fn thoughts_and_text_of_every_provider_are_distinguished() {
     let step = StepContext {
@@ -201,8 +203,8 @@ fn thoughts_and_text_of_every_provider_are_distinguished() {
     }
 }
 
-/// Returns a stream of `events` as bytes.
-pub(super) fn stream(events: &[Value]) -> Vec<u8> {
+/// Returns a stream with these server-sent events. A text is sent without quotes.
+pub(super) fn sse_bytes(events: &[Value]) -> Vec<u8> {
     let lines = events.iter().map(|event| match event {
         Value::String(text) => format!("data: {text}\n\n"),
         event => format!("data: {event}\n\n"),
@@ -210,12 +212,12 @@ pub(super) fn stream(events: &[Value]) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
-/// Decodes a stream of `events`. Returns the result as text.
+/// Decodes a stream with these server-sent events, and returns the events of the reply as text.
 pub(super) fn decode_stream(protocol: Protocol, provider: &str, events: &[Value]) -> String {
-    events_as_text(&replay(protocol, provider, [stream(events).as_slice()]))
+    events_as_text(&replay(protocol, provider, [sse_bytes(events).as_slice()]))
 }
 
-/// Decodes a reply that did not stream. Returns the result as text.
+/// Decodes a reply that did not stream, and returns its events as text.
 pub(super) fn decode_body(protocol: Protocol, provider: &str, body: &Value) -> String {
     events_as_text(&codec(protocol, provider).decode_body(body))
 }
@@ -278,11 +280,12 @@ fn the_reply_schema_is_sent_only_to_providers_that_enforce_it() {
         found.map_or_else(String::new, |value| value.to_string())
     };
     use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
-    let strict = r#"{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"type":"object"}}}"#;
+    let with_schema =
+        r#"{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"type":"object"}}}"#;
     for (protocol, provider, expected) in [
-        (OpenaiChat, "openai", strict),
-        (OpenaiChat, "mistral", strict),
-        (OpenaiChat, "ollama", strict),
+        (OpenaiChat, "openai", with_schema),
+        (OpenaiChat, "mistral", with_schema),
+        (OpenaiChat, "ollama", with_schema),
         (OpenaiChat, "openrouter", r#"{"type":"json_object"}"#),
         (OpenaiChat, "groq", ""),
         (OpenaiChat, "vllm", ""),

@@ -1,4 +1,5 @@
-//! The state that a provider expects to be sent back with a turn, and the positions of text and calls in it.
+//! Keeps the state that a provider expects to be sent back with a turn of the model, such as signed thoughts, and puts it back
+//! into the turn in the original order.
 //!
 //! The state of a turn is a list: an object is sent back unchanged, `"text"` is a placeholder for the text of the turn, and
 //! `"call"` for its next call. Text and calls come from the prompt, where they may have changed.
@@ -6,70 +7,73 @@
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
-use super::reply::MAX_STATE_BYTES;
+use super::reply::MAX_PROVIDER_STATE_BYTES;
 
-/// The state of one turn. A state over the limit is dropped, because an incomplete one is useless.
+/// The state to send back with one turn, while its reply is parsed. A state over the limit is dropped, because an incomplete
+/// one is useless.
 #[derive(Debug, Default)]
-pub(super) struct TurnState {
+pub(super) struct StateToSendBack {
+    /// Objects and placeholders, in the order of the reply.
     list: Vec<Value>,
+    /// Size of the list, in bytes.
     bytes: usize,
     has_objects: bool,
 }
 
-impl TurnState {
-    /// Returns whether the provider expects an object to be sent back.
+impl StateToSendBack {
+    /// Returns whether there is an object to send back.
     pub(super) const fn has_objects(&self) -> bool {
         self.has_objects
     }
 
     /// Adds an object to send back.
-    pub(super) fn add_object(&mut self, item: Value) {
+    pub(super) fn add_object(&mut self, object: Value) {
         self.has_objects = true;
-        self.push(item);
+        self.push(object);
     }
 
-    /// Adds the position of the text.
-    pub(super) fn add_text_position(&mut self) {
-        let repeated = self.list.last().and_then(Value::as_str) == Some("text");
-        if !repeated {
+    /// Adds a placeholder for the text, unless the last entry is one already.
+    pub(super) fn add_text_placeholder(&mut self) {
+        let is_repeated = self.list.last().and_then(Value::as_str) == Some("text");
+        if !is_repeated {
             self.push(json!("text"));
         }
     }
 
-    /// Adds the position of a call.
-    pub(super) fn add_call_position(&mut self) {
+    /// Adds a placeholder for a call.
+    pub(super) fn add_call_placeholder(&mut self) {
         self.push(json!("call"));
     }
 
     /// Returns the state of the turn for `protocol`, if it has an object and is within the limit.
     pub(super) fn take(&mut self, protocol: &str) -> Option<ProviderState> {
         let state = std::mem::take(self);
-        (state.has_objects && state.bytes <= MAX_STATE_BYTES).then(|| ProviderState {
-            wire: protocol.to_owned(),
+        (state.has_objects && state.bytes <= MAX_PROVIDER_STATE_BYTES).then(|| ProviderState {
+            protocol: protocol.to_owned(),
             content: state.list.into(),
         })
     }
 
-    fn push(&mut self, item: Value) {
-        self.bytes = self.bytes.saturating_add(item.to_string().len() + 1);
-        if self.bytes <= MAX_STATE_BYTES {
-            self.list.push(item);
+    fn push(&mut self, entry: Value) {
+        self.bytes = self.bytes.saturating_add(entry.to_string().len() + 1);
+        if self.bytes <= MAX_PROVIDER_STATE_BYTES {
+            self.list.push(entry);
         }
     }
 }
 
-/// Returns the parts of a turn: the objects of `state`, with `text` and `calls` at their positions. Text without a position comes
-/// before the first call; calls without positions come last.
-pub(super) fn arrange(state: Option<&Value>, text: Option<Value>, calls: Vec<Value>) -> Vec<Value> {
+/// Returns the parts of a turn: the objects of `state`, with `text` and `calls` in place of their placeholders. Text without a
+/// placeholder comes before the first call; calls without placeholders come last.
+pub(super) fn restore_order(state: Option<&Value>, text: Option<Value>, calls: Vec<Value>) -> Vec<Value> {
     let entries = state.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let has_text_position = entries.iter().any(|entry| entry == "text");
+    let has_text_placeholder = entries.iter().any(|entry| entry == "text");
     let (mut text, mut calls) = (text.into_iter(), calls.into_iter());
     let mut turn = Vec::new();
     for entry in entries {
         match entry.as_str() {
             Some("text") => turn.extend(text.next()),
             Some("call") => {
-                if !has_text_position {
+                if !has_text_placeholder {
                     turn.extend(text.next());
                 }
                 turn.extend(calls.next());
@@ -87,45 +91,46 @@ pub(super) fn arrange(state: Option<&Value>, text: Option<Value>, calls: Vec<Val
 mod tests {
     use super::*;
 
-    fn arrange_parts(state: &Value) -> Value {
-        arrange(Some(state), Some(json!("T")), vec![json!("A"), json!("B")]).into()
+    /// Returns the parts of a turn with `state`, the text `T` and the calls `A` and `B`.
+    fn parts_with_state(state: &Value) -> Value {
+        restore_order(Some(state), Some(json!("T")), vec![json!("A"), json!("B")]).into()
     }
 
     #[test]
     fn a_turn_is_restored_in_its_original_order() {
-        let mut turn = TurnState::default();
-        turn.add_object(json!({"k": 1}));
-        turn.add_text_position();
-        turn.add_text_position();
-        turn.add_call_position();
-        turn.add_object(json!({"k": 2}));
-        turn.add_call_position();
-        let state = turn.take("w").unwrap();
+        let mut state = StateToSendBack::default();
+        state.add_object(json!({"k": 1}));
+        state.add_text_placeholder();
+        state.add_text_placeholder();
+        state.add_call_placeholder();
+        state.add_object(json!({"k": 2}));
+        state.add_call_placeholder();
+        let state = state.take("some-protocol").unwrap();
         assert_eq!(
-            arrange_parts(&state.content),
+            parts_with_state(&state.content),
             json!([{"k": 1}, "T", "A", {"k": 2}, "B"])
         );
     }
 
     #[test]
-    fn text_and_calls_without_a_position_follow_each_other() {
-        assert_eq!(arrange_parts(&json!(null)), json!(["T", "A", "B"]));
-        assert_eq!(arrange_parts(&json!([{"k": 1}])), json!([{"k": 1}, "T", "A", "B"]));
+    fn text_and_calls_without_a_placeholder_come_last_in_this_order() {
+        assert_eq!(parts_with_state(&json!(null)), json!(["T", "A", "B"]));
+        assert_eq!(parts_with_state(&json!([{"k": 1}])), json!([{"k": 1}, "T", "A", "B"]));
         assert_eq!(
-            arrange_parts(&json!([{"k": 1}, "call", 7, "other", "call", "call"])),
+            parts_with_state(&json!([{"k": 1}, "call", 7, "other", "call", "call"])),
             json!([{"k": 1}, "T", "A", "B"])
         );
     }
 
     #[test]
     fn a_state_without_objects_or_over_the_limit_is_dropped() {
-        let mut turn = TurnState::default();
-        turn.add_text_position();
-        turn.add_call_position();
-        assert_eq!(turn.take("w"), None);
-        turn.add_object(json!("x".repeat(MAX_STATE_BYTES)));
-        assert_eq!(turn.take("w"), None);
-        turn.add_object(json!({}));
-        assert!(turn.take("w").is_some());
+        let mut state = StateToSendBack::default();
+        state.add_text_placeholder();
+        state.add_call_placeholder();
+        assert_eq!(state.take("some-protocol"), None);
+        state.add_object(json!("x".repeat(MAX_PROVIDER_STATE_BYTES)));
+        assert_eq!(state.take("some-protocol"), None);
+        state.add_object(json!({}));
+        assert!(state.take("some-protocol").is_some());
     }
 }

@@ -1,4 +1,5 @@
-//! Converts a prompt into turns that every provider accepts: the results of all calls of a turn follow it directly.
+//! Converts a prompt into turns that every provider accepts: a turn of the system, the user or the model, or the results of all
+//! calls of a turn of the model, which follow it directly. Each call has a unique identifier and one result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -13,7 +14,7 @@ use super::ProtocolCall;
 #[cfg(test)]
 mod tests;
 
-/// One turn.
+/// One turn of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Turn<'a> {
     System(Cow<'a, str>),
@@ -24,14 +25,14 @@ pub(super) enum Turn<'a> {
     Assistant {
         text: &'a str,
         calls: Vec<TurnCall<'a>>,
-        /// The state to send back with the turn.
+        /// The state that the provider expects to be sent back with the turn.
         state: Option<&'a Value>,
     },
     /// One result for each call of the previous turn, in the same order.
     Results(Vec<TurnResult<'a>>),
 }
 
-/// A call of an assistant turn. Its identifier is not empty and is unique in the prompt.
+/// A call of an assistant turn. Its identifier is not empty and is unique in the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TurnCall<'a> {
     pub(super) id: Cow<'a, str>,
@@ -48,15 +49,15 @@ pub(super) struct TurnResult<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// The result of a call that has none in the prompt. Providers refuse a call without a result.
+/// The text of the result of a call that has none in the prompt. Providers refuse a call without a result.
 const NO_RESULT: &str = "no result: the call was not made";
 
-/// Returns the turns of `call` for `protocol`.
+/// Returns the turns of `call`. Only states that `protocol` created are sent back.
 pub(super) fn turns<'a>(call: &ProtocolCall<'a>, protocol: &str) -> Vec<Turn<'a>> {
     let media: &[Media] = if call.vision { &call.request.media } else { &[] };
     let mut builder = TurnBuilder::new(&call.request.prompt.0, protocol);
     for message in &call.request.prompt.0 {
-        builder.add(message);
+        builder.add_message(message);
     }
     let mut turns = builder.turns;
     if !media.is_empty() {
@@ -68,7 +69,7 @@ pub(super) fn turns<'a>(call: &ProtocolCall<'a>, protocol: &str) -> Vec<Turn<'a>
 
 impl Turn<'_> {
     /// Returns the text of a system turn, and `None` for any other turn.
-    pub(super) fn system(&self) -> Option<&str> {
+    pub(super) fn system_text(&self) -> Option<&str> {
         match self {
             Self::System(text) => Some(text),
             _ => None,
@@ -86,50 +87,51 @@ impl Turn<'_> {
     }
 }
 
-/// Returns arguments or a result as a JSON object, which some providers require. Any other value becomes the field `key`.
-pub(super) fn to_object(text: &str, key: &str) -> JsonObject {
+/// Returns arguments or a result as a JSON object, which some providers require. Any other value becomes the field `field` of an
+/// object.
+pub(super) fn to_object(text: &str, field: &str) -> JsonObject {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,
         _ if text.trim().is_empty() => JsonObject::new(),
-        Ok(other) => JsonObject::from_iter([(key.to_owned(), other)]),
-        Err(_) => JsonObject::from_iter([(key.to_owned(), Value::from(text))]),
+        Ok(other) => JsonObject::from_iter([(field.to_owned(), other)]),
+        Err(_) => JsonObject::from_iter([(field.to_owned(), Value::from(text))]),
     }
 }
 
 impl TurnCall<'_> {
     /// Returns the arguments as valid JSON text, because providers refuse prompts with invalid arguments in earlier turns.
-    pub(super) fn json(&self) -> Cow<'_, str> {
+    pub(super) fn arguments_as_json(&self) -> Cow<'_, str> {
         match serde_json::from_str(&self.arguments) {
             Ok(Value::Object(_)) => Cow::Borrowed(&self.arguments),
-            _ => Cow::Owned(Value::Object(self.to_object()).to_string()),
+            _ => Cow::Owned(Value::Object(self.arguments_as_object()).to_string()),
         }
     }
 
     /// Returns the arguments as an object.
-    pub(super) fn to_object(&self) -> JsonObject {
+    pub(super) fn arguments_as_object(&self) -> JsonObject {
         to_object(&self.arguments, "arguments")
     }
 }
 
 /// Returns the system turns as one text, if there are any.
 pub(super) fn instructions(turns: &[Turn<'_>]) -> Option<String> {
-    let texts: Vec<&str> = turns.iter().filter_map(Turn::system).collect();
+    let texts: Vec<&str> = turns.iter().filter_map(Turn::system_text).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Returns whether a turn, including system turns if `system` is set, mentions `json`. Providers refuse a JSON reply format if
-/// the prompt does not mention JSON.
-pub(super) fn mentions_json(turns: &[Turn<'_>], system: bool) -> bool {
+/// Returns whether a turn mentions `json`. System turns count only if `system_turns_count` is set. Providers refuse a JSON
+/// reply format if the prompt does not mention JSON.
+pub(super) fn mentions_json(turns: &[Turn<'_>], system_turns_count: bool) -> bool {
     let mentions = |text: &str| text.to_ascii_lowercase().contains("json");
     turns.iter().any(|turn| match turn {
-        Turn::System(text) => system && mentions(text),
+        Turn::System(text) => system_turns_count && mentions(text),
         Turn::User { text, .. } => mentions(text),
         Turn::Assistant { text, .. } => mentions(text),
         Turn::Results(results) => results.iter().any(|result| mentions(&result.text)),
     })
 }
 
-/// Attaches media to the last user turn, or to a new one if there is none.
+/// Attaches files to the last user turn, or to a new one if there is none.
 fn attach_media<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
     let last = turns.iter_mut().rev().find_map(|turn| match turn {
         Turn::User { media, .. } => Some(media),
@@ -153,7 +155,7 @@ fn content_as_text(message: &Message) -> Cow<'_, str> {
     }
 }
 
-/// A call in a prompt. Its identifier may be empty or repeated.
+/// A call in a prompt. Unlike that of a [`TurnCall`], its identifier may be empty or repeated.
 struct RequestedCall<'a> {
     id: &'a str,
     name: &'a str,
@@ -164,12 +166,12 @@ struct RequestedCall<'a> {
 struct TurnBuilder<'a> {
     turns: Vec<Turn<'a>>,
     protocol: String,
-    /// Results that are not matched to a call yet, by call identifier.
-    results: HashMap<&'a str, VecDeque<&'a Message>>,
-    /// Call identifiers in use.
+    /// Results that were not matched to a call yet, by the identifier of the call, in the order of the prompt.
+    unmatched_results: HashMap<&'a str, VecDeque<&'a Message>>,
+    /// Identifiers of the calls so far.
     used_ids: HashSet<String>,
-    /// Results that were matched to a call, by address.
-    matched: HashSet<*const Message>,
+    /// Addresses of the results that were matched to a call.
+    matched_results: HashSet<*const Message>,
 }
 
 impl<'a> TurnBuilder<'a> {
@@ -182,20 +184,20 @@ impl<'a> TurnBuilder<'a> {
         Self {
             turns: Vec::new(),
             protocol: protocol.to_owned(),
-            results,
+            unmatched_results: results,
             used_ids: HashSet::new(),
-            matched: HashSet::new(),
+            matched_results: HashSet::new(),
         }
     }
 
-    fn add(&mut self, message: &'a Message) {
+    fn add_message(&mut self, message: &'a Message) {
         match message.role {
             Role::System => self.turns.push(Turn::System(content_as_text(message))),
             Role::User => self.add_user(content_as_text(message)),
             Role::Assistant => self.add_assistant(message, message.content_text()),
             Role::ToolRequest => self.add_tool_request(message),
-            Role::ToolResult if self.matched.contains(&std::ptr::from_ref(message)) => {}
-            Role::ToolResult => self.add_orphan_result(message),
+            Role::ToolResult if self.matched_results.contains(&std::ptr::from_ref(message)) => {}
+            Role::ToolResult => self.add_result_as_text(message),
         }
     }
 
@@ -212,7 +214,7 @@ impl<'a> TurnBuilder<'a> {
         let state = message
             .provider_state
             .as_ref()
-            .filter(|state| state.wire == self.protocol);
+            .filter(|state| state.protocol == self.protocol);
         self.add_calls(text, calls.collect(), state.map(|state| &state.content));
     }
 
@@ -236,8 +238,8 @@ impl<'a> TurnBuilder<'a> {
         let mut results = Vec::with_capacity(requested.len());
         for call in requested {
             let id = self.unused_id(call.id);
-            let result = self.results.get_mut(call.id).and_then(VecDeque::pop_front);
-            self.matched.extend(result.map(std::ptr::from_ref));
+            let result = self.unmatched_results.get_mut(call.id).and_then(VecDeque::pop_front);
+            self.matched_results.extend(result.map(std::ptr::from_ref));
             results.push(TurnResult {
                 id: id.clone(),
                 name: call.name,
@@ -268,11 +270,11 @@ impl<'a> TurnBuilder<'a> {
         }
     }
 
-    /// Adds a result without an earlier call as text, because providers refuse such a result.
-    fn add_orphan_result(&mut self, message: &'a Message) {
+    /// Adds a result without an earlier call as a user turn, because providers refuse such a result.
+    fn add_result_as_text(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        // Earlier results were removed, so this one is the first of the queue.
-        self.results.get_mut(id).and_then(VecDeque::pop_front);
+        // Remove it, so that no later call gets it. Earlier results with this identifier were removed, so it is the first.
+        self.unmatched_results.get_mut(id).and_then(VecDeque::pop_front);
         let name = message.name.as_deref().unwrap_or("a tool");
         self.add_user(Cow::Owned(format!("result of `{name}`: {}", content_as_text(message))));
     }

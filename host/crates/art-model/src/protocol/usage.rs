@@ -1,13 +1,14 @@
-//! Reads the token usage of all providers (C85).
+//! Reads the token counts of a reply, whatever names the provider gives them (C85).
 
 use art_core::json::is_deeper;
 use art_core::stream::LlmMetadata;
 use serde_json::Value;
 
-/// Maximum size of a raw usage object that is stored, in bytes.
+/// Maximum size of the usage object of a provider that is stored unchanged, in bytes.
 const MAX_RAW_BYTES: usize = 4 << 10;
 
-/// Maximum depth of a raw usage object that is stored: counts, their details, and lists of details for each kind of content.
+/// Maximum depth of the usage object of a provider that is stored unchanged: counts, their details, and lists of details for each
+/// kind of content.
 const MAX_RAW_DEPTH: usize = 4;
 
 /// Maximum plausible cost of a call, in US dollars.
@@ -16,7 +17,7 @@ const MAX_COST_USD: f64 = 10_000.0;
 /// Maximum number of usage fields that are merged from several events.
 const MAX_FIELDS: usize = 64;
 
-/// Returns the usage object in `body`, under any of its names.
+/// Returns the object with the token counts in `body`, under any of its names.
 pub(super) fn find(body: &Value) -> Option<&Value> {
     let names = [
         "/usage",
@@ -36,8 +37,8 @@ pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
             for (name, value) in newer.iter().filter(|(_, value)| !value.is_null()) {
                 let before = older.get(name);
                 // Some gateways send zeros with the last event. Counts never shrink, so ignore smaller ones.
-                let smaller = before.and_then(parse_count) > parse_count(value);
-                if !smaller && (before.is_some() || older.len() < MAX_FIELDS) {
+                let is_smaller = before.and_then(parse_count) > parse_count(value);
+                if !is_smaller && (before.is_some() || older.len() < MAX_FIELDS) {
                     older.insert(name.clone(), value.clone());
                 }
             }
@@ -47,7 +48,7 @@ pub(super) fn merge(older: &mut Option<Value>, newer: &Value) {
     }
 }
 
-/// Copies the counts of `usage` into `metadata`.
+/// Copies the counts of `usage` into `metadata`, and stores `usage` itself there if it is small.
 pub(super) fn copy_counts(usage: Value, metadata: &mut LlmMetadata) {
     let count = |names: &[&str]| names.iter().find_map(|name| usage.pointer(name).and_then(parse_count));
     // Gemini does not include thoughts in the count of the reply; all others do.
@@ -73,18 +74,19 @@ pub(super) fn copy_counts(usage: Value, metadata: &mut LlmMetadata) {
     }
 }
 
-/// Returns the prompt tokens that were written to the cache, if the provider counts them separately.
-pub(crate) fn cache_writes(metadata: &LlmMetadata) -> Option<u64> {
+/// Returns the number of prompt tokens that were written to the provider's cache, if the provider counts them separately.
+pub(crate) fn cache_write_tokens(metadata: &LlmMetadata) -> Option<u64> {
     let usage = metadata.provider_raw_usage.as_ref()?;
     usage.get("cache_creation_input_tokens").and_then(parse_count)
 }
 
-/// Returns the cost in `usage`, in US dollars, which resellers report.
+/// Returns the cost of the call in `usage`, in US dollars. Resellers report it.
 pub(super) fn cost(usage: &Value) -> Option<f64> {
     let cost = usage.get("cost").and_then(Value::as_f64);
     cost.filter(|cost| (0.0..=MAX_COST_USD).contains(cost))
 }
 
+/// Paths of the number of tokens of thoughts in a usage object.
 const THINKING_COUNTS: &[&str] = &[
     "/completion_tokens_details/reasoning_tokens",
     "/completionTokensDetails/reasoningTokens",
@@ -92,6 +94,7 @@ const THINKING_COUNTS: &[&str] = &[
     "/output_tokens_details/thinking_tokens",
 ];
 
+/// Paths of the number of prompt tokens that were read from the provider's cache.
 const CACHED_COUNTS: &[&str] = &[
     "/prompt_tokens_details/cached_tokens",
     "/promptTokensDetails/cachedTokens",
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn later_counts_replace_earlier_ones_unless_smaller() {
+    fn a_later_count_replaces_an_earlier_one_unless_it_is_smaller() {
         let mut usage = None;
         merge(&mut usage, &json!({"input_tokens": 5, "output_tokens": 1}));
         merge(&mut usage, &json!({"output_tokens": 8, "input_tokens": null}));
@@ -209,6 +212,7 @@ mod tests {
         }
     }
 
+    /// Returns whether the usage object itself is stored, and not only its counts.
     fn is_stored(usage: Value) -> bool {
         let mut metadata = LlmMetadata::default();
         copy_counts(usage, &mut metadata);
@@ -217,9 +221,9 @@ mod tests {
 
     #[test]
     fn only_a_small_raw_usage_is_stored() {
-        for (length, kept) in [(10, true), (5000, false)] {
+        for (length, expected) in [(10, true), (5000, false)] {
             let usage = json!({"prompt_tokens": 1, "note": "x".repeat(length)});
-            assert_eq!(is_stored(usage), kept);
+            assert_eq!(is_stored(usage), expected);
         }
     }
 

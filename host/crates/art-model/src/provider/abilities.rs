@@ -1,4 +1,5 @@
-//! Capabilities of the models of a provider (C43), from the settings and from refused requests.
+//! Keeps what the models of a provider can do, as far as the settings say and refused requests show. A model that lacks a
+//! capability that a request needs is not called (C43).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -6,35 +7,42 @@ use std::sync::{Mutex, PoisonError};
 use art_core::provider::ModelCapability;
 
 use crate::catalog::ProviderDefaults;
-use crate::settings::{ModelAbilities, ProviderSettings};
+use crate::settings::{CapabilityOverrides, ProviderSettings};
 
-/// The capabilities of the models of a provider.
+/// The capabilities of all models of one provider.
 #[derive(Debug)]
-pub(crate) struct Abilities {
+pub(crate) struct ModelCapabilities {
+    /// Whether the models support function calls, unless `overrides` or `models_refusing_tools` say otherwise.
     tools: bool,
+    /// Whether the models can read pictures, unless `overrides` says otherwise.
     vision: bool,
+    /// Whether the models stream their replies.
     stream: bool,
-    models: BTreeMap<String, ModelAbilities>,
-    /// Models that refused function calls since the process started.
-    refused_tools: Mutex<BTreeSet<String>>,
+    /// Settings of single models, by the name of the model.
+    overrides: BTreeMap<String, CapabilityOverrides>,
+    /// Names of the models whose requests were refused since the process started because they had tools.
+    models_refusing_tools: Mutex<BTreeSet<String>>,
 }
 
-impl Abilities {
+impl ModelCapabilities {
     pub(super) fn new(defaults: &ProviderDefaults, settings: &ProviderSettings) -> Self {
         Self {
             tools: settings.tools.unwrap_or(true),
             vision: settings.vision.unwrap_or(defaults.vision),
             stream: settings.stream.unwrap_or(true),
-            models: settings.models.clone(),
-            refused_tools: Mutex::default(),
+            overrides: settings.models.clone(),
+            models_refusing_tools: Mutex::default(),
         }
     }
 
     /// Returns the capabilities of a model. All models are assumed to support code and reasoning.
     pub(crate) fn for_model(&self, model_id: &str) -> Vec<ModelCapability> {
-        let model = self.models.get(model_id).copied().unwrap_or_default();
-        let refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let tools = model.tools.unwrap_or(self.tools) && !refused.contains(model_id);
+        let overrides = self.overrides.get(model_id).copied().unwrap_or_default();
+        let refusing = self
+            .models_refusing_tools
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let tools = overrides.tools.unwrap_or(self.tools) && !refusing.contains(model_id);
         let mut capabilities = vec![ModelCapability::Text];
         if self.stream {
             capabilities.push(ModelCapability::Streaming);
@@ -43,15 +51,19 @@ impl Abilities {
             capabilities.push(ModelCapability::ToolUse);
         }
         capabilities.extend([ModelCapability::Code, ModelCapability::Reasoning]);
-        if model.vision.unwrap_or(self.vision) {
+        if overrides.vision.unwrap_or(self.vision) {
             capabilities.push(ModelCapability::Vision);
         }
         capabilities
     }
 
-    /// Records that the provider refused function calls for the model, so that later requests contain none.
+    /// Records that the provider refused a request to the model because of its tools, so that later requests offer no tools as
+    /// function calls.
     pub(crate) fn record_tools_refused(&self, model_id: &str) {
-        let mut refused = self.refused_tools.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.insert(model_id.to_owned());
+        let mut refusing = self
+            .models_refusing_tools
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        refusing.insert(model_id.to_owned());
     }
 }

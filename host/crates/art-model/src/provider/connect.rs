@@ -1,4 +1,4 @@
-//! Creates a provider that is called over HTTP from its settings: its address, headers and key.
+//! Creates a remote provider, which is called over HTTP, from its settings: its address, headers and key.
 
 use std::net::IpAddr;
 
@@ -7,15 +7,15 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 
-use super::abilities::Abilities;
-use super::{Provider, Remote};
+use super::abilities::ModelCapabilities;
+use super::{Provider, RemoteProvider};
 use crate::catalog::{ProviderDefaults, built_in, compatible};
 use crate::fault::{Redactor, not_configured};
 use crate::key::{self, Key};
 use crate::protocol::codec;
 use crate::settings::ProviderSettings;
 
-/// Headers that settings must not set, because they carry keys or belong to the transport.
+/// Headers that settings must not set, because they carry keys or are set by the HTTP client.
 const RESERVED_HEADERS: [&str; 12] = [
     "api-key",
     "authorization",
@@ -31,8 +31,8 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// Creates the provider `name` from the built-in defaults and `settings`. A key that is missing, invalid, or
-/// would be sent unencrypted is no error: the provider is created, and `Remote::problem` says why it cannot be called. Any other
+/// Creates the remote provider `name` from the built-in defaults and `settings`. A key that is missing, invalid, or would be sent
+/// unencrypted is no error: the provider is created, and `RemoteProvider::problem` says why it cannot be called. Any other
 /// invalid setting is an error.
 pub(super) fn create_provider(
     name: &str,
@@ -56,16 +56,16 @@ pub(super) fn create_provider(
     };
     secrets.extend(key.secret.clone());
     let api = settings.api.unwrap_or(defaults.api);
-    let remote = Remote {
+    let remote = RemoteProvider {
         name: name.to_owned(),
         api,
         codec: codec(api, name),
         base_url,
         headers,
         key,
-        key_set: key::is_set(defaults.key_env, settings, environment),
+        key_is_present: key::is_present(defaults.key_env, settings, environment),
         problem,
-        abilities: Abilities::new(defaults, settings),
+        capabilities: ModelCapabilities::new(defaults, settings),
         context_tokens: settings.context_tokens.unwrap_or(defaults.context_tokens),
         max_output_tokens: settings.max_output_tokens,
         stream: settings.stream.unwrap_or(true),
@@ -81,7 +81,7 @@ fn check_name(name: &str) -> Result<(), ModelError> {
     }
     Err(not_configured(format!(
         "`{}` is not a valid provider name; use at most 64 letters, digits, `-`, `_` and `.`",
-        Redactor::default().clean(name)
+        Redactor::default().clean_line(name)
     )))
 }
 
@@ -114,7 +114,7 @@ fn check_encrypted(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
     Err(not_configured(format!(
         "the key of provider `{name}` ({}) would be sent to `{}` unencrypted; set `base_url` to an `https://` address",
         key.source,
-        host(url)
+        host_and_port(url)
     )))
 }
 
@@ -125,20 +125,20 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns the host, with the port if it is not the default.
-pub(crate) fn host(url: &Url) -> String {
+/// Returns the host, with the port if it is not the default one of the scheme.
+pub(crate) fn host_and_port(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port()
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// Returns the headers of the settings, and their values as secrets, because a value may contain a key.
+/// Returns the headers of the settings, and their values as secrets to redact, because a value may contain a key.
 fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<SecretString>), ModelError> {
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();
     for (header, value) in &settings.headers {
         let invalid = |problem: &str| {
-            let header = Redactor::default().clean(header);
+            let header = Redactor::default().clean_line(header);
             not_configured(format!("header `{header}` of `[providers.{name}]` {problem}"))
         };
         let header_name =

@@ -1,10 +1,11 @@
 use super::*;
-use crate::testing::{KEY, ScriptedModel, environment, settings};
+use crate::testing::{API_KEY, ScriptedModel, environment, settings};
 
-fn registry_with(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
-    let mut all = settings(String::new(), crate::settings::EngineLimits::default());
-    all.providers = BTreeMap::from([("p".to_owned(), provider)]);
-    registry(&all, &environment, &[])
+/// Creates all providers with the settings of the provider `p`.
+fn providers_with(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
+    let mut all_settings = settings(String::new(), crate::settings::EngineLimits::default());
+    all_settings.providers = BTreeMap::from([("p".to_owned(), provider)]);
+    create_providers(&all_settings, &environment, &[])
 }
 
 fn provider_at(base_url: &str) -> ProviderSettings {
@@ -15,6 +16,7 @@ fn provider_at(base_url: &str) -> ProviderSettings {
     }
 }
 
+/// Returns a provider whose key [`environment`] has.
 fn provider_with_key(base_url: &str) -> ProviderSettings {
     ProviderSettings {
         api_key_env: Some("P_KEY".to_owned()),
@@ -22,29 +24,31 @@ fn provider_with_key(base_url: &str) -> ProviderSettings {
     }
 }
 
-fn problem(provider: ProviderSettings) -> Option<String> {
-    let all = registry_with(provider).unwrap();
-    let problem = all["p"].as_remote().unwrap().problem.clone();
+/// Returns why the provider `p` with these settings cannot be called, if it cannot.
+fn problem_with(provider: ProviderSettings) -> Option<String> {
+    let providers = providers_with(provider).unwrap();
+    let problem = providers["p"].as_remote().unwrap().problem.clone();
     problem.map(|problem| problem.message)
 }
 
+/// Returns the message of the error that refuses these settings of the provider `p`.
 fn error_message(provider: ProviderSettings) -> String {
-    let error = registry_with(provider).unwrap_err();
+    let error = providers_with(provider).unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
     error.message
 }
 
-fn default_registry() -> BTreeMap<String, Provider> {
-    registry(&ModelSettings::default(), &|_| None, &[in_process()]).unwrap()
+fn default_providers() -> BTreeMap<String, Provider> {
+    create_providers(&ModelSettings::default(), &|_| None, &[in_process()]).unwrap()
 }
 
-/// Returns a model in this process.
+/// Returns a model in this process, which becomes the provider `embedded`.
 fn in_process() -> Arc<dyn Model> {
     Arc::new(ScriptedModel::named("embedded", "lexical"))
 }
 
 fn resolved_name(text: &str) -> String {
-    resolve(&default_registry(), text).unwrap().to_string()
+    resolve(&default_providers(), text).unwrap().to_string()
 }
 
 #[test]
@@ -58,21 +62,23 @@ fn a_provider_name_alone_means_its_default_model() {
 fn a_model_may_have_colons_and_slashes() {
     assert_eq!(resolved_name("ollama:qwen3:8b"), "ollama:qwen3:8b");
     assert_eq!(
-        resolve(&default_registry(), "openrouter:meta/x:free").unwrap().model_id,
+        resolve(&default_providers(), "openrouter:meta/x:free")
+            .unwrap()
+            .model_id,
         "meta/x:free"
     );
 }
 
 #[test]
 fn the_error_for_an_unknown_provider_lists_the_known_ones() {
-    let error = resolve(&default_registry(), "opnai:gpt").unwrap_err();
+    let error = resolve(&default_providers(), "opnai:gpt").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotSupported);
     insta::assert_snapshot!(error, @"model provider `opnai` is not known; use `anthropic`, `deepseek`, `embedded`, `gemini`, `groq`, `ollama`, `openai`, `openrouter`, or define it with `api` and `base_url` in `[providers.opnai]`");
 }
 
 #[test]
 fn a_built_in_provider_without_an_address_needs_one() {
-    let error = resolve(&default_registry(), "compatible:m").unwrap_err();
+    let error = resolve(&default_providers(), "compatible:m").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
     insta::assert_snapshot!(error, @"provider `compatible` has no address; set `base_url` in `[providers.compatible]`");
 }
@@ -80,7 +86,7 @@ fn a_built_in_provider_without_an_address_needs_one() {
 #[test]
 fn a_provider_without_a_default_model_needs_one() {
     for text in ["ollama", "ollama:"] {
-        let error = resolve(&default_registry(), text).unwrap_err();
+        let error = resolve(&default_providers(), text).unwrap_err();
         assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
         insta::allow_duplicates! {
             insta::assert_snapshot!(error, @"provider `ollama` has no default model; name one as `ollama:MODEL`, or set `default_model` in `[providers.ollama]`");
@@ -90,7 +96,7 @@ fn a_provider_without_a_default_model_needs_one() {
 
 #[test]
 fn the_error_for_an_unknown_model_in_this_process_names_the_available_one() {
-    let error = resolve(&default_registry(), "embedded:huge").unwrap_err();
+    let error = resolve(&default_providers(), "embedded:huge").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ModelNotFound);
     insta::assert_snapshot!(error, @"provider `embedded` has no model `huge`; use `embedded:lexical`");
 }
@@ -100,26 +106,26 @@ fn an_invalid_model_name_is_refused() {
     let long = format!("openai:{}", "x".repeat(257));
     for text in ["openai:two words", "openai:m\u{1b}[2J", long.as_str()] {
         assert_eq!(
-            resolve(&default_registry(), text).unwrap_err().code,
+            resolve(&default_providers(), text).unwrap_err().code,
             ModelErrorCode::ModelNotFound
         );
     }
 }
 
 #[test]
-fn the_error_for_a_missing_key_names_variable_and_setting() {
-    let all = default_registry();
-    let problem = all["openai"].as_remote().unwrap().problem.clone().unwrap();
+fn the_error_for_a_missing_key_names_the_variable_and_the_setting() {
+    let providers = default_providers();
+    let problem = providers["openai"].as_remote().unwrap().problem.clone().unwrap();
     assert_eq!(problem.code, ModelErrorCode::ProviderNotConfigured);
     insta::assert_snapshot!(problem, @"provider `openai` has no key; set the environment variable `OPENAI_API_KEY`, or set `api_key_file` in `[providers.openai]` to a file with the key");
-    assert!(all["ollama"].as_remote().unwrap().problem.is_none());
+    assert!(providers["ollama"].as_remote().unwrap().problem.is_none());
 }
 
 #[test]
-fn gemini_also_accepts_its_second_variable() {
-    let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| KEY.to_owned());
-    let all = registry(&ModelSettings::default(), &environment, &[]).unwrap();
-    assert!(all["gemini"].as_remote().unwrap().problem.is_none());
+fn the_key_of_gemini_may_be_in_its_second_variable() {
+    let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| API_KEY.to_owned());
+    let providers = create_providers(&ModelSettings::default(), &environment, &[]).unwrap();
+    assert!(providers["gemini"].as_remote().unwrap().problem.is_none());
 }
 
 #[test]
@@ -131,7 +137,7 @@ fn an_unknown_provider_must_be_defined() {
         ..ProviderSettings::default()
     };
     insta::assert_snapshot!(error_message(without_address), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
-    assert!(registry_with(provider_at("https://models.example/v1")).is_ok());
+    assert!(providers_with(provider_at("https://models.example/v1")).is_ok());
 }
 
 #[test]
@@ -158,17 +164,17 @@ fn a_key_is_sent_unencrypted_only_to_this_machine() {
         "http://[::1]:8080",
         "https://models.example",
     ] {
-        assert_eq!(problem(provider_with_key(url)), None, "{url}");
+        assert_eq!(problem_with(provider_with_key(url)), None, "{url}");
     }
-    assert_eq!(problem(provider_at("http://models.example/v1")), None);
+    assert_eq!(problem_with(provider_at("http://models.example/v1")), None);
     for url in [
         "http://models.example/v1",
         "http://localhost.example",
         "http://10.0.0.1",
     ] {
-        assert!(problem(provider_with_key(url)).is_some(), "{url}");
+        assert!(problem_with(provider_with_key(url)).is_some(), "{url}");
     }
-    insta::assert_snapshot!(problem(provider_with_key("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
+    insta::assert_snapshot!(problem_with(provider_with_key("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
 }
 
 fn provider_with_header(name: &str, value: &str) -> ProviderSettings {
@@ -194,21 +200,23 @@ fn a_header_that_cannot_be_sent_is_refused_without_showing_its_value() {
 #[test]
 fn a_header_must_not_carry_the_key() {
     insta::assert_snapshot!(error_message(provider_with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
-    assert!(registry_with(provider_with_header("x-title", "mine")).is_ok());
+    assert!(providers_with(provider_with_header("x-title", "mine")).is_ok());
 }
 
 #[test]
 fn a_provider_in_this_process_cannot_be_configured() {
-    let mut all = ModelSettings::default();
-    all.providers.insert("embedded".to_owned(), ProviderSettings::default());
-    assert!(registry(&all, &|_| None, &[in_process()]).is_err());
+    let mut settings = ModelSettings::default();
+    settings
+        .providers
+        .insert("embedded".to_owned(), ProviderSettings::default());
+    assert!(create_providers(&settings, &|_| None, &[in_process()]).is_err());
 }
 
 #[test]
 fn debug_output_has_no_key() {
-    let all = registry_with(provider_with_key("https://models.example")).unwrap();
-    assert_eq!(all["p"].as_remote().unwrap().key.expose(), Some(KEY));
-    assert!(!format!("{all:?}").contains(KEY));
+    let providers = providers_with(provider_with_key("https://models.example")).unwrap();
+    assert_eq!(providers["p"].as_remote().unwrap().key.expose(), Some(API_KEY));
+    assert!(!format!("{providers:?}").contains(API_KEY));
 }
 
 #[test]
@@ -226,7 +234,7 @@ fn a_local_provider_makes_one_call_at_a_time_by_default() {
             providers: [(name.to_owned(), settings)].into(),
             ..ModelSettings::default()
         };
-        let all = registry(&settings, &|_| None, &[]).unwrap();
-        assert_eq!(all[name].max_parallel, expected, "{name}");
+        let providers = create_providers(&settings, &|_| None, &[]).unwrap();
+        assert_eq!(providers[name].max_parallel, expected, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! Measures the duration and the token counts of one reply.
+//! Measures the duration of one reply, and estimates its token counts if the provider does not report them.
 
 use art_core::stream::{LlmMetadata, StreamEvent};
 use tokio::time::Instant;
@@ -13,8 +13,8 @@ pub(super) struct Meter {
     first_token_ms: Option<u64>,
     input_characters: usize,
     output_characters: usize,
-    /// Whether metadata with token counts was returned.
-    has_counts: bool,
+    /// Whether metadata with counts and times was returned.
+    has_returned_metadata: bool,
 }
 
 impl Meter {
@@ -24,12 +24,12 @@ impl Meter {
             first_token_ms: None,
             input_characters: 0,
             output_characters: 0,
-            has_counts: false,
+            has_returned_metadata: false,
         }
     }
 
     /// Sets the number of characters of the request.
-    pub(super) const fn set_input(&mut self, characters: usize) {
+    pub(super) const fn set_input_characters(&mut self, characters: usize) {
         self.input_characters = characters;
     }
 
@@ -49,7 +49,7 @@ impl Meter {
 
     /// Returns metadata with estimated counts, or `None` if metadata was returned before.
     pub(super) fn metadata_if_missing(&mut self) -> Option<LlmMetadata> {
-        (!self.has_counts).then(|| self.complete(LlmMetadata::default()))
+        (!self.has_returned_metadata).then(|| self.complete(LlmMetadata::default()))
     }
 
     fn count_output(&mut self, text: &str) {
@@ -60,7 +60,7 @@ impl Meter {
 
     /// Adds times, and estimates of the counts that the provider omitted.
     fn complete(&mut self, mut metadata: LlmMetadata) -> LlmMetadata {
-        self.has_counts = true;
+        self.has_returned_metadata = true;
         // A count of zero for a request, or for a reply with text, means that the provider does not count.
         if metadata.input_tokens == Some(0) {
             metadata.input_tokens = None;
@@ -101,14 +101,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn counts_of_zero_are_replaced_by_estimates() {
         let mut meter = Meter::start();
-        meter.set_input(40);
+        meter.set_input_characters(40);
         meter.measure(token("eight ch"));
-        let counts = LlmMetadata {
+        let reported = LlmMetadata {
             input_tokens: Some(0),
             output_tokens: Some(0),
             ..LlmMetadata::default()
         };
-        let counts = meter.complete(counts);
+        let counts = meter.complete(reported);
         assert_eq!(
             (counts.input_tokens, counts.output_tokens, counts.estimated),
             (Some(10), Some(2), true)
@@ -130,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn missing_counts_are_estimated_and_marked() {
         let mut meter = Meter::start();
-        meter.set_input(400);
+        meter.set_input_characters(400);
         meter.measure(token("12345"));
         let metadata = meter.metadata_if_missing().unwrap();
         assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(100), Some(2)));
@@ -140,7 +140,7 @@ mod tests {
     #[tokio::test]
     async fn counts_of_the_provider_are_used() {
         let mut meter = Meter::start();
-        meter.set_input(400);
+        meter.set_input_characters(400);
         let metadata = LlmMetadata {
             input_tokens: Some(7),
             output_tokens: Some(0),

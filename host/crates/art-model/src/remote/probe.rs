@@ -9,9 +9,9 @@ use tokio::time::{Instant, timeout};
 use super::request;
 use crate::fault::{error, format_duration};
 use crate::http::Transport;
-use crate::provider::{Remote, host};
+use crate::provider::{RemoteProvider, host_and_port};
 
-/// Maximum number of models that are kept of a list.
+/// Maximum number of models that are kept of the list of a provider.
 const MAX_MODELS: usize = 500;
 
 /// The result of probing a model.
@@ -20,16 +20,16 @@ const MAX_MODELS: usize = 500;
 pub struct Probe {
     /// Whether the provider answered at all.
     pub reachable: bool,
-    /// Whether it accepted the key. `None` if there is no key, the probe failed earlier, or the provider may not have checked the
-    /// key.
+    /// Whether the provider accepted the key. `None` if there is no key, the probe failed earlier, or the provider may not have
+    /// checked the key.
     pub key_accepted: Option<bool>,
-    /// Whether it lists the model. `None` without a list or a model name.
+    /// Whether the provider lists the model. `None` without a list or a model name.
     pub model_listed: Option<bool>,
-    /// The models that it lists, at most 500.
+    /// The models that the provider lists, at most 500.
     pub models: Vec<String>,
     /// The error, if the probe failed.
     pub error: Option<ModelError>,
-    /// Duration in milliseconds.
+    /// Duration of the probe, in milliseconds.
     pub elapsed_ms: u64,
 }
 
@@ -53,8 +53,8 @@ impl Probe {
     }
 }
 
-/// Probes a provider by its list of models. Fails after `max_wait`.
-pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str, max_wait: Duration) -> Probe {
+/// Probes a provider by requesting its list of models. The probe fails after `max_wait`.
+pub(crate) async fn probe(remote: &RemoteProvider, transport: &Transport, model_id: &str, max_wait: Duration) -> Probe {
     let started = Instant::now();
     let mut probe = match &remote.problem {
         Some(problem) => Probe::failed(problem.clone()),
@@ -62,22 +62,24 @@ pub(crate) async fn probe(remote: &Remote, transport: &Transport, model_id: &str
             .await
             .unwrap_or_else(|_elapsed| Probe::failed(timeout_error(remote, max_wait))),
     };
-    probe.error = probe.error.map(|error| request::explain(remote, model_id, &error));
+    probe.error = probe
+        .error
+        .map(|error| request::explain_error(remote, model_id, &error));
     probe.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     probe
 }
 
-fn timeout_error(remote: &Remote, max_wait: Duration) -> ModelError {
+fn timeout_error(remote: &RemoteProvider, max_wait: Duration) -> ModelError {
     let message = format!(
         "`{}` did not answer within {}; check the network and `base_url`, or try again",
-        host(&remote.base_url),
+        host_and_port(&remote.base_url),
         format_duration(max_wait)
     );
     error(ModelErrorCode::Timeout, message)
 }
 
 /// Requests the list of models, and checks the key where the list is public.
-async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> Probe {
+async fn list_models(remote: &RemoteProvider, transport: &Transport, model_id: &str) -> Probe {
     let sent = match request::list_request(remote) {
         Ok(request) => transport.send(request).await,
         Err(error) => Err(error),
@@ -91,7 +93,7 @@ async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> 
         ..Probe::failed(error)
     };
     match response.status {
-        200..300 if response.has_media_type("text/html") => failed_after_answer(request::web_page(&response)),
+        200..300 if response.has_media_type("text/html") => failed_after_answer(request::web_page_error(&response)),
         200..300 => match response.read_body().await {
             Ok(body) => {
                 let probe = probe_from_list(remote, &body, model_id);
@@ -110,7 +112,7 @@ async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> 
             ),
         )),
         _ => {
-            let error = request::read_refusal(remote, &mut response).await.error;
+            let error = request::read_error_reply(remote, &mut response).await.error;
             let refused = error.code == ModelErrorCode::AuthenticationError;
             Probe {
                 key_accepted: refused.then_some(false),
@@ -120,20 +122,21 @@ async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> 
     }
 }
 
-/// Returns whether a list of models proves that the key is valid, because the provider returns no list without a valid key.
-fn list_requires_key(remote: &Remote) -> bool {
+/// Returns whether a list of models proves that the key is valid, because the provider returns the list only with a valid key.
+fn list_requires_key(remote: &RemoteProvider) -> bool {
     let defaults = remote.defaults_at_own_address();
-    defaults.is_some_and(|defaults| defaults.needs_key && defaults.key_path.is_none())
+    defaults.is_some_and(|defaults| defaults.needs_key && defaults.key_check_path.is_none())
 }
 
 /// Returns the path that checks the key, for a provider whose list of models is public.
-fn key_path(remote: &Remote) -> Option<&'static str> {
+fn key_path(remote: &RemoteProvider) -> Option<&'static str> {
     remote.key.secret.as_ref()?;
-    remote.defaults_at_own_address()?.key_path
+    remote.defaults_at_own_address()?.key_check_path
 }
 
-/// Checks the key at `path`. Anything but a success or a refusal of the key leaves `probe` unchanged.
-pub(super) async fn check_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
+/// Checks the key by a request for `path`, and returns `probe` with the result. A reply that neither accepts nor refuses the key
+/// leaves `probe` unchanged.
+pub(super) async fn check_key(remote: &RemoteProvider, transport: &Transport, path: &str, probe: Probe) -> Probe {
     let sent = match request::get_request(remote, path) {
         Ok(request) => transport.send(request).await,
         Err(error) => Err(error),
@@ -146,7 +149,7 @@ pub(super) async fn check_key(remote: &Remote, transport: &Transport, path: &str
         Ok(mut response) if matches!(response.status, 401 | 403) => Probe {
             key_accepted: Some(false),
             model_listed: None,
-            error: Some(request::read_refusal(remote, &mut response).await.error),
+            error: Some(request::read_error_reply(remote, &mut response).await.error),
             ..probe
         },
         _ => probe,
@@ -154,7 +157,7 @@ pub(super) async fn check_key(remote: &Remote, transport: &Transport, path: &str
 }
 
 /// Creates the result from the list of models in `body`.
-fn probe_from_list(remote: &Remote, body: &[u8], model_id: &str) -> Probe {
+fn probe_from_list(remote: &RemoteProvider, body: &[u8], model_id: &str) -> Probe {
     let list = serde_json::from_slice(body).unwrap_or_default();
     let models = remote.codec.models(&list);
     let found = models.iter().any(|model| is_entry_for(model, model_id));
@@ -188,15 +191,16 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use crate::provider::registry;
+    use crate::provider::create_providers;
     use crate::settings::ModelSettings;
 
-    fn remote(name: &str, base_url: Option<&str>) -> Arc<Remote> {
+    /// Returns the provider `name` with a key, at `base_url` or else at its built-in address.
+    fn remote(name: &str, base_url: Option<&str>) -> Arc<RemoteProvider> {
         let mut settings = ModelSettings::default();
         let provider = settings.providers.entry(name.to_owned()).or_default();
         provider.base_url = base_url.map(str::to_owned);
-        let all = registry(&settings, &|_| Some("k".to_owned()), &[]).unwrap();
-        Arc::clone(all[name].as_remote().unwrap())
+        let providers = create_providers(&settings, &|_| Some("k".to_owned()), &[]).unwrap();
+        Arc::clone(providers[name].as_remote().unwrap())
     }
 
     #[test]
@@ -219,14 +223,18 @@ mod tests {
 
     #[test]
     fn a_public_list_does_not_prove_the_key() {
-        let all = registry(&ModelSettings::default(), &|_| Some("k".to_owned()), &[]).unwrap();
+        let providers = create_providers(&ModelSettings::default(), &|_| Some("k".to_owned()), &[]).unwrap();
         for (name, proves_key) in [
             ("openai", true),
             ("groq", true),
             ("openrouter", false),
             ("ollama", false),
         ] {
-            assert_eq!(list_requires_key(all[name].as_remote().unwrap()), proves_key, "{name}");
+            assert_eq!(
+                list_requires_key(providers[name].as_remote().unwrap()),
+                proves_key,
+                "{name}"
+            );
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::key::Key;
 #[derive(Debug)]
 pub(super) struct ReplyRedactor {
     redactor: Redactor,
+    /// The end of the text so far, if it may be the beginning of the key.
     pending_text: String,
+    /// The end of the thoughts so far, if it may be the beginning of the key.
     pending_thinking: String,
 }
 
@@ -107,7 +109,7 @@ impl ReplyRedactor {
 mod tests {
     use super::*;
     use crate::key::KeySource;
-    use crate::testing::{KEY, token};
+    use crate::testing::{API_KEY, token};
     use art_core::tool::{FunctionCall, FunctionKind};
     use proptest::prelude::*;
     use serde_json::json;
@@ -136,25 +138,25 @@ mod tests {
 
     #[test]
     fn a_key_is_redacted_however_a_reply_is_split() {
-        let text = format!("Your key is {KEY}, and again {KEY}{KEY}.");
+        let text = format!("Your key is {API_KEY}, and again {API_KEY}{API_KEY}.");
         let redacted = "Your key is [key], and again [key][key].";
         for length in 1..text.len() {
             let (first, second) = text.split_at(length);
-            assert_eq!(redact_pieces(KEY, &[first, second]), redacted);
+            assert_eq!(redact_pieces(API_KEY, &[first, second]), redacted);
         }
         let letters: Vec<_> = text.split_inclusive(|_: char| true).collect();
-        assert_eq!(redact_pieces(KEY, &letters), redacted);
+        assert_eq!(redact_pieces(API_KEY, &letters), redacted);
     }
 
     #[test]
     fn text_that_only_begins_like_a_key_is_unchanged() {
-        assert_eq!(redact_pieces(KEY, &["sk-t", "ea"]), "sk-tea");
-        assert_eq!(redact_pieces(KEY, &["the end is s"]), "the end is s");
+        assert_eq!(redact_pieces(API_KEY, &["sk-t", "ea"]), "sk-tea");
+        assert_eq!(redact_pieces(API_KEY, &["the end is s"]), "the end is s");
     }
 
     #[test]
     fn a_truncated_key_at_the_end_is_redacted() {
-        assert_eq!(redact_pieces(KEY, &["it is ", &KEY[..10]]), "it is [key]");
+        assert_eq!(redact_pieces(API_KEY, &["it is ", &API_KEY[..10]]), "it is [key]");
     }
 
     #[test]
@@ -169,14 +171,14 @@ mod tests {
     fn a_key_in_call_arguments_is_redacted_in_any_encoding() {
         let arguments = |text: &str| {
             let call = ToolCallRequest {
-                id: KEY.to_owned(),
+                id: API_KEY.to_owned(),
                 kind: FunctionKind::Function,
                 function: FunctionCall {
                     name: "f".to_owned(),
                     arguments: text.to_owned(),
                 },
             };
-            match redactor(KEY).redact_event(StreamEvent::ToolCall(call)) {
+            match redactor(API_KEY).redact_event(StreamEvent::ToolCall(call)) {
                 Some(StreamEvent::ToolCall(call)) => {
                     assert_eq!(call.id, "[key]");
                     call.function.arguments
@@ -184,31 +186,31 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        let escaped = KEY.replace('-', "\\u002d");
+        let escaped = API_KEY.replace('-', "\\u002d");
         assert_eq!(arguments(&format!("{{\"a\": [\"{escaped}\"]}}")), r#"{"a":["[key]"]}"#);
-        assert_eq!(arguments(&format!("{{ \"{KEY}\" : 1 }}")), r#"{"[key]":1}"#);
-        assert_eq!(arguments(&format!("not JSON: {KEY}")), "not JSON: [key]");
+        assert_eq!(arguments(&format!("{{ \"{API_KEY}\" : 1 }}")), r#"{"[key]":1}"#);
+        assert_eq!(arguments(&format!("not JSON: {API_KEY}")), "not JSON: [key]");
         assert_eq!(arguments("{ \"a\" : 1.50 }"), "{ \"a\" : 1.50 }");
     }
 
     #[test]
     fn a_key_in_state_metadata_or_thoughts_is_redacted() {
         let state = ProviderState {
-            wire: "w".to_owned(),
-            content: json!({"a": [KEY]}),
+            protocol: "some-protocol".to_owned(),
+            content: json!({"a": [API_KEY]}),
         };
         let metadata = LlmMetadata {
-            stop_reason: Some(StopReason::Other(KEY.to_owned())),
-            provider_raw_usage: Some(json!({KEY: KEY})),
+            stop_reason: Some(StopReason::Other(API_KEY.to_owned())),
+            provider_raw_usage: Some(json!({API_KEY: API_KEY})),
             ..LlmMetadata::default()
         };
         for event in [
             StreamEvent::State(state),
             StreamEvent::Metadata(metadata),
-            StreamEvent::Thinking(KEY.to_owned()),
+            StreamEvent::Thinking(API_KEY.to_owned()),
         ] {
-            let redacted = format!("{:?}", redactor(KEY).redact_event(event));
-            assert!(redacted.contains("[key]") && !redacted.contains(KEY), "{redacted}");
+            let redacted = format!("{:?}", redactor(API_KEY).redact_event(event));
+            assert!(redacted.contains("[key]") && !redacted.contains(API_KEY), "{redacted}");
         }
     }
 
@@ -218,7 +220,7 @@ mod tests {
             let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
             let text = pieces.concat();
             prop_assume!(!text.contains("sk-tes"));
-            prop_assert_eq!(redact_pieces(KEY, &pieces), text);
+            prop_assert_eq!(redact_pieces(API_KEY, &pieces), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Prepares requests to a provider, and interprets its error replies.
+//! Prepares the HTTP requests to a provider, and interprets its error replies.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -13,7 +13,7 @@ use crate::fault::{error, not_configured};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::protocol::fault::{error_from_body, refuses_tools};
 use crate::protocol::{KeyHeader, ProtocolCall, calls_as_text};
-use crate::provider::Remote;
+use crate::provider::RemoteProvider;
 use crate::retry::requested_delay;
 
 /// A request that is ready to be sent.
@@ -21,13 +21,18 @@ pub(super) struct PreparedRequest {
     pub(super) http_request: HttpRequest,
     /// Number of characters of the body, without files. The size of a file is unrelated to its number of tokens.
     pub(super) characters: usize,
-    /// Whether the request offers tools as function calls, not as text.
+    /// Whether the request offers tools as function calls, not only in the text of the prompt.
     pub(super) has_tools: bool,
 }
 
-/// Prepares the request. For a model without function calls, the calls of earlier turns become text.
-pub(super) fn prepare(remote: &Remote, model_id: &str, request: &ModelRequest) -> Result<PreparedRequest, ModelError> {
-    let capabilities = remote.abilities.for_model(model_id);
+/// Prepares the request to a model. If the model does not support function calls, the request offers no tools, and the calls of
+/// earlier turns become text.
+pub(super) fn prepare(
+    remote: &RemoteProvider,
+    model_id: &str,
+    request: &ModelRequest,
+) -> Result<PreparedRequest, ModelError> {
+    let capabilities = remote.capabilities.for_model(model_id);
     let vision = capabilities.contains(&ModelCapability::Vision);
     let request = if capabilities.contains(&ModelCapability::ToolUse) {
         Cow::Borrowed(request)
@@ -35,7 +40,7 @@ pub(super) fn prepare(remote: &Remote, model_id: &str, request: &ModelRequest) -
         Cow::Owned(calls_as_text(request))
     };
     let request = request.as_ref();
-    let encoded = remote.codec.request(&ProtocolCall {
+    let encoded = remote.codec.encode_request(&ProtocolCall {
         model_id,
         request,
         stream: remote.stream,
@@ -68,13 +73,13 @@ pub(super) fn prepare(remote: &Remote, model_id: &str, request: &ModelRequest) -
     })
 }
 
-/// Creates the request for the list of models.
-pub(super) fn list_request(remote: &Remote) -> Result<HttpRequest, ModelError> {
+/// Creates the request for the list of models that the provider has.
+pub(super) fn list_request(remote: &RemoteProvider) -> Result<HttpRequest, ModelError> {
     get_request(remote, remote.codec.models_path())
 }
 
 /// Creates a GET request for `path`.
-pub(super) fn get_request(remote: &Remote, path: &str) -> Result<HttpRequest, ModelError> {
+pub(super) fn get_request(remote: &RemoteProvider, path: &str) -> Result<HttpRequest, ModelError> {
     Ok(HttpRequest {
         method: Method::GET,
         url: url(remote, path)?,
@@ -85,7 +90,7 @@ pub(super) fn get_request(remote: &Remote, path: &str) -> Result<HttpRequest, Mo
 }
 
 /// Returns the headers of every request, with the key.
-fn headers(remote: &Remote) -> Result<HeaderMap, ModelError> {
+fn headers(remote: &RemoteProvider) -> Result<HeaderMap, ModelError> {
     let mut headers = remote.headers.clone();
     for (name, value) in remote.codec.headers() {
         headers.insert(header_name(name)?, header_value(&value)?);
@@ -116,7 +121,7 @@ fn header_value(value: &str) -> Result<HeaderValue, ModelError> {
     HeaderValue::from_str(value).map_err(|_cause| not_configured("a header has a character that is not allowed"))
 }
 
-fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
+fn url(remote: &RemoteProvider, path: &str) -> Result<Url, ModelError> {
     let base = remote.base_url.as_str().trim_end_matches('/');
     Url::parse(&format!("{base}/{path}")).map_err(|cause| {
         not_configured(format!(
@@ -126,22 +131,22 @@ fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
     })
 }
 
-/// The error for a request that the provider did not fulfil.
-pub(super) struct RefusedRequest {
+/// A reply that reports an error instead of fulfilling the request.
+pub(super) struct ErrorReply {
     pub(super) error: ModelError,
     /// Whether the provider refused the tools of the request.
     pub(super) refuses_tools: bool,
 }
 
-/// Reads the reply to a request that the provider did not fulfil: an error status or a redirect.
-pub(super) async fn read_refusal(remote: &Remote, response: &mut HttpResponse) -> RefusedRequest {
+/// Reads a reply with an error status or a redirect.
+pub(super) async fn read_error_reply(remote: &RemoteProvider, response: &mut HttpResponse) -> ErrorReply {
     if (300..400).contains(&response.status) {
         let error = not_configured(format!(
             "`{}` answered with a redirect (HTTP status {}); redirects are not followed; correct `base_url`",
             response.host(),
             response.status
         ));
-        return RefusedRequest {
+        return ErrorReply {
             error,
             refuses_tools: false,
         };
@@ -155,14 +160,14 @@ pub(super) async fn read_refusal(remote: &Remote, response: &mut HttpResponse) -
     if let Some(wait) = requested_delay(&response.headers, SystemTime::now()) {
         error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
     }
-    RefusedRequest {
+    ErrorReply {
         error,
         refuses_tools: refuses_tools(response.status, &body),
     }
 }
 
-/// Creates the error for a web page instead of a response.
-pub(super) fn web_page(response: &HttpResponse) -> ModelError {
+/// Creates the error of a reply that is a web page.
+pub(super) fn web_page_error(response: &HttpResponse) -> ModelError {
     let message = format!(
         "`{}` answered with a web page; correct `base_url`, which often ends in `/v1`",
         response.host()
@@ -171,7 +176,7 @@ pub(super) fn web_page(response: &HttpResponse) -> ModelError {
 }
 
 /// Adds the model and hints to an error, and redacts secrets.
-pub(super) fn explain(remote: &Remote, model_id: &str, error: &ModelError) -> ModelError {
+pub(super) fn explain_error(remote: &RemoteProvider, model_id: &str, error: &ModelError) -> ModelError {
     let hint = match error.code {
         ModelErrorCode::AuthenticationError => match remote.key.secret {
             Some(_) => format!(" (the key is from {})", remote.key.source),
@@ -180,7 +185,7 @@ pub(super) fn explain(remote: &Remote, model_id: &str, error: &ModelError) -> Mo
         ModelErrorCode::ModelNotFound => " (`art doctor` shows similar names)".to_owned(),
         _ => String::new(),
     };
-    let message = remote.redactor.clean(&error.message);
+    let message = remote.redactor.clean_line(&error.message);
     ModelError {
         message: format!("`{}:{model_id}`: {}{hint}", remote.name, message.trim_end_matches('.')),
         ..error.clone()

@@ -8,11 +8,12 @@ use tokio::io::AsyncWriteExt;
 use super::*;
 use crate::engine::{Probe, ReasoningEngine};
 use crate::model::collect;
-use crate::provider::registry;
+use crate::provider::create_providers;
 use crate::remote::probe::check_key;
 use crate::settings::EngineLimits;
 use crate::testing::{
-    CHAT_END, KEY, Server, Step, chat, environment, http, piece, request, settings, stream_head, token,
+    API_KEY, CHAT_END, Server, ServerAction, chat_reply, environment, http_reply, request, settings, stream_head,
+    text_event, token,
 };
 
 use ModelErrorCode::{
@@ -29,32 +30,36 @@ fn limits() -> EngineLimits {
     }
 }
 
+/// Creates an engine with one provider, `p` at `base_url`.
 fn engine(base_url: String, limits: EngineLimits) -> ReasoningEngine {
     ReasoningEngine::new(settings(base_url, limits), environment).unwrap()
 }
 
+/// Returns the events of a call of the default model of the provider `p`.
 async fn call_events(engine: &ReasoningEngine) -> Vec<StreamEvent> {
     let config = engine.resolve("p").unwrap();
     engine.call(&config, request()).collect().await
 }
 
-/// Returns the events of a call to a server that performs `steps`.
-async fn events(steps: Vec<Step>, limits: EngineLimits) -> Vec<StreamEvent> {
-    let server = Server::start(vec![steps]).await;
+/// Returns the events of a call of a model whose server performs `actions`, and checks that no event contains the key.
+async fn events_after_actions(actions: Vec<ServerAction>, limits: EngineLimits) -> Vec<StreamEvent> {
+    let server = Server::start(vec![actions]).await;
     let events = call_events(&engine(server.base_url(), limits)).await;
-    assert!(!format!("{events:?}").contains(KEY));
+    assert!(!format!("{events:?}").contains(API_KEY));
     events
 }
 
-async fn steps_error(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
-    match events(steps, limits).await.pop() {
+/// Returns the error with which a call ends, if the server performs `actions`.
+async fn error_after_actions(actions: Vec<ServerAction>, limits: EngineLimits) -> ModelError {
+    match events_after_actions(actions, limits).await.pop() {
         Some(StreamEvent::Error(error)) => error,
         other => panic!("no error, but {other:?}"),
     }
 }
 
-async fn reply_error(reply: Vec<u8>) -> ModelError {
-    steps_error(vec![Step::Send(reply)], limits()).await
+/// Returns the error with which a call ends, if the server sends `reply`.
+async fn error_of_reply(reply: Vec<u8>) -> ModelError {
+    error_after_actions(vec![ServerAction::Send(reply)], limits()).await
 }
 
 /// Returns the message without the port, which differs in each run.
@@ -68,6 +73,7 @@ fn without_port(message: &str) -> String {
     text
 }
 
+/// Returns the text of a reply.
 fn joined_text(events: &[StreamEvent]) -> String {
     let texts = events.iter().filter_map(|event| match event {
         StreamEvent::Token(text) => Some(text.as_str()),
@@ -78,7 +84,7 @@ fn joined_text(events: &[StreamEvent]) -> String {
 
 #[tokio::test]
 async fn a_reply_streams_and_missing_counts_are_estimated() {
-    let events = events(vec![Step::Send(chat("I am well."))], limits()).await;
+    let events = events_after_actions(vec![ServerAction::Send(chat_reply("I am well."))], limits()).await;
     assert_eq!(events[0], token("I am well."));
     let Some(StreamEvent::Metadata(metadata)) = events.get(1) else {
         panic!("no counts: {events:?}")
@@ -94,8 +100,8 @@ async fn a_reply_streams_and_missing_counts_are_estimated() {
 }
 
 #[tokio::test]
-async fn a_request_has_the_key_the_version_and_the_configured_headers() {
-    let server = Server::replying(chat("hi")).await;
+async fn a_request_has_the_key_the_user_agent_and_the_configured_headers() {
+    let server = Server::replying(chat_reply("hi")).await;
     let mut settings = settings(server.base_url(), limits());
     let provider = settings.providers.get_mut("p").unwrap();
     provider.headers.insert("X-Title".to_owned(), "mine".to_owned());
@@ -107,7 +113,7 @@ async fn a_request_has_the_key_the_version_and_the_configured_headers() {
         "{request}"
     );
     for line in [
-        &format!("authorization: bearer {KEY}"),
+        &format!("authorization: bearer {API_KEY}"),
         "content-type: application/json",
         "accept: text/event-stream",
         "x-title: mine",
@@ -122,7 +128,7 @@ async fn a_request_has_the_key_the_version_and_the_configured_headers() {
 async fn files_do_not_count_in_the_token_estimate_of_a_request() {
     let mut counts = Vec::new();
     for (media_type, length) in [("image/png", 40_000), ("application/zip", 40_000), ("image/png", 4)] {
-        let server = Server::replying(chat("hi")).await;
+        let server = Server::replying(chat_reply("hi")).await;
         let mut settings = settings(server.base_url(), limits());
         settings.providers.get_mut("p").unwrap().vision = Some(true);
         let engine = ReasoningEngine::new(settings, environment).unwrap();
@@ -143,7 +149,12 @@ async fn files_do_not_count_in_the_token_estimate_of_a_request() {
 async fn a_json_reply_is_read_whether_or_not_a_stream_was_requested() {
     let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],
         "usage":{"prompt_tokens":5,"completion_tokens":1}}"#;
-    let server = Server::replying(http(200, "content-type: application/json; charset=utf-8\r\n", body)).await;
+    let server = Server::replying(http_reply(
+        200,
+        "content-type: application/json; charset=utf-8\r\n",
+        body,
+    ))
+    .await;
     for stream in [true, false] {
         let mut settings = settings(server.base_url(), limits());
         settings.providers.get_mut("p").unwrap().stream = Some(stream);
@@ -177,7 +188,11 @@ async fn an_http_status_determines_the_error_code() {
     ];
     for (status, code) in table {
         for body in ["", "{}", "not json", "[1]", r#"{"error":{"message":"so it is"}}"#] {
-            assert_eq!(reply_error(http(status, "", body)).await.code, code, "{status} {body}");
+            assert_eq!(
+                error_of_reply(http_reply(status, "", body)).await.code,
+                code,
+                "{status} {body}"
+            );
         }
     }
 }
@@ -194,7 +209,7 @@ async fn only_temporary_errors_are_retried() {
         (503, 3),
         (529, 3),
     ] {
-        let server = Server::replying(http(status, "", "{}")).await;
+        let server = Server::replying(http_reply(status, "", "{}")).await;
         let limits = EngineLimits {
             max_retries: 2,
             ..limits()
@@ -207,7 +222,7 @@ async fn only_temporary_errors_are_retried() {
 // `max_retries = 0` means one attempt (A85, R1).
 #[tokio::test]
 async fn without_retries_there_is_one_attempt() {
-    let server = Server::replying(http(503, "", "{}")).await;
+    let server = Server::replying(http_reply(503, "", "{}")).await;
     let events = call_events(&engine(server.base_url(), limits())).await;
     assert!(matches!(events.as_slice(), [StreamEvent::Error(_)]), "{events:?}");
     assert_eq!(server.requests().len(), 1);
@@ -216,7 +231,7 @@ async fn without_retries_there_is_one_attempt() {
 // An invalid request causes an error event, not a panic (A72).
 #[tokio::test]
 async fn a_request_that_cannot_be_encoded_is_not_sent() {
-    let server = Server::replying(chat("hi")).await;
+    let server = Server::replying(chat_reply("hi")).await;
     let engine = engine(server.base_url(), limits());
     let mut request = request();
     let tool = serde_json::json!({"name": "broken", "description": "Breaks.", "inputSchema": "any"});
@@ -232,7 +247,10 @@ async fn a_request_that_cannot_be_encoded_is_not_sent() {
 
 #[tokio::test]
 async fn a_retry_is_reported_and_may_succeed() {
-    let script = vec![vec![Step::Send(http(503, "", "{}"))], vec![Step::Send(chat("hi"))]];
+    let script = vec![
+        vec![ServerAction::Send(http_reply(503, "", "{}"))],
+        vec![ServerAction::Send(chat_reply("hi"))],
+    ];
     let server = Server::start(script).await;
     let limits = EngineLimits {
         max_retries: 3,
@@ -256,21 +274,21 @@ fn error_body(message: &str) -> String {
 
 #[tokio::test]
 async fn errors_are_one_line_with_the_model_and_the_cause() {
-    let key = format!("Incorrect API key provided: {KEY}.");
+    let key = format!("Incorrect API key provided: {API_KEY}.");
     let replies = [
-        http(401, "", &error_body(&key)),
-        http(404, "", &error_body("The model does not exist")),
-        http(429, "retry-after: 7200\r\n", &error_body("Rate limit reached")),
-        http(402, "", &error_body("Insufficient credits")),
-        http(400, "", &error_body("maximum context length is 8192 tokens")),
-        http(500, "", "<html>oops</html>"),
-        http(301, "location: https://elsewhere.example/\r\n", ""),
-        http(200, "content-type: text/html\r\n", "<html>Welcome</html>"),
-        http(200, "content-type: application/json\r\n", "{"),
+        http_reply(401, "", &error_body(&key)),
+        http_reply(404, "", &error_body("The model does not exist")),
+        http_reply(429, "retry-after: 7200\r\n", &error_body("Rate limit reached")),
+        http_reply(402, "", &error_body("Insufficient credits")),
+        http_reply(400, "", &error_body("maximum context length is 8192 tokens")),
+        http_reply(500, "", "<html>oops</html>"),
+        http_reply(301, "location: https://elsewhere.example/\r\n", ""),
+        http_reply(200, "content-type: text/html\r\n", "<html>Welcome</html>"),
+        http_reply(200, "content-type: application/json\r\n", "{"),
     ];
     let mut texts = Vec::new();
     for reply in replies {
-        texts.push(without_port(&reply_error(reply).await.message));
+        texts.push(without_port(&error_of_reply(reply).await.message));
     }
     insta::assert_snapshot!(texts.join("\n"), @r"
     `p:m`: the provider did not accept the key; check it and its rights: Incorrect API key provided: [key] (the key is from environment variable `P_KEY`)
@@ -287,26 +305,27 @@ async fn errors_are_one_line_with_the_model_and_the_cause() {
 
 #[tokio::test]
 async fn a_key_in_an_error_is_redacted() {
+    // Some texts are so long that the limit of an error message cuts the key.
     let texts = [
-        format!("bad key {KEY}"),
-        KEY.to_owned(),
-        format!("{}{KEY}", "x".repeat(190)),
-        format!("{{\"error\":\"{KEY}\"}}"),
+        format!("bad key {API_KEY}"),
+        API_KEY.to_owned(),
+        format!("{}{API_KEY}", "x".repeat(190)),
+        format!("{{\"error\":\"{API_KEY}\"}}"),
         format!(
-            "{{\"error\":{{\"message\":\"{} {KEY}\",\"code\":\"{KEY}\"}}}}",
+            "{{\"error\":{{\"message\":\"{} {API_KEY}\",\"code\":\"{API_KEY}\"}}}}",
             "x".repeat(185)
         ),
     ];
     for text in texts {
         let event = format!("data: {text}\n\n").into_bytes();
         let replies = [
-            http(401, "", &text),
-            http(400, &format!("x-key: {KEY}\r\nlocation: {KEY}\r\n"), &text),
-            http(200, "content-type: application/json\r\n", &text),
+            http_reply(401, "", &text),
+            http_reply(400, &format!("x-key: {API_KEY}\r\nlocation: {API_KEY}\r\n"), &text),
+            http_reply(200, "content-type: application/json\r\n", &text),
             [stream_head(), event].concat(),
         ];
         for reply in replies {
-            let error = reply_error(reply).await;
+            let error = error_of_reply(reply).await;
             assert!(!format!("{error:?} {error}").contains("sk-testing"), "{error}");
         }
     }
@@ -314,7 +333,7 @@ async fn a_key_in_an_error_is_redacted() {
 
 #[tokio::test]
 async fn the_requested_delay_is_part_of_the_error() {
-    let error_for = |header: &str| reply_error(http(429, &format!("{header}\r\n"), "{}"));
+    let error_for = |header: &str| error_of_reply(http_reply(429, &format!("{header}\r\n"), "{}"));
     assert_eq!(error_for("retry-after: 7").await.retry_after_ms, Some(7000));
     assert_eq!(error_for("retry-after-ms: 250").await.retry_after_ms, Some(250));
     assert_eq!(error_for("retry-after: -1").await.retry_after_ms, None);
@@ -327,11 +346,11 @@ async fn the_requested_delay_is_part_of_the_error() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let other = Server::replying(chat("stolen")).await;
+    let other = Server::replying(chat_reply("stolen")).await;
     for status in [301, 302, 303, 307, 308] {
         let location = format!("location: {}/chat/completions\r\n", other.base_url());
         assert_eq!(
-            reply_error(http(status, &location, "")).await.code,
+            error_of_reply(http_reply(status, &location, "")).await.code,
             ProviderNotConfigured
         );
     }
@@ -341,8 +360,9 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn cookies_are_not_stored() {
     let mut reply = stream_head();
+    // Replace the blank line after the headers by another header.
     reply.truncate(reply.len() - 2);
-    reply.extend(format!("set-cookie: a=b\r\n\r\n{}{CHAT_END}", piece("hi")).into_bytes());
+    reply.extend(format!("set-cookie: a=b\r\n\r\n{}{CHAT_END}", text_event("hi")).into_bytes());
     let server = Server::replying(reply).await;
     let engine = engine(server.base_url(), limits());
     for _ in 0..2 {
@@ -355,11 +375,11 @@ async fn cookies_are_not_stored() {
 
 #[tokio::test]
 async fn an_interrupted_stream_has_its_events_and_an_error() {
-    let head = [stream_head(), piece("half").into_bytes()].concat();
+    let head = [stream_head(), text_event("half").into_bytes()].concat();
     let tails: [&[u8]; 4] = [b"", b"data: {\"choices\":[{\"del", b"data: \xe2\x82", b"\n\n\n"];
     for tail in tails {
-        let steps = vec![Step::Send([&head, tail].concat())];
-        let events = events(steps, limits()).await;
+        let actions = vec![ServerAction::Send([&head, tail].concat())];
+        let events = events_after_actions(actions, limits()).await;
         assert_eq!(joined_text(&events), "half");
         let Some(StreamEvent::Error(error)) = events.last() else {
             panic!("no error: {events:?}")
@@ -371,8 +391,12 @@ async fn an_interrupted_stream_has_its_events_and_an_error() {
 #[tokio::test]
 async fn any_line_end_is_accepted_and_comments_are_skipped() {
     for end in ["\n", "\r\n", "\r"] {
-        let body = format!(": hello\n\n{}{}{CHAT_END}", piece("a"), piece("b")).replace('\n', end);
-        let events = events(vec![Step::Send([stream_head(), body.into_bytes()].concat())], limits()).await;
+        let body = format!(": hello\n\n{}{}{CHAT_END}", text_event("a"), text_event("b")).replace('\n', end);
+        let events = events_after_actions(
+            vec![ServerAction::Send([stream_head(), body.into_bytes()].concat())],
+            limits(),
+        )
+        .await;
         assert_eq!(joined_text(&events), "ab", "{end:?}");
         assert_eq!(events.last(), Some(&StreamEvent::End));
     }
@@ -380,8 +404,11 @@ async fn any_line_end_is_accepted_and_comments_are_skipped() {
 
 #[tokio::test]
 async fn a_reply_may_arrive_byte_by_byte() {
-    let steps = chat("grün").chunks(1).map(|byte| Step::Send(byte.to_vec())).collect();
-    assert_eq!(joined_text(&events(steps, limits()).await), "grün");
+    let actions = chat_reply("grün")
+        .chunks(1)
+        .map(|byte| ServerAction::Send(byte.to_vec()))
+        .collect();
+    assert_eq!(joined_text(&events_after_actions(actions, limits()).await), "grün");
 }
 
 #[tokio::test]
@@ -390,10 +417,10 @@ async fn a_reply_that_is_too_long_is_refused() {
         max_reply_bytes: 10_000,
         ..limits()
     };
-    let long = piece(&"x".repeat(20_000)).into_bytes();
-    let complete = http(200, "content-type: application/json\r\n", &"x".repeat(20_000));
+    let long = text_event(&"x".repeat(20_000)).into_bytes();
+    let complete = http_reply(200, "content-type: application/json\r\n", &"x".repeat(20_000));
     for reply in [[stream_head(), long].concat(), complete] {
-        let error = steps_error(vec![Step::Send(reply)], limits).await;
+        let error = error_after_actions(vec![ServerAction::Send(reply)], limits).await;
         assert_eq!(error.code, InvalidResponse);
         assert!(error.message.contains("is longer than 10000 bytes"), "{error}");
     }
@@ -405,19 +432,28 @@ async fn a_reply_that_does_not_stream_has_at_most_two_mebibytes() {
         let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
         reply.to_owned() + &" ".repeat(length - reply.len())
     };
-    let reply_with = |body: &str| vec![Step::Send(http(200, "content-type: application/json\r\n", body))];
-    assert_eq!(joined_text(&events(reply_with(&body(2 << 20)), limits()).await), "hi");
-    let error = steps_error(reply_with(&body((2 << 20) + 1)), limits()).await;
+    let reply_with = |body: &str| {
+        vec![ServerAction::Send(http_reply(
+            200,
+            "content-type: application/json\r\n",
+            body,
+        ))]
+    };
+    assert_eq!(
+        joined_text(&events_after_actions(reply_with(&body(2 << 20)), limits()).await),
+        "hi"
+    );
+    let error = error_after_actions(reply_with(&body((2 << 20) + 1)), limits()).await;
     assert_eq!(error.code, InvalidResponse);
     assert!(error.message.contains("is longer than 2097152 bytes"), "{error}");
-    let (probe, _) = probe(http(200, "", &body((2 << 20) + 1))).await;
+    let (probe, _) = probe(http_reply(200, "", &body((2 << 20) + 1))).await;
     assert_eq!(probe.error.unwrap().code, InvalidResponse);
 }
 
 #[tokio::test]
 async fn an_event_of_ten_mebibytes_is_refused() {
-    let long = piece(&"x".repeat(10 << 20)).into_bytes();
-    let error = steps_error(vec![Step::Send([stream_head(), long].concat())], limits()).await;
+    let long = text_event(&"x".repeat(10 << 20)).into_bytes();
+    let error = error_after_actions(vec![ServerAction::Send([stream_head(), long].concat())], limits()).await;
     assert_eq!(error.code, InvalidResponse);
 }
 
@@ -428,29 +464,37 @@ async fn an_endless_error_body_is_read_in_part() {
         max_error_bytes: 100,
         ..limits()
     };
-    let error = steps_error(vec![Step::Send(head), Step::Drip(b'x')], limits).await;
+    let error = error_after_actions(vec![ServerAction::Send(head), ServerAction::Drip(b'x')], limits).await;
     assert_eq!(error.code, NetworkError);
 }
 
 #[tokio::test]
 async fn the_wait_for_a_silent_provider_is_limited() {
-    let no_head = EngineLimits {
+    let short_header_timeout = EngineLimits {
         header_timeout_ms: 30,
         ..limits()
     };
-    let no_more = EngineLimits {
+    let short_idle_timeout = EngineLimits {
         idle_timeout_ms: 30,
         ..limits()
     };
-    let half = [stream_head(), piece("half").into_bytes()].concat();
+    let half = [stream_head(), text_event("half").into_bytes()].concat();
     let error_head = b"HTTP/1.1 503 Oops\r\ncontent-length: 9\r\n\r\n".to_vec();
     let mut texts = Vec::new();
-    for (steps, limits, code) in [
-        (vec![Step::Hang], no_head, Timeout),
-        (vec![Step::Send(half), Step::Hang], no_more, Timeout),
-        (vec![Step::Send(error_head), Step::Hang], no_more, NetworkError),
+    for (actions, limits, code) in [
+        (vec![ServerAction::Hang], short_header_timeout, Timeout),
+        (
+            vec![ServerAction::Send(half), ServerAction::Hang],
+            short_idle_timeout,
+            Timeout,
+        ),
+        (
+            vec![ServerAction::Send(error_head), ServerAction::Hang],
+            short_idle_timeout,
+            NetworkError,
+        ),
     ] {
-        let error = steps_error(steps, limits).await;
+        let error = error_after_actions(actions, limits).await;
         assert_eq!(error.code, code);
         texts.push(without_port(&error.message));
     }
@@ -463,17 +507,24 @@ async fn the_wait_for_a_silent_provider_is_limited() {
 
 #[tokio::test]
 async fn an_endless_reply_times_out() {
-    let quick = EngineLimits {
+    let short_total_timeout = EngineLimits {
         total_timeout_ms: 1000,
         ..limits()
     };
-    let error = steps_error(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
+    let error = error_after_actions(
+        vec![ServerAction::Send(stream_head()), ServerAction::Drip(b'\n')],
+        short_total_timeout,
+    )
+    .await;
     assert_eq!(error.code, Timeout);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: the reply of `127.0.0.1:PORT` did not end within 1 s; ask for a shorter reply");
 }
 
 /// Returns the events of a call to a provider that does not stream, and the number of requests that it received.
-async fn events_without_stream(script: Vec<Vec<Step>>, limits: EngineLimits) -> (Vec<StreamEvent>, usize) {
+async fn events_and_request_count_without_stream(
+    script: Vec<Vec<ServerAction>>,
+    limits: EngineLimits,
+) -> (Vec<StreamEvent>, usize) {
     let server = Server::start(script).await;
     let mut settings = settings(server.base_url(), limits);
     settings.providers.get_mut("p").unwrap().stream = Some(false);
@@ -489,31 +540,32 @@ async fn only_the_total_timeout_applies_without_streaming() {
         ..limits()
     };
     let body = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
-    let reply = http(200, "content-type: application/json\r\n", body);
+    let reply = http_reply(200, "content-type: application/json\r\n", body);
     let (head, rest) = reply.split_at(reply.len() - 3);
-    let pause = Step::Pause(Duration::from_millis(50));
-    let steps = vec![
+    let pause = ServerAction::Pause(Duration::from_millis(50));
+    let actions = vec![
         pause.clone(),
-        Step::Send(head.to_vec()),
+        ServerAction::Send(head.to_vec()),
         pause,
-        Step::Send(rest.to_vec()),
+        ServerAction::Send(rest.to_vec()),
     ];
-    let (events, _) = events_without_stream(vec![steps], limits).await;
+    let (events, _) = events_and_request_count_without_stream(vec![actions], limits).await;
     assert_eq!(joined_text(&events), "hi");
 }
 
 #[tokio::test]
 async fn a_timeout_without_streaming_is_not_retried() {
-    let quick = EngineLimits {
+    let short_total_timeout = EngineLimits {
         total_timeout_ms: 100,
         max_retries: 3,
         ..limits()
     };
-    let (events, requests) = events_without_stream(vec![vec![Step::Hang]], quick).await;
+    let (events, request_count) =
+        events_and_request_count_without_stream(vec![vec![ServerAction::Hang]], short_total_timeout).await;
     assert!(matches!(&events[..], [StreamEvent::Error(error)] if error.code == Timeout));
-    assert_eq!(requests, 1);
-    let script = vec![vec![Step::Send(http(503, "", "{}"))]];
-    let (_, requests) = events_without_stream(
+    assert_eq!(request_count, 1);
+    let script = vec![vec![ServerAction::Send(http_reply(503, "", "{}"))]];
+    let (_, request_count) = events_and_request_count_without_stream(
         script,
         EngineLimits {
             max_retries: 3,
@@ -521,17 +573,21 @@ async fn a_timeout_without_streaming_is_not_retried() {
         },
     )
     .await;
-    assert_eq!(requests, 4, "other failures are retried");
+    assert_eq!(request_count, 4, "other failures are retried");
 }
 
 #[tokio::test]
 async fn a_connection_reset_is_a_network_error() {
-    let half = [stream_head(), piece("half").into_bytes()].concat();
-    for steps in [vec![Step::Reset], vec![Step::Send(half), Step::Reset]] {
-        assert_eq!(steps_error(steps, limits()).await.code, NetworkError);
+    let half = [stream_head(), text_event("half").into_bytes()].concat();
+    for actions in [
+        vec![ServerAction::Reset],
+        vec![ServerAction::Send(half), ServerAction::Reset],
+    ] {
+        assert_eq!(error_after_actions(actions, limits()).await.code, NetworkError);
     }
 }
 
+/// Returns a port on which no server listens.
 async fn closed_port() -> u16 {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     listener.local_addr().unwrap().port()
@@ -546,7 +602,7 @@ async fn a_refused_connection_is_a_network_error() {
     };
     assert_eq!(error.code, NetworkError);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` refused the connection; start the server there, or correct `base_url`");
-    assert!(error.unread);
+    assert!(error.request_not_read);
 }
 
 #[tokio::test]
@@ -555,7 +611,7 @@ async fn a_server_without_tls_is_a_network_error() {
     let base_url = format!("https://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(&http(400, "", "no TLS here")).await.unwrap();
+        stream.write_all(&http_reply(400, "", "no TLS here")).await.unwrap();
     });
     let events = call_events(&engine(base_url, limits())).await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
@@ -568,8 +624,8 @@ async fn a_server_without_tls_is_a_network_error() {
 #[tokio::test]
 async fn dropping_a_stream_frees_its_slot() {
     let server = Server::start(vec![vec![
-        Step::Send([stream_head(), piece("a").into_bytes()].concat()),
-        Step::Drip(b'\n'),
+        ServerAction::Send([stream_head(), text_event("a").into_bytes()].concat()),
+        ServerAction::Drip(b'\n'),
     ]])
     .await;
     let mut settings = settings(server.base_url(), limits());
@@ -585,7 +641,7 @@ async fn dropping_a_stream_frees_its_slot() {
 
 #[tokio::test]
 async fn without_a_key_nothing_is_sent() {
-    let server = Server::replying(chat("hi")).await;
+    let server = Server::replying(chat_reply("hi")).await;
     let engine = ReasoningEngine::new(settings(server.base_url(), limits()), |_| None).unwrap();
     let events = call_events(&engine).await;
     assert!(matches!(&events[..], [StreamEvent::Error(error)] if error.code == ProviderNotConfigured));
@@ -594,32 +650,33 @@ async fn without_a_key_nothing_is_sent() {
 
 #[tokio::test]
 async fn debug_and_json_output_have_no_key() {
-    let server = Server::replying(chat("hi")).await;
+    let server = Server::replying(chat_reply("hi")).await;
     let engine = engine(server.base_url(), limits());
     let config = engine.resolve("p").unwrap();
     call_events(&engine).await;
     let info = engine.describe(&config).unwrap();
     assert_eq!(info.provider.key.as_deref(), Some("environment variable `P_KEY`"));
     let texts = format!("{engine:?} {info:?} {:?} {config:?}", engine.providers());
-    assert!(!texts.contains(KEY));
-    assert!(!serde_json::to_string(&info).unwrap().contains(KEY));
+    assert!(!texts.contains(API_KEY));
+    assert!(!serde_json::to_string(&info).unwrap().contains(API_KEY));
 }
 
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
+/// Probes a server that sends `reply`. Returns the result, and the requests that the server received.
 async fn probe(reply: Vec<u8>) -> (Probe, Vec<String>) {
     let server = Server::replying(reply).await;
     let engine = engine(server.base_url(), limits());
     let probe = engine.probe(&engine.resolve("p").unwrap(), MAX_WAIT).await;
-    assert!(!format!("{probe:?}").contains(KEY));
+    assert!(!format!("{probe:?}").contains(API_KEY));
     (probe, server.requests())
 }
 
-const LIST: &str = r#"{"data":[{"id":"m"},{"id":"n:latest"}]}"#;
+const MODEL_LIST: &str = r#"{"data":[{"id":"m"},{"id":"n:latest"}]}"#;
 
 #[tokio::test]
 async fn a_probe_reads_the_list_of_models() {
-    let (probe, requests) = probe(http(200, "content-type: application/json\r\n", LIST)).await;
+    let (probe, requests) = probe(http_reply(200, "content-type: application/json\r\n", MODEL_LIST)).await;
     assert!(probe.reachable && probe.error.is_none());
     assert_eq!((probe.key_accepted, probe.model_listed), (None, Some(true)));
     assert_eq!(probe.models, ["m", "n:latest"]);
@@ -629,18 +686,18 @@ async fn a_probe_reads_the_list_of_models() {
 #[tokio::test]
 async fn a_key_is_checked_by_the_reply_of_a_protected_path() {
     let rows = [
-        (http(200, "", "{}"), Some(true), None),
+        (http_reply(200, "", "{}"), Some(true), None),
         (
-            http(401, "", &error_body("no such key")),
+            http_reply(401, "", &error_body("no such key")),
             Some(false),
             Some(AuthenticationError),
         ),
-        (http(404, "", ""), None, None),
+        (http_reply(404, "", ""), None, None),
     ];
     for (reply, accepted, code) in rows {
         let server = Server::replying(reply).await;
-        let all = registry(&settings(server.base_url(), limits()), &environment, &[]).unwrap();
-        let remote = all["p"].as_remote().unwrap();
+        let providers = create_providers(&settings(server.base_url(), limits()), &environment, &[]).unwrap();
+        let remote = providers["p"].as_remote().unwrap();
         let probe = check_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
         assert_eq!(
             (probe.key_accepted, probe.error.map(|error| error.code)),
@@ -654,7 +711,7 @@ async fn a_key_is_checked_by_the_reply_of_a_protected_path() {
 #[tokio::test]
 async fn costs_reported_by_another_server_are_not_trusted() {
     let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"cost":0.0}}"#;
-    let server = Server::replying(http(200, "content-type: application/json\r\n", reply)).await;
+    let server = Server::replying(http_reply(200, "content-type: application/json\r\n", reply)).await;
     let mut settings = settings(server.base_url(), limits());
     let provider = settings.providers.remove("p").unwrap();
     settings.providers.insert("openrouter".to_owned(), provider);
@@ -666,7 +723,7 @@ async fn costs_reported_by_another_server_are_not_trusted() {
 
 #[tokio::test]
 async fn an_unlisted_model_is_an_error_of_the_probe() {
-    let (probe, _) = probe(http(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
+    let (probe, _) = probe(http_reply(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
     assert_eq!(probe.model_listed, Some(false));
     insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows similar names)");
 }
@@ -683,7 +740,7 @@ async fn a_list_may_name_a_model_with_a_tag_or_prefix() {
 
 #[tokio::test]
 async fn a_refused_key_is_reported() {
-    let (probe, _) = probe(http(401, "", &error_body("no such key"))).await;
+    let (probe, _) = probe(http_reply(401, "", &error_body("no such key"))).await;
     assert_eq!(
         (probe.reachable, probe.key_accepted, probe.model_listed),
         (true, Some(false), None)
@@ -694,9 +751,9 @@ async fn a_refused_key_is_reported() {
 #[tokio::test]
 async fn a_provider_without_a_list_is_reachable() {
     for reply in [
-        http(404, "", ""),
-        http(200, "content-type: text/html\r\n", "<html>"),
-        http(500, "", ""),
+        http_reply(404, "", ""),
+        http_reply(200, "content-type: text/html\r\n", "<html>"),
+        http_reply(500, "", ""),
     ] {
         let (probe, _) = probe(reply).await;
         assert_eq!(
@@ -705,7 +762,7 @@ async fn a_provider_without_a_list_is_reachable() {
         );
         assert!(probe.error.is_some());
     }
-    let (probe, _) = probe(http(200, "", "[]")).await;
+    let (probe, _) = probe(http_reply(200, "", "[]")).await;
     assert!(probe.error.is_none() && probe.model_listed.is_none());
 }
 
@@ -718,7 +775,7 @@ async fn a_provider_that_refuses_the_connection_is_unreachable() {
 
 #[tokio::test]
 async fn a_probe_respects_its_timeout() {
-    let server = Server::start(vec![vec![Step::Hang]]).await;
+    let server = Server::start(vec![vec![ServerAction::Hang]]).await;
     let engine = engine(server.base_url(), limits());
     let probe = engine
         .probe(&engine.resolve("p").unwrap(), Duration::from_millis(50))
@@ -730,8 +787,8 @@ async fn a_probe_respects_its_timeout() {
 }
 
 #[tokio::test]
-async fn more_concurrent_calls_than_slots_all_succeed() {
-    let server = Server::replying(chat("hi")).await;
+async fn calls_that_find_no_free_slot_wait_and_succeed() {
+    let server = Server::replying(chat_reply("hi")).await;
     let engine = engine(server.base_url(), limits());
     let calls: Vec<_> = (0..20).map(|_| call_events(&engine)).collect();
     let replies = tokio::time::timeout(Duration::from_secs(60), futures_util::future::join_all(calls))
@@ -743,7 +800,7 @@ async fn more_concurrent_calls_than_slots_all_succeed() {
 
 /// Returns the request that a provider with this protocol receives.
 async fn request_with_protocol(api: crate::Protocol) -> String {
-    let server = Server::replying(http(500, "", "")).await;
+    let server = Server::replying(http_reply(500, "", "")).await;
     let mut settings = settings(server.base_url(), limits());
     settings.providers.get_mut("p").unwrap().api = Some(api);
     call_events(&ReasoningEngine::new(settings, environment).unwrap()).await;
@@ -753,26 +810,26 @@ async fn request_with_protocol(api: crate::Protocol) -> String {
 #[tokio::test]
 async fn each_protocol_sends_the_key_only_in_its_header() {
     use crate::Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
-    let bearer = format!("authorization: Bearer {KEY}");
+    let bearer = format!("authorization: Bearer {API_KEY}");
     let table = [
         (OpenaiChat, "/v1/chat/completions", bearer.clone()),
         (OpenaiResponses, "/v1/responses", bearer),
-        (Anthropic, "/v1/messages", format!("x-api-key: {KEY}")),
+        (Anthropic, "/v1/messages", format!("x-api-key: {API_KEY}")),
         (
             Gemini,
             "/v1/models/m:streamGenerateContent",
-            format!("x-goog-api-key: {KEY}"),
+            format!("x-goog-api-key: {API_KEY}"),
         ),
     ];
     for (api, path, header) in table {
         let request = request_with_protocol(api).await;
         let (line, rest) = request.split_once("\r\n").unwrap();
         assert!(
-            line.starts_with(&format!("POST {path}")) && !line.contains(KEY),
+            line.starts_with(&format!("POST {path}")) && !line.contains(API_KEY),
             "{line}"
         );
         assert!(rest.contains(&format!("{header}\r\n")), "{api}: {rest}");
-        assert_eq!(request.matches(KEY).count(), 1, "{api}");
+        assert_eq!(request.matches(API_KEY).count(), 1, "{api}");
     }
 }
 
@@ -787,24 +844,26 @@ async fn maximum_limits_do_not_overflow() {
         connection_idle_ms: u64::MAX,
         ..limits()
     };
-    assert_eq!(joined_text(&events(vec![Step::Send(chat("hi"))], limits).await), "hi");
+    assert_eq!(
+        joined_text(&events_after_actions(vec![ServerAction::Send(chat_reply("hi"))], limits).await),
+        "hi"
+    );
 }
 
 #[tokio::test]
 async fn a_key_in_a_reply_is_redacted() {
-    let (first, second) = KEY.split_at(9);
-    let pieces = ["You sent ", first, second, "."].map(piece).concat();
+    let (first, second) = API_KEY.split_at(9);
+    let pieces = ["You sent ", first, second, "."].map(text_event).concat();
     let reply = [stream_head(), pieces.into_bytes(), CHAT_END.into()].concat();
     // `events` checks that no event contains the key.
     assert_eq!(
-        joined_text(&events(vec![Step::Send(reply)], limits()).await),
+        joined_text(&events_after_actions(vec![ServerAction::Send(reply)], limits()).await),
         "You sent [key]."
     );
-    let body =
-        serde_json::json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": KEY}}]});
-    let complete = http(200, "content-type: application/json\r\n", &body.to_string());
+    let body = serde_json::json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": API_KEY}}]});
+    let complete = http_reply(200, "content-type: application/json\r\n", &body.to_string());
     assert_eq!(
-        joined_text(&events(vec![Step::Send(complete)], limits()).await),
+        joined_text(&events_after_actions(vec![ServerAction::Send(complete)], limits()).await),
         "[key]"
     );
 }

@@ -1,9 +1,10 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Returns the decoded events of `pieces`, and whether all of them were accepted.
-fn decode<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
-    let (mut decoder, mut out) = (SseDecoder::new(max), Vec::new());
+/// Decodes a stream that arrives in `pieces`, with a limit of `max_bytes`. Returns the events, and whether all of them are
+/// within the limit.
+fn decode<'a>(max_bytes: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<SseEvent>, bool) {
+    let (mut decoder, mut out) = (SseDecoder::new(max_bytes), Vec::new());
     for piece in pieces {
         if decoder.push(piece, &mut out).is_err() {
             return (out, false);
@@ -13,12 +14,14 @@ fn decode<'a>(max: usize, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Ss
     (out, fits)
 }
 
-fn data(text: &[u8]) -> Vec<String> {
+/// Returns the data of each event of a stream.
+fn decode_data(text: &[u8]) -> Vec<String> {
     let (events, fits) = decode(1 << 20, [text]);
     assert!(fits);
     events.into_iter().map(|event| event.data).collect()
 }
 
+/// Streams with line ends, fields and characters of all kinds.
 const SAMPLES: &[&[u8]] = &[
     b"\xEF\xBB\xBFevent: a\r\ndata: 1\r\n\r\ndata: 2\n\n: note\r\rdata\rdata: x\r\r",
     b"id: 7\nretry: 10\ndata:  two spaces\ndata:none\n\nevent: lonely\n\ndata: last",
@@ -33,9 +36,9 @@ fn lines_end_with_lf_crlf_or_cr_in_any_mix() {
         "data: a\r\n\r\ndata: b\r\n\r\n",
         "data: a\r\rdata: b\r\r",
     ] {
-        assert_eq!(data(text.as_bytes()), ["a", "b"]);
+        assert_eq!(decode_data(text.as_bytes()), ["a", "b"]);
     }
-    assert_eq!(data(b"data: a\r\n\ndata: b\r\r\n"), ["a", "b"]);
+    assert_eq!(decode_data(b"data: a\r\n\ndata: b\r\r\n"), ["a", "b"]);
 }
 
 #[test]
@@ -46,28 +49,28 @@ fn a_crlf_split_between_two_pieces_is_one_line_end() {
 }
 
 #[test]
-fn data_lines_are_joined_without_the_event_name() {
-    let read = data(b"event: one\ndata: a\ndata\ndata:b\n\ndata: c\n\n");
+fn the_data_lines_of_an_event_are_joined_and_its_type_is_ignored() {
+    let read = decode_data(b"event: one\ndata: a\ndata\ndata:b\n\ndata: c\n\n");
     assert_eq!(read, ["a\n\nb", "c"]);
 }
 
 #[test]
 fn one_space_after_the_colon_is_not_part_of_the_value() {
-    assert_eq!(data(b"data:a\n\ndata: a\n\ndata:  a\n\n"), ["a", "a", " a"]);
+    assert_eq!(decode_data(b"data:a\n\ndata: a\n\ndata:  a\n\n"), ["a", "a", " a"]);
 }
 
 #[test]
 fn comments_other_fields_and_events_without_data_are_skipped() {
     assert_eq!(
-        data(b": hi\nid: 1\nretry: 2\nnoise\n\nevent: ping\n\ndata: x\n\n"),
+        decode_data(b": hi\nid: 1\nretry: 2\nnoise\n\nevent: ping\n\ndata: x\n\n"),
         ["x"]
     );
 }
 
 #[test]
 fn a_byte_order_mark_is_removed_from_the_first_line_only() {
-    assert_eq!(data(b"\xEF\xBB\xBFdata: a\n\n"), ["a"]);
-    assert_eq!(data(b"\n\xEF\xBB\xBFdata: a\n\n"), Vec::<String>::new());
+    assert_eq!(decode_data(b"\xEF\xBB\xBFdata: a\n\n"), ["a"]);
+    assert_eq!(decode_data(b"\n\xEF\xBB\xBFdata: a\n\n"), Vec::<String>::new());
 }
 
 #[test]
@@ -82,8 +85,10 @@ fn an_event_that_is_too_long_ends_the_stream() {
     let (events, fits) = decode(16, [b"data: ok\n\ndata: 0123456789abcdef\n\ndata: no\n\n".as_slice()]);
     assert_eq!((events.len(), fits), (1, false));
     let many_lines = "data: 1234\n".repeat(8);
-    assert!(!decode(16, [many_lines.as_bytes()]).1);
-    assert!(!decode(16, [b": a comment that does not end".as_slice()]).1);
+    let (_, fits) = decode(16, [many_lines.as_bytes()]);
+    assert!(!fits);
+    let (_, fits) = decode(16, [b": a comment that does not end".as_slice()]);
+    assert!(!fits);
 }
 
 #[test]
@@ -97,15 +102,15 @@ fn nothing_follows_an_event_that_is_too_long() {
     let (mut decoder, mut out) = (SseDecoder::new(8), Vec::new());
     assert_eq!(
         decoder.push(b"data: 123456789", &mut out),
-        Err(TooLong { max_bytes: 8 })
+        Err(EventTooLong { max_bytes: 8 })
     );
     assert_eq!(
         decoder.push(b"\n\ndata: 1\n\n", &mut out),
-        Err(TooLong { max_bytes: 8 })
+        Err(EventTooLong { max_bytes: 8 })
     );
     assert_eq!(
         (decoder.finish(&mut out), out.len()),
-        (Err(TooLong { max_bytes: 8 }), 0)
+        (Err(EventTooLong { max_bytes: 8 }), 0)
     );
 }
 

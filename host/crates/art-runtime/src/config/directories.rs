@@ -6,13 +6,18 @@ use std::path::{Path, PathBuf};
 
 use super::{ConfigError, Origin, Overrides};
 
-/// The directories: under `--home`, or those of the XDG convention.
+/// The directories: those under `--home`, or those of the XDG convention.
 #[derive(Debug)]
 pub(super) struct Directories {
+    /// Directory of `art.toml`.
     pub(super) config: PathBuf,
+    /// Directory of the database.
     pub(super) state: PathBuf,
+    /// Directory of compiled code.
     pub(super) cache: PathBuf,
+    /// Directory of the user's plugins folder.
     pub(super) data: PathBuf,
+    /// What determined all of these directories.
     pub(super) origin: Origin,
 }
 
@@ -55,14 +60,14 @@ pub(super) fn directories(
     }
     let xdg = |variable: &str, fallback: &str| {
         // Ignore relative paths: the configuration must not depend on the working directory.
-        let folder = |name: &str| {
+        let absolute_path_in = |name: &str| {
             environment
                 .get(name)
                 .map(PathBuf::from)
                 .filter(|path| path.is_absolute())
         };
-        folder(variable)
-            .or_else(|| folder("HOME").map(|home| home.join(fallback)))
+        absolute_path_in(variable)
+            .or_else(|| absolute_path_in("HOME").map(|home| home.join(fallback)))
             .map(|path| path.join("art"))
             .ok_or(ConfigError::NoHome)
     };

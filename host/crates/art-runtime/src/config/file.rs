@@ -20,7 +20,7 @@ pub(super) struct ConfigFile {
     pub(super) plugins: Option<PathBuf>,
     pub(super) model: Option<String>,
     pub(super) system_prompt: Option<SystemPrompt>,
-    pub(super) system_prompts: Option<BTreeMap<String, Template>>,
+    pub(super) system_prompts: Option<BTreeMap<String, SystemPromptTemplate>>,
     pub(super) persona: Option<Persona>,
     pub(super) tell_date: Option<bool>,
     pub(super) prompts: Option<BTreeMap<String, String>>,
@@ -65,8 +65,8 @@ pub(super) struct SystemPromptTable {
 /// A table `[system_prompts.TAG]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Template {
-    /// Whether the template is used if no system prompt names one.
+pub(super) struct SystemPromptTemplate {
+    /// Whether this template is used if no system prompt names a template.
     #[serde(default)]
     pub(super) default: bool,
     template: String,
@@ -82,13 +82,13 @@ pub(super) struct Persona {
     #[serde(default)]
     name: String,
     #[serde(default)]
-    prompts: Stages,
+    prompts: PersonaPrompts,
 }
 
 /// The table `[persona.prompts]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Stages {
+struct PersonaPrompts {
     planning: Option<String>,
     execution: Option<String>,
     synthesis: Option<String>,
@@ -108,8 +108,8 @@ impl From<SystemPrompt> for SystemPromptOverride {
     }
 }
 
-impl From<Template> for SystemPromptSpec {
-    fn from(template: Template) -> Self {
+impl From<SystemPromptTemplate> for SystemPromptSpec {
+    fn from(template: SystemPromptTemplate) -> Self {
         Self {
             id: None,
             template: template.template,
@@ -121,7 +121,7 @@ impl From<Template> for SystemPromptSpec {
 
 impl From<Persona> for AgentPersona {
     fn from(persona: Persona) -> Self {
-        let Stages {
+        let PersonaPrompts {
             planning,
             execution,
             synthesis,
@@ -137,11 +137,11 @@ impl From<Persona> for AgentPersona {
     }
 }
 
-/// Maximum size of the file, in bytes.
+/// Maximum size of a configuration file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads the file; returns `None` if it does not exist.
-pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
+/// Reads `art.toml`; returns `None` if it does not exist.
+pub(super) fn read_config_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     let text = match open_regular(path).and_then(|file| read_text(file, MAX_BYTES)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -159,7 +159,8 @@ pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> 
     toml::from_str(&text).map(Some).map_err(parse_error)
 }
 
-/// A file with approval rules to try. It may be a whole `art.toml`, whose other tables are ignored.
+/// A file with approval rules that are tried out before they are used. It may be a whole `art.toml`, whose other tables are
+/// ignored.
 #[derive(Debug, Deserialize)]
 struct ApprovalFile {
     approval: ApprovalPolicy,
@@ -196,10 +197,10 @@ pub struct ParseError {
 
 impl ParseError {
     fn new(text: &str, error: &toml::de::Error) -> Self {
-        let before = error.span().and_then(|span| text.get(..span.start));
-        let position = before.map(|before| {
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let text_before = error.span().and_then(|span| text.get(..span.start));
+        let position = text_before.map(|text_before| {
+            let line = text_before.matches('\n').count() + 1;
+            let column = text_before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             format!("line {line}, column {column}: ")
         });
         Self {

@@ -1,4 +1,5 @@
-//! Merges the settings of providers with the flags for the provider of the model in use.
+//! Merges the settings of providers in the file with the address and the key that flags and the environment set for the
+//! provider of the model in use.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use super::{ConfigError, Origin, Overrides, Setting};
 /// Returns `settings` with `--base-url` and `--api-key-env` in the entry of the provider of `model`.
 ///
 /// Fails if a flag does not apply to that provider, or if `api_key_env` does not name a variable. Before this call,
-/// [`remove_ambiguous`] must have removed values of the environment that may belong to another provider.
+/// [`remove_ambiguous_overrides`] must have removed values of the environment that may belong to another provider.
 pub(super) fn merge_settings(
     overrides: &Overrides,
     model: &str,
@@ -18,11 +19,11 @@ pub(super) fn merge_settings(
     folder: &Path,
 ) -> Result<ModelSettings, ConfigError> {
     for provider in settings.providers.values_mut() {
-        check_variable(provider.api_key_env.as_deref(), "api_key_env")?;
+        check_variable_name(provider.api_key_env.as_deref(), "api_key_env")?;
         // A relative path in the file is relative to the file.
         provider.api_key_file = provider.api_key_file.take().map(|file| folder.join(file));
     }
-    check_variable(overrides.api_key_env.as_deref(), "--api-key-env")?;
+    check_variable_name(overrides.api_key_env.as_deref(), "--api-key-env")?;
     let provider = provider_name(model);
     if provider == LexicalModel::PROVIDER {
         check_flag_is_unset("--base-url", overrides.base_url.as_ref())?;
@@ -43,35 +44,38 @@ pub(super) fn merge_settings(
     Ok(settings)
 }
 
-/// Removes from `overrides` the values that come from environment variables and may be meant for another provider, so that no
-/// key is sent to an address that the file or a flag sets. Keeps the values if a variable also names the model, or if the
-/// provider has no address. Returns a note about the removed values. For the embedded model, they are always removed, and
-/// without a note, because the variables may be meant for other commands.
-pub(super) fn remove_ambiguous(
+/// Removes from `overrides` the address and the name of the key variable if they come from the environment and may be meant for
+/// another provider than that of `model`. Otherwise the key of one provider could be sent to the address of another. Returns a
+/// note about what was removed.
+///
+/// Removes nothing if the environment also names the model, or if neither a flag nor the file nor the catalog has an address of
+/// the provider. The embedded model has no provider: for it, both are always removed, and without a note, because the variables
+/// may be meant for other commands.
+pub(super) fn remove_ambiguous_overrides(
     overrides: &mut Overrides,
     model: &Setting<String>,
     settings: &ModelSettings,
 ) -> Option<String> {
     let provider = provider_name(&model.value);
-    let variables = &overrides.from_environment;
-    let base_url = variables.contains(&"base_url").then_some("ART_BASE_URL");
-    let api_key_env = variables.contains(&"api_key_env").then_some("ART_API_KEY_ENV");
-    if base_url.is_none() && api_key_env.is_none() {
+    let from_environment = &overrides.from_environment;
+    let url_variable = from_environment.contains(&"base_url").then_some("ART_BASE_URL");
+    let key_variable = from_environment.contains(&"api_key_env").then_some("ART_API_KEY_ENV");
+    if url_variable.is_none() && key_variable.is_none() {
         return None;
     }
-    let embedded = provider == LexicalModel::PROVIDER;
-    let address_from_flag = overrides.base_url.is_some() && base_url.is_none();
+    let is_embedded = provider == LexicalModel::PROVIDER;
+    let address_from_flag = overrides.base_url.is_some() && url_variable.is_none();
     let has_other_address = address_from_flag || has_address(provider, settings);
     let is_unambiguous = model.origin == Origin::Environment || !has_other_address;
-    if is_unambiguous && !embedded {
+    if is_unambiguous && !is_embedded {
         return None;
     }
-    overrides.base_url.take_if(|_| base_url.is_some());
-    overrides.api_key_env.take_if(|_| api_key_env.is_some());
-    if embedded {
+    overrides.base_url.take_if(|_| url_variable.is_some());
+    overrides.api_key_env.take_if(|_| key_variable.is_some());
+    if is_embedded {
         return None;
     }
-    let names: Vec<_> = base_url.into_iter().chain(api_key_env).collect();
+    let names: Vec<_> = url_variable.into_iter().chain(key_variable).collect();
     Some(format!(
         "`{}` ignored: the environment does not say that it is for `{provider}` (hint: set `ART_MODEL` too, or pass \
          `--base-url` and `--api-key-env`)",
@@ -85,7 +89,7 @@ fn has_address(provider: &str, settings: &ModelSettings) -> bool {
         .providers
         .get(provider)
         .is_some_and(|entry| entry.base_url.is_some());
-    // Without any settings, only the providers of the catalog are known.
+    // An engine without settings knows only the providers of the catalog.
     let catalog = ReasoningEngine::new(ModelSettings::default(), |_| None).map(|engine| engine.providers());
     let catalog = catalog.unwrap_or_default();
     in_file
@@ -104,11 +108,11 @@ fn check_flag_is_unset(flag: &'static str, value: Option<&String>) -> Result<(),
 }
 
 /// Fails if `name` cannot be the name of an environment variable, or looks like a key. The error does not contain it.
-fn check_variable(name: Option<&str>, setting: &'static str) -> Result<(), ConfigError> {
+fn check_variable_name(name: Option<&str>, setting: &'static str) -> Result<(), ConfigError> {
     let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match name {
         Some(name) if name.is_empty() || name.len() > 128 || !is_plain(name) || looks_like_key(name) => {
-            Err(ConfigError::NoVariable { setting })
+            Err(ConfigError::NotAVariableName { setting })
         }
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@ use super::*;
 use art_core::limits::LimitOverrides;
 use std::path::Path;
 
+/// Loads the configuration of a home, whose `art.toml` is read if it exists.
 fn load(home: &Path, overrides: Overrides) -> Result<Config, ConfigError> {
     Config::load(
         &Overrides {
@@ -30,11 +31,11 @@ fn without_a_file_the_embedded_model_is_the_default() {
 fn a_flag_takes_precedence_over_the_file() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), "model = \"file\"").unwrap();
-    let flag = Overrides {
+    let model_flag = Overrides {
         model: Some("flag".to_owned()),
         ..Overrides::default()
     };
-    assert_eq!(load(home.path(), flag).unwrap().model.value, "flag");
+    assert_eq!(load(home.path(), model_flag).unwrap().model.value, "flag");
     assert_eq!(
         load(home.path(), Overrides::default()).unwrap().model.origin,
         Origin::File
@@ -42,7 +43,7 @@ fn a_flag_takes_precedence_over_the_file() {
 }
 
 #[test]
-fn the_environment_is_named_as_the_origin() {
+fn the_origin_of_a_value_from_the_environment_is_the_environment() {
     let home = tempfile::tempdir().unwrap();
     let overrides = Overrides {
         model: Some("x".to_owned()),
@@ -117,6 +118,7 @@ fn a_home_that_is_not_an_absolute_path_is_ignored() {
     assert!(config.database.value.starts_with(home.path()));
 }
 
+/// Loads the configuration of a new home in which `art.toml` has this text.
 fn load_with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), text).unwrap();
@@ -214,7 +216,10 @@ fn a_system_prompt_has_a_text_or_the_tag_of_a_template() {
         "{ strategy = \"append\" }",
         "{ tag = \"brief\", content = \"x\" }",
     ] {
-        assert!(matches!(load(invalid), Err(ConfigError::NoSystemPrompt)), "{invalid}");
+        assert!(
+            matches!(load(invalid), Err(ConfigError::InvalidSystemPrompt)),
+            "{invalid}"
+        );
     }
 }
 
@@ -233,16 +238,16 @@ fn the_bounds_of_tool_calls_are_read_from_the_file() {
         .value
         .bounds;
     assert_eq!((largest.max_parallel, largest.max_queue), (1_024, 65_536));
-    let partial = load("[tools]\nmax_queue = 7").unwrap().tools.value.bounds;
+    let only_one_set = load("[tools]\nmax_queue = 7").unwrap().tools.value.bounds;
     assert_eq!(
-        (partial.max_parallel, partial.max_queue),
+        (only_one_set.max_parallel, only_one_set.max_queue),
         (ToolBounds::default().max_parallel, 7)
     );
     assert_eq!(load("").unwrap().tools.origin, Origin::Default);
 }
 
 #[test]
-fn bounds_of_tool_calls_out_of_range_are_refused() {
+fn a_bound_of_tool_calls_that_is_out_of_range_is_refused() {
     for (setting, expected) in [
         (
             "max_parallel = 0",
@@ -267,7 +272,8 @@ fn bounds_of_tool_calls_out_of_range_are_refused() {
 }
 
 #[test]
-fn limits_are_read_from_the_file() {
+fn the_limits_of_tools_are_read_from_the_file() {
+    // `max` is a valid name of a tool, although keys that begin with `max_` are ceilings.
     let text = "[tools]\nfuel = 7\nmax_memory_bytes = 9\n[tools.csv_query]\ntimeout_ms = 5\n[tools.max]\n";
     let limits = load_with_file(text, Overrides::default()).unwrap().tools.value.limits;
     let limits_with = |set: fn(&mut LimitOverrides)| {
@@ -290,7 +296,7 @@ fn limits_are_read_from_the_file() {
 }
 
 #[test]
-fn limits_out_of_range_are_refused() {
+fn a_limit_of_tools_that_is_out_of_range_or_names_no_tool_is_refused() {
     for (text, expected) in [
         ("fuel = 0", "`tools.fuel` is `0`; it must be from 1 to 50000000000"),
         (
@@ -338,39 +344,43 @@ fn an_invalid_setting_of_tools_is_reported_with_its_line() {
     }
 }
 
-/// Returns flags for the model, an address and the variable of a key.
-fn flags_for(model: &str) -> Overrides {
+/// The address and the variable of a key that [`overrides_for`] sets.
+const OVERRIDING_URL: &str = "https://overriding.example";
+const OVERRIDING_KEY_VARIABLE: &str = "OVERRIDING_KEY";
+
+/// Returns the flags `--model`, `--base-url` and `--api-key-env`, with this model.
+fn overrides_for(model: &str) -> Overrides {
     Overrides {
         model: Some(model.to_owned()),
-        base_url: Some("https://other.example".to_owned()),
-        api_key_env: Some("OTHER_KEY".to_owned()),
+        base_url: Some(OVERRIDING_URL.to_owned()),
+        api_key_env: Some(OVERRIDING_KEY_VARIABLE.to_owned()),
         ..Overrides::default()
     }
 }
 
 #[test]
 fn flags_for_the_address_and_the_key_apply_to_the_provider_of_the_model() {
-    let text = "[providers.mine]\napi_key_file = \"key\"\n[providers.other]\nbase_url = \"https://o.example\"";
-    let config = load_with_file(text, flags_for("mine:a:b/c")).unwrap();
+    let text = "[providers.mine]\napi_key_file = \"key\"\n[providers.other]\nbase_url = \"https://other.example\"";
+    let config = load_with_file(text, overrides_for("mine:a:b/c")).unwrap();
     let (mine, other) = (&config.models.providers["mine"], &config.models.providers["other"]);
-    assert_eq!(mine.base_url.as_deref(), Some("https://other.example"));
+    assert_eq!(mine.base_url.as_deref(), Some(OVERRIDING_URL));
     assert_eq!(
         (mine.api_key_env.as_deref(), &mine.api_key_file),
-        (Some("OTHER_KEY"), &None)
+        (Some(OVERRIDING_KEY_VARIABLE), &None)
     );
-    assert_eq!(other.base_url.as_deref(), Some("https://o.example"));
+    assert_eq!(other.base_url.as_deref(), Some("https://other.example"));
 }
 
 #[test]
 fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment() {
-    let error = load_with_file("", flags_for("embedded")).unwrap_err();
+    let error = load_with_file("", overrides_for("embedded")).unwrap_err();
     assert!(
         matches!(error, ConfigError::NoProvider { flag: "--base-url" }),
         "{error}"
     );
     let from_environment = Overrides {
         from_environment: vec!["base_url", "api_key_env"],
-        ..flags_for("embedded")
+        ..overrides_for("embedded")
     };
     let config = load_with_file("", from_environment).unwrap();
     assert!(config.models.providers.is_empty());
@@ -380,52 +390,58 @@ fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment(
 
 #[test]
 fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
-    let without_address = "[providers.own]\napi = \"openai-chat\"\n";
-    let with_address = "[providers.own]\napi = \"openai-chat\"\nbase_url = \"https://own.example\"\n";
+    let own_without_address = "[providers.own]\napi = \"openai-chat\"\n";
+    let own_with_address = "[providers.own]\napi = \"openai-chat\"\nbase_url = \"https://own.example\"\n";
     let load = |text: &str, model: &str, from_environment: &[&'static str]| {
         let overrides = Overrides {
             from_environment: from_environment.to_vec(),
-            ..flags_for(model)
+            ..overrides_for(model)
         };
         load_with_file(text, overrides).unwrap()
     };
-    let both = ["base_url", "api_key_env"];
-    for (text, model) in [("", "openai:m"), ("", "ollama:m"), (with_address, "own:m")] {
-        let config = load(text, model, &both);
+    let address_and_key = ["base_url", "api_key_env"];
+    // The provider has an address already, and the environment does not name the model: its address and key are ignored.
+    for (text, model) in [("", "openai:m"), ("", "ollama:m"), (own_with_address, "own:m")] {
+        let config = load(text, model, &address_and_key);
         let provider = config
             .models
             .providers
             .get(provider_name(model))
             .cloned()
             .unwrap_or_default();
-        assert_ne!(provider.base_url.as_deref(), Some("https://other.example"), "{model}");
+        assert_ne!(provider.base_url.as_deref(), Some(OVERRIDING_URL), "{model}");
         assert_eq!(provider.api_key_env, None, "{model}");
         assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
         assert!(config.notes[0].starts_with("`ART_BASE_URL` and `ART_API_KEY_ENV` ignored"));
     }
-    for (text, model, from) in [
-        ("", "compatible:m", &both[..]),
-        (without_address, "own:m", &both),
+    // The provider has no address, the environment also names the model, or all values are flags: the address and key are used.
+    for (text, model, from_environment) in [
+        ("", "compatible:m", &address_and_key[..]),
+        (own_without_address, "own:m", &address_and_key),
         ("", "openai:m", &["model", "base_url", "api_key_env"]),
         ("", "openai:m", &[]),
     ] {
-        let config = load(text, model, from);
+        let config = load(text, model, from_environment);
         let provider = &config.models.providers[provider_name(model)];
-        assert_eq!(provider.base_url.as_deref(), Some("https://other.example"), "{model}");
-        assert_eq!(provider.api_key_env.as_deref(), Some("OTHER_KEY"), "{model}");
+        assert_eq!(provider.base_url.as_deref(), Some(OVERRIDING_URL), "{model}");
+        assert_eq!(
+            provider.api_key_env.as_deref(),
+            Some(OVERRIDING_KEY_VARIABLE),
+            "{model}"
+        );
         assert_eq!(config.notes, Vec::<String>::new());
     }
 }
 
 #[test]
-fn a_flag_applies_although_a_value_of_the_environment_is_ignored() {
+fn an_address_of_a_flag_applies_although_the_key_of_the_environment_is_ignored() {
     let overrides = Overrides {
         from_environment: vec!["api_key_env"],
-        ..flags_for("openai:m")
+        ..overrides_for("openai:m")
     };
     let config = load_with_file("", overrides).unwrap();
     let openai = &config.models.providers["openai"];
-    assert_eq!(openai.base_url.as_deref(), Some("https://other.example"));
+    assert_eq!(openai.base_url.as_deref(), Some(OVERRIDING_URL));
     assert_eq!((&openai.api_key_env, config.notes.len()), (&None, 1));
 }
 
@@ -433,27 +449,27 @@ fn a_flag_applies_although_a_value_of_the_environment_is_ignored() {
 fn a_key_variable_of_the_environment_is_not_used_with_the_address_of_a_flag() {
     let overrides = Overrides {
         from_environment: vec!["api_key_env"],
-        ..flags_for("compatible:m")
+        ..overrides_for("compatible:m")
     };
     let config = load_with_file("", overrides).unwrap();
     let compatible = &config.models.providers["compatible"];
-    assert_eq!(compatible.base_url.as_deref(), Some("https://other.example"));
+    assert_eq!(compatible.base_url.as_deref(), Some(OVERRIDING_URL));
     assert_eq!((&compatible.api_key_env, config.notes.len()), (&None, 1));
 }
 
 #[test]
 fn a_blank_environment_variable_is_ignored() {
-    let blank = |text: &str, from_environment: &[&'static str]| Overrides {
+    let overrides_with = |text: &str, from_environment: &[&'static str]| Overrides {
         model: Some(text.to_owned()),
         base_url: Some(text.to_owned()),
         api_key_env: Some(text.to_owned()),
         from_environment: from_environment.to_vec(),
         ..Overrides::default()
     };
-    for text in ["", "  "] {
+    for blank in ["", "  "] {
         let config = load_with_file(
             "model = \"ollama:m\"",
-            blank(text, &["model", "base_url", "api_key_env"]),
+            overrides_with(blank, &["model", "base_url", "api_key_env"]),
         );
         let config = config.unwrap();
         assert_eq!(
@@ -463,9 +479,13 @@ fn a_blank_environment_variable_is_ignored() {
         assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
         assert_eq!(config.notes, Vec::<String>::new());
     }
-    assert!(load_with_file("", blank("", &[])).is_err(), "a blank flag is an error");
+    assert!(
+        load_with_file("", overrides_with("", &[])).is_err(),
+        "a blank flag is an error"
+    );
 }
 
+/// Returns the provider in `PROVIDER:MODEL`.
 fn provider_name(model: &str) -> &str {
     model.split_once(':').unwrap().0
 }
@@ -484,7 +504,7 @@ fn a_value_that_looks_like_an_api_key_is_not_a_variable_name() {
         "0123456789abcdef0123456789abcdef",
     ] {
         let error = load(key).unwrap_err();
-        assert!(matches!(error, ConfigError::NoVariable { .. }), "{key}: {error}");
+        assert!(matches!(error, ConfigError::NotAVariableName { .. }), "{key}: {error}");
     }
     for name in [
         "OPENAI_API_KEY",
@@ -499,13 +519,13 @@ fn a_value_that_looks_like_an_api_key_is_not_a_variable_name() {
 
 #[test]
 fn an_api_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
-    let flag = Overrides {
+    let in_flag = Overrides {
         api_key_env: Some("sk-secret".to_owned()),
-        ..flags_for("openai")
+        ..overrides_for("openai")
     };
     let in_file = "[providers.openai]\napi_key_env = \"sk-secret\"";
     for error in [
-        load_with_file("", flag).unwrap_err(),
+        load_with_file("", in_flag).unwrap_err(),
         load_with_file(in_file, Overrides::default()).unwrap_err(),
     ] {
         let text = error.to_string();
@@ -517,9 +537,9 @@ fn an_api_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
 }
 
 #[test]
-fn two_default_templates_are_refused_by_name() {
-    let template = |tag| format!("[system_prompts.{tag}]\ntemplate = \"x\"\ndefault = true\n");
-    let error = load_with_file(&(template("a") + &template("b")), Overrides::default()).unwrap_err();
+fn two_default_templates_are_refused_and_the_error_names_both() {
+    let default_template = |tag| format!("[system_prompts.{tag}]\ntemplate = \"x\"\ndefault = true\n");
+    let error = load_with_file(&(default_template("a") + &default_template("b")), Overrides::default()).unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("`[system_prompts.a]`") && error.contains("`[system_prompts.b]`"),

@@ -15,7 +15,8 @@ use super::{ConfigError, check_range};
 pub struct ToolSettings {
     /// Limits on the number of calls.
     pub bounds: ToolBounds,
-    /// Limits of each call.
+    /// Limits of each call: `fuel`, for example, is the default for tools that request none, and `max_fuel` the ceiling, the
+    /// most that a tool may request.
     pub limits: LimitPolicy,
 }
 
@@ -65,14 +66,14 @@ impl ToolSettings {
         check_limits("tools.", self.limits.defaults)?;
         check_limits("tools.max_", self.limits.ceilings)?;
         for (name, limits) in &self.limits.tools {
-            check_name(name).map_err(|_invalid| ConfigError::NoToolName { name: name.clone() })?;
+            check_name(name).map_err(|_invalid| ConfigError::NotAToolName { name: name.clone() })?;
             check_limits(&format!("tools.{name}."), *limits)?;
         }
         self.check_ceilings()?;
         Ok(self)
     }
 
-    /// Fails if a default limit exceeds the ceiling that the file sets.
+    /// Fails if the file sets a default of a limit that exceeds the ceiling in the file.
     fn check_ceilings(&self) -> Result<(), ConfigError> {
         for limit in &SettableLimit::ALL {
             if let Some(value) = limit.get(self.limits.defaults)
@@ -196,10 +197,10 @@ impl Serialize for ToolSettings {
             map.serialize_entry(&format!("max_{}", limit.setting), &self.limits.ceiling_of(limit))?;
         }
         for (name, limits) in &self.limits.tools {
-            let set = SettableLimit::ALL
+            let set_limits = SettableLimit::ALL
                 .iter()
                 .filter_map(|limit| Some((limit.setting, limit.get(*limits)?)));
-            map.serialize_entry(name, &set.collect::<std::collections::BTreeMap<_, _>>())?;
+            map.serialize_entry(name, &set_limits.collect::<std::collections::BTreeMap<_, _>>())?;
         }
         map.end()
     }

@@ -7,11 +7,11 @@ use art_agent::{RunFile, RunReport, RunStart};
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItem;
 use art_core::provider::RuntimeProviderConfig;
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_store::SuspensionRecord;
 use art_tools::{CallEnding, ToolReport};
 
-/// Usage of one tool call, for tables.
+/// The resources that one tool call used, for tables of the calls of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallCost {
     /// Identifier of the step of the plan.
@@ -20,8 +20,8 @@ pub struct CallCost {
     pub tool: String,
     /// How the call ended.
     pub ending: CallEnding,
-    /// Usage of the call.
-    pub usage: Usage,
+    /// The fuel, memory and time that the call used.
+    pub usage: ToolUsage,
     /// Digest of the code of the tool, if the call ran and the tool has one.
     pub tool_digest: Option<Arc<str>>,
 }
@@ -60,7 +60,7 @@ impl Answer {
         self.report.response.metadata.status
     }
 
-    /// Returns whether the run made one tool call of a person and asked no model.
+    /// Returns whether the run made only a tool call that a person requested, and asked no model.
     #[must_use]
     pub fn is_direct_call(&self) -> bool {
         self.model.provider_name == RunStart::NO_MODEL

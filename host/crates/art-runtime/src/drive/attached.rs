@@ -1,4 +1,4 @@
-//! Keeps the files of a question, so that later questions of the thread can use them.
+//! Stores the files of a question with its run, so that later questions of the thread can use them.
 
 use art_agent::Effect;
 use art_core::agent::QueryAttachment;
@@ -26,6 +26,8 @@ pub(super) fn add_attachments(log: &mut RunLog, attachments: &[QueryAttachment],
     }
 }
 
+/// Adds the content of a file to the log. Returns the description of the file, which has no digest if the content is not
+/// stored.
 fn add_attachment(log: &mut RunLog, attachment: &QueryAttachment) -> AttachedFile {
     let content = match &attachment.base64 {
         None => Some(attachment.text.clone().into_bytes()),

@@ -1,4 +1,4 @@
-//! The clock.
+//! The clock of runs.
 
 use art_core::Timestamp;
 use art_store::Clock;

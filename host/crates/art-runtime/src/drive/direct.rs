@@ -1,4 +1,4 @@
-//! A tool call that a person makes, in a run of its own.
+//! A direct call: a tool call that a person makes, without a model, in a run of its own.
 
 use art_agent::{CallToMake, RunStart};
 use art_core::agent::AgentProps;
@@ -10,13 +10,14 @@ use art_store::{NewThread, Thread};
 use tokio_util::sync::CancellationToken;
 
 use super::lease::ThreadLease;
-use super::prepare::all_tools;
+use super::prepare::config_with_all_tools;
 use super::question::check_id;
 use super::{Answer, Driver, Watcher};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
-/// Maximum length of the arguments in the question of the run, in characters. The run stores the complete arguments.
+/// Maximum length of the arguments in the text that the run has in place of a question, in characters. The run stores the
+/// complete arguments as well.
 const MAX_SHOWN_CHARS: usize = 200;
 
 /// A tool call, and the person who makes it. Without a person, the conversation of the call has no owner.
@@ -48,7 +49,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Fails if the arguments nest deeper than 64 levels, the identifier of the person is empty or too long, another host takes the
-    /// run over, or the store fails. A call that fails or is refused is not an error.
+    /// run over, or the store fails. A call that fails or is refused is not an error of this method.
     pub async fn call_tool(
         &self,
         call: impl Into<CallOf>,
@@ -63,22 +64,22 @@ impl Runtime {
             )));
         }
         let new = NewThread {
-            id: id::ordered(),
+            id: id::time_ordered(),
             user_id,
-            config: all_tools(),
+            config: config_with_all_tools(),
         };
         let (thread, lease) = ThreadLease::for_new_thread(self, new).await?;
-        let start = self.call_start(thread, call);
+        let start = self.run_start_of_call(thread, call);
         Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
     }
 
-    /// Returns the start of the run. The limits of questions do not apply to it.
-    fn call_start(&self, thread: Thread, call: CallToMake) -> RunStart {
-        let shown = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
+    /// Returns the start of the run that makes the call. The limits of questions do not apply to it.
+    fn run_start_of_call(&self, thread: Thread, call: CallToMake) -> RunStart {
+        let shown_arguments = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
         let props = AgentProps {
-            query: format!("direct call: {} {shown}", call.tool_name),
+            query: format!("direct call: {} {shown_arguments}", call.tool_name),
             thread_id: thread.id,
-            trace_id: Some(id::ordered()),
+            trace_id: Some(id::time_ordered()),
             user_id: thread.user_id,
             raw: true,
             ..AgentProps::default()

@@ -1,4 +1,5 @@
-//! The leases of threads, which runs hold while they work.
+//! The leases of threads. A run holds the lease of its thread while a host works on the run, so that no other host does. A
+//! lease expires unless it is renewed, and another host can take the thread over then. The lease is lost in that case.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,14 +16,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Runtime;
 
-/// Interval at which leases are renewed. A lease outlasts a renewal that fails.
-const RENEWAL: Duration = Duration::from_millis(LEASE_MS / 3);
+/// Interval at which leases are renewed. A lease lasts longer, so that a single renewal may fail.
+const RENEWAL_INTERVAL: Duration = Duration::from_millis(LEASE_MS / 3);
 
 /// Maximum number of leases that are renewed at the same time.
 const PARALLEL_RENEWALS: usize = 16;
 
-/// The leases that a runtime holds. On each tokio runtime, one task renews those that were taken there, so that a slow tool lets none
-/// expire, and a short run starts no task of its own.
+/// The leases that a runtime of the host holds. On each tokio runtime, one task renews the leases that were taken there, so
+/// that none expires while a slow tool runs, and a short run starts no task of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Leases(Arc<Mutex<RenewalsByRuntime>>);
 
@@ -31,7 +32,8 @@ type RenewalsByRuntime = HashMap<runtime::Id, Renewals>;
 /// The leases that one task renews.
 #[derive(Debug)]
 struct Renewals {
-    held: Vec<Weak<Held>>,
+    /// The leases, which nobody else refers to once they are released.
+    held: Vec<Weak<HeldLease>>,
     /// The task, which ends when no lease is held.
     task: JoinHandle<()>,
 }
@@ -44,7 +46,7 @@ impl Renewals {
 
 /// A lease while it is held.
 #[derive(Debug)]
-struct Held {
+struct HeldLease {
     store: Arc<dyn Store>,
     lease: Lease,
     /// Cancelled when another host has taken the thread over.
@@ -52,8 +54,9 @@ struct Held {
 }
 
 impl Leases {
-    fn hold(&self, store: &Arc<dyn Store>, lease: Lease) -> Arc<Held> {
-        let held = Arc::new(Held {
+    /// Renews a lease until the returned value is dropped, or until the lease is lost.
+    fn hold(&self, store: &Arc<dyn Store>, lease: Lease) -> Arc<HeldLease> {
+        let held = Arc::new(HeldLease {
             store: Arc::clone(store),
             lease,
             lost: CancellationToken::new(),
@@ -88,11 +91,11 @@ fn lock(renewals: &Mutex<RenewalsByRuntime>) -> MutexGuard<'_, RenewalsByRuntime
 
 /// Renews the leases of a tokio runtime at each interval, until none is held.
 async fn renew_all(renewals: Weak<Mutex<RenewalsByRuntime>>, id: runtime::Id) {
-    let mut intervals = interval_at(Instant::now() + RENEWAL, RENEWAL);
+    let mut intervals = interval_at(Instant::now() + RENEWAL_INTERVAL, RENEWAL_INTERVAL);
     intervals.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         intervals.tick().await;
-        let Some(held) = renewals.upgrade().and_then(|renewals| still_held(&renewals, id)) else {
+        let Some(held) = renewals.upgrade().and_then(|renewals| held_leases(&renewals, id)) else {
             return;
         };
         let renewed =
@@ -102,7 +105,7 @@ async fn renew_all(renewals: Weak<Mutex<RenewalsByRuntime>>, id: runtime::Id) {
 }
 
 /// Returns the leases of a tokio runtime that are held. If there are none, removes its renewals and returns `None`.
-fn still_held(by_runtime: &Mutex<RenewalsByRuntime>, id: runtime::Id) -> Option<Vec<Arc<Held>>> {
+fn held_leases(by_runtime: &Mutex<RenewalsByRuntime>, id: runtime::Id) -> Option<Vec<Arc<HeldLease>>> {
     let mut by_runtime = lock(by_runtime);
     let renewals = by_runtime.get_mut(&id)?;
     renewals.forget_released();
@@ -114,15 +117,15 @@ fn still_held(by_runtime: &Mutex<RenewalsByRuntime>, id: runtime::Id) -> Option<
     Some(held)
 }
 
-impl Held {
+impl HeldLease {
     /// Renews the lease if it is not lost. Any other error is only logged, because the next renewal may succeed before the lease
     /// expires.
     async fn renew(&self) {
         if self.lost.is_cancelled() {
             return;
         }
-        // A renewal that hangs must not hold up those of other leases.
-        match timeout(RENEWAL, self.store.renew_lease(&self.lease)).await {
+        // A renewal that hangs must not hold up the renewals of other leases.
+        match timeout(RENEWAL_INTERVAL, self.store.renew_lease(&self.lease)).await {
             Ok(Ok(())) => {}
             Ok(Err(StoreError::LeaseLost { .. })) => self.lost.cancel(),
             Err(_) => tracing::warn!(thread = self.lease.thread_id, "a lease could not be renewed in time"),
@@ -140,7 +143,7 @@ impl Held {
 /// The lease of a thread. Dropping this value in a tokio runtime releases the lease if it is not released yet.
 #[derive(Debug)]
 pub(crate) struct ThreadLease {
-    held: Arc<Held>,
+    held: Arc<HeldLease>,
     is_released: bool,
 }
 
@@ -183,12 +186,13 @@ impl ThreadLease {
         }
     }
 
-    /// Notes that the commit which ended the run has released the lease.
+    /// Notes that the commit which ended the run has released the lease already.
     pub(crate) fn mark_released(mut self) {
         self.is_released = true;
     }
 
-    /// Releases the lease for the next turn of the thread. An error is only logged: the lease expires.
+    /// Releases the lease, so that the next question of the thread can be answered. An error is only logged, because the lease
+    /// expires by itself.
     pub(crate) async fn release(mut self) {
         self.is_released = true;
         self.held.release().await;
@@ -232,7 +236,7 @@ mod tests {
     async fn outlast_a_lease(clock: &ManualClock) {
         for _ in 0..4 {
             clock.advance(LEASE_MS / 3);
-            sleep(RENEWAL).await;
+            sleep(RENEWAL_INTERVAL).await;
         }
     }
 
@@ -242,8 +246,11 @@ mod tests {
         let leases = Leases::default();
         let held = leases.hold(&store, store.acquire_lease("t").await.unwrap());
         outlast_a_lease(&clock).await;
-        let other = store.acquire_lease("t").await;
-        assert!(matches!(other, Err(StoreError::ThreadBusy { .. })), "{other:?}");
+        let of_another_host = store.acquire_lease("t").await;
+        assert!(
+            matches!(of_another_host, Err(StoreError::ThreadBusy { .. })),
+            "{of_another_host:?}"
+        );
         assert!(!held.lost.is_cancelled());
     }
 
@@ -262,41 +269,41 @@ mod tests {
         let leases = Leases::default();
         let held = leases.hold(&store, store.acquire_lease("t").await.unwrap());
         store.release_lease(&held.lease).await.unwrap();
-        store.acquire_lease("t").await.unwrap();
+        let _of_another_host = store.acquire_lease("t").await.unwrap();
         held.lost.cancelled().await;
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_renewal_ends_when_no_lease_is_held_and_starts_again_with_the_next() {
+    async fn the_renewing_task_ends_when_no_lease_is_held_and_starts_again_with_the_next_lease() {
         let (store, _clock) = store().await;
         let leases = Leases::default();
         let lease = store.acquire_lease("t").await.unwrap();
         drop(leases.hold(&store, lease.clone()));
-        sleep(2 * RENEWAL).await;
-        assert!(!has_task(&leases));
+        sleep(2 * RENEWAL_INTERVAL).await;
+        assert!(!has_renewing_task(&leases));
         let _held = leases.hold(&store, lease);
-        assert!(has_task(&leases));
+        assert!(has_renewing_task(&leases));
     }
 
-    fn has_task(leases: &Leases) -> bool {
+    fn has_renewing_task(leases: &Leases) -> bool {
         !lock(&leases.0).is_empty()
     }
 
     #[test]
     fn a_lease_is_renewed_by_the_tokio_runtime_on_which_it_was_taken() {
-        let paused = || {
+        let tokio_runtime = || {
             let mut builder = runtime::Builder::new_current_thread();
             builder.enable_time().start_paused(true).build().unwrap()
         };
-        let (first, second) = (paused(), paused());
+        let (first, second) = (tokio_runtime(), tokio_runtime());
         let (store, clock) = second.block_on(store());
         let leases = Leases::default();
-        let other = Lease {
+        let other_lease = Lease {
             thread_id: "other".to_owned(),
             number: 1,
         };
-        // Its task exists, but nobody drives this runtime.
-        let _other = first.block_on(async { leases.hold(&store, other) });
+        // The task that renews this lease exists, but nobody drives its tokio runtime.
+        let _held_on_first = first.block_on(async { leases.hold(&store, other_lease) });
         second.block_on(async {
             let _held = leases.hold(&store, store.acquire_lease("t").await.unwrap());
             outlast_a_lease(&clock).await;

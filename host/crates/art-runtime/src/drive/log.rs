@@ -1,4 +1,7 @@
 //! The log of a run: collects events with their effects, and commits them in one transaction.
+//!
+//! Large data, such as files, the logs of tools and large values of events, is stored as blobs. An event names a blob by its
+//! digest.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,16 +10,17 @@ use art_agent::{Effect, Run, RunEvent, RunReport};
 use art_core::intake::Intake;
 use art_core::observation::NewObservation;
 use art_store::limits::{self, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
-use art_store::{Blob, Commit, FailPoint, JsonText, Lease, NewRun, RunEnd, RunRecord, Settled, Store, StoreError};
+use art_store::{Blob, Commit, FailPoint, JsonText, Lease, NewRun, RunEnd, RunRecord, Store, StoreError, UsedDecision};
 use serde_json::json;
 
 use super::answer::CallCost;
 use super::records;
 use crate::decisions;
 use crate::error::RuntimeError;
-use crate::journal::{Declarations, LARGE, encode, read_events};
+use crate::journal::{DeclarationCache, MAX_INLINE_BYTES, encode, read_events};
 
-/// Part of the space for the blobs of a run, in bytes, that the recorded intake of its calls must leave free for results.
+/// Part of the space for the blobs of a run, in bytes, that must stay free for results. The records of what calls took in, such
+/// as the files that they read, do not use it.
 const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
@@ -25,25 +29,28 @@ const MAX_BUSY_RETRIES: u32 = 3;
 /// Writes the log of one run. What was added is durable once [`commit`](Self::commit) has succeeded, all of it or nothing.
 pub(crate) struct RunLog {
     store: Arc<dyn Store>,
-    declarations: Arc<Declarations>,
+    declarations: Arc<DeclarationCache>,
+    /// What was added since the last commit.
     pending: Commit,
-    /// Identifiers of the suspensions that the pending events begin.
+    /// Identifiers of the suspensions that begin with the pending events.
     suspended: Vec<String>,
+    /// Whether a pending event changed the state of the thread.
     state_changed: bool,
     /// How many more bytes of files, logs and large values the run may store.
     blob_room: u64,
     /// Digests of the blobs that were added to this log. Adding one of them again takes no room.
     blobs: HashSet<String>,
-    /// Number of entries of the run's model work that are committed.
-    recorded_work: usize,
+    /// Number of the run's steps and answers of a model whose usage is committed.
+    committed_work: usize,
     /// Whether the commit that ends the run releases the lease.
-    releases: bool,
+    releases_at_end: bool,
+    /// Whether a commit has released the lease.
     has_released: bool,
 }
 
 impl RunLog {
     /// Begins the log of a new run. The lease is that of its thread.
-    pub(crate) fn begin(store: Arc<dyn Store>, declarations: Arc<Declarations>, lease: Lease, new: NewRun) -> Self {
+    pub(crate) fn begin(store: Arc<dyn Store>, declarations: Arc<DeclarationCache>, lease: Lease, new: NewRun) -> Self {
         let pending = Commit {
             begin: Some(new.clone()),
             ..commit_after(new.trace_id, lease, 0)
@@ -63,14 +70,14 @@ impl RunLog {
     ) -> Result<Self, RuntimeError> {
         let pending = commit_after(record.trace_id.clone(), lease, record.last_sequence);
         let blob_room = store.blob_room(&record.trace_id).await?;
-        let recorded_work = run.model_work().len();
+        let committed_work = run.model_work().len();
         Ok(Self {
-            recorded_work,
+            committed_work,
             ..Self::new(store, Arc::default(), pending, blob_room)
         })
     }
 
-    fn new(store: Arc<dyn Store>, declarations: Arc<Declarations>, pending: Commit, blob_room: u64) -> Self {
+    fn new(store: Arc<dyn Store>, declarations: Arc<DeclarationCache>, pending: Commit, blob_room: u64) -> Self {
         Self {
             store,
             declarations,
@@ -79,15 +86,15 @@ impl RunLog {
             state_changed: false,
             blob_room,
             blobs: HashSet::new(),
-            recorded_work: 0,
-            releases: false,
+            committed_work: 0,
+            releases_at_end: false,
             has_released: false,
         }
     }
 
     /// Releases the lease of the thread with the commit that ends the run.
     pub(crate) const fn release_at_end(&mut self) {
-        self.releases = true;
+        self.releases_at_end = true;
     }
 
     /// Returns whether the lease was released with a commit.
@@ -122,12 +129,12 @@ impl RunLog {
         let declarations = Arc::clone(&self.declarations);
         let event_to_store = encode(&trace_id, event, &declarations, |blob| self.add_if_room(blob))?;
         self.pending.events.push(event_to_store);
-        self.add_suspension(event);
+        self.note_suspensions_and_decision(event);
         Ok(())
     }
 
-    /// Notes a call that begins to wait for a decision, and a decision that the run takes.
-    fn add_suspension(&mut self, event: &RunEvent) {
+    /// Notes the calls that begin to wait for a decision with this event, or the decision that the run applies with it.
+    fn note_suspensions_and_decision(&mut self, event: &RunEvent) {
         match event {
             RunEvent::CallSuspended { suspension, .. } => self.suspended.push(suspension.suspension_id.clone()),
             RunEvent::PlanChecked { questions, .. } => {
@@ -137,15 +144,15 @@ impl RunLog {
                 self.suspended.extend(ids);
             }
             RunEvent::ToolEnded { end, .. } => {
-                let suspension = end.suspension.iter();
+                let question = end.suspension.iter();
                 self.suspended
-                    .extend(suspension.map(|suspension| suspension.suspension_id.clone()));
+                    .extend(question.map(|question| question.suspension_id.clone()));
             }
             RunEvent::CallDecided {
                 suspension_id,
                 decision,
                 ..
-            } => self.pending.settled.push(Settled {
+            } => self.pending.used_decisions.push(UsedDecision {
                 suspension_id: suspension_id.clone(),
                 decision: decision.as_ref().clone(),
             }),
@@ -196,17 +203,17 @@ impl RunLog {
         Some(digest)
     }
 
-    /// Returns the record of the data that a call took in, without the contents if they would leave too little room for the results
-    /// of the run.
+    /// Returns the record of what a call took in, such as the files that it read. If the record would leave too little room for
+    /// the results of the run, returns it without their contents.
     pub(crate) fn limit_intake(&self, mut intake: Intake) -> Intake {
         let size = intake.max_encoded_bytes() as u64;
-        if size > LARGE as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
+        if size > MAX_INLINE_BYTES as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
             intake.truncate();
         }
         intake
     }
 
-    /// Adds the usage of a tool call, for the estimates of later runs.
+    /// Adds the resources that a tool call used, for the estimates of later runs.
     pub(crate) fn add_cost(&mut self, cost: &CallCost) {
         self.pending.calls.extend(records::call_record(cost));
     }
@@ -217,11 +224,11 @@ impl RunLog {
     /// Fails if the store fails or another host has taken the run over. In the second case nothing is stored.
     pub(crate) async fn commit(&mut self, run: &Run) -> Result<(), RuntimeError> {
         let work = run.model_work();
-        let new = work.get(self.recorded_work..).unwrap_or_default();
-        self.pending.work = records::work_records(&run.started_with().model, new);
+        let new_work = work.get(self.committed_work..).unwrap_or_default();
+        self.pending.work = records::work_records(&run.started_with().model, new_work);
         self.pending.state = self.state_changed.then(|| self.state_json(run)).transpose()?;
         self.pending.end = run.finished().map(run_end);
-        self.pending.release = self.releases && run.finished().is_some();
+        self.pending.release = self.releases_at_end && run.finished().is_some();
         if self.is_empty() {
             return Ok(());
         }
@@ -229,14 +236,14 @@ impl RunLog {
             self.pending.end = run.waiting_report().as_ref().map(run_end);
         }
         let suspended = std::mem::take(&mut self.suspended);
-        self.pending.suspended = decisions::new_suspensions(run, &suspended);
+        self.pending.new_suspensions = decisions::new_suspensions(run, &suspended);
         let next = commit_after(
             self.pending.trace_id.clone(),
             self.pending.lease.clone(),
-            self.pending.after + self.pending.events.len() as u64,
+            self.pending.expected_last_sequence + self.pending.events.len() as u64,
         );
         let commit = std::mem::replace(&mut self.pending, next);
-        let (contents, releases) = (Contents::of(&commit), commit.release);
+        let (contents, releases) = (CommitContents::of(&commit), commit.release);
         contents.reach(
             FailPoint::BeforeIntents,
             FailPoint::BeforeToolEnds,
@@ -250,7 +257,7 @@ impl RunLog {
         );
         self.has_released |= releases;
         self.state_changed = false;
-        self.recorded_work = work.len();
+        self.committed_work = work.len();
         Ok(())
     }
 
@@ -290,7 +297,7 @@ impl RunLog {
     pub(crate) async fn reload(&mut self) -> Result<Vec<RunEvent>, RuntimeError> {
         let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
         let events = read_events(self.store.as_ref(), &trace_id).await?;
-        // It is not known which of the added blobs are stored.
+        // The last commit may have failed, so it is not known which of the added blobs are stored.
         self.blob_room = self.store.blob_room(&trace_id).await?;
         self.blobs.clear();
         self.pending = commit_after(trace_id, lease, events.len() as u64);
@@ -300,14 +307,15 @@ impl RunLog {
     }
 }
 
-/// What a commit contains, for the fail points before and after it.
-struct Contents {
+/// What a commit contains, for the fail points before and after it, at which tests stop the host.
+struct CommitContents {
+    /// Announcements of tool calls.
     intents: bool,
     tool_ends: bool,
     run_end: bool,
 }
 
-impl Contents {
+impl CommitContents {
     fn of(commit: &Commit) -> Self {
         let has = |kind| commit.events.iter().any(|event| event.kind == kind);
         Self {
@@ -331,12 +339,12 @@ impl Contents {
     }
 }
 
-/// Returns an empty commit after the entry `after`.
-fn commit_after(trace_id: String, lease: Lease, after: u64) -> Commit {
+/// Returns an empty commit, whose events follow the journal entry with this sequence. 0 means that they are the first ones.
+fn commit_after(trace_id: String, lease: Lease, last_sequence: u64) -> Commit {
     Commit {
         trace_id,
         lease,
-        after,
+        expected_last_sequence: last_sequence,
         ..Commit::default()
     }
 }

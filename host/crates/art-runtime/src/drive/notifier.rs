@@ -1,4 +1,4 @@
-//! Notifies the watcher of a run, and keeps the spans of open calls.
+//! Notifies the watcher of a run. Each call is reported with a span, its identity in the trace of the run.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,17 +14,19 @@ use super::answer::CallCost;
 use super::watcher::{Streamed, Watcher};
 use super::work::event::StreamingCall;
 
-/// Notifies the watcher of a run. Start and end events are balanced: an end takes the span that its start stored.
+/// Notifies the watcher of a run. The start of a call stores the span of the call, and its end removes the span. So the watcher
+/// gets at most one end for each start, and no end without a start.
 pub(super) struct Notifier<'a> {
     watcher: GuardedWatcher<'a>,
     query: String,
     thread_id: String,
     trace_id: String,
     model: RuntimeProviderConfig,
+    /// Span of the run, the parent of the spans of its calls.
     root: SpanContext,
-    /// Spans of open model calls.
+    /// Spans of model calls in progress.
     model_spans: BTreeMap<ActionId, SpanContext>,
-    /// Spans of open tool calls, by call identifier.
+    /// Spans of tool calls in progress, by call identifier.
     tool_spans: BTreeMap<String, SpanContext>,
 }
 
@@ -40,7 +42,7 @@ impl<'a> Notifier<'a> {
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
             model: start.model.clone(),
-            root: SpanContext::root_of(trace_id),
+            root: SpanContext::root_of_run(trace_id),
             model_spans: BTreeMap::new(),
             tool_spans: BTreeMap::new(),
         }
@@ -108,7 +110,8 @@ impl<'a> Notifier<'a> {
         }
     }
 
-    pub(super) fn call_progressed(&mut self, progress: &CallProgress) {
+    /// Reports that a tool call has started, or the progress of one that had started.
+    pub(super) fn tool_progressed(&mut self, progress: &CallProgress) {
         match progress {
             CallProgress::Started(call) => {
                 let span = self.root.child();
@@ -130,7 +133,7 @@ impl<'a> Notifier<'a> {
     }
 
     /// Reports the end of a tool call that had started.
-    pub(super) fn call_ended(&mut self, report: &ToolReport) {
+    pub(super) fn tool_ended(&mut self, report: &ToolReport) {
         if let Some(span) = self.tool_spans.remove(&report.result.call_id) {
             let ending = report.ending.as_str();
             tracing::debug!(run = self.trace_id, span = span.span_id, ending, "a tool ended");
@@ -139,28 +142,31 @@ impl<'a> Notifier<'a> {
     }
 
     /// Reports the end of the run: with an answer, or with an error and the text that replaces the answer.
-    pub(super) fn run_ended(&mut self, error: Option<&ArtError>, answer: &str) {
+    pub(super) fn run_ended(&mut self, error: Option<&ArtError>, text: &str) {
         if let Some(error) = error {
             self.watcher.notify(|watcher| watcher.run_failed(&self.root, error));
         }
-        self.watcher.notify(|watcher| watcher.run_ended(&self.root, answer));
+        self.watcher.notify(|watcher| watcher.run_ended(&self.root, text));
     }
 }
 
 /// A watcher that is not called again after a panic, because its state may be inconsistent then.
 struct GuardedWatcher<'a> {
+    /// The watcher; `None` after a panic.
     watcher: Option<&'a mut dyn Watcher>,
+    /// Whether a panic of the watcher becomes a panic of the run.
     strict: bool,
     panics: u32,
 }
 
 impl GuardedWatcher<'_> {
-    /// Calls the watcher. No other code does (X10).
-    fn notify(&mut self, call: impl FnOnce(&mut dyn Watcher)) {
+    /// Calls the watcher; no other code does. If the watcher panics, this is counted and the watcher is not called again, and
+    /// the run goes on, except in strict mode (X10).
+    fn notify(&mut self, call_watcher: impl FnOnce(&mut dyn Watcher)) {
         let Some(watcher) = self.watcher.as_deref_mut() else {
             return;
         };
-        let Err(panic) = catch_unwind(AssertUnwindSafe(|| call(watcher))) else {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| call_watcher(watcher))) else {
             return;
         };
         if self.strict {

@@ -1,4 +1,4 @@
-//! The date, the time zone and the locale of this process, which models are told.
+//! The date, the time zone and the locale of this process, so that models can be told when and where a question is asked.
 
 use art_agent::Occasion;
 use jiff::Zoned;
@@ -10,11 +10,11 @@ const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_TIME", "LANG"];
 pub(super) fn now() -> Occasion {
     let now = Zoned::now();
     let offset = || now.offset().to_string();
-    let variables = LOCALE_VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
+    let locales = LOCALE_VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
     Occasion {
         date: now.strftime("%A, %Y-%m-%d").to_string(),
         time_zone: now.time_zone().iana_name().map_or_else(offset, str::to_owned),
-        locale: variables
+        locale: locales
             .into_iter()
             .find(|value| !value.is_empty())
             .as_deref()
@@ -35,16 +35,18 @@ mod tests {
 
     #[test]
     fn a_locale_of_the_system_becomes_a_language_tag() {
-        let tags = ["de_DE.UTF-8", "sr_RS@latin", "en"].map(language_tag);
-        assert_eq!(tags, ["de-DE", "sr-RS", "en"].map(|tag| Some(tag.to_owned())));
-        for none in ["", "C", "C.UTF-8", "POSIX", "a b", "../../etc"] {
-            assert_eq!(language_tag(none), None, "`{none}`");
+        for (locale, tag) in [("de_DE.UTF-8", "de-DE"), ("sr_RS@latin", "sr-RS"), ("en", "en")] {
+            assert_eq!(language_tag(locale).as_deref(), Some(tag));
+        }
+        for without_language in ["", "C", "C.UTF-8", "POSIX", "a b", "../../etc"] {
+            assert_eq!(language_tag(without_language), None, "`{without_language}`");
         }
     }
 
     #[test]
     fn the_date_has_a_weekday_and_no_time() {
         let date = now().date;
+        // `day` is the end of the weekday, and `20` the beginning of the year.
         assert!(date.contains("day, 20") && !date.contains(':'), "{date}");
     }
 }

@@ -1,4 +1,4 @@
-//! Collects everything that a run starts with.
+//! Prepares a run: takes the lease of its thread, and collects everything that the run starts with.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ const DEFAULT_HISTORY_LIMIT: usize = 20;
 /// of the question and the state of the thread.
 const MAX_HISTORY_BYTES: usize = 512 << 10;
 
-/// Maximum time that a question waits for its thread while another question is in progress there. Then it fails.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Maximum time that a question waits for its thread while another question is in progress there. After this time it fails.
+const MAX_WAIT_FOR_THREAD: Duration = Duration::from_secs(60);
 /// Interval at which a waiting question checks whether the thread is free.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -51,7 +51,7 @@ pub(super) async fn prepare(
         None => {
             let (thread, lease) = ThreadLease::for_new_thread(runtime, new_thread(&question)).await?;
             (
-                run_start_in(runtime, question, ThreadContext::new(thread.id)).await,
+                run_start_in(runtime, question, ThreadForRun::new(thread.id)).await,
                 lease,
             )
         }
@@ -81,17 +81,17 @@ async fn run_start_under_lease(
     thread: Thread,
     lease: &Lease,
 ) -> Result<RunStart, RuntimeError> {
-    // This check comes first: ending an interrupted run would lose a decision that the run has not taken.
+    // This check comes first: ending an interrupted run would lose a decision that the run has not applied yet.
     decisions::refuse_if_waiting(runtime, &thread.id).await?;
     recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
     // The settings of the thread may have changed while the question waited.
     let thread = runtime.store.get_thread(&thread.id).await?.unwrap_or(thread);
-    let thread = ThreadContext::load(runtime, thread).await?;
+    let thread = ThreadForRun::load(runtime, thread).await?;
     run_start_in(runtime, question, thread).await
 }
 
-/// Takes the lease of a thread. Its questions are answered one after the other, so this waits up to [`MAX_WAIT`] while another
-/// question is in progress, unless `cancel` is cancelled.
+/// Takes the lease of a thread. The questions of a thread are answered one after the other, so this waits up to
+/// [`MAX_WAIT_FOR_THREAD`] while another question is in progress, unless `cancel` is cancelled.
 pub(super) async fn wait_for_lease(
     runtime: &Runtime,
     thread_id: &str,
@@ -100,7 +100,7 @@ pub(super) async fn wait_for_lease(
     let start = Instant::now();
     loop {
         match ThreadLease::acquire(runtime, thread_id).await {
-            Err(StoreError::ThreadBusy { .. }) if start.elapsed() < MAX_WAIT && !cancel.is_cancelled() => {
+            Err(StoreError::ThreadBusy { .. }) if start.elapsed() < MAX_WAIT_FOR_THREAD && !cancel.is_cancelled() => {
                 sleep(WAIT_INTERVAL).await;
             }
             acquired => return Ok(acquired?),
@@ -109,36 +109,38 @@ pub(super) async fn wait_for_lease(
 }
 
 /// The parts of a thread that a run starts with.
-pub(crate) struct ThreadContext {
+pub(crate) struct ThreadForRun {
     id: String,
     config: ThreadConfig,
+    /// The newest messages of people and the agent.
     history: Vec<ConversationMessage>,
-    prior: Option<PesAgentStateData>,
+    /// The state in which the last run left the thread.
+    prior_state: Option<PesAgentStateData>,
 }
 
-impl ThreadContext {
-    /// Returns the context of a new thread, in which all tools are enabled.
+impl ThreadForRun {
+    /// Returns the parts of a new thread, in which all tools are enabled.
     pub(crate) fn new(id: String) -> Self {
         Self {
             id,
-            config: all_tools(),
+            config: config_with_all_tools(),
             history: Vec::new(),
-            prior: None,
+            prior_state: None,
         }
     }
 
     async fn load(runtime: &Runtime, thread: Thread) -> Result<Self, RuntimeError> {
         let history = load_history(runtime, &thread).await?;
-        let prior = load_prior_state(runtime, &thread.id).await?;
+        let prior_state = load_prior_state(runtime, &thread.id).await?;
         Ok(Self {
             id: thread.id,
             config: thread.config,
             history,
-            prior,
+            prior_state,
         })
     }
 
-    /// Loads the context of the thread `id` of a user without changing it.
+    /// Loads the parts of the thread `id` of a user without changing the thread.
     ///
     /// # Errors
     /// Fails if the user has no such thread, or if the store cannot be read.
@@ -152,13 +154,13 @@ impl ThreadContext {
 pub(crate) async fn run_start_in(
     runtime: &Runtime,
     question: Question,
-    thread: ThreadContext,
+    thread: ThreadForRun,
 ) -> Result<RunStart, RuntimeError> {
     let props = AgentProps {
         query: question.query,
         thread_id: thread.id,
         attachments: question.attachments,
-        trace_id: Some(id::ordered()),
+        trace_id: Some(id::time_ordered()),
         user_id: question.user_id,
         session_id: question.session_id,
         raw: question.settings.raw,
@@ -168,19 +170,20 @@ pub(crate) async fn run_start_in(
     let model = runtime.choose_model(question.settings.model.as_deref(), &props.thread_id, &thread.config)?;
     let start = RunStart {
         fuel_basis: Sandbox::fuel_basis().to_owned(),
-        records: records::read(runtime.store.as_ref(), registry, &tools).await?,
-        model_record: records::read_work(runtime.store.as_ref(), &model.config).await?,
+        records: records::read_tool_records(runtime.store.as_ref(), registry, &tools).await?,
+        model_record: records::read_model_record(runtime.store.as_ref(), &model.config).await?,
         tools,
         disabled_tools: disabled_tools(runtime, &thread.config),
         plan: question.plan.map(Box::new),
         history: thread.history,
-        prior: thread.prior,
+        prior: thread.prior_state,
         ..run_start_for_model(&model, props)
     };
     Ok(merge_settings(&runtime.config, thread.config, question.settings, start).with_request_tokens())
 }
 
-pub(super) fn all_tools() -> ThreadConfig {
+/// Returns the settings of a thread that enables all tools, and has no other settings.
+pub(super) fn config_with_all_tools() -> ThreadConfig {
     ThreadConfig {
         enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
         ..ThreadConfig::default()
@@ -193,7 +196,8 @@ fn disabled_tools(runtime: &Runtime, thread: &ThreadConfig) -> Vec<String> {
     disabled.into_iter().map(|tool| tool.name).collect()
 }
 
-/// Returns the plan with admitted schemas and a value for each of its parameters.
+/// Returns the plan with checked schemas of its parameters and a value for each parameter. Fails if a schema is invalid or a
+/// value is missing.
 fn complete_plan(PlanToRun { mut plan, values }: PlanToRun) -> Result<PlanToRun, RuntimeError> {
     let refused = |problems: Vec<String>| RuntimeError::Plan(problems.join("; "));
     let params = Params::admit(&plan).map_err(refused)?;
@@ -208,7 +212,7 @@ fn complete_plan(PlanToRun { mut plan, values }: PlanToRun) -> Result<PlanToRun,
     }
 }
 
-/// Returns the start of a run with the properties of the model.
+/// Returns the start of a run with `props` and the properties of the model.
 pub(crate) fn run_start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart {
     RunStart {
         context: model.context,
@@ -246,9 +250,9 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
 /// Returns a new thread for the question, in which all tools are enabled.
 fn new_thread(question: &Question) -> NewThread {
     NewThread {
-        id: id::ordered(),
+        id: id::time_ordered(),
         user_id: question.user_id.clone(),
-        config: all_tools(),
+        config: config_with_all_tools(),
     }
 }
 
@@ -267,17 +271,18 @@ async fn load_history(runtime: &Runtime, thread: &Thread) -> Result<Vec<Conversa
 
 /// Returns the newest messages that fit into [`MAX_HISTORY_BYTES`] together.
 fn newest_that_fit(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMessage> {
+    // `None` once a message did not fit.
     let mut remaining = Some(MAX_HISTORY_BYTES);
-    let fit = messages.iter().rev().take_while(|message| {
+    let newest = messages.iter().rev().take_while(|message| {
         let bytes = serde_json::to_vec(message).map_or(usize::MAX, |json| json.len());
         remaining = remaining.and_then(|remaining| remaining.checked_sub(bytes));
         remaining.is_some()
     });
-    let older = messages.len() - fit.count();
-    messages.split_off(older)
+    let older_count = messages.len() - newest.count();
+    messages.split_off(older_count)
 }
 
-/// Returns the state of the thread, if it has one.
+/// Returns the state in which the last run left the thread, or `None` if the thread has no state yet.
 async fn load_prior_state(runtime: &Runtime, thread_id: &str) -> Result<Option<PesAgentStateData>, RuntimeError> {
     let Some(state) = runtime.store.load_state(thread_id).await? else {
         return Ok(None);

@@ -69,7 +69,7 @@ impl Question {
         self
     }
 
-    /// Returns the question of a kept plan with these values of its parameters.
+    /// Creates a question that carries out a kept plan. Its text is the question of the plan with the values of the parameters.
     #[must_use]
     pub fn of_plan(plan: PlanToRun) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Question {
     }
 }
 
-/// Fails if an identifier is empty or too long for a store. `what` says in the error what is identified.
+/// Fails if an identifier is empty or too long for a store. `what` names in the error what the identifier identifies.
 pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
     match id {
         Some(id) if id.is_empty() || id.len() > MAX_NAME_BYTES => {

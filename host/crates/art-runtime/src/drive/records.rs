@@ -1,4 +1,4 @@
-//! Records the usage of tool calls and models, and reads the records for the estimates of a run.
+//! Records the resources that tool calls and models used, and reads these records for the estimates of later runs.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::answer::CallCost;
 
 /// Maximum number of a tool's newest calls on which its estimates are based. This is enough for the 95th percentile of a few size
 /// classes.
-const MAX_CALLS: usize = 200;
+const MAX_CALLS_OF_TOOL: usize = 200;
 /// Maximum number of a model's newest steps, and of its newest answers, on which its estimates are based.
-const MAX_WORK: usize = 200;
+const MAX_STEPS_OR_ANSWERS: usize = 200;
 
 /// Returns the record of a call that succeeded, or `None` if the call did not succeed or its tool has no digest. A call that was
-/// stopped or gave up does not show what the work of the tool needs.
+/// stopped or gave up does not show how much the tool needs for its work.
 pub(super) fn call_record(cost: &CallCost) -> Option<CallRecord> {
     let digest = cost.tool_digest.as_deref();
     let tool_digest = digest.filter(|_| cost.ending == CallEnding::Success)?.to_owned();
@@ -29,7 +29,7 @@ pub(super) fn call_record(cost: &CallCost) -> Option<CallRecord> {
     })
 }
 
-/// Returns the records of a model's usage for steps and answers.
+/// Returns the records of the model calls and tokens that a model used for steps and answers.
 pub(super) fn work_records(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUsage)]) -> Vec<WorkRecord> {
     let records = work.iter().map(|(work, usage)| WorkRecord {
         model: model.to_string(),
@@ -39,26 +39,29 @@ pub(super) fn work_records(model: &RuntimeProviderConfig, work: &[(ModelWork, Mo
     records.collect()
 }
 
-/// Returns the recorded usage of a model for steps and answers.
-pub(crate) async fn read_work(store: &dyn Store, model: &RuntimeProviderConfig) -> Result<ModelRecord, StoreError> {
+/// Returns the record of the model calls and tokens that a model used for steps and answers.
+pub(crate) async fn read_model_record(
+    store: &dyn Store,
+    model: &RuntimeProviderConfig,
+) -> Result<ModelRecord, StoreError> {
     let model = model.to_string();
-    let list = |work| store.list_work(&model, work, Some(MAX_WORK));
+    let list = |work| store.list_work(&model, work, Some(MAX_STEPS_OR_ANSWERS));
     let (steps, answers) = try_join(list(ModelWork::Step), list(ModelWork::Answer)).await?;
     Ok(ModelRecord::new(&steps, &answers))
 }
 
-/// Returns the limits of `tools` and the usage of their recorded calls, by name.
-pub(crate) async fn read(
+/// Returns the limits of `tools` and the resources that their recorded calls used, by name.
+pub(crate) async fn read_tool_records(
     store: &dyn Store,
     registry: &ToolRegistry,
     tools: &[ToolSchema],
 ) -> Result<BTreeMap<String, ToolRecord>, StoreError> {
-    let records = try_join_all(tools.iter().map(|tool| read_tool(store, registry, &tool.name)));
+    let records = try_join_all(tools.iter().map(|tool| read_tool_record(store, registry, &tool.name)));
     Ok(records.await?.into_iter().flatten().collect())
 }
 
 /// Returns the record of a tool, or `None` if it was removed in the meantime.
-async fn read_tool(
+async fn read_tool_record(
     store: &dyn Store,
     registry: &ToolRegistry,
     name: &str,
@@ -68,7 +71,7 @@ async fn read_tool(
     };
     let digest = registry.digest(name).map(|digest| digest.to_string());
     let calls = match &digest {
-        Some(digest) => store.list_calls(digest, Some(MAX_CALLS)).await?,
+        Some(digest) => store.list_calls(digest, Some(MAX_CALLS_OF_TOOL)).await?,
         None => Vec::new(),
     };
     Ok(Some((name.to_owned(), ToolRecord::new(digest, &limits, &calls))))
@@ -78,16 +81,16 @@ async fn read_tool(
 mod tests {
     use super::*;
     use crate::testing::store_with_run;
-    use art_core::usage::Usage;
+    use art_core::usage::ToolUsage;
 
     fn cost(ending: CallEnding, tool_digest: Option<&str>, fuel: u64) -> CallCost {
         CallCost {
             item_id: "a".to_owned(),
             tool: "tool".to_owned(),
             ending,
-            usage: Usage {
+            usage: ToolUsage {
                 fuel,
-                ..Usage::default()
+                ..ToolUsage::default()
             },
             tool_digest: tool_digest.map(Into::into),
         }
@@ -104,17 +107,17 @@ mod tests {
 
     #[tokio::test]
     async fn the_record_of_a_model_has_its_own_steps_and_answers() {
-        let used = |output_tokens| ModelUsage {
+        let usage = |output_tokens| ModelUsage {
             model_calls: 2,
             input_tokens: 10,
             output_tokens,
         };
         let model = RuntimeProviderConfig::new("p", "m");
-        let work = work_records(&model, &[(ModelWork::Step, used(5)), (ModelWork::Answer, used(7))]);
+        let work = work_records(&model, &[(ModelWork::Step, usage(5)), (ModelWork::Answer, usage(7))]);
         let store = store_with_run(|commit| commit.work = work).await;
-        let expected = ModelRecord::new(&[used(5)], &[used(7)]);
-        assert_eq!(read_work(&store, &model).await.unwrap(), expected);
+        let expected = ModelRecord::new(&[usage(5)], &[usage(7)]);
+        assert_eq!(read_model_record(&store, &model).await.unwrap(), expected);
         let other = RuntimeProviderConfig::new("p", "other");
-        assert!(read_work(&store, &other).await.unwrap().is_empty());
+        assert!(read_model_record(&store, &other).await.unwrap().is_empty());
     }
 }

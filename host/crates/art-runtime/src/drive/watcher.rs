@@ -25,9 +25,9 @@ pub struct Streamed<'a> {
     pub call: ActionId,
     /// Phase of the run.
     pub phase: Phase,
-    /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan. This is the case in
-    /// the synthesis, and in the planning of a model with function calls. [`AnswerStream`](art_agent::AnswerStream) extracts the
-    /// answer.
+    /// Whether the text of the reply is the answer to the question if the reply neither calls tools nor is a plan. This is so
+    /// in the synthesis, and in the planning of a model with function calls. [`AnswerStream`](art_agent::AnswerStream) extracts
+    /// the answer.
     pub may_answer: bool,
     /// Step of the plan; `None` in other phases than execution.
     pub step: Option<&'a StepContext>,
@@ -68,7 +68,7 @@ pub trait Watcher: Send {
     /// A model sent a piece of its reply. The journal does not contain the piece, because it stores only complete replies.
     fn stream(&mut self, _piece: &Streamed<'_>) {}
 
-    /// A model call ended with a reply, whose metadata contains the usage.
+    /// A model call ended with a reply, whose metadata contains the token counts.
     fn model_replied(&mut self, _span: &SpanContext, _reply: &ModelReply) {}
 
     /// A model call failed after all retries. The run may still have an answer.
@@ -78,10 +78,11 @@ pub trait Watcher: Send {
     /// invalid, is reported neither here nor in `tool_returned`. The model gets an error, and an observation is stored.
     fn tool_called(&mut self, _span: &SpanContext, _call: &ParsedToolCall) {}
 
-    /// A running tool reported its progress, at most ten times a second for each call. Progress is not recorded in the journal.
+    /// A running tool reported its progress. This is called at most ten times a second for each call. Progress is not recorded
+    /// in the journal.
     fn tool_progressed(&mut self, _span: &SpanContext, _progress: &ToolProgress) {}
 
-    /// A tool call ended. The report has its result, its usage, and how it ended.
+    /// A tool call ended. The report says how it ended, and has its result and the resources that it used.
     fn tool_returned(&mut self, _span: &SpanContext, _report: &ToolReport) {}
 
     /// The run failed. `run_ended` follows.

@@ -1,4 +1,5 @@
-//! The calls in progress of a run.
+//! The calls in progress of a run. A call is admitted if it passes all checks, then announced in the journal, then started, and
+//! it ends with an event for the journal.
 
 mod ask;
 mod enabled;
@@ -26,19 +27,20 @@ use event::{EndedCall, WorkEvent};
 
 pub(super) use tool::{Admission, AnnouncedCall};
 
-/// Maximum time to wait for cancelled tool calls.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum time to wait for the ends of cancelled tool calls.
+const MAX_STOP_TIME: Duration = Duration::from_secs(3);
 
 /// The calls in progress. Tool calls are kept apart from model calls: a model call may be dropped, but the result of a tool
 /// call must be recorded.
 pub(super) struct Work<'a> {
     runtime: &'a Runtime,
+    /// The thread, the run and the person of the tool calls, and the token that cancels these calls.
     scope: CallScope,
-    /// Polled only when the driver is ready for the next piece, so nothing is buffered here.
-    models: SelectAll<BoxStream<'static, WorkEvent>>,
-    /// How much of each reply in progress has arrived.
+    /// The model calls. They are polled only when the driver is ready for the next piece, so nothing is buffered here.
+    model_calls: SelectAll<BoxStream<'static, WorkEvent>>,
+    /// What has arrived so far of the reply of each model call in progress.
     received: BTreeMap<ActionId, PartialReply>,
-    tools: SelectAll<BoxStream<'a, WorkEvent>>,
+    tool_calls: SelectAll<BoxStream<'a, WorkEvent>>,
 }
 
 impl<'a> Work<'a> {
@@ -55,26 +57,27 @@ impl<'a> Work<'a> {
         Self {
             runtime,
             scope,
-            models: SelectAll::new(),
+            model_calls: SelectAll::new(),
             received: BTreeMap::new(),
-            tools: SelectAll::new(),
+            tool_calls: SelectAll::new(),
         }
     }
 
-    /// Makes the grants that a person approved for a call, inserts the files that it names into its arguments, and checks it. Returns
-    /// the admission, or the report of a refused call.
+    /// Prepares a tool call: makes the grants that a person approved for it, inserts the files that its arguments name, and
+    /// checks the call. Returns the admission, or the report of a refused call.
     pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
     }
 
-    /// Returns the question to a person about a call of the plan that is not made yet; `None` if nobody has to decide about it.
+    /// Returns the question to a person about a call of the plan that is not made yet; `None` if nobody has to decide about the
+    /// call.
     pub(super) async fn question_about_call(
         &mut self,
-        item: &str,
+        item_id: &str,
         call: ParsedToolCall,
         files: &[FileArgument],
     ) -> Option<Box<SuspendedCall>> {
-        tool::question_about_call(self.runtime, item, call, files, &self.scope).await
+        tool::question_about_call(self.runtime, item_id, call, files, &self.scope).await
     }
 
     /// Starts a model call, which the journal has announced.
@@ -86,22 +89,22 @@ impl<'a> Work<'a> {
     ) {
         notifier.model_called(call.id, &call.request);
         self.received.insert(call.id, PartialReply::default());
-        self.models.push(ask::call_model(self.runtime, model, call));
+        self.model_calls.push(ask::call_model(self.runtime, model, call));
     }
 
     /// Starts a tool call, which the journal has announced.
     pub(super) fn start_tool_call(&mut self, call: AnnouncedCall) {
-        self.tools.push(tool::run(self.runtime, call));
+        self.tool_calls.push(tool::run_call(self.runtime, call));
     }
 
-    /// Waits for the next event. Returns `None` if no call is in progress.
+    /// Waits for the next event of a call. Returns `None` if no call is in progress.
     pub(super) async fn next(&mut self) -> Option<WorkEvent> {
         tokio::select! {
-            Some(event) = self.models.next(), if !self.models.is_empty() => {
-                self.track(&event);
+            Some(event) = self.model_calls.next(), if !self.model_calls.is_empty() => {
+                self.track_reply(&event);
                 Some(event)
             }
-            Some(event) = self.tools.next(), if !self.tools.is_empty() => Some(event),
+            Some(event) = self.tool_calls.next(), if !self.tool_calls.is_empty() => Some(event),
             else => None,
         }
     }
@@ -109,15 +112,16 @@ impl<'a> Work<'a> {
     /// Returns a tool call that has already ended, or `None` if there is none. Passes progress on to `notifier`.
     pub(super) fn next_ended_tool(&mut self, notifier: &mut Notifier<'_>) -> Option<EndedCall> {
         loop {
-            match self.tools.next().now_or_never()?? {
+            match self.tool_calls.next().now_or_never()?? {
                 WorkEvent::ToolEnded(call) => return Some(*call),
-                WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
+                WorkEvent::ToolProgress(progress) => notifier.tool_progressed(&progress),
                 WorkEvent::Piece { .. } | WorkEvent::ModelEnded(_) => {}
             }
         }
     }
 
-    fn track(&mut self, event: &WorkEvent) {
+    /// Keeps what has arrived of a reply, until its model call has ended.
+    fn track_reply(&mut self, event: &WorkEvent) {
         match event {
             WorkEvent::Piece { call, event } => self.received.entry(call.id).or_default().push(event),
             WorkEvent::ModelEnded(event) => {
@@ -129,8 +133,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Returns the model calls in progress.
-    pub(super) fn model_calls(&self) -> Vec<InterruptedCall> {
+    /// Returns the model calls in progress, each with what has arrived of its reply, before they are dropped.
+    pub(super) fn interrupted_model_calls(&self) -> Vec<InterruptedCall> {
         let calls = self.received.iter().map(|(action, received)| InterruptedCall {
             action: *action,
             received: received.clone(),
@@ -138,25 +142,25 @@ impl<'a> Work<'a> {
         calls.collect()
     }
 
-    /// Drops the model calls, cancels the tool calls, and waits up to [`DRAIN_TIMEOUT`] until these have ended. Returns the tool calls
-    /// that ended.
-    pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedCall> {
+    /// Drops the model calls, cancels the tool calls, and waits up to [`MAX_STOP_TIME`] until the tool calls have ended.
+    /// Returns those that ended.
+    pub(super) async fn stop_calls(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedCall> {
         self.scope.cancel.cancel();
-        self.models.clear();
+        self.model_calls.clear();
         let mut ended = Vec::new();
         let collect_ends = async {
-            while let Some(event) = self.tools.next().await {
+            while let Some(event) = self.tool_calls.next().await {
                 match event {
                     WorkEvent::ToolEnded(call) => ended.push(*call),
-                    WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
+                    WorkEvent::ToolProgress(progress) => notifier.tool_progressed(&progress),
                     WorkEvent::Piece { .. } | WorkEvent::ModelEnded(_) => {}
                 }
             }
         };
-        if tokio::time::timeout(DRAIN_TIMEOUT, collect_ends).await.is_err() {
+        if tokio::time::timeout(MAX_STOP_TIME, collect_ends).await.is_err() {
             tracing::warn!("tool calls did not end when they were cancelled, so they are not recorded");
-            // Do not wait for them a second time.
-            self.tools.clear();
+            // Do not wait for the remaining calls a second time.
+            self.tool_calls.clear();
         }
         // Calls that ended on their own come before those that the cancellation ended, in whatever order they were read.
         ended.sort_by_key(|call| call.report.ending == CallEnding::Cancelled);

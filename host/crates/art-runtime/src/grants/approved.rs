@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The properties of a component that an operator saw when its grants were made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Approved {
+pub struct ApprovedComponent {
     /// Digest of the component.
     pub digest: String,
     /// The interfaces that it imports.
@@ -32,7 +32,7 @@ pub struct Approved {
     pub schema: ToolSchema,
 }
 
-impl Approved {
+impl ApprovedComponent {
     /// Returns the record of a component.
     #[must_use]
     pub fn of(plugin: &Plugin) -> Self {
@@ -47,7 +47,7 @@ impl Approved {
         }
     }
 
-    /// Returns whether both have the same schema, imports, requests and limits, whatever their code is.
+    /// Returns whether both components have the same schema, imports, requests and limits, even if their code differs.
     #[must_use]
     pub fn has_same_contract(&self, other: &Self) -> bool {
         let digest = String::new();
@@ -62,14 +62,14 @@ impl Approved {
 }
 
 impl GrantFiles {
-    /// Returns the record of the component for which the grants of `name` were made, or `None` if there is no readable one.
+    /// Returns the record of the component for which the grants of `name` were made, or `None` if there is no readable record.
     #[must_use]
-    pub fn approved(&self, name: &str) -> Option<Approved> {
+    pub fn approved(&self, name: &str) -> Option<ApprovedComponent> {
         let file = File::open(self.approved_path(name)?).ok()?;
         serde_json::from_str(&read_text(file, MAX_BYTES).ok()?).ok()
     }
 
-    /// Stores the record of a component whose grants were made now. Does nothing if the host keeps nothing on disk.
+    /// Stores the record of a component for which grants were just made. Does nothing if no records are kept.
     ///
     /// # Errors
     /// Fails if the record cannot be written.
@@ -78,8 +78,9 @@ impl GrantFiles {
             return Ok(());
         };
         let write = || {
-            std::fs::create_dir_all(&self.approved)?;
-            replace_file(&self.approved, &path, &serde_json::to_string(&Approved::of(plugin))?)
+            std::fs::create_dir_all(&self.approved_folder)?;
+            let record = serde_json::to_string(&ApprovedComponent::of(plugin))?;
+            replace_file(&self.approved_folder, &path, &record)
         };
         write().map_err(|source: std::io::Error| GrantError::Write {
             path: path.clone(),
@@ -87,8 +88,9 @@ impl GrantFiles {
         })
     }
 
+    /// Returns the path of a record, or `None` if no records are kept.
     fn approved_path(&self, name: &str) -> Option<PathBuf> {
-        let has_folder = !self.approved.as_os_str().is_empty();
-        has_folder.then(|| self.approved.join(format!("{name}.json")))
+        let has_folder = !self.approved_folder.as_os_str().is_empty();
+        has_folder.then(|| self.approved_folder.join(format!("{name}.json")))
     }
 }

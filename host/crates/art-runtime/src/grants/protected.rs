@@ -1,4 +1,4 @@
-//! Paths that no tool may have, even if an operator grants them.
+//! Paths that may not be granted to any tool, even by an operator.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,17 @@ use crate::config::Config;
 /// Directories that belong to the operating system.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
 
-/// The paths that cannot be granted: those of the host itself, those of the system, and hidden ones in the person's home directory
-/// (C15).
+/// The paths that cannot be granted: those of the host itself, those of the system, and hidden ones in the person's home
+/// directory.
 #[derive(Clone, Debug)]
-pub struct Protected {
+pub struct ProtectedPaths {
     /// Paths with their descriptions. Neither these paths, nor paths below or above them, can be granted.
     paths: Vec<(PathBuf, &'static str)>,
+    /// Home directory of the person.
     home: Option<PathBuf>,
 }
 
-/// A path that no tool may have.
+/// A path that may not be granted to any tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` cannot be granted: it {relation} {what}")]
 pub struct ProtectedPath {
@@ -25,30 +26,30 @@ pub struct ProtectedPath {
     what: String,
 }
 
-impl Protected {
+impl ProtectedPaths {
     /// Collects the paths of the configuration and the system. `home` is the home directory of the person.
     pub(super) fn new(config: &Config, home: Option<&Path>) -> Self {
         let config_folder = config.file_path.parent().unwrap_or(Path::new(""));
         let database_folder = config.database.value.parent().unwrap_or(Path::new(""));
-        let own = [
+        let of_host = [
             (config.plugins.value.as_path(), "the plugins folder"),
             (config.user_plugins.as_path(), "the plugins folder"),
             (config_folder, "the configuration of the host"),
             (database_folder, "the database of the host"),
             (config.cache.value.as_path(), "the compiled code of the host"),
         ];
-        let own = own.into_iter().filter(|(path, _)| !path.as_os_str().is_empty());
-        let own = own.filter_map(|(path, what)| Some((super::canonical(path).ok()?, what)));
-        let system = SYSTEM_DIRECTORIES
+        let of_host = of_host.into_iter().filter(|(path, _)| !path.as_os_str().is_empty());
+        let of_host = of_host.filter_map(|(path, description)| Some((super::canonical(path).ok()?, description)));
+        let of_system = SYSTEM_DIRECTORIES
             .iter()
             .map(|path| (PathBuf::from(path), "files of the system"));
         Self {
-            paths: own.chain(system).collect(),
+            paths: of_host.chain(of_system).collect(),
             home: home.and_then(|home| super::canonical(home).ok()),
         }
     }
 
-    /// Checks that a path may be granted, by its name and by where its links lead.
+    /// Checks that a path may be granted. Checks both the path as it is named, and the path to which its links lead.
     ///
     /// # Errors
     /// Fails if the path overlaps a protected one.
@@ -61,6 +62,7 @@ impl Protected {
         }
     }
 
+    /// Checks `path`. An error shows `named`, the path as it was named.
     fn check_path(&self, named: &Path, path: &Path) -> Result<(), ProtectedPath> {
         let refuse = |relation, what: &str| {
             Err(ProtectedPath {
@@ -69,20 +71,20 @@ impl Protected {
                 what: what.to_owned(),
             })
         };
-        for (protected, what) in &self.paths {
+        for (protected, description) in &self.paths {
             if path.starts_with(protected) {
-                return refuse("is or lies in", what);
+                return refuse("is or lies in", description);
             }
             if protected.starts_with(path) {
-                return refuse("contains", what);
+                return refuse("contains", description);
             }
         }
         let Some(home) = &self.home else { return Ok(()) };
         if home.starts_with(path) {
             return refuse("contains", "the hidden files of the home directory");
         }
-        let first = path.strip_prefix(home).ok().and_then(|below| below.iter().next());
-        if first.is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
+        let first_below_home = path.strip_prefix(home).ok().and_then(|below| below.iter().next());
+        if first_below_home.is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
             return refuse("is or lies in", "a hidden directory of the home directory");
         }
         Ok(())
@@ -93,7 +95,8 @@ impl Protected {
 mod tests {
     use super::*;
 
-    fn protected(home: &Path) -> Protected {
+    /// Returns the protected paths of a host whose plugins folder is `art/plugins` in the home directory.
+    fn protected_paths(home: &Path) -> ProtectedPaths {
         let config = Config {
             plugins: crate::config::Setting {
                 value: home.join("art/plugins"),
@@ -101,7 +104,7 @@ mod tests {
             },
             ..Config::default()
         };
-        Protected::new(&config, Some(home))
+        ProtectedPaths::new(&config, Some(home))
     }
 
     #[test]
@@ -111,7 +114,7 @@ mod tests {
         for name in ["art/plugins", "notes", ".ssh"] {
             std::fs::create_dir_all(home.join(name)).unwrap();
         }
-        let protected = protected(&home);
+        let protected = protected_paths(&home);
         protected.check(&home.join("notes")).unwrap();
         protected.check(&home.join("notes/new.txt")).unwrap();
         for path in ["art", "art/plugins", "art/plugins/a.toml", ".ssh", ".ssh/id", ""] {
@@ -128,7 +131,7 @@ mod tests {
         let home = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(home.join(".ssh")).unwrap();
         std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).unwrap();
-        let error = protected(&home).check(&home.join("keys")).unwrap_err();
+        let error = protected_paths(&home).check(&home.join("keys")).unwrap_err();
         assert!(error.to_string().contains("hidden directory"), "{error}");
     }
 }

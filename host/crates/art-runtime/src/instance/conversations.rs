@@ -27,14 +27,15 @@ impl ConversationManager {
         }
     }
 
-    /// Returns the manager of the conversations of a person.
+    /// Makes this the manager of the conversations of a person.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.owner = Owner::User(Some(user_id.into()));
         self
     }
 
-    /// Adds messages to a thread, and then tells its subscribers (M15). An empty list has no effect.
+    /// Adds a list of messages to a thread, all of them or none (M15), and then tells the subscribers of the thread. An empty
+    /// list has no effect.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store refuses a message. Nothing is stored then.

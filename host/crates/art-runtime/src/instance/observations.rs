@@ -27,14 +27,15 @@ impl ObservationManager {
         }
     }
 
-    /// Returns the manager of the observations of a person.
+    /// Makes this the manager of the observations of a person's conversations.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.owner = Owner::User(Some(user_id.into()));
         self
     }
 
-    /// Stores an observation, which gets its identifier, time and title, and then tells the subscribers of its thread (M16).
+    /// Completes an observation with its identifier, time and title, stores it (M16), and then tells the subscribers of its
+    /// thread.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store refuses the observation. No subscriber is told then.

@@ -6,7 +6,7 @@ use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::suspension::Decision;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use art_store::{
     Commit, Committed, JournalEntry, Lease, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord,
     Store, StoreFuture, SuspensionFilter, SuspensionRecord, Thread, ThreadFilter,
@@ -18,8 +18,11 @@ use super::subscribers::Subscribers;
 /// Passes everything on to another store, and notifies subscribers of the messages and observations that it has stored.
 #[derive(Debug)]
 pub(super) struct PublishingStore {
+    /// The other store.
     store: Arc<dyn Store>,
+    /// Subscribers of the messages of threads.
     pub(super) messages: Subscribers<ConversationMessage>,
+    /// Subscribers of the observations of threads.
     pub(super) observations: Subscribers<Observation>,
 }
 
@@ -154,7 +157,7 @@ impl Store for PublishingStore {
         self.store.get_blob(thread_id, digest)
     }
 
-    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>> {
         self.store.list_calls(tool_digest, limit)
     }
 

@@ -34,7 +34,7 @@ pub struct ThreadContext {
     pub config: ThreadConfig,
     /// The state as JSON, a copy that the program may change; null if the thread has none yet.
     pub state: Value,
-    /// The state that the store has.
+    /// The state that the store had when it was loaded or saved.
     stored: Option<AgentState>,
 }
 
@@ -56,7 +56,9 @@ impl ThreadContext {
 pub struct StateManager {
     runtime: Arc<Runtime>,
     saving: StateSaving,
+    /// Held while settings of a thread are read and written again.
     settings_lock: Arc<Mutex<()>>,
+    /// Owner of the threads; `None` for threads without an owner.
     user_id: Option<String>,
 }
 
@@ -70,7 +72,7 @@ impl StateManager {
         }
     }
 
-    /// Returns the manager of the threads of a person.
+    /// Makes this the manager of the threads of a person.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.user_id = Some(user_id.into());
@@ -83,7 +85,7 @@ impl StateManager {
     /// Fails if the store refuses the settings or the identifier of the person.
     pub async fn create_thread(&self, config: ThreadConfig) -> Result<String, RuntimeError> {
         let new = NewThread {
-            id: id::ordered(),
+            id: id::time_ordered(),
             user_id: self.user_id.clone(),
             config,
         };
@@ -108,7 +110,7 @@ impl StateManager {
     /// # Errors
     /// Fails if the owner has no such thread, a run is in progress in it, or the store fails.
     pub async fn delete_thread(&self, thread_id: &str) -> Result<(), RuntimeError> {
-        self.thread(thread_id).await?;
+        self.find_thread(thread_id).await?;
         self.runtime.store.delete_thread(thread_id).await?;
         Ok(())
     }
@@ -118,7 +120,7 @@ impl StateManager {
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.
     pub async fn load_thread_context(&self, thread_id: &str) -> Result<ThreadContext, RuntimeError> {
-        let config = self.thread(thread_id).await?.config;
+        let config = self.find_thread(thread_id).await?.config;
         let stored = self.runtime.store.load_state(thread_id).await?;
         Ok(ThreadContext {
             thread_id: thread_id.to_owned(),
@@ -130,7 +132,7 @@ impl StateManager {
 
     /// Returns whether a thread may call a tool. Returns `false` if this cannot be determined.
     pub async fn is_tool_enabled(&self, thread_id: &str, tool: &str) -> bool {
-        let thread = self.thread(thread_id).await;
+        let thread = self.find_thread(thread_id).await;
         thread.is_ok_and(|thread| thread.config.enables(tool))
     }
 
@@ -140,7 +142,7 @@ impl StateManager {
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.
     pub async fn thread_config_value(&self, thread_id: &str, key: &str) -> Result<Option<Value>, RuntimeError> {
-        let config = self.thread(thread_id).await?.config;
+        let config = self.find_thread(thread_id).await?.config;
         let config = serde_json::to_value(config).map_err(RuntimeError::internal)?;
         Ok(config.get(key).cloned())
     }
@@ -151,12 +153,12 @@ impl StateManager {
     /// Fails if the owner has no such thread, or the store refuses the settings.
     pub async fn set_thread_config(&self, thread_id: &str, config: ThreadConfig) -> Result<(), RuntimeError> {
         let _guard = self.settings_lock.lock().await;
-        self.thread(thread_id).await?;
+        self.find_thread(thread_id).await?;
         self.runtime.store.set_thread_config(thread_id, config).await?;
         Ok(())
     }
 
-    /// Enables tools in addition to those that are enabled.
+    /// Enables tools in addition to those that the thread enables already.
     ///
     /// # Errors
     /// Fails if the list is empty or has a name that no tool can have, the owner has no such thread, or the store fails.
@@ -191,33 +193,33 @@ impl StateManager {
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.
     pub async fn enabled_tools_for_thread(&self, thread_id: &str) -> Result<Vec<String>, RuntimeError> {
-        Ok(self.thread(thread_id).await?.config.enabled_tools)
+        Ok(self.find_thread(thread_id).await?.config.enabled_tools)
     }
 
-    /// Replaces the state of a thread, whatever it is now, and returns its new version. The next run of the thread replaces it
-    /// again.
+    /// Replaces the state of a thread, whatever the current one is, and returns the version of the new state. The next run of
+    /// the thread replaces the state again.
     ///
     /// # Errors
     /// Fails if the state is not one that a run can begin with, the owner has no such thread, a run is in progress in it, or the
     /// store fails.
     pub async fn set_agent_state(&self, thread_id: &str, state: Value) -> Result<u64, RuntimeError> {
-        self.thread(thread_id).await?;
+        self.find_thread(thread_id).await?;
         let current = self.runtime.store.load_state(thread_id).await?;
         self.save(thread_id, state, current.map(|current| current.version))
             .await
     }
 
-    /// Saves the state in `context` if the program has changed it since it was loaded or saved, and returns whether it was saved.
-    /// With [`StateSaving::Explicit`] nothing is saved. A state that is null is not saved.
+    /// Saves the state in `context` if the program has changed it since the state was loaded or saved. Returns whether the
+    /// state was saved. With [`StateSaving::Explicit`] nothing is saved. A state that is null is not saved.
     ///
     /// # Errors
     /// Fails with [`StoreError::Conflict`](art_store::StoreError::Conflict) if somebody else has changed the state meanwhile
-    /// (B19): load it again then. Otherwise same as [`set_agent_state`](Self::set_agent_state).
+    /// (B19): the program should load the state again then. Otherwise same as [`set_agent_state`](Self::set_agent_state).
     pub async fn save_state_if_modified(&self, context: &mut ThreadContext) -> Result<bool, RuntimeError> {
         if self.saving == StateSaving::Explicit || context.state.is_null() || !context.is_modified() {
             return Ok(false);
         }
-        self.thread(&context.thread_id).await?;
+        self.find_thread(&context.thread_id).await?;
         let saved = self.save(&context.thread_id, context.state.clone(), context.version());
         let version = saved.await?;
         context.stored = Some(AgentState {
@@ -228,23 +230,25 @@ impl StateManager {
         Ok(true)
     }
 
-    /// Checks a state, and saves it under the lease of the thread, since a run in progress would overwrite it.
-    async fn save(&self, thread_id: &str, state: Value, expected: Option<u64>) -> Result<u64, RuntimeError> {
+    /// Checks a state, and saves it under the lease of the thread, since a run in progress would overwrite it. Fails unless the
+    /// store has the state with the expected version.
+    async fn save(&self, thread_id: &str, state: Value, expected_version: Option<u64>) -> Result<u64, RuntimeError> {
         if let Err(error) = PesAgentStateData::deserialize(&state) {
             let reason = format!("the state of thread `{thread_id}` is not one that a run can begin with: {error}");
             return Err(RuntimeError::Request(reason));
         }
         let store = &self.runtime.store;
         let lease = store.acquire_lease(thread_id).await?;
-        let saved = store.save_state(thread_id, state, expected).await;
+        let saved = store.save_state(thread_id, state, expected_version).await;
         store.release_lease(&lease).await?;
         Ok(saved?)
     }
 
-    /// Changes the enabled tools of a thread, and removes duplicates. The changes of this instance are made one after the other.
+    /// Changes the list of enabled tools of a thread, and removes duplicates. Changes by this instance are made one after the
+    /// other, so that none is lost.
     async fn change_tools(&self, thread_id: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<(), RuntimeError> {
         let _guard = self.settings_lock.lock().await;
-        let mut config = self.thread(thread_id).await?.config;
+        let mut config = self.find_thread(thread_id).await?.config;
         change(&mut config.enabled_tools);
         let mut seen = BTreeSet::new();
         config.enabled_tools.retain(|name| seen.insert(name.clone()));
@@ -252,7 +256,7 @@ impl StateManager {
         Ok(())
     }
 
-    async fn thread(&self, thread_id: &str) -> Result<Thread, RuntimeError> {
+    async fn find_thread(&self, thread_id: &str) -> Result<Thread, RuntimeError> {
         self.runtime.find_thread(thread_id, &self.owner()).await
     }
 
@@ -268,8 +272,8 @@ fn check_names(names: &[&str]) -> Result<(), RuntimeError> {
             "the list of tools is empty; name at least one".to_owned(),
         ));
     }
-    let valid = |name: &&str| *name == ThreadConfig::ALL_TOOLS || check_name(name).is_ok();
-    match names.iter().find(|name| !valid(name)) {
+    let is_valid = |name: &&str| *name == ThreadConfig::ALL_TOOLS || check_name(name).is_ok();
+    match names.iter().find(|name| !is_valid(name)) {
         Some(name) => {
             let name = art_core::text::truncate(name, 64);
             Err(RuntimeError::Request(format!(

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 type Callback<T> = dyn Fn(&T) + Send + Sync;
 
-/// Keeps a callback registered. Once this is dropped, the callback is no longer called for what is stored afterwards.
+/// Keeps a callback registered until this value is dropped. The callback is not called for what is stored after that.
 #[must_use = "the callback is not called any more once this is dropped"]
 pub struct Subscription<T> {
     _callback: Arc<Callback<T>>,
@@ -18,15 +18,16 @@ impl<T> fmt::Debug for Subscription<T> {
     }
 }
 
-/// The registered callbacks, each for one thread.
+/// The registered callbacks.
 pub(super) struct Subscribers<T> {
-    entries: Mutex<Vec<(String, Weak<Callback<T>>)>>,
+    /// The callbacks, each with the identifier of the thread for which it is registered.
+    callbacks: Mutex<Vec<(String, Weak<Callback<T>>)>>,
 }
 
 impl<T> Default for Subscribers<T> {
     fn default() -> Self {
         Self {
-            entries: Mutex::default(),
+            callbacks: Mutex::default(),
         }
     }
 }
@@ -41,20 +42,20 @@ impl<T> Subscribers<T> {
     /// Registers a callback for what is added to a thread.
     pub(super) fn subscribe(&self, thread_id: &str, callback: impl Fn(&T) + Send + Sync + 'static) -> Subscription<T> {
         let callback: Arc<Callback<T>> = Arc::new(callback);
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.retain(|(_, callback)| callback.strong_count() > 0);
-        entries.push((thread_id.to_owned(), Arc::downgrade(&callback)));
+        let mut registered = self.callbacks.lock().unwrap_or_else(PoisonError::into_inner);
+        registered.retain(|(_, callback)| callback.strong_count() > 0);
+        registered.push((thread_id.to_owned(), Arc::downgrade(&callback)));
         Subscription { _callback: callback }
     }
 
     /// Calls the callbacks of a thread with each value, one after the other. A callback that panics is logged, and the others
     /// are still called.
     pub(super) fn notify(&self, thread_id: &str, values: &[T]) {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_thread = entries.iter().filter(|(id, _)| id == thread_id);
+        let registered = self.callbacks.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_thread = registered.iter().filter(|(id, _)| id == thread_id);
         let callbacks: Vec<_> = of_thread.filter_map(|(_, callback)| callback.upgrade()).collect();
         // Release the lock, because a callback may call `subscribe`.
-        drop(entries);
+        drop(registered);
         for value in values {
             for callback in &callbacks {
                 if catch_unwind(AssertUnwindSafe(|| callback(value))).is_err() {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use art_core::JsonObject;
 use art_core::agent::ThreadConfig;
 use art_core::conversation::{ConversationMessage, MessageRole};
-use art_core::observation::{NewObservation, ObservationType};
+use art_core::observation::{NewObservation, Observation, ObservationType};
 use art_store::{MessageOptions, ObservationFilter, RunFilter, RunState, StoreError};
 use art_tools::DirectTool;
 use serde_json::{Value, json};
@@ -20,13 +20,15 @@ async fn instance_with_implicit_saving() -> ArtInstance {
     create_art_instance(builder).await.unwrap()
 }
 
-fn config(tools: &[&str]) -> ThreadConfig {
+/// Returns settings of a thread that enable these tools.
+fn config_with_tools(tools: &[&str]) -> ThreadConfig {
     ThreadConfig {
         enabled_tools: tools.iter().map(|name| (*name).to_owned()).collect(),
         ..ThreadConfig::default()
     }
 }
 
+/// Returns a message of a person whose text is its identifier.
 fn message(id: &str, thread_id: &str, timestamp: u64) -> ConversationMessage {
     ConversationMessage {
         message_id: id.to_owned(),
@@ -49,7 +51,8 @@ fn observation(thread_id: &str) -> NewObservation {
     }
 }
 
-fn props(thread_id: &str, user: Option<&str>) -> AgentProps {
+/// Returns a question of a user in a thread, or in a new one if the identifier is empty.
+fn question_props(thread_id: &str, user: Option<&str>) -> AgentProps {
     AgentProps {
         query: "What is 2+2?".to_owned(),
         thread_id: thread_id.to_owned(),
@@ -67,10 +70,10 @@ async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Ve
     let conversation = instance.conversation_manager().of_user(user);
     let observations = instance.observation_manager().of_user(user);
     let id = thread_id;
-    let mut all = vec![
+    let mut results = vec![
         result_text(state.load_thread_context(id).await, id),
         result_text(state.thread_config_value(id, "historyLimit").await, id),
-        result_text(state.set_thread_config(id, config(&["*"])).await, id),
+        result_text(state.set_thread_config(id, config_with_tools(&["*"])).await, id),
         result_text(state.enable_tools_for_thread(id, &["a"]).await, id),
         result_text(state.disable_tools_for_thread(id, &["a"]).await, id),
         result_text(state.enabled_tools_for_thread(id).await, id),
@@ -85,20 +88,20 @@ async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Ve
             id,
         ),
         result_text(observations.subscribe(id, |_| ()).await, id),
-        result_text(instance.process(props(id, Some(user))).await, id),
+        result_text(instance.process(question_props(id, Some(user))).await, id),
     ];
-    all.push(result_text(state.delete_thread(id).await, id));
-    all
+    results.push(result_text(state.delete_thread(id).await, id));
+    results
 }
 
-// B23: threads of other persons.
+// A thread of another person is like one that does not exist (B23).
 #[tokio::test]
 async fn threads_of_others_fail_like_unknown_ones() {
     let instance = instance().await;
     let thread = instance
         .state_manager()
         .of_user("ada")
-        .create_thread(config(&["*"]))
+        .create_thread(config_with_tools(&["*"]))
         .await
         .unwrap();
     let before = instance.runtime().store.get_thread(&thread).await.unwrap();
@@ -118,7 +121,7 @@ async fn threads_of_others_fail_like_unknown_ones() {
 async fn threads_are_listed_for_their_owner() {
     let instance = instance().await;
     let ada = instance.state_manager().of_user("ada");
-    let thread = ada.create_thread(config(&[])).await.unwrap();
+    let thread = ada.create_thread(config_with_tools(&[])).await.unwrap();
     let ids = |threads: Vec<art_store::Thread>| threads.into_iter().map(|thread| thread.id).collect::<Vec<_>>();
     assert_eq!(ids(ada.list_threads(None).await.unwrap()), [thread]);
     assert_eq!(instance.state_manager().list_threads(None).await.unwrap(), []);
@@ -127,12 +130,12 @@ async fn threads_are_listed_for_their_owner() {
 #[tokio::test]
 async fn an_empty_thread_identifier_begins_a_thread_of_the_person() {
     let instance = instance().await;
-    let response = instance.process(props("", Some("ada"))).await.unwrap();
+    let response = instance.process(question_props("", Some("ada"))).await.unwrap();
     assert_eq!(response.metadata.user_id.as_deref(), Some("ada"));
     let thread = &response.metadata.thread_id;
-    assert!(instance.process(props(thread, Some("ada"))).await.is_ok());
+    assert!(instance.process(question_props(thread, Some("ada"))).await.is_ok());
     assert!(matches!(
-        instance.process(props(thread, None)).await,
+        instance.process(question_props(thread, None)).await,
         Err(RuntimeError::NoThread { .. })
     ));
 }
@@ -141,7 +144,7 @@ async fn an_empty_thread_identifier_begins_a_thread_of_the_person() {
 async fn a_run_identifier_that_the_caller_sets_is_refused() {
     let props = AgentProps {
         trace_id: Some("mine".to_owned()),
-        ..props("", None)
+        ..question_props("", None)
     };
     let refused = instance().await.process(props).await.unwrap_err();
     assert!(refused.to_string().contains("leave `traceId` out"), "{refused}");
@@ -151,7 +154,7 @@ async fn a_run_identifier_that_the_caller_sets_is_refused() {
 async fn a_tool_is_enabled_only_if_the_thread_exists_and_names_it() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&["a"])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&["a"])).await.unwrap();
     assert!(state.is_tool_enabled(&thread, "a").await);
     assert!(!state.is_tool_enabled(&thread, "b").await);
     assert!(!state.is_tool_enabled("unknown", "a").await);
@@ -161,7 +164,7 @@ async fn a_tool_is_enabled_only_if_the_thread_exists_and_names_it() {
 async fn tools_are_enabled_without_duplicates_and_disabled_again() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&["a"])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&["a"])).await.unwrap();
     state.enable_tools_for_thread(&thread, &["b", "a", "b"]).await.unwrap();
     assert_eq!(state.enabled_tools_for_thread(&thread).await.unwrap(), ["a", "b"]);
     state
@@ -183,7 +186,7 @@ async fn disabling_a_tool_where_all_are_enabled_leaves_the_others_enabled() {
     let builder = Runtime::builder().tool(tool("one")).tool(tool("two"));
     let instance = create_art_instance(builder).await.unwrap();
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&["*"])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&["*"])).await.unwrap();
     state.disable_tools_for_thread(&thread, &["one"]).await.unwrap();
     assert_eq!(state.enabled_tools_for_thread(&thread).await.unwrap(), ["two"]);
 }
@@ -192,7 +195,7 @@ async fn disabling_a_tool_where_all_are_enabled_leaves_the_others_enabled() {
 async fn an_empty_list_of_tools_and_an_invalid_name_are_refused() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&[])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
     for names in [&[][..], &[""], &["Not a name"]] {
         let refused = state.enable_tools_for_thread(&thread, names).await;
         assert!(matches!(refused, Err(RuntimeError::Request(_))), "{names:?}");
@@ -205,7 +208,7 @@ async fn a_setting_is_found_only_by_its_top_level_key() {
     let state = instance.state_manager();
     let settings = ThreadConfig {
         history_limit: 7,
-        ..config(&[])
+        ..config_with_tools(&[])
     };
     let thread = state.create_thread(settings).await.unwrap();
     let value = async |key: &str| state.thread_config_value(&thread, key).await.unwrap();
@@ -218,14 +221,17 @@ async fn a_setting_is_found_only_by_its_top_level_key() {
 async fn settings_and_state_of_a_thread_are_independent() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&["a"])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&["a"])).await.unwrap();
     assert_eq!(state.load_thread_context(&thread).await.unwrap().state, Value::Null);
     assert_eq!(state.set_agent_state(&thread, json!({"title": "T"})).await.unwrap(), 1);
-    state.set_thread_config(&thread, config(&["b"])).await.unwrap();
+    state
+        .set_thread_config(&thread, config_with_tools(&["b"]))
+        .await
+        .unwrap();
     let context = state.load_thread_context(&thread).await.unwrap();
     assert_eq!(
         (context.state["title"].as_str(), context.config),
-        (Some("T"), config(&["b"]))
+        (Some("T"), config_with_tools(&["b"]))
     );
 }
 
@@ -233,10 +239,10 @@ async fn settings_and_state_of_a_thread_are_independent() {
 async fn a_state_that_no_run_can_begin_with_is_refused() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&[])).await.unwrap();
-    for wrong in [Value::Null, json!("text"), json!({"todoList": 1})] {
-        let refused = state.set_agent_state(&thread, wrong.clone()).await;
-        assert!(matches!(refused, Err(RuntimeError::Request(_))), "{wrong}");
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
+    for invalid in [Value::Null, json!("text"), json!({"todoList": 1})] {
+        let refused = state.set_agent_state(&thread, invalid.clone()).await;
+        assert!(matches!(refused, Err(RuntimeError::Request(_))), "{invalid}");
     }
 }
 
@@ -244,7 +250,7 @@ async fn a_state_that_no_run_can_begin_with_is_refused() {
 async fn a_state_is_not_saved_while_a_run_is_in_progress() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&[])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
     let lease = instance.runtime().store.acquire_lease(&thread).await.unwrap();
     let busy = state.set_agent_state(&thread, json!({})).await;
     assert!(
@@ -259,7 +265,7 @@ async fn a_state_is_not_saved_while_a_run_is_in_progress() {
 async fn with_explicit_saving_a_changed_state_is_not_saved() {
     let instance = instance().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&[])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
     let mut context = state.load_thread_context(&thread).await.unwrap();
     context.state = json!({"title": "T"});
     assert!(!state.save_state_if_modified(&mut context).await.unwrap());
@@ -270,7 +276,7 @@ async fn with_explicit_saving_a_changed_state_is_not_saved() {
 async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
     let instance = instance_with_implicit_saving().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&[])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
     let mut context = state.load_thread_context(&thread).await.unwrap();
     assert!(!state.save_state_if_modified(&mut context).await.unwrap());
     for version in [1, 2] {
@@ -282,12 +288,12 @@ async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
     assert_eq!(state.load_thread_context(&thread).await.unwrap(), context);
 }
 
-// B19: a state is saved only if nobody has changed the stored one.
+// A state is saved only if nobody has changed the stored one (B19).
 #[tokio::test]
 async fn a_state_that_somebody_else_has_changed_is_not_overwritten() {
     let instance = instance_with_implicit_saving().await;
     let state = instance.state_manager();
-    let thread = state.create_thread(config(&[])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
     let mut first = state.load_thread_context(&thread).await.unwrap();
     let mut second = first.clone();
     first.state = json!({"title": "first"});
@@ -305,8 +311,8 @@ async fn a_state_that_somebody_else_has_changed_is_not_overwritten() {
 async fn the_newest_messages_of_a_thread_are_returned_oldest_first() {
     let instance = instance().await;
     let (state, conversation) = (instance.state_manager(), instance.conversation_manager());
-    let thread = state.create_thread(config(&[])).await.unwrap();
-    let other = state.create_thread(config(&[])).await.unwrap();
+    let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
+    let other = state.create_thread(config_with_tools(&[])).await.unwrap();
     let messages = [("c", 3), ("a", 1), ("b", 2)].map(|(id, at)| message(id, &thread, at));
     conversation.add_messages(&thread, messages.to_vec()).await.unwrap();
     let ids = async |thread: &str, options| {
@@ -317,18 +323,19 @@ async fn the_newest_messages_of_a_thread_are_returned_oldest_first() {
             .collect::<Vec<_>>()
     };
     assert_eq!(ids(&thread, MessageOptions::default()).await, ["a", "b", "c"]);
-    let limit = |limit| MessageOptions {
+    let with_limit = |limit| MessageOptions {
         limit: Some(limit),
         ..MessageOptions::default()
     };
-    assert_eq!(ids(&thread, limit(2)).await, ["b", "c"]);
-    assert_eq!(ids(&thread, limit(0)).await, ["a", "b", "c"]);
-    let between = MessageOptions {
+    assert_eq!(ids(&thread, with_limit(2)).await, ["b", "c"]);
+    let no_limit = with_limit(0);
+    assert_eq!(ids(&thread, no_limit).await, ["a", "b", "c"]);
+    let between_times = MessageOptions {
         after: Some(1),
         before: Some(3),
         ..MessageOptions::default()
     };
-    assert_eq!(ids(&thread, between).await, ["b"]);
+    assert_eq!(ids(&thread, between_times).await, ["b"]);
     assert!(ids(&other, MessageOptions::default()).await.is_empty());
 }
 
@@ -336,7 +343,11 @@ async fn the_newest_messages_of_a_thread_are_returned_oldest_first() {
 async fn an_empty_list_of_messages_has_no_effect_and_an_empty_thread_identifier_is_refused() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
-    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    let thread = instance
+        .state_manager()
+        .create_thread(config_with_tools(&[]))
+        .await
+        .unwrap();
     conversation.add_messages(&thread, Vec::new()).await.unwrap();
     assert!(conversation.add_messages("", vec![message("m", "", 1)]).await.is_err());
     assert!(conversation.get_messages("", MessageOptions::default()).await.is_err());
@@ -346,7 +357,11 @@ async fn an_empty_list_of_messages_has_no_effect_and_an_empty_thread_identifier_
 async fn observations_are_filtered_by_type() {
     let instance = instance().await;
     let observations = instance.observation_manager();
-    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    let thread = instance
+        .state_manager()
+        .create_thread(config_with_tools(&[]))
+        .await
+        .unwrap();
     let recorded = observations.record(observation(&thread)).await.unwrap();
     assert_eq!(recorded.title, "THOUGHTS Recorded");
     let with_types = |types: &[ObservationType]| ObservationFilter {
@@ -369,23 +384,32 @@ async fn observations_are_filtered_by_type() {
 #[tokio::test]
 async fn a_subscriber_gets_what_runs_and_managers_store_in_its_thread() {
     let instance = instance().await;
-    let thread = instance.state_manager().create_thread(config(&["*"])).await.unwrap();
-    let other = instance.state_manager().create_thread(config(&["*"])).await.unwrap();
-    let seen = Arc::new(StdMutex::new((Vec::new(), Vec::new())));
-    let (messages, observed) = (Arc::clone(&seen), Arc::clone(&seen));
-    let on_message = move |message: &ConversationMessage| messages.lock().unwrap().0.push(message.clone());
-    let on_observation = move |new: &art_core::observation::Observation| observed.lock().unwrap().1.push(new.clone());
+    let thread = instance
+        .state_manager()
+        .create_thread(config_with_tools(&["*"]))
+        .await
+        .unwrap();
+    let other = instance
+        .state_manager()
+        .create_thread(config_with_tools(&["*"]))
+        .await
+        .unwrap();
+    let (messages, observed) = (Arc::new(StdMutex::new(Vec::new())), Arc::new(StdMutex::new(Vec::new())));
+    let (in_callback, in_other_callback) = (Arc::clone(&messages), Arc::clone(&observed));
+    let on_message = move |message: &ConversationMessage| in_callback.lock().unwrap().push(message.clone());
+    let on_observation = move |new: &Observation| in_other_callback.lock().unwrap().push(new.clone());
     let (conversation, observations) = (instance.conversation_manager(), instance.observation_manager());
-    let _messages = conversation.subscribe(&thread, on_message).await.unwrap();
-    let _observations = observations.subscribe(&thread, on_observation).await.unwrap();
-    instance.process(props(&thread, None)).await.unwrap();
-    instance.process(props(&other, None)).await.unwrap();
+    let _message_subscription = conversation.subscribe(&thread, on_message).await.unwrap();
+    let _observation_subscription = observations.subscribe(&thread, on_observation).await.unwrap();
+    instance.process(question_props(&thread, None)).await.unwrap();
+    instance.process(question_props(&other, None)).await.unwrap();
+    let far_future = u64::MAX >> 12;
     conversation
-        .add_messages(&thread, vec![message("m", &thread, u64::MAX >> 12)])
+        .add_messages(&thread, vec![message("m", &thread, far_future)])
         .await
         .unwrap();
     observations.record(observation(&thread)).await.unwrap();
-    let (messages, observed) = seen.lock().unwrap().clone();
+    let (messages, observed) = (messages.lock().unwrap().clone(), observed.lock().unwrap().clone());
     assert_eq!(
         messages,
         conversation
@@ -407,32 +431,40 @@ async fn a_subscriber_gets_what_runs_and_managers_store_in_its_thread() {
 async fn a_panicking_subscriber_does_not_affect_others_and_a_dropped_one_is_not_called() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
-    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
-    let count = Arc::new(AtomicUsize::new(0));
-    let counter = || {
-        let count = Arc::clone(&count);
+    let thread = instance
+        .state_manager()
+        .create_thread(config_with_tools(&[]))
+        .await
+        .unwrap();
+    let call_count = Arc::new(AtomicUsize::new(0));
+    let counting_callback = || {
+        let call_count = Arc::clone(&call_count);
         move |_: &ConversationMessage| {
-            count.fetch_add(1, Ordering::SeqCst);
+            call_count.fetch_add(1, Ordering::SeqCst);
         }
     };
     let _panics = conversation
         .subscribe(&thread, |_| panic!("as requested"))
         .await
         .unwrap();
-    let _counts = conversation.subscribe(&thread, counter()).await.unwrap();
-    drop(conversation.subscribe(&thread, counter()).await.unwrap());
+    let _counts = conversation.subscribe(&thread, counting_callback()).await.unwrap();
+    drop(conversation.subscribe(&thread, counting_callback()).await.unwrap());
     conversation
         .add_messages(&thread, vec![message("m", &thread, 1)])
         .await
         .unwrap();
-    assert_eq!(count.load(Ordering::SeqCst), 1);
+    assert_eq!(call_count.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn subscribers_do_not_get_messages_that_the_store_refuses() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
-    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    let thread = instance
+        .state_manager()
+        .create_thread(config_with_tools(&[]))
+        .await
+        .unwrap();
     let _aborts = conversation
         .subscribe(&thread, |_| std::process::abort())
         .await
@@ -457,7 +489,7 @@ async fn instance_with_endless_tool() -> (Arc<ArtInstance>, Question) {
     (Arc::new(instance), Question::from("Wait for a number."))
 }
 
-// B27: an instance can be closed.
+// A closed instance cancels its runs and releases their threads (B27).
 #[tokio::test(start_paused = true)]
 async fn closing_cancels_runs_that_do_not_end_and_releases_their_threads() {
     let (instance, question) = instance_with_endless_tool().await;
@@ -479,7 +511,7 @@ async fn a_closed_instance_refuses_questions_and_stores_nothing() {
     assert_eq!(instance.close(Duration::ZERO).await, 0);
     assert_eq!(instance.close(Duration::ZERO).await, 0);
     assert!(matches!(
-        instance.process(props("", None)).await,
+        instance.process(question_props("", None)).await,
         Err(RuntimeError::Closed)
     ));
     let resumed = instance.resume("r", CancellationToken::new(), &mut Unwatched).await;
@@ -493,13 +525,15 @@ async fn a_closed_instance_refuses_questions_and_stores_nothing() {
 #[tokio::test]
 async fn closing_waits_for_runs_in_progress() {
     let gate = Arc::new(Gate::default());
-    let open_run = gate.begin_run().unwrap();
+    let run_in_progress = gate.begin_run().unwrap();
     let (finished_tx, finished_rx) = tokio::sync::oneshot::channel();
     let run = async {
         let cancel = CancellationToken::new();
-        open_run.carry_out(&cancel, async { finished_rx.await.unwrap() }).await;
+        run_in_progress
+            .carry_out(&cancel, async { finished_rx.await.unwrap() })
+            .await;
         assert!(!cancel.is_cancelled());
-        drop(open_run);
+        drop(run_in_progress);
     };
     let closing = async {
         assert_eq!(gate.close(Duration::from_secs(600)).await, 0);

@@ -8,24 +8,38 @@ use serde_json::json;
 
 use super::*;
 
-/// The blobs that a run stores besides its journal, and the cache of its tool declarations.
-#[derive(Default)]
-struct Blobs(BTreeMap<String, Vec<u8>>, Declarations);
+const TRACE_ID: &str = "r";
 
-impl Blobs {
+/// A stand-in for the store that keeps the blobs of a run by their digests.
+#[derive(Default)]
+struct BlobStore {
+    blobs: BTreeMap<String, Vec<u8>>,
+    declarations: DeclarationCache,
+}
+
+impl BlobStore {
+    /// Returns the text of an event, and stores its large values.
     fn encode(&mut self, event: &RunEvent) -> String {
-        let store = |blob: Blob| {
-            self.0.insert(blob.digest().to_owned(), blob.bytes().to_vec());
+        let store_blob = |blob: Blob| {
+            self.blobs.insert(blob.digest().to_owned(), blob.bytes().to_vec());
             Some(blob.digest().to_owned())
         };
-        encode("r", event, &self.1, store).unwrap().payload.into_string()
+        let encoded = encode(TRACE_ID, event, &self.declarations, store_blob).unwrap();
+        encoded.payload.into_string()
     }
 
     fn decode(&self, payload: &str) -> RunEvent {
-        serde_json::from_str(&restore_values(payload, &self.0).unwrap()).unwrap()
+        serde_json::from_str(&restore_values(payload, &self.blobs).unwrap()).unwrap()
     }
 }
 
+/// Returns the text of an event whose run has no room for a blob.
+fn encode_without_room(event: &RunEvent) -> String {
+    let encoded = encode(TRACE_ID, event, &DeclarationCache::default(), |_| None).unwrap();
+    encoded.payload.into_string()
+}
+
+/// Returns the end of a call with this output.
 fn tool_ended(output: Value) -> RunEvent {
     let call = ParsedToolCall {
         call_id: "c".to_owned(),
@@ -40,13 +54,13 @@ fn tool_ended(output: Value) -> RunEvent {
     }
 }
 
-/// Returns the start of a run with two tools, whose descriptions have this length, and with a large attachment.
+/// Returns the start of a run with a large attachment and two tools, whose descriptions have this length.
 fn run_started(description_length: usize) -> RunEvent {
     let props = AgentProps {
         query: "q".to_owned(),
-        trace_id: Some("r".to_owned()),
+        trace_id: Some(TRACE_ID.to_owned()),
         attachments: vec![QueryAttachment {
-            text: "x".repeat(2 * LARGE),
+            text: "x".repeat(2 * MAX_INLINE_BYTES),
             ..QueryAttachment::default()
         }],
         ..AgentProps::default()
@@ -62,31 +76,32 @@ fn run_started(description_length: usize) -> RunEvent {
 
 #[test]
 fn a_small_event_is_stored_as_it_is() {
-    let mut blobs = Blobs::default();
+    let mut store = BlobStore::default();
     let event = tool_ended(json!({"n": 1}));
-    let payload = blobs.encode(&event);
+    let payload = store.encode(&event);
     assert_eq!(payload, serde_json::to_string(&event).unwrap());
-    assert!(blobs.0.is_empty());
-    assert_eq!(blobs.decode(&payload), event);
+    assert!(store.blobs.is_empty());
+    assert_eq!(store.decode(&payload), event);
 }
 
 #[test]
 fn a_large_output_is_stored_once_by_its_digest() {
-    let mut blobs = Blobs::default();
-    let event = tool_ended(json!({"text": "x".repeat(LARGE), "after": 1}));
-    let (first, second) = (blobs.encode(&event), blobs.encode(&event));
+    let mut store = BlobStore::default();
+    let event = tool_ended(json!({"text": "x".repeat(MAX_INLINE_BYTES), "after": 1}));
+    let (first, second) = (store.encode(&event), store.encode(&event));
     assert!(first.len() < 1_000, "{first}");
-    assert_eq!(blobs.0.len(), 1);
-    assert_eq!((first.as_str(), digests(&first).len()), (second.as_str(), 1));
-    assert_eq!(blobs.decode(&first), event);
+    assert_eq!(value_digests(&first).len(), 1);
+    assert_eq!(first, second);
+    assert_eq!(store.blobs.len(), 1);
+    assert_eq!(store.decode(&first), event);
 }
 
 #[test]
 fn a_large_value_keeps_the_order_of_its_keys() {
-    let mut blobs = Blobs::default();
-    let output = json!({"z": "x".repeat(LARGE), "a": {"y": 1, "b": "x".repeat(LARGE)}, "c": 0.1});
-    let payload = blobs.encode(&tool_ended(output.clone()));
-    let RunEvent::ToolEnded { end, .. } = blobs.decode(&payload) else {
+    let mut store = BlobStore::default();
+    let output = json!({"z": "x".repeat(MAX_INLINE_BYTES), "a": {"y": 1, "b": "x".repeat(MAX_INLINE_BYTES)}, "c": 0.1});
+    let payload = store.encode(&tool_ended(output.clone()));
+    let RunEvent::ToolEnded { end, .. } = store.decode(&payload) else {
         panic!("another event");
     };
     assert_eq!(end.result.output.unwrap().to_string(), output.to_string());
@@ -94,89 +109,93 @@ fn a_large_value_keeps_the_order_of_its_keys() {
 
 #[test]
 fn each_large_tool_declaration_is_stored_as_its_own_blob() {
-    let mut blobs = Blobs::default();
-    let event = run_started(LARGE);
-    let payload = blobs.encode(&event);
-    // Two tools, and the attachments.
-    assert_eq!((digests(&payload).len(), blobs.0.len()), (3, 3));
-    assert_eq!(blobs.decode(&payload), event);
+    let mut store = BlobStore::default();
+    let event = run_started(MAX_INLINE_BYTES);
+    let payload = store.encode(&event);
+    // Those of the two tools, and that of the list of attachments.
+    assert_eq!((value_digests(&payload).len(), store.blobs.len()), (3, 3));
+    assert_eq!(store.decode(&payload), event);
 }
 
 #[test]
 fn a_declaration_with_reordered_keys_is_stored_as_another_blob() {
-    let mut blobs = Blobs::default();
+    let mut store = BlobStore::default();
     let parse_tool = |properties: &str| {
         let text = format!(
             r#"{{"name": "a", "description": "{}", "inputSchema": {{{properties}}}}}"#,
-            "d".repeat(LARGE)
+            "d".repeat(MAX_INLINE_BYTES)
         );
         serde_json::from_str::<ToolSchema>(&text).unwrap()
     };
     let (first, reordered) = (parse_tool(r#""x": 1, "y": 2"#), parse_tool(r#""y": 2, "x": 1"#));
     assert_eq!(first, reordered);
-    for (tool, blob_count) in [(&first, 2), (&first, 2), (&reordered, 3), (&first, 3)] {
+    for (tool, blobs_so_far) in [(&first, 2), (&first, 2), (&reordered, 3), (&first, 3)] {
         let mut event = run_started(10);
         let RunEvent::Started { start, .. } = &mut event else {
             unreachable!()
         };
         start.tools = vec![tool.clone()];
-        let payload = blobs.encode(&event);
-        let RunEvent::Started { start, .. } = blobs.decode(&payload) else {
+        let payload = store.encode(&event);
+        let RunEvent::Started { start, .. } = store.decode(&payload) else {
             unreachable!()
         };
         assert_eq!(json!(start.tools[0]).to_string(), json!(tool).to_string());
-        // The declarations, and the attachment.
-        assert_eq!(blobs.0.len(), blob_count);
+        // Those of the declarations, and that of the list of attachments.
+        assert_eq!(store.blobs.len(), blobs_so_far);
     }
 }
 
 #[test]
 fn small_declarations_of_tools_stay_in_the_event() {
-    let mut blobs = Blobs::default();
+    let mut store = BlobStore::default();
     let event = run_started(10);
-    let payload = blobs.encode(&event);
-    // That of the attachments.
-    assert_eq!(digests(&payload).len(), 1);
-    assert_eq!(blobs.decode(&payload), event);
+    let payload = store.encode(&event);
+    // Only that of the list of attachments.
+    assert_eq!(value_digests(&payload).len(), 1);
+    assert_eq!(store.decode(&payload), event);
 }
 
 #[test]
 fn a_large_value_without_room_in_the_store_stays_in_the_event() {
-    for event in [run_started(LARGE), tool_ended(json!("x".repeat(LARGE)))] {
-        let payload = encode("r", &event, &Declarations::default(), |_| None).unwrap().payload;
-        assert!(digests(&payload).is_empty());
-        assert_eq!(Blobs::default().decode(&payload), event);
+    for event in [
+        run_started(MAX_INLINE_BYTES),
+        tool_ended(json!("x".repeat(MAX_INLINE_BYTES))),
+    ] {
+        let payload = encode_without_room(&event);
+        assert!(value_digests(&payload).is_empty());
+        assert_eq!(BlobStore::default().decode(&payload), event);
     }
 }
 
 #[test]
 fn an_output_that_looks_like_a_blob_reference_is_read_as_data() {
-    let mut blobs = Blobs::default();
+    let mut store = BlobStore::default();
     let digest = art_store::digest(b"\"secret\"");
-    blobs.0.insert(digest.clone(), b"\"secret\"".to_vec());
+    store.blobs.insert(digest.clone(), b"\"secret\"".to_vec());
     for output in [
         json!({"values": [["/end/result/output", digest]]}),
         json!(format!("\"values\":[[\"/end/result/output\",\"{digest}\"]]")),
     ] {
         let event = tool_ended(output);
-        let payload = blobs.encode(&event);
-        assert_eq!(blobs.decode(&payload), event);
+        let payload = store.encode(&event);
+        assert_eq!(store.decode(&payload), event);
     }
 }
 
 #[test]
-fn a_missing_blob_and_an_unknown_place_are_errors() {
-    let mut blobs = Blobs::default();
-    let payload = blobs.encode(&tool_ended(json!("x".repeat(LARGE))));
+fn a_missing_blob_and_a_pointer_that_leads_nowhere_are_errors() {
+    let mut store = BlobStore::default();
+    let payload = store.encode(&tool_ended(json!("x".repeat(MAX_INLINE_BYTES))));
     let missing = restore_values(&payload, &BTreeMap::new()).unwrap_err();
     assert!(missing.ends_with("is missing"), "{missing}");
     let moved = payload.replace("/end/result/output", "/end/nowhere/output");
-    let misplaced = restore_values(&moved, &blobs.0).unwrap_err();
+    let misplaced = restore_values(&moved, &store.blobs).unwrap_err();
     assert!(misplaced.contains("no place `/end/nowhere/output`"), "{misplaced}");
 }
 
 #[test]
 fn values_that_are_too_large_together_are_refused() {
+    // The event refers to a value of 16 MiB five times, and the limit is 64 MiB.
     let blob = serde_json::to_vec(&"x".repeat(16 << 20)).unwrap();
     let digest = art_store::digest(&blob);
     let blobs = BTreeMap::from([(digest.clone(), blob)]);
@@ -188,7 +207,7 @@ fn values_that_are_too_large_together_are_refused() {
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         any::<i32>().prop_map(Value::from),
-        (0..3 * LARGE).prop_map(|n| json!("é".repeat(n)))
+        (0..3 * MAX_INLINE_BYTES).prop_map(|n| json!("é".repeat(n)))
     ];
     leaf.prop_recursive(4, 12, 3, |inner| {
         prop_oneof![
@@ -203,21 +222,21 @@ proptest! {
 
     #[test]
     fn an_event_with_any_output_is_read_as_it_was_stored(output in any_value(), has_room in any::<bool>()) {
-        let mut blobs = Blobs::default();
+        let mut store = BlobStore::default();
         let event = tool_ended(output);
         let payload = if has_room {
-            blobs.encode(&event)
+            store.encode(&event)
         } else {
-            encode("r", &event, &Declarations::default(), |_| None).unwrap().payload.into_string()
+            encode_without_room(&event)
         };
-        prop_assert_eq!(blobs.decode(&payload), event);
+        prop_assert_eq!(store.decode(&payload), event);
     }
 
     #[test]
-    fn no_text_of_an_event_makes_the_reader_panic(payload in "\\PC{0,80}", place in "[/a0~]{0,6}") {
+    fn no_text_of_an_event_makes_the_reader_panic(payload in "\\PC{0,80}", pointer in "[/a0~]{0,6}") {
         let blobs = BTreeMap::from([("d".to_owned(), b"1".to_vec())]);
         drop(restore_values(&payload, &blobs));
-        let payload = json!({"a": [0, {}], "values": [[place, "d"]]}).to_string();
+        let payload = json!({"a": [0, {}], "values": [[pointer, "d"]]}).to_string();
         drop(restore_values(&payload, &blobs));
     }
 }

@@ -10,19 +10,20 @@ use serde_json::Value;
 /// Maximum length of a value in a difference, in characters.
 const MAX_EXCERPT_CHARS: usize = 200;
 
-/// What differs, what is recorded, and what was found.
+/// What differs, its recorded value, and the value that the replay found.
 pub(super) type Mismatch = (String, String, String);
 
-/// Compares the input with its recorded digest, if there is one. Returns the difference.
+/// Compares the input of a call with its recorded digest, if there is one. Returns the difference, if any.
 pub(super) fn input(recorded: &str, input_json: &str) -> Option<Mismatch> {
     let found = digest(input_json.as_bytes());
     let differs = !recorded.is_empty() && recorded != found;
     differs.then(|| ("input".to_owned(), recorded.to_owned(), found))
 }
 
-/// Compares a call with its record, and its fuel if `with_fuel` is set. Returns the first difference.
+/// Compares a call with its record, and also its use of fuel if `with_fuel` is set. Returns the first difference, if any.
 pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Mismatch> {
     let ReplayedCall { report, divergence } = replayed;
+    // The component asked the host for something else than it did when it was recorded. A crossing is one question to the host.
     if let Some(divergence) = divergence {
         let what = format!("crossing {}", divergence.number);
         return Some((what, "its answer".to_owned(), divergence.reason.to_string()));
@@ -38,15 +39,15 @@ pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool)
             excerpt(&found),
         ));
     }
-    compare_results(&recorded.result, &with_digests(report, &recorded.result)).or_else(|| {
+    compare_results(&recorded.result, &as_journaled(report, &recorded.result)).or_else(|| {
         let (fuel, found) = (recorded.usage.fuel, report.usage.fuel);
         (with_fuel && fuel != found).then(|| ("fuel".to_owned(), fuel.to_string(), found.to_string()))
     })
 }
 
-/// Returns the result of a report as the journal has it: with the digests of the files and the log, unless the run had no room for
-/// them, and with the recorded identifier of a suspension, since identifiers are random.
-fn with_digests(report: &ToolReport, recorded: &ToolResult) -> ToolResult {
+/// Returns the result of a report as the journal would have it. The digests of the files and the log are added, except where the
+/// recording host had no room for them. The identifier of a suspension is replaced by the recorded one, since it is random.
+fn as_journaled(report: &ToolReport, recorded: &ToolResult) -> ToolResult {
     let mut result = report.result.clone();
     let metadata = &mut result.metadata;
     let infos = metadata.attachments.iter_mut().zip(report.attachments.iter());
@@ -77,21 +78,22 @@ fn compare_results(recorded: &ToolResult, found: &ToolResult) -> Option<Mismatch
     })
 }
 
-/// Returns the first place at which two values differ, with both values there.
+/// Returns the first place at which two values differ, with what each has there. `path` is the path of these values.
 fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Option<Mismatch> {
     match (recorded, found) {
-        (Value::Object(left), Value::Object(right)) => {
-            let added = right.keys().filter(|key| !left.contains_key(*key));
-            let mut keys = left.keys().chain(added);
-            keys.find_map(|key| first_difference_at(key, left.get(key), right.get(key), path))
+        (Value::Object(recorded), Value::Object(found)) => {
+            let added = found.keys().filter(|key| !recorded.contains_key(*key));
+            let mut keys = recorded.keys().chain(added);
+            keys.find_map(|key| first_difference_at(key, recorded.get(key), found.get(key), path))
         }
-        (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
-            .find_map(|index| first_difference_at(&index.to_string(), left.get(index), right.get(index), path)),
+        (Value::Array(recorded), Value::Array(found)) => (0..recorded.len().max(found.len()))
+            .find_map(|index| first_difference_at(&index.to_string(), recorded.get(index), found.get(index), path)),
         _ if recorded == found => None,
         _ => Some((path.clone(), show_value(Some(recorded)), show_value(Some(found)))),
     }
 }
 
+/// Same as [`first_difference`], for the values of one key or index, which may be missing on one side.
 fn first_difference_at(
     key: &str,
     recorded: Option<&Value>,

@@ -1,4 +1,4 @@
-//! Stands for the keyring in a program that was built without it.
+//! Stands for the keyring in a program that was built without it. The real one is in `service.rs`.
 
 use secrecy::SecretString;
 
@@ -13,15 +13,15 @@ impl Keyring {
         Err(SecretError::WithoutKeyring)
     }
 
-    pub(super) const fn get(&self, _user: &str) -> Result<SecretString, SecretError> {
+    pub(super) const fn get(&self, _entry_name: &str) -> Result<SecretString, SecretError> {
         match *self {}
     }
 
-    pub(super) const fn set(&self, _user: &str, _value: &str) -> Result<(), SecretError> {
+    pub(super) const fn set(&self, _entry_name: &str, _value: &str) -> Result<(), SecretError> {
         match *self {}
     }
 
-    pub(super) const fn remove(&self, _user: &str) -> Result<(), SecretError> {
+    pub(super) const fn remove(&self, _entry_name: &str) -> Result<(), SecretError> {
         match *self {}
     }
 }

@@ -1,4 +1,4 @@
-//! Components that are not offered any more, because a canary was seen in what they sent or returned.
+//! Components that are not offered any more, because a canary (a decoy secret) was seen in what they sent, returned or logged.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -27,12 +27,12 @@ pub struct Quarantined {
 /// the quarantine of its component.
 #[derive(Clone, Debug)]
 pub struct Quarantine {
-    /// The file, or an empty path if nothing is stored.
+    /// The file. It is an empty path if the configuration has no database; then the list stays empty.
     path: PathBuf,
 }
 
 impl Quarantine {
-    /// Returns the list of a configuration.
+    /// Returns the list that belongs to a configuration. Its file is beside the database.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let database = &config.database.value;
@@ -63,10 +63,10 @@ impl Quarantine {
             file => file?,
         };
         let text = read_text(file, MAX_FILE_BYTES)?;
-        Ok(text.lines().filter_map(parse).collect())
+        Ok(text.lines().filter_map(parse_line).collect())
     }
 
-    /// Adds a component, unless it is in the list or nothing is stored.
+    /// Adds a component, unless it is in the list already or there is no file for the list.
     pub(super) fn add(&self, digest: &str, tool: &str, canary: &str) -> std::io::Result<()> {
         let is_listed = self.list()?.iter().any(|listed| listed.digest == digest);
         if is_listed || self.path.as_os_str().is_empty() {
@@ -85,7 +85,7 @@ impl Quarantine {
     }
 }
 
-fn parse(line: &str) -> Option<Quarantined> {
+fn parse_line(line: &str) -> Option<Quarantined> {
     let mut words = line.split_whitespace().map(str::to_owned);
     Some(Quarantined {
         digest: words.next()?,
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_component_is_listed_once() {
+    fn a_component_that_is_added_twice_is_listed_once() {
         let home = tempfile::tempdir().unwrap();
         let mut config = Config::default();
         config.database.value = home.path().join("state").join("art.db");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_database_nothing_is_listed() {
+    fn without_a_database_an_added_component_is_not_listed() {
         let quarantine = Quarantine::new(&Config::default());
         quarantine.add("00ff", "leaky", "DECOY").unwrap();
         assert_eq!(quarantine.list().unwrap(), []);

@@ -9,7 +9,7 @@ use zbus_secret_service_keyring_store::Store;
 
 use super::SecretError;
 
-/// The service under which the keyring stores all entries of the host.
+/// What the keyring calls the service of an entry. It is the same for all entries of the host.
 const SERVICE: &str = "art";
 
 /// A connection to the keyring. A locked keyring asks the person to unlock it.
@@ -24,38 +24,40 @@ impl Keyring {
         Store::new().map(Self).map_err(|error| keyring_error(&error))
     }
 
-    /// Returns a value.
+    /// Returns the value of an entry.
     ///
     /// # Errors
     /// Fails if the keyring does not have it or stays locked.
-    pub(super) fn get(&self, user: &str) -> Result<SecretString, SecretError> {
-        let value = self.entry(user)?.get_password();
+    pub(super) fn get(&self, entry_name: &str) -> Result<SecretString, SecretError> {
+        let value = self.entry(entry_name)?.get_password();
         value.map(SecretString::from).map_err(|error| keyring_error(&error))
     }
 
-    /// Stores a value in place of an earlier one.
+    /// Stores the value of an entry in place of an earlier one.
     ///
     /// # Errors
     /// Fails if the keyring stays locked.
-    pub(super) fn set(&self, user: &str, value: &str) -> Result<(), SecretError> {
-        self.entry(user)?
+    pub(super) fn set(&self, entry_name: &str, value: &str) -> Result<(), SecretError> {
+        self.entry(entry_name)?
             .set_password(value)
             .map_err(|error| keyring_error(&error))
     }
 
-    /// Removes a value, if the keyring has it.
+    /// Removes an entry, if the keyring has it.
     ///
     /// # Errors
     /// Fails if the keyring stays locked.
-    pub(super) fn remove(&self, user: &str) -> Result<(), SecretError> {
-        match self.entry(user)?.delete_credential() {
+    pub(super) fn remove(&self, entry_name: &str) -> Result<(), SecretError> {
+        match self.entry(entry_name)?.delete_credential() {
             Err(Error::NoEntry) => Ok(()),
             removed => removed.map_err(|error| keyring_error(&error)),
         }
     }
 
-    fn entry(&self, user: &str) -> Result<Entry, SecretError> {
-        self.0.build(SERVICE, user, None).map_err(|error| keyring_error(&error))
+    fn entry(&self, entry_name: &str) -> Result<Entry, SecretError> {
+        self.0
+            .build(SERVICE, entry_name, None)
+            .map_err(|error| keyring_error(&error))
     }
 }
 

@@ -6,7 +6,8 @@ fn approval(tool: &str) -> StandingApproval {
     serde_json::from_value(json!({"tool": tool, "arguments": {"text": "any", "n": {"is": null}}})).unwrap()
 }
 
-fn approvals() -> (tempfile::TempDir, StandingApprovals) {
+/// Returns the approvals of a folder that does not exist yet, in a new home.
+fn no_approvals() -> (tempfile::TempDir, StandingApprovals) {
     let home = tempfile::TempDir::new().unwrap();
     let folder = home.path().join("approvals");
     (home, StandingApprovals { folder })
@@ -14,7 +15,7 @@ fn approvals() -> (tempfile::TempDir, StandingApprovals) {
 
 #[test]
 fn an_approval_is_stored_once_and_removed_by_its_identifier() {
-    let (_home, approvals) = approvals();
+    let (_home, approvals) = no_approvals();
     assert_eq!(approvals.list().unwrap(), []);
     let stored = approvals.add(approval("echo")).unwrap();
     assert_eq!(approvals.add(approval("echo")).unwrap(), stored);
@@ -26,33 +27,37 @@ fn an_approval_is_stored_once_and_removed_by_its_identifier() {
 }
 
 #[test]
-fn only_an_approval_that_exists_can_be_added_when_there_are_as_many_as_there_may_be() {
-    let (_home, approvals) = approvals();
+fn a_full_folder_refuses_a_new_approval_and_accepts_an_existing_one() {
+    let (_home, approvals) = no_approvals();
     let stored = approvals.add(approval("echo")).unwrap();
     for number in 1..MAX_APPROVALS {
         approvals.add(approval(&format!("tool{number}"))).unwrap();
     }
-    let other = approvals.add(approval("other"));
-    assert!(matches!(other, Err(StandingFolderError::Full)), "{other:?}");
+    let refused = approvals.add(approval("other"));
+    assert!(matches!(refused, Err(StandingFolderError::Full)), "{refused:?}");
     assert_eq!(approvals.add(approval("echo")).unwrap(), stored);
 }
 
 #[test]
 fn a_file_without_a_valid_approval_is_left_out() {
-    let (_home, approvals) = approvals();
+    let (_home, approvals) = no_approvals();
     let stored = approvals.add(approval("echo")).unwrap();
-    let write_file = |name: &str, text: &str| fs::write(approvals.folder().join(name), text).unwrap();
-    write_file("0123456789ab.json", "{");
-    write_file("1123456789ab.json", r#"{"tool": "echo", "argument": {}}"#);
-    write_file("2123456789ab.json", &" ".repeat(1 << 20));
-    write_file("README.txt", "{}");
+    let (no_json, unknown_key, too_large) = ("{", r#"{"tool": "echo", "argument": {}}"#, " ".repeat(1 << 20));
+    for (name, text) in [
+        ("0123456789ab.json", no_json),
+        ("1123456789ab.json", unknown_key),
+        ("2123456789ab.json", too_large.as_str()),
+        ("README.txt", "{}"),
+    ] {
+        fs::write(approvals.folder().join(name), text).unwrap();
+    }
     fs::create_dir(approvals.folder().join("3123456789ab.json")).unwrap();
     assert_eq!(approvals.list().unwrap(), [stored]);
 }
 
 #[test]
 fn an_invalid_identifier_removes_no_file() {
-    let (home, approvals) = approvals();
+    let (home, approvals) = no_approvals();
     let stored = approvals.add(approval("echo")).unwrap();
     let outside = home.path().join("file.json");
     fs::write(&outside, "{}").unwrap();

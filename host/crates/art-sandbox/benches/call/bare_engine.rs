@@ -1,5 +1,5 @@
-//! Calls of the bare engine: with the fastest settings, whose time is a lower bound for the sandbox, and with the
-//! engine's default settings.
+//! Calls of the bare engine, without the sandbox: with the fastest settings, whose time is a lower bound for the sandbox, and
+//! with the engine's default settings.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use wasmtime::{
 };
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
-use crate::guest::{ADD, READ};
+use crate::guest::{ADD_INPUT, READ_INPUT};
 
 mod bindings {
     wasmtime::component::bindgen!({ path: "../../../wit", world: "tool-plugin", exports: { default: async } });
@@ -19,7 +19,9 @@ mod bindings {
 use bindings::art::tool::{host, types};
 use bindings::{ToolPlugin, ToolPluginPre};
 
+/// Fuel of a call, if fuel is counted.
 const FUEL: u64 = 2_000_000_000;
+/// Time limit of a call in a fresh instance.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct State {
@@ -53,7 +55,8 @@ pub(crate) struct BareEngine {
     linker: Linker<State>,
     component: Component,
     runtime: tokio::runtime::Runtime,
-    metered: bool,
+    /// Whether fuel is counted and memory is limited.
+    is_metered: bool,
     /// The directory that each call opens, to read a file in it.
     directory: Option<PathBuf>,
 }
@@ -69,15 +72,17 @@ impl BareEngine {
             config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(Enabled::No)));
             Engine::new(&config)
         });
-        Self::new(engine.unwrap(), wasm, true)
+        let is_metered = true;
+        Self::new(engine.unwrap(), wasm, is_metered)
     }
 
-    /// Creates an engine with its default settings.
+    /// Creates an engine with its default settings, without fuel and a memory limit.
     pub(crate) fn defaults(wasm: &[u8]) -> Self {
-        Self::new(Engine::default(), wasm, false)
+        let is_metered = false;
+        Self::new(Engine::default(), wasm, is_metered)
     }
 
-    fn new(engine: Engine, wasm: &[u8], metered: bool) -> Self {
+    fn new(engine: Engine, wasm: &[u8], is_metered: bool) -> Self {
         let mut linker = Linker::new(&engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).unwrap();
         host::add_to_linker::<_, wasmtime::component::HasSelf<State>>(&mut linker, |state| state).unwrap();
@@ -92,7 +97,7 @@ impl BareEngine {
             linker,
             component,
             runtime,
-            metered,
+            is_metered,
             directory: None,
         }
     }
@@ -111,7 +116,7 @@ impl BareEngine {
             limits,
         };
         let mut store = Store::new(&self.engine, state);
-        if self.metered {
+        if self.is_metered {
             store.limiter(|state| &mut state.limits);
             store.set_fuel(FUEL).unwrap();
             store.fuel_async_yield_interval(Some(1_000_000)).unwrap();
@@ -128,14 +133,17 @@ impl BareEngine {
         builder.build()
     }
 
+    /// Returns the input of each call, and the output that it has to have.
     fn input_and_output(&self) -> (&'static str, &'static str) {
         match self.directory {
-            Some(_) => (READ, r#"{"value":524288}"#),
-            None => (ADD, r#"{"value":42}"#),
+            // The sum of 4,096 bytes that are all 128.
+            Some(_) => (READ_INPUT, r#"{"value":524288}"#),
+            None => (ADD_INPUT, r#"{"value":42}"#),
         }
     }
 
-    fn pre(&self) -> ToolPluginPre<State> {
+    /// Links the component, so that each instance needs no linking.
+    fn link(&self) -> ToolPluginPre<State> {
         ToolPluginPre::new(self.linker.instantiate_pre(&self.component).unwrap()).unwrap()
     }
 
@@ -143,7 +151,7 @@ impl BareEngine {
     pub(crate) fn time_warm(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let mut store = self.store();
-            let tool = self.pre().instantiate_async(&mut store).await.unwrap();
+            let tool = self.link().instantiate_async(&mut store).await.unwrap();
             let start = Instant::now();
             for _ in 0..iterations {
                 store.set_fuel(FUEL).unwrap();
@@ -155,23 +163,23 @@ impl BareEngine {
 
     /// Measures calls, each in a fresh instance and with a timeout.
     pub(crate) fn time_fresh(&self, iterations: u64) -> Duration {
-        let pre = self.pre();
+        let linked = self.link();
         self.runtime.block_on(async {
             let start = Instant::now();
             for _ in 0..iterations {
                 let mut store = self.store();
-                let guarded = tokio::time::timeout(TIMEOUT, async {
-                    let tool = pre.instantiate_async(&mut store).await.unwrap();
+                let call_with_timeout = tokio::time::timeout(TIMEOUT, async {
+                    let tool = linked.instantiate_async(&mut store).await.unwrap();
                     call(&tool, &mut store, self.input_and_output()).await;
                 });
-                guarded.await.unwrap();
+                call_with_timeout.await.unwrap();
             }
             start.elapsed()
         })
     }
 
     /// Measures calls, each in a fresh instance for which the component is linked again.
-    pub(crate) fn time_fresh_without_pre(&self, iterations: u64) -> Duration {
+    pub(crate) fn time_fresh_and_link(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let start = Instant::now();
             for _ in 0..iterations {

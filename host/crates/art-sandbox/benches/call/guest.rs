@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Input of the small call.
-pub(crate) const ADD: &str = r#"{"op":"Add","a":20,"b":22}"#;
+/// Input of the small call, which adds two numbers.
+pub(crate) const ADD_INPUT: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
 /// Input of the call that reads a file.
-pub(crate) const READ: &str = r#"{"op":"Read","a":0,"b":0}"#;
-/// Size of the file that this call reads, in bytes. All its bytes are 128.
+pub(crate) const READ_INPUT: &str = r#"{"op":"Read","a":0,"b":0}"#;
+/// Size of the file that the call with `READ_INPUT` reads, in bytes. All its bytes are 128.
 pub(crate) const READ_BYTES: usize = 4 << 10;
 
 /// The guest, compiled to components.
@@ -20,6 +20,7 @@ pub(crate) struct Components {
 }
 
 impl Components {
+    /// Compiles the guest twice, without and with WASI.
     pub(crate) fn build() -> Self {
         Self {
             plain: build_component("wasm32-unknown-unknown"),

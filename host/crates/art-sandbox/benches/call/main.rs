@@ -1,9 +1,10 @@
 //! Measures a sandboxed call, and compares it with calls of the bare engine and with native code.
 //!
-//! Native code is compiled in the release profile, like a function of the host: `function` accepts and returns text,
-//! and `native_call` also creates the context and the outcome of the contract. Components are built as `art plugin
-//! build` builds them. Absolute times vary between machines and over time, so the tables at the end show ratios within this
-//! run.
+//! The same small call is made in several *forms*. Native code is compiled in the release profile, like a function of the host:
+//! `function` accepts and returns text, and `native_call` also creates the context and the outcome of the contract. Of the calls
+//! of the bare engine, `warm` reuses one instance, `fresh` makes a new one for each call, and `defaults` has the default settings
+//! of the engine. Components are built as `art plugin build` builds them. Absolute times vary between machines and over time, so
+//! the tables at the end show ratios within this run.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -25,7 +26,7 @@ use criterion::Criterion;
 
 use guest::Components;
 
-/// A section of the benchmark. It prints a table.
+/// A section of the benchmark. It measures calls of the components, and prints a table.
 type Section = fn(&Components);
 
 /// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
@@ -82,19 +83,20 @@ fn print_calls(guest: &Components) {
     let rounds: Vec<Vec<f64>> = (0..ROUNDS)
         .map(|_| forms.iter().map(seconds_per_call).collect())
         .collect();
-    let column = |name: &str| {
+    let fastest_seconds = |name: &str| {
         let index = forms.iter().position(|form| form.name == name).unwrap();
         report::fastest(rounds.iter().filter_map(|round| round.get(index).copied()))
     };
+    // The other columns show how many times as long a call takes as a call in these forms.
     let base_names = ["function", "native_call", "fresh"];
-    let bases = base_names.map(column);
+    let base_seconds = base_names.map(fastest_seconds);
     println!(
         "\n{:<32} {:>14} {:>13} {:>13} {:>13}",
         "one call", "fastest", base_names[0], base_names[1], base_names[2]
     );
     for form in &forms {
-        let seconds = column(form.name);
-        let [function, native_call, fresh] = bases.map(|base| seconds / base);
+        let seconds = fastest_seconds(form.name);
+        let [function, native_call, fresh] = base_seconds.map(|base| seconds / base);
         println!(
             "  {:<30} {:>11.2} us {function:>12.1}x {native_call:>12.1}x {fresh:>12.2}x",
             form.name,
@@ -126,30 +128,34 @@ fn forms(guest: &Components) -> Vec<Form> {
 /// Returns calls of the bare engine.
 fn engine_forms(guest: &Components) -> [Form; 4] {
     let best = Rc::new(bare_engine::BareEngine::best(&guest.plain));
-    let (warm, best_wasi) = (Rc::clone(&best), bare_engine::BareEngine::best(&guest.wasi));
+    let best_with_warm_instance = Rc::clone(&best);
+    let best_with_wasi = bare_engine::BareEngine::best(&guest.wasi);
     let defaults = bare_engine::BareEngine::defaults(&guest.plain);
     [
-        form("warm", 2_000, move |calls| warm.time_warm(calls)),
+        form("warm", 2_000, move |calls| best_with_warm_instance.time_warm(calls)),
         form("fresh", 10_000, move |calls| best.time_fresh(calls)),
-        form("wasi_fresh", 12_000, move |calls| best_wasi.time_fresh(calls)),
-        form("defaults", 60_000, move |calls| defaults.time_fresh_without_pre(calls)),
+        form("wasi_fresh", 12_000, move |calls| best_with_wasi.time_fresh(calls)),
+        form("defaults", 60_000, move |calls| defaults.time_fresh_and_link(calls)),
     ]
 }
 
+/// Returns calls through the sandbox. The first, fourth and fifth form share one sandbox.
 fn sandbox_forms(guest: &Components) -> [Form; 5] {
-    let on_worker = Rc::new(sandboxed::Sandboxed::new(&guest.plain, 1));
-    let (another_thread, tool_system) = (Rc::clone(&on_worker), Rc::clone(&on_worker));
+    let plain = Rc::new(sandboxed::Sandboxed::new(&guest.plain, 1));
+    let (plain_for_system, plain_for_thread) = (Rc::clone(&plain), Rc::clone(&plain));
     let redacting = sandboxed::Sandboxed::with_secrets(&guest.plain);
     let with_wasi = sandboxed::Sandboxed::new(&guest.wasi, 1);
     [
-        form("sandbox", 12_000, move |calls| on_worker.time_on_worker(calls)),
+        form("sandbox", 12_000, move |calls| plain.time_on_worker(calls)),
         form("sandbox_with_secrets", 12_000, move |calls| {
             redacting.time_on_worker(calls)
         }),
         form("wasi_sandbox", 16_000, move |calls| with_wasi.time_on_worker(calls)),
-        form("tool_system", 16_000, move |calls| tool_system.time_tool_system(calls)),
+        form("tool_system", 16_000, move |calls| {
+            plain_for_system.time_tool_system(calls)
+        }),
         form("sandbox_call_from_another_thread", 30_000, move |calls| {
-            another_thread.time_from_another_thread(calls)
+            plain_for_thread.time_from_another_thread(calls)
         }),
     ]
 }
@@ -180,7 +186,7 @@ fn form(name: &'static str, approximate_nanos: u64, run: impl Fn(u64) -> Duratio
 fn time_native<T>(calls: u64, call: fn(&str) -> T) -> Duration {
     let start = Instant::now();
     for _ in 0..calls {
-        black_box(call(black_box(guest::ADD)));
+        black_box(call(black_box(guest::ADD_INPUT)));
     }
     start.elapsed()
 }

@@ -13,24 +13,36 @@ use tokio_util::sync::CancellationToken;
 use crate::report::{Row, print_table};
 use crate::sandboxed::{Sandboxed, add_call, call_with};
 
-/// How long the calls beside one kind of neighbour are measured.
-const MEASUREMENT: Duration = Duration::from_secs(4);
-/// The pause between two measured calls. With it, calls begin at different moments of the calls of their neighbours.
+/// Number of rounds. Each measures the small calls beside each kind of neighbour, so that other work on the machine disturbs all of
+/// them alike.
+const ROUNDS: usize = 8;
+/// How long a round measures the small calls beside one kind of neighbour.
+const MEASUREMENT: Duration = Duration::from_secs(1);
+/// The pause between two measured calls. With it, small calls begin at different moments of the calls of their neighbours.
 const PAUSE: Duration = Duration::from_micros(500);
-/// The deadline of the neighbours.
+/// The deadline of each call of a neighbour, at which the host has to stop it.
 const DEADLINE_MS: u64 = 50;
 /// Label, operation and number of the neighbours.
-const NEIGHBOURS: [(&str, &str, usize); 4] = [
+const NEIGHBOURS: [(&str, &str, usize); 5] = [
     ("alone", "Sleep", 0),
     ("beside 1 guest that spins", "Spin", 1),
     ("beside 2 guests that spin", "Spin", 2),
+    ("beside 2 guests that sleep", "Sleep", 2),
     ("beside 100 guests that sleep", "Sleep", 100),
 ];
 
 /// Prints the latency of a small call, made from another thread on two workers, alone and beside other guests.
 pub(crate) fn print_neighbours(wasm: &[u8]) {
     let sandboxed = Sandboxed::new(wasm, 2);
-    let measured = NEIGHBOURS.map(|(name, op, number)| (name, measure_latencies(&sandboxed, op, number)));
+    let mut measured = NEIGHBOURS.map(|(name, ..)| (name, Vec::new()));
+    for _ in 0..ROUNDS {
+        for ((_, latencies), (_, op, number)) in measured.iter_mut().zip(NEIGHBOURS) {
+            latencies.extend(measure_latencies(&sandboxed, op, number));
+        }
+    }
+    for (_, latencies) in &mut measured {
+        latencies.sort_by(f64::total_cmp);
+    }
     for percent in [50, 99] {
         let at_percentile = |latencies: &[f64]| latencies.get(latencies.len() * percent / 100).copied().unwrap();
         let [(_, alone), ..] = &measured;
@@ -42,17 +54,16 @@ pub(crate) fn print_neighbours(wasm: &[u8]) {
     }
 }
 
-/// Measures the seconds that each small call takes beside `number` guests, the shortest first.
+/// Returns the seconds that each small call takes beside `number` guests with the operation `op`.
 fn measure_latencies(sandboxed: &Sandboxed, op: &str, number: usize) -> Vec<f64> {
     let stop = CancellationToken::new();
-    let others = join_all((0..number).map(|_| repeat_endless_calls(sandboxed.plugin(), op, stop.clone())));
-    let calls = async {
+    let neighbours = join_all((0..number).map(|_| repeat_endless_calls(sandboxed.plugin(), op, stop.clone())));
+    let small_calls = async {
         let latencies = time_small_calls(sandboxed.plugin()).await;
         stop.cancel();
         latencies
     };
-    let (mut latencies, _) = sandboxed.block_on(futures_util::future::join(calls, others));
-    latencies.sort_by(f64::total_cmp);
+    let (latencies, _) = sandboxed.block_on(futures_util::future::join(small_calls, neighbours));
     latencies
 }
 

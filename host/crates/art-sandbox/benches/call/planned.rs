@@ -23,8 +23,8 @@ fn tools() -> Vec<ToolSchema> {
     serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
 }
 
-/// Returns a step that filters a table, one that queries the rows of the step before, or one that calculates with the count of
-/// the step before.
+/// Returns the step with a number. Of three steps from a multiple of three on, the first filters a table and needs no other step,
+/// the second queries the rows of the first, and the third calculates with the count that the second gives.
 fn step(n: usize) -> Value {
     let before = |path: &str| json!({"$from": format!("step_{}", n - 1), "path": path});
     let call = match n % 3 {
@@ -49,18 +49,18 @@ fn steps(numbers: impl IntoIterator<Item = usize>) -> Value {
 }
 
 /// A plan whose check is measured.
-struct Check {
+struct CheckedPlan {
     plan: KeptPlan,
     tools: Vec<ToolSchema>,
 }
 
-impl Check {
-    fn new(count: usize) -> Self {
-        let plan = json!({"version": KeptPlan::VERSION, "question": "q", "steps": steps(0..count)});
+impl CheckedPlan {
+    fn new(step_count: usize) -> Self {
+        let plan = json!({"version": KeptPlan::VERSION, "question": "q", "steps": steps(0..step_count)});
         let (plan, tools) = (serde_json::from_value(plan).unwrap(), tools());
-        let check = Self { plan, tools };
-        assert!(check.has_no_faults());
-        check
+        let checked = Self { plan, tools };
+        assert!(checked.has_no_faults());
+        checked
     }
 
     fn has_no_faults(&self) -> bool {
@@ -86,14 +86,14 @@ impl Check {
     }
 }
 
-/// A run whose first two planned calls are open, and the result of the first.
-struct Dispatch {
+/// A run whose first two planned calls were made and have not ended, and the event that ends the first of them.
+struct RunInProgress {
     run: Run,
-    result: RunEvent,
+    end_of_first: RunEvent,
 }
 
-impl Dispatch {
-    /// Begins a plan. Its first two steps need no other step.
+impl RunInProgress {
+    /// Begins a plan whose first two steps need no other step.
     fn new(steps: &Value) -> Self {
         let mut run = begin_run();
         let action = run.ask_models(1, |_| String::new()).calls.pop().unwrap().id;
@@ -109,21 +109,22 @@ impl Dispatch {
         let rows = json!([{"customer": "Ada", "total": 120}, {"customer": "Bob", "total": 80}]);
         let output = json!({"rows": rows, "columns": ["customer", "total"], "row_count": 2, "matched_rows": 2});
         let end = CallEnd::new(ToolResult::success(&first.call, output), CallEnding::Success);
-        let result = RunEvent::ToolEnded {
+        let end_of_first = RunEvent::ToolEnded {
             at: 3,
             action: first.action,
             end: Box::new(end),
         };
-        Self { run, result }
+        Self { run, end_of_first }
     }
 
-    /// Measures the time from the result of a call until the next call, if any, is ready, with its references replaced by values.
+    /// Measures the time from the end of the first call until the next call is ready, with its references replaced by values. If
+    /// no call is next, measures the handling of the end alone.
     fn time(&self, iterations: u64) -> Duration {
         let mut total = Duration::ZERO;
         for _ in 0..iterations {
             let mut run = self.run.clone();
             let start = Instant::now();
-            let effects = run.apply(&self.result).unwrap();
+            let effects = run.apply(&self.end_of_first).unwrap();
             let next = run.ready_calls();
             total += start.elapsed();
             black_box((effects, next));
@@ -154,35 +155,41 @@ fn begin_run() -> Run {
     Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
 }
 
-/// Prints the time to check a plan and the time between two planned calls, relative to a fresh sandboxed call. All are measured
-/// in turn.
+/// Prints the time to check a plan and the time between two planned calls, each relative to a fresh sandboxed call. They are
+/// measured in turn.
 pub(crate) fn print_plans(wasm: &[u8]) {
     const ROUNDS: usize = 60;
     let sandboxed = Sandboxed::new(wasm, 1);
-    let check = Check::new(50);
-    let (two_steps, three_steps) = (Dispatch::new(&steps([0, 3])), Dispatch::new(&steps([0, 3, 1])));
-    let fifty_steps = Dispatch::new(&steps([0, 3, 1].into_iter().chain(6..53)));
+    let check = CheckedPlan::new(50);
+    // Step 1 needs step 0, which is the first call; steps 0 and 3 need no other step.
+    let without_next = RunInProgress::new(&steps([0, 3]));
+    let with_next = RunInProgress::new(&steps([0, 3, 1]));
+    let fifty_steps = RunInProgress::new(&steps([0, 3, 1].into_iter().chain(6..53)));
     let rounds: Vec<[f64; 5]> = (0..ROUNDS)
         .map(|_| {
             [
                 sandboxed.time_on_worker(500).as_secs_f64() / 500.0,
                 check.time(10).as_secs_f64() / 10.0,
-                two_steps.time(200).as_secs_f64() / 200.0,
-                three_steps.time(200).as_secs_f64() / 200.0,
+                without_next.time(200).as_secs_f64() / 200.0,
+                with_next.time(200).as_secs_f64() / 200.0,
                 fifty_steps.time(50).as_secs_f64() / 50.0,
             ]
         })
         .collect();
-    let column = |n: usize| fastest(rounds.iter().filter_map(|round| round.get(n).copied()));
-    let base = column(0);
+    let fastest_of = |column: usize| fastest(rounds.iter().filter_map(|round| round.get(column).copied()));
+    let [sandboxed_call, check, end, end_and_next, end_and_next_of_fifty] = [0, 1, 2, 3, 4].map(fastest_of);
     let figures = [
-        ("sandboxed call", base),
-        ("check of a plan with 50 steps", column(1)),
-        ("end of a step", column(2)),
-        ("end of a step and the call of the next", column(3)),
-        ("resolve and dispatch, the difference", column(3) - column(2)),
-        ("end of a step and the next in a plan with 50 steps", column(4)),
+        ("sandboxed call", sandboxed_call),
+        ("check of a plan with 50 steps", check),
+        ("end of a step", end),
+        ("end of a step and the call of the next", end_and_next),
+        ("resolve and dispatch, the difference", end_and_next - end),
+        (
+            "end of a step and the next in a plan with 50 steps",
+            end_and_next_of_fifty,
+        ),
     ];
-    let row = |(name, time): (&str, f64)| Row::new(name, format!("{:.2} us", time * 1e6), time / base);
+    let row =
+        |(name, seconds): (&str, f64)| Row::new(name, format!("{:.2} us", seconds * 1e6), seconds / sandboxed_call);
     print_table("plans, against a fresh sandboxed call", &figures.map(row));
 }

@@ -1,6 +1,6 @@
 //! Prints tables of ratios.
 
-/// A row of a table.
+/// A row of a table: a name, a measured value, and its ratio to the value with which it is compared.
 pub(crate) struct Row {
     name: String,
     value: String,

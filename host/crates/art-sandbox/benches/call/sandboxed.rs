@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use art_core::capability::{Access, FsGrant, FsRight, Grants};
+use art_core::capability::{Access, CallGrants, FsGrant, FsRight};
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
 use art_core::secret::{MAX_SECRETS, Secret, Secrets};
@@ -26,7 +26,7 @@ pub(crate) struct Sandboxed {
 }
 
 pub(crate) fn add_call() -> ParsedToolCall {
-    call_with(serde_json::from_str(guest::ADD).unwrap())
+    call_with(serde_json::from_str(guest::ADD_INPUT).unwrap())
 }
 
 pub(crate) fn call_with(arguments: serde_json::Value) -> ParsedToolCall {
@@ -69,7 +69,7 @@ impl Sandboxed {
         )
     }
 
-    /// Creates a sandbox with one worker, which redacts from outcomes the maximum number of secrets of a host.
+    /// Creates a sandbox with one worker that redacts secrets from outcomes: as many as a host can have.
     pub(crate) fn with_secrets(wasm: &[u8]) -> Self {
         let secret = |number| Secret::new(&format!("key_{number}"), &format!("sk-{number:037}").into(), false).unwrap();
         let secrets = Secrets::new((0..MAX_SECRETS).map(secret).collect()).unwrap();
@@ -109,19 +109,19 @@ impl Sandboxed {
         self.runtime.block_on(work)
     }
 
-    /// Measures calls that read a file in the granted `directory`. They are made from the worker thread.
+    /// Measures calls that read a file in `directory`, which is granted to them. They are made from the worker thread.
     pub(crate) fn time_reads_on_worker(&self, directory: &Path, iterations: u64) -> Duration {
         let right = FsRight {
-            guest: "bench".to_owned(),
-            path: directory.to_owned(),
+            guest_path: "bench".to_owned(),
+            host_path: directory.to_owned(),
             access: Access::Read,
             grant: Arc::new(FsGrant::new(directory.to_owned(), Access::Read)),
         };
-        let grants = Arc::new(Grants {
+        let grants = Arc::new(CallGrants {
             fs: vec![right],
-            ..Grants::clone(&Grants::by_default())
+            ..CallGrants::clone(&CallGrants::by_default())
         });
-        let arguments = serde_json::from_str(guest::READ).unwrap();
+        let arguments = serde_json::from_str(guest::READ_INPUT).unwrap();
         let token = CancellationToken::new();
         let admitted = Admitted::for_test_with_grants(call_with(arguments), Limits::EXECUTE, grants, token);
         self.runtime
@@ -129,10 +129,12 @@ impl Sandboxed {
             .unwrap()
     }
 
+    /// Repeats the small call, and returns the time.
     fn repeat_add(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         self.repeat(Admitted::for_test(add_call(), Limits::EXECUTE), iterations)
     }
 
+    /// Repeats a call of the tool, and returns the time.
     fn repeat(&self, admitted: Admitted, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         let plugin = Arc::clone(&self.plugin);
         async move {
@@ -157,6 +159,7 @@ impl Sandboxed {
         self.runtime.block_on(self.repeat_add(iterations))
     }
 
+    /// Repeats the small call through the tool system, and returns the time.
     fn repeat_tool_calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         let tools = Arc::clone(&self.tools);
         async move {
@@ -170,15 +173,15 @@ impl Sandboxed {
         }
     }
 
-    /// Measures whole calls: admission, validation, sandbox, output schema.
+    /// Measures calls through the tool system, which also checks the arguments and the output against the schemas of the tool.
     pub(crate) fn time_tool_system(&self, iterations: u64) -> Duration {
         self.runtime
             .block_on(self.sandbox.run_on_worker(0, self.repeat_tool_calls(iterations)))
             .unwrap()
     }
 
-    /// Runs a computation natively and in the sandbox, in turn for `rounds` rounds. Returns the seconds of both in each
-    /// round.
+    /// Runs a computation natively and in the sandbox, in turn for `rounds` rounds. Returns the native and the sandboxed seconds
+    /// of each round.
     fn time_rounds(&self, arguments: serde_json::Value, rounds: usize) -> Vec<(f64, f64)> {
         let plugin = Arc::clone(&self.plugin);
         let job = async move {
@@ -190,10 +193,10 @@ impl Sandboxed {
             let admitted = Admitted::for_test(call_with(arguments), limits);
             let mut seconds_of_each = Vec::new();
             for _ in 0..rounds {
-                let native = time_seconds(|| drop(guest::call_function(&input)));
+                let native_seconds = time_seconds(|| drop(guest::call_function(&input)));
                 let start = Instant::now();
                 let outcome = plugin.execute(&admitted).await;
-                seconds_of_each.push((native, start.elapsed().as_secs_f64()));
+                seconds_of_each.push((native_seconds, start.elapsed().as_secs_f64()));
                 assert!(matches!(outcome.ending, Ending::Success(_)), "{outcome:?}");
             }
             seconds_of_each
@@ -223,8 +226,8 @@ pub(crate) fn print_throughput(wasm: &[u8]) {
     let rounds: Vec<_> = (0..ROUNDS)
         .map(|_| (seconds_per_call(1), seconds_per_call(2)))
         .collect();
-    let one = 1.0 / fastest(rounds.iter().map(|round| round.0));
-    let two = 1.0 / fastest(rounds.iter().map(|round| round.1));
+    let one = 1.0 / fastest(rounds.iter().map(|(on_one, _)| *on_one));
+    let two = 1.0 / fastest(rounds.iter().map(|(_, on_two)| *on_two));
     print_table(
         "calls per second",
         &[
@@ -250,8 +253,8 @@ pub(crate) fn print_processor_bound(wasm: &[u8]) {
     for (op, size) in kernels {
         let arguments = serde_json::json!({"op": op, "a": size});
         let rounds = sandboxed.time_rounds(arguments, ROUNDS);
-        let native_seconds = fastest(rounds.iter().map(|round| round.0));
-        let guest_seconds = fastest(rounds.iter().map(|round| round.1));
+        let native_seconds = fastest(rounds.iter().map(|(native, _)| *native));
+        let guest_seconds = fastest(rounds.iter().map(|(_, guest)| *guest));
         let ratio = guest_seconds / native_seconds;
         product *= ratio;
         rows.push(Row::new(op, format!("{:.1} ms", guest_seconds * 1e3), ratio));
@@ -264,6 +267,7 @@ pub(crate) fn print_processor_bound(wasm: &[u8]) {
 /// Prints by how much a guest exceeds its deadline.
 pub(crate) fn print_deadlines(wasm: &[u8]) {
     const DEADLINE_MS: u64 = 50;
+    const CALLS: usize = 21;
     let sandboxed = Sandboxed::new(wasm, 1);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
@@ -273,7 +277,7 @@ pub(crate) fn print_deadlines(wasm: &[u8]) {
     let rows: Vec<_> = [("Spin", 0), ("Sleep", 3_600_000)]
         .into_iter()
         .map(|(op, a)| {
-            let durations = (0..21)
+            let durations_ms = (0..CALLS)
                 .map(|_| {
                     time_seconds(|| {
                         let outcome = sandboxed.call_once(serde_json::json!({"op": op, "a": a}), limits);
@@ -281,11 +285,11 @@ pub(crate) fn print_deadlines(wasm: &[u8]) {
                     }) * 1e3
                 })
                 .collect();
-            let duration = median(durations);
+            let duration_ms = median(durations_ms);
             Row::new(
                 op,
-                format!("{:.2} ms late", duration - DEADLINE_MS as f64),
-                duration / DEADLINE_MS as f64,
+                format!("{:.2} ms late", duration_ms - DEADLINE_MS as f64),
+                duration_ms / DEADLINE_MS as f64,
             )
         })
         .collect();
@@ -300,7 +304,7 @@ pub(crate) fn print_loading(wasm: &[u8]) {
         cache: Some(home.path().join("code")),
         ..SandboxConfig::default()
     };
-    let load_all = || {
+    let milliseconds_to_load_all = || {
         let sandbox = Sandbox::new(&config).unwrap();
         let start = Instant::now();
         std::thread::scope(|scope| {
@@ -314,13 +318,17 @@ pub(crate) fn print_loading(wasm: &[u8]) {
         });
         start.elapsed().as_secs_f64() * 1e3
     };
-    let compiled = time_seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
-    let cached = median((0..5).map(|_| load_all()).collect());
+    let compiled_ms = time_seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
+    let cached_ms = median((0..5).map(|_| milliseconds_to_load_all()).collect());
     print_table(
         "loading",
         &[
-            Row::new("1 component, compiled", format!("{compiled:.1} ms"), compiled / cached),
-            Row::new("20 components, from the cache", format!("{cached:.1} ms"), 1.0),
+            Row::new(
+                "1 component, compiled",
+                format!("{compiled_ms:.1} ms"),
+                compiled_ms / cached_ms,
+            ),
+            Row::new("20 components, from the cache", format!("{cached_ms:.1} ms"), 1.0),
         ],
     );
 }

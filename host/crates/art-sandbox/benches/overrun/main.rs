@@ -23,9 +23,11 @@ use art_core::tool::ParsedToolCall;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_tools::{Admitted, ToolExecutor};
 
-use overrunning::{OVERRUNNING, Overrunning};
+use overrunning::{OVERRUNNING_GUESTS, OverrunningGuest};
 
 const ROUNDS: usize = 200;
+/// Part of the memory limit that is left for the tables of the guest, in pages of 64 KiB.
+const TABLE_PAGES: u32 = 40;
 
 fn main() {
     let selected_name = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
@@ -42,21 +44,20 @@ fn main() {
         "{:<34} {:>10} {:>8} {:>8}",
         "past the deadline, in ms", "limits", "p50", "p99"
     );
-    for kind in OVERRUNNING {
-        if selected_name.as_deref().is_some_and(|selected| selected != kind.name) {
+    for guest in OVERRUNNING_GUESTS {
+        if selected_name.as_deref().is_some_and(|selected| selected != guest.name) {
             continue;
         }
         for (limits, name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
-            // Leaves a part of the memory limit for the tables of the guest.
-            let pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - 40;
-            let plugin = sandbox.load("overrunning", &(kind.build)(pages)).unwrap();
+            let memory_pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - TABLE_PAGES;
+            let plugin = sandbox.load("overrunning", &(guest.build)(memory_pages)).unwrap();
             let mut overruns: Vec<_> = (0..ROUNDS)
-                .map(|_| runtime.block_on(measure_overrun(kind, &plugin, limits)))
+                .map(|_| runtime.block_on(measure_overrun(guest, &plugin, limits)))
                 .collect();
             overruns.sort_by(f64::total_cmp);
             println!(
                 "{:<34} {name:>10} {:>8.1} {:>8.1}",
-                kind.name,
+                guest.name,
                 overruns.get(ROUNDS / 2).unwrap(),
                 overruns.get(ROUNDS * 99 / 100).unwrap()
             );
@@ -65,8 +66,8 @@ fn main() {
 }
 
 /// Returns the time from the deadline until the end of the call, in milliseconds.
-async fn measure_overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) -> f64 {
-    let timeout_ms = kind.deadline_ms(&limits);
+async fn measure_overrun(guest: &OverrunningGuest, plugin: &Plugin, limits: Limits) -> f64 {
+    let timeout_ms = guest.deadline_ms(&limits);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms,
@@ -85,7 +86,7 @@ async fn measure_overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) ->
         outcome.ending,
         Ending::Timeout { limit_ms: timeout_ms },
         "{}",
-        kind.name
+        guest.name
     );
     duration - timeout_ms as f64
 }

@@ -1,4 +1,4 @@
-//! `wasi:cli`: the granted variables, the standard streams, whose output is captured, and the exit of the guest.
+//! `wasi:cli`: the granted variables, the exit of the guest, and its standard streams. What it writes to them is captured.
 
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
@@ -22,7 +22,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 impl CallState {
-    /// Notes that a stream is a standard stream, so that its results are not recorded.
+    /// Notes that a stream is a standard stream, so that its results are not recorded for a replay.
     fn note_standard_stream<T: 'static>(&mut self, stream: Resource<T>) -> Resource<T> {
         self.standard_streams.insert(stream.rep());
         stream

@@ -22,19 +22,20 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 
 impl wall_clock::Host for CallState {
     fn now(&mut self) -> wasmtime::Result<Datetime> {
-        let live = || {
+        let read_clock = || {
             let now = SystemTime::now()
                 .duration_since(SystemTime::UNIX_EPOCH)
                 .unwrap_or_default();
             Answer::WallClock(now.as_secs(), now.subsec_nanos())
         };
-        self.outside.ask(CrossingKind::WallClock, live, |answer| match answer {
-            Answer::WallClock(seconds, nanoseconds) => Some(Datetime {
-                seconds: *seconds,
-                nanoseconds: *nanoseconds,
-            }),
-            _ => None,
-        })
+        self.outside
+            .ask(CrossingKind::WallClock, read_clock, |answer| match answer {
+                Answer::WallClock(seconds, nanoseconds) => Some(Datetime {
+                    seconds: *seconds,
+                    nanoseconds: *nanoseconds,
+                }),
+                _ => None,
+            })
     }
 
     fn resolution(&mut self) -> wasmtime::Result<Datetime> {
@@ -48,9 +49,9 @@ impl wall_clock::Host for CallState {
 impl monotonic_clock::Host for CallState {
     fn now(&mut self) -> wasmtime::Result<monotonic_clock::Instant> {
         let start = self.meter.time_slice().call_start();
-        let live = || Answer::MonotonicClock(nanoseconds(start.elapsed()));
+        let read_clock = || Answer::MonotonicClock(nanoseconds(start.elapsed()));
         self.outside
-            .ask(CrossingKind::MonotonicClock, live, |answer| match answer {
+            .ask(CrossingKind::MonotonicClock, read_clock, |answer| match answer {
                 Answer::MonotonicClock(nanoseconds) => Some(*nanoseconds),
                 _ => None,
             })

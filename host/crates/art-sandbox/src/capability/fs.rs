@@ -1,9 +1,13 @@
 //! `wasi:filesystem`: the granted files.
 //!
-//! A guest sees one tree, and at first gets only its root. A path in the tree leads to the right that covers the
-//! path, to a directory above rights, or to a denial. A file that a right covers is opened with `cap-std` beneath the directory
-//! that the operator granted, so neither `..` nor a link leads out of this directory. Every operation blocks the worker until it
-//! is done.
+//! With a *grant*, the operator allows a tool to use a directory or a file of the host. The *rights* of a call are the parts of
+//! the grants that its tool may use; each maps a path of the guest to a path on the host. A guest sees one tree, and at first
+//! gets only its root. A path in the tree leads to the right that covers the path, to a directory above rights, or to a denial. A
+//! file that a right covers is opened with `cap-std` beneath the directory that the operator granted, so neither `..` nor a link
+//! leads out of this directory. Every operation blocks the worker until it is done.
+//!
+//! Changes under a grant with `stage = true` are *staged*: they go to a draft, and the files of the host stay as they are until a
+//! person commits the changes.
 
 mod bindings;
 mod change;
@@ -29,7 +33,7 @@ pub(crate) use fault::Fault;
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub use listing::Listing;
 pub(crate) use overlay::StagingArea;
-pub(crate) use record::code_named;
+pub(crate) use record::error_code_named;
 pub(crate) use stream::StreamFault;
 pub(crate) use tree::FileTree;
 

@@ -1,4 +1,4 @@
-//! The `host` interface of the contract, which every tool may call.
+//! The `host` interface of `wit/tool.wit`, which every tool may call: logs, progress and cancellation.
 
 use art_core::intake::{Answer, CrossingKind};
 use art_core::outcome::LogLevel;
@@ -7,7 +7,7 @@ use wasmtime::component::Linker;
 use crate::bindings::{host, types};
 use crate::state::{CallState, HostFunctions};
 
-/// Links the `host` interface of the contract.
+/// Links the `host` interface.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
     host::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
@@ -32,11 +32,12 @@ impl host::Host for CallState {
 
     fn cancelled(&mut self) -> wasmtime::Result<bool> {
         let is_cancelled = self.is_cancelled();
-        let live = || Answer::Cancelled(is_cancelled);
-        self.outside.ask(CrossingKind::Cancelled, live, |answer| match answer {
-            Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
-            _ => None,
-        })
+        let answer_now = || Answer::Cancelled(is_cancelled);
+        self.outside
+            .ask(CrossingKind::Cancelled, answer_now, |answer| match answer {
+                Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
+                _ => None,
+            })
     }
 }
 

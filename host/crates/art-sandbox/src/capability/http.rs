@@ -14,7 +14,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use art_core::capability::{Denial, Use};
+use art_core::capability::{Denial, GrantUse};
 use http::HeaderMap;
 use wasmtime::component::Linker;
 use wasmtime_wasi_http::p2::bindings::LinkOptions;
@@ -69,23 +69,23 @@ impl Http {
         FieldMap::new_immutable(&mut self.sender, map)
     }
 
-    /// Returns the number of requests that were admitted.
+    /// Returns the number of requests that the grants and the limits of the call allowed.
     pub(crate) const fn requests(&self) -> u64 {
-        self.sender.gate.requests()
+        self.sender.gate.admitted_requests()
     }
 
-    /// Returns the number of bytes in the bodies that were sent and received.
+    /// Returns the number of bytes in the bodies that were sent and received, together.
     pub(crate) fn bytes(&self) -> u64 {
         self.sender.traffic.bytes()
     }
 
-    /// Returns the first canary that was seen in a request.
+    /// Returns the name of the first canary, a decoy secret, that was seen in a request.
     pub(crate) fn canary(&self) -> Option<String> {
         self.sender.gate.canary()
     }
 
     /// Returns the recorded uses of the call, and clears them.
-    pub(crate) fn take_uses(&mut self) -> Vec<Use> {
+    pub(crate) fn take_uses(&mut self) -> Vec<GrantUse> {
         self.sender.gate.take_uses()
     }
 
@@ -105,6 +105,7 @@ impl CallState {
         }
     }
 
+    /// Same as [`http`](Self::http), with a sender that denies every request.
     fn denied_http(&mut self) -> WasiHttpCtxView<'_> {
         let (http, table) = self.http_and_table();
         let gate: &mut Gate = &mut http.sender.gate;

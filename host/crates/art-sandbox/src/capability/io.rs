@@ -1,4 +1,6 @@
-//! `wasi:io`: streams and readiness. It gives no access to anything that another interface did not open.
+//! `wasi:io`: streams, and waiting until they are ready. It gives no access to anything that another interface did not open.
+//!
+//! What a guest learns when it waits is recorded, and a replayed call gets it from the record.
 
 mod streams;
 
@@ -11,7 +13,7 @@ use wasmtime_wasi::p2::bindings::io::poll;
 
 use crate::state::{CallState, HostFunctions, Tables};
 
-/// Links streams, errors and readiness.
+/// Links the streams, their errors, and the functions that wait for them.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
     io::streams::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
@@ -20,9 +22,9 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 
 impl poll::Host for CallState {
     async fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> wasmtime::Result<Vec<u32>> {
-        let entries = pollables.len();
-        // An empty list is an error, also in a replay.
-        let live = if self.outside.is_replay() && entries > 0 {
+        let count = pollables.len();
+        // An empty list is an error, which `poll` returns, also in a replay.
+        let ready_now = if self.outside.is_replay() && count > 0 {
             Vec::new()
         } else {
             self.table.poll(pollables).await?
@@ -30,14 +32,14 @@ impl poll::Host for CallState {
         let kind = CrossingKind::Polled;
         let ready = self.outside.ask(
             kind,
-            || Answer::Polled(live),
+            || Answer::Polled(ready_now),
             |answer| match answer {
                 Answer::Polled(ready) => Some(ready.clone()),
                 _ => None,
             },
         )?;
-        if ready.is_empty() || ready.iter().any(|index| *index as usize >= entries) {
-            return Err(self.outside.unfit_error(kind));
+        if ready.is_empty() || ready.iter().any(|index| *index as usize >= count) {
+            return Err(self.outside.unfit_answer_error(kind));
         }
         Ok(ready)
     }
@@ -45,10 +47,10 @@ impl poll::Host for CallState {
 
 impl poll::HostPollable for CallState {
     async fn ready(&mut self, pollable: Resource<DynPollable>) -> wasmtime::Result<bool> {
-        let live = !self.outside.is_replay() && self.table.ready(pollable).await?;
+        let ready_now = !self.outside.is_replay() && self.table.ready(pollable).await?;
         self.outside.ask(
             CrossingKind::Ready,
-            || Answer::Ready(live),
+            || Answer::Ready(ready_now),
             |answer| match answer {
                 Answer::Ready(is_ready) => Some(*is_ready),
                 _ => None,

@@ -1,4 +1,4 @@
-//! Leases and commits. A commit makes all its checks before its first change.
+//! Leases and commits of a store in memory. A commit makes all its checks before its first change.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,8 +15,8 @@ use crate::{blob, chain, check};
 impl Data {
     pub(super) fn acquire_lease(&mut self, thread_id: &str, now: Timestamp) -> Result<Lease, StoreError> {
         self.thread(thread_id)?.refuse_if_leased(now)?;
-        self.leases += 1;
-        let number = self.leases;
+        self.lease_count += 1;
+        let number = self.lease_count;
         let until = now + LEASE_MS;
         if let Some(data) = self.threads.get_mut(thread_id) {
             data.lease = Some(HeldLease { number, until });
@@ -32,10 +32,11 @@ impl Data {
             .get_mut(&lease.thread_id)
             .and_then(|data| data.lease.as_mut());
         let current = held.filter(|held| held.number == lease.number);
-        current.ok_or_else(|| lease.lost())?.until = now + LEASE_MS;
+        current.ok_or_else(|| lease.lost_error())?.until = now + LEASE_MS;
         Ok(())
     }
 
+    /// Releases a lease if it is the current one of its thread.
     pub(super) fn release_lease(&mut self, lease: &Lease) {
         if let Some(data) = self.threads.get_mut(&lease.thread_id)
             && data.lease.is_some_and(|held| held.number == lease.number)
@@ -44,12 +45,13 @@ impl Data {
         }
     }
 
+    /// Refuses a lease that is not the current one of its thread.
     fn check_lease(&self, lease: &Lease) -> Result<(), StoreError> {
         let held = self.threads.get(&lease.thread_id).and_then(|data| data.lease);
         if held.is_some_and(|held| held.number == lease.number) {
             return Ok(());
         }
-        Err(lease.lost())
+        Err(lease.lost_error())
     }
 
     pub(super) fn commit(&mut self, commit: CheckedCommit, now: Timestamp) -> Result<Committed, StoreError> {
@@ -60,7 +62,7 @@ impl Data {
         }
         let thread_id = commit.lease.thread_id;
         let data = self.run(&commit.trace_id)?;
-        data.append(commit.events, now);
+        data.append_entries(commit.events, now);
         let blobs = commit.blobs.into_iter();
         data.blobs.extend(blobs.map(|blob| (blob.digest().to_owned(), blob)));
         match commit.end {
@@ -75,8 +77,8 @@ impl Data {
             }
         }
         let run = data.run.clone();
-        self.suspend(&run, commit.suspended, now);
-        self.settle(&commit.settled);
+        self.add_suspensions(&run, commit.new_suspensions, now);
+        self.settle(&commit.used_decisions);
         if run.status.is_final() {
             self.close_suspensions(&run.trace_id);
         }
@@ -93,7 +95,10 @@ impl Data {
         if commit.release {
             data.lease = None;
         }
-        let observations = commit.observations.into_iter().map(|(new, ..)| data.observe(new, now));
+        let observations = commit
+            .observations
+            .into_iter()
+            .map(|(new, ..)| data.add_observation(new, now));
         Ok(Committed {
             run,
             observations: observations.collect(),
@@ -101,19 +106,20 @@ impl Data {
         })
     }
 
+    /// Refuses a commit that cannot be stored, without any change.
     fn check_commit(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
         self.check_lease(&commit.lease)?;
         let existing = self.runs.get(&commit.trace_id);
         let new_run = match (&commit.begin, existing) {
             (None, None) => return Err(check::unknown_run(&commit.trace_id)),
-            (Some(_), Some(_)) => return Err(check::run_exists(&commit.trace_id)),
+            (Some(_), Some(_)) => return Err(check::run_exists_error(&commit.trace_id)),
             (Some(new), None) => Some(check::initial_run(new, 0)),
             (None, Some(_)) => None,
         };
         let run = new_run.as_ref().or(existing.map(|data| &data.run));
         if let Some(run) = run {
             check::lease_thread(run, &commit.lease)?;
-            check::next_entries(run, existing.map_or(0, |data| data.journal_bytes), commit)?;
+            check::can_append(run, existing.map_or(0, |data| data.journal_bytes), commit)?;
         }
         let no_blobs = BTreeMap::new();
         let stored = existing.map_or(&no_blobs, |data| &data.blobs);
@@ -129,9 +135,9 @@ impl Data {
     }
 
     fn begin_run(&mut self, new: &NewRun, now: Timestamp) {
-        self.created += 1;
+        self.created_count += 1;
         let data = RunData {
-            order: self.created,
+            creation_number: self.created_count,
             run: check::initial_run(new, now),
             entries: Vec::new(),
             journal_bytes: 0,
@@ -142,7 +148,7 @@ impl Data {
 }
 
 impl RunData {
-    fn append(&mut self, events: Vec<NewEvent>, timestamp: Timestamp) {
+    fn append_entries(&mut self, events: Vec<NewEvent>, timestamp: Timestamp) {
         for event in events {
             let sequence = self.run.last_sequence + 1;
             let digest = chain::next_digest(

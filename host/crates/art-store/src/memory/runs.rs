@@ -1,9 +1,9 @@
-//! Runs and their journals.
+//! Runs of a store in memory, with their blobs, tool calls and model work.
 
 use std::cmp::Reverse;
 
 use art_core::Timestamp;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 
 use super::threads::has_prefix;
 use super::{Data, RunData};
@@ -27,7 +27,7 @@ impl Data {
         runs_of_thread.find_map(|data| Some(data.blobs.get(digest)?.bytes().to_vec()))
     }
 
-    pub(super) fn list_calls(&self, tool_digest: &str, limit: Option<usize>) -> Vec<Usage> {
+    pub(super) fn list_calls(&self, tool_digest: &str, limit: Option<usize>) -> Vec<ToolUsage> {
         let newest_first = self.calls.iter().rev().map(|(_, call)| call);
         let of_tool = newest_first.filter(|call| call.tool_digest == tool_digest);
         of_tool.take(check::list_limit(limit)).map(|call| call.usage).collect()
@@ -55,11 +55,12 @@ impl Data {
             .filter(|data| filter.status.is_none_or(|status| status == data.run.status))
             .filter(|data| !filter.abandoned || self.is_abandoned(&data.run, now))
             .collect();
-        runs.sort_by_key(|data| Reverse((data.run.started, data.order)));
+        runs.sort_by_key(|data| Reverse((data.run.started, data.creation_number)));
         runs.truncate(check::list_limit(filter.limit));
         runs.into_iter().map(|data| data.run.clone()).collect()
     }
 
+    /// Returns whether a run is running although nobody holds the lease of its thread.
     fn is_abandoned(&self, run: &RunRecord, now: Timestamp) -> bool {
         let thread = self.threads.get(&run.thread_id);
         run.status == RunState::Running && !thread.is_some_and(|thread| thread.is_leased(now))

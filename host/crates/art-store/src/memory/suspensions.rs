@@ -1,4 +1,4 @@
-//! Calls that wait for a decision.
+//! Suspensions of a store in memory: tool calls that wait for the decision of a person.
 
 use art_core::Timestamp;
 use art_core::suspension::Decision;
@@ -9,29 +9,38 @@ use crate::commit::CheckedCommit;
 use crate::error::StoreError;
 use crate::record::{Owner, RunRecord};
 use crate::suspension::{
-    NewSuspension, Page, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, encode_decision, unknown,
+    ByteLimit, NewSuspension, SuspensionFilter, SuspensionRecord, SuspensionStatus, UsedDecision, encode_decision,
+    unknown_suspension,
 };
 
 impl Data {
-    /// Checks the suspensions that a commit adds and settles.
+    /// Refuses a commit with a suspension that exists already, or with a decision that its run cannot use.
     pub(super) fn check_suspensions(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
-        for (new, _) in &commit.suspended {
+        for (new, _) in &commit.new_suspensions {
             let id = new.call.suspension_id.as_str();
             if self.suspensions.iter().any(|record| record.id() == id) {
-                return Err(check::suspension_exists(id));
+                return Err(check::suspension_exists_error(id));
             }
         }
-        for settled in &commit.settled {
-            let id = settled.suspension_id.as_str();
+        for used in &commit.used_decisions {
+            let id = used.suspension_id.as_str();
             let mut records = self.suspensions.iter();
             let record = records.find(|record| record.id() == id && record.trace_id == commit.trace_id);
-            record.ok_or_else(|| unknown(id))?.check_settle(&settled.decision)?;
+            record
+                .ok_or_else(|| unknown_suspension(id))?
+                .check_use(&used.decision)?;
         }
         Ok(())
     }
 
-    pub(super) fn suspend(&mut self, run: &RunRecord, new: Vec<(NewSuspension, String)>, now: Timestamp) {
-        let records = new.into_iter().map(|(new, _)| SuspensionRecord {
+    /// Adds open suspensions to a run.
+    pub(super) fn add_suspensions(
+        &mut self,
+        run: &RunRecord,
+        new_suspensions: Vec<(NewSuspension, String)>,
+        now: Timestamp,
+    ) {
+        let records = new_suspensions.into_iter().map(|(new, _)| SuspensionRecord {
             trace_id: run.trace_id.clone(),
             thread_id: run.thread_id.clone(),
             item_id: new.item_id,
@@ -43,18 +52,20 @@ impl Data {
         self.suspensions.extend(records);
     }
 
-    pub(super) fn settle(&mut self, settled: &[Settled]) {
-        for settled in settled {
+    /// Marks the suspensions of decisions as settled, because the run has used the decisions.
+    pub(super) fn settle(&mut self, used_decisions: &[UsedDecision]) {
+        for used in used_decisions {
             let mut records = self.suspensions.iter_mut();
-            if let Some(record) = records.find(|record| record.id() == settled.suspension_id) {
+            if let Some(record) = records.find(|record| record.id() == used.suspension_id) {
                 record.status = SuspensionStatus::Settled;
             }
         }
     }
 
+    /// Closes the open suspensions of a run that has ended, and settles the decided ones.
     pub(super) fn close_suspensions(&mut self, trace_id: &str) {
-        let must_close = |record: &&mut SuspensionRecord| record.trace_id == trace_id && record.is_pending();
-        for record in self.suspensions.iter_mut().filter(must_close) {
+        let of_run_and_pending = |record: &&mut SuspensionRecord| record.trace_id == trace_id && record.is_pending();
+        for record in self.suspensions.iter_mut().filter(of_run_and_pending) {
             record.status = SuspensionStatus::of(record.decision.is_some(), true);
         }
     }
@@ -66,20 +77,22 @@ impl Data {
         decision: Decision,
         now: Timestamp,
     ) -> Result<SuspensionRecord, StoreError> {
-        // Refuses a decision whose JSON text is too large or nested too deeply, as the SQLite store does.
+        // The text is not stored here; this only refuses a decision that is too large or nested too deeply, as the SQLite store
+        // does.
         encode_decision(suspension_id, &decision)?;
         let found = self.find_suspension(suspension_id, owner);
         found
-            .ok_or_else(|| unknown(suspension_id))?
+            .ok_or_else(|| unknown_suspension(suspension_id))?
             .check_decision(&decision.by, now)?;
         let mut records = self.suspensions.iter_mut();
         let record = records.find(|record| record.id() == suspension_id);
-        let record = record.ok_or_else(|| unknown(suspension_id))?;
+        let record = record.ok_or_else(|| unknown_suspension(suspension_id))?;
         record.decision = Some(decision);
         record.status = SuspensionStatus::Decided;
         Ok(record.clone())
     }
 
+    /// Returns a suspension if its thread has that owner.
     pub(super) fn find_suspension(&self, suspension_id: &str, owner: &Owner) -> Option<SuspensionRecord> {
         let record = self.suspensions.iter().find(|record| record.id() == suspension_id)?;
         self.find_thread(&record.thread_id, owner).map(|_| record.clone())
@@ -89,19 +102,19 @@ impl Data {
         let mut records = self.suspensions.iter();
         if let Some(after) = &filter.after {
             self.find_suspension(after, &filter.owner)
-                .ok_or_else(|| unknown(after))?;
+                .ok_or_else(|| unknown_suspension(after))?;
             records.by_ref().find(|record| record.id() == after);
         }
         let records = records.filter(|record| filter.matches(record));
         let records = records.filter(|record| self.find_thread(&record.thread_id, &filter.owner).is_some());
-        let mut page = Page::of(filter);
+        let mut byte_limit = ByteLimit::of(filter);
         let records = records.take(check::list_limit(filter.limit));
-        let records = records.take_while(|record| filter.max_bytes.is_none() || page.accepts(json_size(record)));
+        let records = records.take_while(|record| filter.max_bytes.is_none() || byte_limit.accepts(json_size(record)));
         Ok(records.cloned().collect())
     }
 }
 
-/// Returns the size of the question and the decision in bytes, as the JSON texts that the SQLite store keeps.
+/// Returns the size of the call and the decision in bytes, as the JSON texts that the SQLite store keeps.
 fn json_size(record: &SuspensionRecord) -> usize {
     let length = |text: Result<String, _>| text.map_or(0, |text: String| text.len());
     let decision = record.decision.as_ref().map(serde_json::to_string);

@@ -1,4 +1,4 @@
-//! Threads, messages, observations and agent state.
+//! Threads of a store in memory, with their messages, observations and agent state.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -33,9 +33,9 @@ impl Data {
             updated: now,
             config: new.config,
         };
-        self.created += 1;
+        self.created_count += 1;
         let data = ThreadData {
-            order: self.created,
+            creation_number: self.created_count,
             thread: thread.clone(),
             messages: Vec::new(),
             observations: Vec::new(),
@@ -56,6 +56,7 @@ impl Data {
         Ok(data)
     }
 
+    /// Returns a thread, and fails if it does not exist.
     pub(super) fn thread(&self, thread_id: &str) -> Result<&ThreadData, StoreError> {
         self.threads
             .get(thread_id)
@@ -75,7 +76,7 @@ impl Data {
             .filter(|data| filter.owner.includes(data.thread.user_id.as_deref()))
             .filter(|data| has_prefix(&data.thread.id, filter.id_prefix.as_deref()))
             .collect();
-        threads.sort_by_key(|data| Reverse((data.thread.updated, data.order)));
+        threads.sort_by_key(|data| Reverse((data.thread.updated, data.creation_number)));
         threads.truncate(check::list_limit(filter.limit));
         threads.into_iter().map(|data| data.thread.clone()).collect()
     }
@@ -108,6 +109,7 @@ impl Data {
             return Ok(());
         }
         check::messages(thread_id, &messages)?;
+        // As in `record_observation`.
         for message in &messages {
             check::encode("the metadata", &message.message_id, &message.metadata)?;
         }
@@ -153,9 +155,14 @@ impl Data {
         messages.split_off(first).into_iter().cloned().collect()
     }
 
-    pub(super) fn record(&mut self, new: NewObservation, now: Timestamp) -> Result<Observation, StoreError> {
+    pub(super) fn record_observation(
+        &mut self,
+        new: NewObservation,
+        now: Timestamp,
+    ) -> Result<Observation, StoreError> {
+        // The texts are not stored here; this only refuses what is too large or nested too deeply, as the SQLite store does.
         encode_observation(&new)?;
-        Ok(self.touch(&new.thread_id, now)?.observe(new, now))
+        Ok(self.touch(&new.thread_id, now)?.add_observation(new, now))
     }
 
     pub(super) fn list_observations(&self, thread_id: &str, filter: &ObservationFilter) -> Vec<Observation> {
@@ -200,12 +207,12 @@ impl Data {
 
 impl ThreadData {
     /// Adds an observation with the next sequence.
-    pub(super) fn observe(&mut self, new: NewObservation, now: Timestamp) -> Observation {
+    pub(super) fn add_observation(&mut self, new: NewObservation, now: Timestamp) -> Observation {
         let observation = Observation {
-            id: id::ordered(),
+            id: id::time_ordered(),
             sequence: self.observations.last().map_or(0, |last| last.sequence) + 1,
             timestamp: now,
-            title: check::title(new.kind),
+            title: check::observation_title(new.kind),
             body: new,
         };
         self.observations.push(observation.clone());
@@ -229,6 +236,7 @@ pub(super) fn has_prefix(id: &str, prefix: Option<&str>) -> bool {
     prefix.is_none_or(|prefix| id.starts_with(prefix))
 }
 
+/// Returns whether a time is between two bounds, if they are given. The bounds themselves are excluded.
 fn is_within(timestamp: Timestamp, before: Option<Timestamp>, after: Option<Timestamp>) -> bool {
     before.is_none_or(|before| timestamp < before) && after.is_none_or(|after| timestamp > after)
 }

@@ -1,19 +1,19 @@
-//! Copies the log into the database.
+//! Copies the write-ahead log into the database, which SQLite calls a checkpoint.
 //!
-//! SQLite can do this by itself at the end of a commit, but then it ignores failures. After a failed sync of the database, this
-//! would lose data: the system forgets what it could not write, the next sync succeeds without it, and the log that has it is
-//! overwritten. So `wal_autocheckpoint` is off, and the writer copies the log here and notices a failure.
+//! SQLite can do this by itself at the end of a commit, but then it ignores failures. To ignore a failed sync of the database
+//! would lose data: the system forgets what it could not write, the next sync succeeds without that data, and then SQLite
+//! overwrites the log, which had it. So `wal_autocheckpoint` is off, and the writer copies the log here and notices a failure.
 
 use rusqlite::Connection;
 
-use super::fault::failure;
+use super::fault::sqlite_error;
 
 /// The log is copied when it has this many pages that are not copied yet. SQLite has the same default; it is about 4 MiB.
 const MAX_UNCOPIED_PAGES: i64 = 1_000;
 
 /// Copies the log if it has become long. Pages that cannot be copied because of a reader stay in the log and are copied later.
 pub(super) fn copy_long_log(connection: &Connection) -> rusqlite::Result<()> {
-    // `NOOP` only counts. Both numbers are -1 without a write-ahead log.
+    // `NOOP` only counts the pages. Both numbers are -1 if the database has no write-ahead log.
     let counted = run_checkpoint(connection, "NOOP")?;
     if counted.pages - counted.copied >= MAX_UNCOPIED_PAGES {
         run_checkpoint(connection, "PASSIVE")?;
@@ -24,7 +24,7 @@ pub(super) fn copy_long_log(connection: &Connection) -> rusqlite::Result<()> {
 /// Copies the whole log, syncs the database and empties the log. Fails with `SQLITE_BUSY` if somebody uses the database.
 pub(super) fn copy_whole_log(connection: &Connection) -> rusqlite::Result<()> {
     if run_checkpoint(connection, "TRUNCATE")?.is_busy {
-        return Err(failure(rusqlite::ffi::SQLITE_BUSY));
+        return Err(sqlite_error(rusqlite::ffi::SQLITE_BUSY));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Converts failures of SQLite to errors of the store.
+//! Errors of queries, and how errors of SQLite become errors of the store.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -8,48 +8,49 @@ use rusqlite::ErrorCode;
 
 use crate::error::StoreError;
 
-/// A failure of a query. It does not contain the path of the database yet.
+/// An error of a query: the store refuses the request, or SQLite failed. An error of SQLite becomes a [`StoreError`] with
+/// [`QueryError::at`], which adds the path of the database.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum QueryError {
     Store(StoreError),
     Sqlite(rusqlite::Error),
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for QueryError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for QueryError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-impl Fault {
+impl QueryError {
     /// Returns the error of the store for the database at `path`.
     pub(super) fn at(self, path: &Path) -> StoreError {
         match self {
             Self::Store(error) => error,
-            Self::Sqlite(error) => classify(path, Arc::new(error)),
+            Self::Sqlite(error) => to_store_error(path, Arc::new(error)),
         }
     }
 }
 
 /// Returns the error of SQLite with that code.
-pub(super) fn failure(code: c_int) -> rusqlite::Error {
+pub(super) fn sqlite_error(code: c_int) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
 }
 
 /// Returns the error of the store for an error of SQLite.
-pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
+pub(super) fn to_store_error(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
     if lacks_space_for_index(&source) {
         return StoreError::NoSpace { path, source };
     }
     match source.sqlite_error_code() {
-        // `FileLockingProtocolFailed` means that several processes raced for the index of the log.
+        // `FileLockingProtocolFailed` means that several processes used the shared index of the log at the same moment.
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
             StoreError::Busy { path, source }
         }
@@ -68,13 +69,14 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
     }
 }
 
-/// Returns whether there is no space for the shared index of the log. SQLite calls that a failure of the disk, but nothing is lost:
-/// the index is rebuilt from the log.
+/// Returns whether the error means that there is no space for the shared index of the log. SQLite calls that a failure of the
+/// disk, but nothing is lost: the index is rebuilt from the log.
 fn lacks_space_for_index(error: &rusqlite::Error) -> bool {
     extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// Returns whether a connection that only reads found a transaction that a crash interrupted.
+/// Returns whether the error means that a connection that only reads found a transaction that a crash interrupted. Somebody who
+/// may write has to undo it first.
 pub(super) fn needs_rollback(error: &rusqlite::Error) -> bool {
     extended_code(error) == Some(rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
 }
@@ -83,12 +85,12 @@ fn extended_code(error: &rusqlite::Error) -> Option<c_int> {
     error.sqlite_error().map(|error| error.extended_code)
 }
 
-/// Returns whether all later writes have to be refused. After a failed sync the system may have dropped data, and the
-/// next sync would succeed without it. In a damaged file each write may cause more damage.
+/// Returns whether all later writes have to be refused after this error. After a failed sync the system may have dropped data,
+/// and the next sync would succeed without it. In a damaged file each write may cause more damage.
 pub(super) fn is_fatal(error: &rusqlite::Error) -> bool {
-    let is_failure = matches!(
+    let is_disk_or_file_error = matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
     );
-    is_failure && !lacks_space_for_index(error)
+    is_disk_or_file_error && !lacks_space_for_index(error)
 }

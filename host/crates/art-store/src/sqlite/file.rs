@@ -1,4 +1,4 @@
-//! The files of a database: creating, checking, guarding and opening them.
+//! The files of a database: creating, checking and opening them, and the lock for these steps.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::checkpoint;
-use super::fault::{Fault, failure, needs_rollback};
+use super::fault::{QueryError, needs_rollback, sqlite_error};
 use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing, inspect, migrate};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
@@ -42,11 +42,11 @@ const SETTINGS: &str = "
 /// How long opening a database waits for another process that creates or migrates it.
 const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Time between two attempts to get the guard.
+/// Time between two attempts to take the guard.
 const GUARD_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The right to create or migrate the database, or to register a holder of leases. The system releases it when the process ends,
-/// even by a crash.
+/// The right to create or migrate the database, or to register a store as a holder of leases. At most one store has it at a time:
+/// it is a lock on the file with the suffix `-lock`, which the system releases when the process ends, even by a crash.
 #[derive(Debug)]
 pub(super) struct Guard(#[expect(dead_code, reason = "the open file holds the lock")] File);
 
@@ -65,14 +65,15 @@ pub(super) fn take_guard(path: &Path) -> Result<Guard, StoreError> {
         match file.try_lock() {
             Ok(()) => return Ok(Guard(file)),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(GUARD_INTERVAL),
-            Err(TryLockError::WouldBlock) => return Err(busy(path)),
+            Err(TryLockError::WouldBlock) => return Err(busy_error(path)),
             Err(TryLockError::Error(source)) => return Err(io_error("lock", &lock_path, source)),
         }
     }
 }
 
-fn busy(path: &Path) -> StoreError {
-    Fault::from(failure(rusqlite::ffi::SQLITE_BUSY)).at(path)
+/// Returns the error for a database that other processes used for too long.
+fn busy_error(path: &Path) -> StoreError {
+    QueryError::from(sqlite_error(rusqlite::ffi::SQLITE_BUSY)).at(path)
 }
 
 /// Creates the directory of the database, for its owner only. An existing directory keeps its permissions.
@@ -111,24 +112,26 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
             });
         }
     }
-    let new = with_suffix(path, "-new");
+    let new_path = with_suffix(path, "-new");
     for suffix in ["", "-wal", "-journal", "-shm"] {
-        remove_if_exists(&with_suffix(&new, suffix))?;
+        remove_if_exists(&with_suffix(&new_path, suffix))?;
     }
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(&new)
-        .map_err(|source| io_error("create", &new, source))?;
-    let mut connection = connect(&new)?;
-    migrate(&mut connection, &new, MIGRATIONS)?;
-    // Closing does this too, but ignores failures. What is only in the log would be lost, since the log is not renamed.
-    checkpoint::copy_whole_log(&connection).map_err(|error| Fault::from(error).at(&new))?;
-    connection.close().map_err(|(_, error)| Fault::from(error).at(&new))?;
-    file.sync_all().map_err(|source| io_error("sync", &new, source))?;
+        .open(&new_path)
+        .map_err(|source| io_error("create", &new_path, source))?;
+    let mut connection = connect(&new_path)?;
+    migrate(&mut connection, &new_path, MIGRATIONS)?;
+    // Closing copies the log too, but ignores failures. What is only in the log would then be lost, since the log is not renamed.
+    checkpoint::copy_whole_log(&connection).map_err(|error| QueryError::from(error).at(&new_path))?;
+    connection
+        .close()
+        .map_err(|(_, error)| QueryError::from(error).at(&new_path))?;
+    file.sync_all().map_err(|source| io_error("sync", &new_path, source))?;
     FailPoint::BeforeRename.reach();
-    fs::rename(&new, path).map_err(|source| io_error("rename the new database to", path, source))?;
+    fs::rename(&new_path, path).map_err(|source| io_error("rename the new database to", path, source))?;
     sync_directory(path)
 }
 
@@ -139,6 +142,7 @@ fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Makes the name of a file durable by a sync of its directory.
 fn sync_directory(path: &Path) -> Result<(), StoreError> {
     let directory = match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory,
@@ -155,27 +159,27 @@ pub(super) fn check_is_file(path: &Path) -> Result<(), StoreError> {
     if metadata.is_file() {
         Ok(())
     } else {
-        Err(not_ours(path))
+        Err(not_ours_error(path))
     }
 }
 
-/// Refuses a file that is not a database of this host, before SQLite opens it for use. SQLite would treat an empty file as an
-/// empty database, and would apply the log of another program's database.
+/// Refuses a file that is not a database of this host. This comes before SQLite opens the file for use: it would take an empty
+/// file for an empty database, and would apply the log of another program's database.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_is_file(path)?;
     // SQLite reads the file here. If this function opened and closed the file itself, the system would release the locks of all
     // connections that this process has to the file. `immutable` ignores the log and takes no locks.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let application = Connection::open_with_flags(immutable_uri(path), flags).and_then(|connection| {
+    let application_id = Connection::open_with_flags(immutable_uri(path), flags).and_then(|connection| {
         // A checkpoint in progress, or one that a crash interrupted, leaves a file that is shorter than its header says. The log
         // has the rest, so the file is not damaged. Without this setting, SQLite would report damage.
         connection.pragma_update(None, "writable_schema", true)?;
         connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))
     });
-    match application {
+    match application_id {
         Ok(APPLICATION_ID) => Ok(()),
-        Ok(_) => Err(not_ours(path)),
-        Err(error) => Err(Fault::from(error).at(path)),
+        Ok(_) => Err(not_ours_error(path)),
+        Err(error) => Err(QueryError::from(error).at(path)),
     }
 }
 
@@ -192,20 +196,20 @@ fn immutable_uri(path: &Path) -> PathBuf {
     OsString::from_vec(uri).into()
 }
 
-fn not_ours(path: &Path) -> StoreError {
+fn not_ours_error(path: &Path) -> StoreError {
     StoreError::NotOurs {
         path: path.to_owned(),
         source: None,
     }
 }
 
-/// Refuses a database that is damaged or too new, without writing to it. If the database has no write-ahead log, undoes a
-/// transaction that a crash interrupted, as every reader has to.
+/// Refuses a database that is damaged or too new, without writing to it. There is one exception: in a database without a
+/// write-ahead log, a transaction that a crash interrupted is undone first, since nobody can read the database before.
 pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
     let inspect_read_only = || inspect(&connect_read_only(path)?, path);
     match inspect_read_only() {
         Err(StoreError::NotWritable { source, .. }) if needs_rollback(&source) => {
-            roll_back(path).map_err(|error| Fault::from(error).at(path))?;
+            roll_back(path).map_err(|error| QueryError::from(error).at(path))?;
             inspect_read_only()
         }
         result => result,
@@ -239,27 +243,27 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
         let connection = open_configured(path, flags)?;
         // If the file cannot be written, SQLite opens it for reading only, and the first write would fail.
         if connection.is_readonly("main")? {
-            return Err(failure(rusqlite::ffi::SQLITE_READONLY).into());
+            return Err(sqlite_error(rusqlite::ffi::SQLITE_READONLY).into());
         }
         let mode = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
         if mode != "wal" {
             tracing::warn!(path = %path.display(), mode, "the file system does not support a write-ahead log");
         }
-        Ok::<_, Fault>(connection)
+        Ok::<_, QueryError>(connection)
     };
-    connect().map_err(|fault| fault.at(path))
+    connect().map_err(|error| error.at(path))
 }
 
 /// Opens a connection that only reads, to a database of any format.
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    open_configured(path, flags).map_err(|error| Fault::from(error).at(path))
+    open_configured(path, flags).map_err(|error| QueryError::from(error).at(path))
 }
 
 /// Opens a connection that only reads, and adds to it what a database of an older format lacks.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect_read_only(path)?;
-    add_missing(&connection).map_err(|fault| fault.at(path))?;
+    add_missing(&connection).map_err(|error| error.at(path))?;
     Ok(connection)
 }
 
@@ -302,6 +306,7 @@ mod tests {
                 .unwrap()
         };
         for (name, value) in [
+            // 2 is `FULL`.
             ("synchronous", 2),
             ("foreign_keys", 1),
             ("trusted_schema", 0),
@@ -318,12 +323,15 @@ mod tests {
 
     /// Copies the newest version of page 1 from the log into the database, as a checkpoint does at its beginning.
     fn begin_checkpoint(path: &Path) {
+        const LOG_HEADER_BYTES: usize = 32;
+        const FRAME_HEADER_BYTES: usize = 24;
+        const PAGE_BYTES: usize = 4_096;
         let log = fs::read(with_suffix(path, "-wal")).unwrap();
-        let size = 4_096;
-        let mut frames = log[32..].chunks_exact(24 + size);
+        let mut frames = log[LOG_HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + PAGE_BYTES);
+        // A frame begins with the number of its page.
         let page_1 = frames.rfind(|frame| frame[..4] == 1_u32.to_be_bytes());
         let mut database = fs::read(path).unwrap();
-        database[..size].copy_from_slice(&page_1.unwrap()[24..]);
+        database[..PAGE_BYTES].copy_from_slice(&page_1.unwrap()[FRAME_HEADER_BYTES..]);
         fs::write(path, database).unwrap();
     }
 
@@ -333,8 +341,8 @@ mod tests {
         let (path, crashed) = (directory.path().join("art.db"), directory.path().join("crashed.db"));
         create(&path).unwrap();
         let connection = connect(&path).unwrap();
-        let grow = "CREATE TABLE large (x); INSERT INTO large VALUES (randomblob(100000))";
-        connection.execute_batch(grow).unwrap();
+        let fill_large_table = "CREATE TABLE large (x); INSERT INTO large VALUES (randomblob(100000))";
+        connection.execute_batch(fill_large_table).unwrap();
         for suffix in ["", "-wal"] {
             fs::copy(with_suffix(&path, suffix), with_suffix(&crashed, suffix)).unwrap();
         }

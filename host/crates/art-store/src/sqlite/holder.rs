@@ -1,4 +1,5 @@
-//! The holders of leases: each store that writes keeps a locked file, so that other processes see whether it still runs.
+//! The holders of leases: each store that can write is one. It keeps a locked file while it is open. Other processes see by the
+//! lock whether the holder of a lease still runs: if it does not, its leases are free.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -23,13 +24,13 @@ pub(super) struct Holder {
 
 impl Holder {
     /// Creates the file of a new holder and removes the files of holders that have ended. The caller must have the
-    /// [guard](super::file::Guard), or another store could remove the new file before it is locked.
+    /// [guard](super::file::Guard). Otherwise another store could remove the new file before it is locked.
     pub(super) fn register(database: &Path) -> Result<Self, StoreError> {
         let holders = Holders::of(database);
         let created = DirBuilder::new().recursive(true).mode(0o700).create(&holders.directory);
         created.map_err(|source| io_error("create the directory", &holders.directory, source))?;
         holders.remove_ended()?;
-        let id = id::ordered();
+        let id = id::time_ordered();
         let path = holders.directory.join(&id);
         let file = OpenOptions::new()
             .write(true)
@@ -63,21 +64,21 @@ impl Holders {
         }
     }
 
-    /// Returns whether a holder may still run, and removes the file of one that has ended.
+    /// Returns whether a holder may still run. If it has ended, removes its file.
     pub(super) fn is_alive(&self, id: &str) -> bool {
         // An identifier from a database that somebody tampered with must not lead out of the directory.
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return false;
         }
         let path = self.directory.join(id);
-        // A shared lock, so that two processes that check at the same time do not see each other as the holder.
+        // A shared lock: two processes that check at the same time can both have it, and do not take each other for the holder.
         match File::open(&path).map(|file| file.try_lock_shared()) {
             Ok(Ok(())) => {
                 remove(&path);
                 false
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            // In doubt the lease stays until it expires.
+            // If this is uncertain, the holder counts as running, and its leases stay until they expire.
             Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | Err(_) => true,
         }
     }
@@ -86,7 +87,7 @@ impl Holders {
         let entries = fs::read_dir(&self.directory).map_err(|source| io_error("list", &self.directory, source))?;
         for entry in entries.flatten() {
             if let Some(id) = entry.file_name().to_str() {
-                // Removes the file if the holder has ended.
+                // Removes the file as a side effect.
                 self.is_alive(id);
             }
         }

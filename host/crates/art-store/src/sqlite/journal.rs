@@ -1,8 +1,8 @@
-//! Queries that read journals and compute their digests.
+//! Queries that read and verify the journals of runs.
 
 use rusqlite::{Connection, Row, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{execute, get_u64, query_all, to_integer};
 use super::runs;
 use crate::chain;
@@ -12,11 +12,18 @@ use crate::record::JournalEntry;
 const SELECT: &str = "SELECT sequence, timestamp, kind, payload, digest FROM journal
          WHERE run = (SELECT seq FROM runs WHERE trace_id = ?1) ORDER BY sequence";
 
+// Positions of the columns in a row of `SELECT`.
+const SEQUENCE: usize = 0;
+const TIMESTAMP: usize = 1;
+const KIND: usize = 2;
+const PAYLOAD: usize = 3;
+const DIGEST: usize = 4;
+
 /// First format whose journals have digests.
 const FIRST_FORMAT_WITH_DIGESTS: i64 = 5;
 
-/// Returns the journal of a run. Fails if it was changed, unless the database has a format without digests.
-pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, Fault> {
+/// Returns the journal of a run. Fails if somebody changed it, which cannot be seen if the database has a format without digests.
+pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, QueryError> {
     // One transaction, so that no commit falls between the reads of the run and of its entries.
     let transaction = connection.unchecked_transaction()?;
     let Some(run) = runs::get(&transaction, trace_id)? else {
@@ -24,78 +31,80 @@ pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<Journa
     };
     let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let has_digests = format >= FIRST_FORMAT_WITH_DIGESTS;
-    let (mut head, mut entries) = (chain::initial_digest(trace_id), Vec::new());
+    let (mut last_digest, mut entries) = (chain::initial_digest(trace_id), Vec::new());
     let mut statement = transaction.prepare_cached(SELECT)?;
     let mut rows = statement.query([trace_id])?;
     while let Some(row) = rows.next()? {
         let sequence = entries.len() as u64 + 1;
-        head = digest_after(row, &head)?;
-        if has_digests && (get_u64(row, 0)? != sequence || bytes(row, 4)? != head.as_bytes()) {
-            return Err(broken(trace_id, sequence));
+        last_digest = compute_digest(row, &last_digest)?;
+        if has_digests && (get_u64(row, SEQUENCE)? != sequence || bytes(row, DIGEST)? != last_digest.as_bytes()) {
+            return Err(broken_at(trace_id, sequence));
         }
-        entries.push(entry(row, head.clone())?);
+        entries.push(entry(row, last_digest.clone())?);
     }
-    if has_digests && (run.head != head || run.last_sequence != entries.len() as u64) {
-        return Err(broken(trace_id, entries.len() as u64 + 1));
+    if has_digests && (run.head != last_digest || run.last_sequence != entries.len() as u64) {
+        return Err(broken_at(trace_id, entries.len() as u64 + 1));
     }
     Ok(entries)
 }
 
 /// Computes the digests of all journals, for the migration from a format without them.
-pub(super) fn add_digests(connection: &Connection) -> Result<(), Fault> {
+pub(super) fn add_digests(connection: &Connection) -> Result<(), QueryError> {
     let runs = query_all(connection, "SELECT seq, trace_id FROM runs", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
     })?;
-    for (run, trace_id) in runs {
-        let (mut head, mut digests) = (chain::initial_digest(&trace_id), Vec::new());
+    for (run_key, trace_id) in runs {
+        let (mut last_digest, mut digests) = (chain::initial_digest(&trace_id), Vec::new());
         let mut statement = connection.prepare_cached(SELECT)?;
         let mut rows = statement.query([&trace_id])?;
         while let Some(row) = rows.next()? {
-            head = digest_after(row, &head)?;
-            digests.push((get_u64(row, 0)?, head.clone()));
+            last_digest = compute_digest(row, &last_digest)?;
+            digests.push((get_u64(row, SEQUENCE)?, last_digest.clone()));
         }
         for (sequence, digest) in digests {
             let update = "UPDATE journal SET digest = ?3 WHERE run = ?1 AND sequence = ?2";
-            execute(connection, update, params![run, to_integer(sequence), digest])?;
+            execute(connection, update, params![run_key, to_integer(sequence), digest])?;
         }
         execute(
             connection,
             "UPDATE runs SET head = ?2 WHERE seq = ?1",
-            params![run, head],
+            params![run_key, last_digest],
         )?;
     }
     Ok(())
 }
 
-/// Returns the digest of the entry in a row, whose predecessor has the digest `previous`.
-fn digest_after(row: &Row<'_>, previous: &str) -> Result<String, Fault> {
-    let (sequence, timestamp) = (get_u64(row, 0)?, get_u64(row, 1)?);
+/// Computes the digest of the entry in a row. `previous` is the digest of the entry before it.
+fn compute_digest(row: &Row<'_>, previous: &str) -> Result<String, QueryError> {
+    let (sequence, timestamp) = (get_u64(row, SEQUENCE)?, get_u64(row, TIMESTAMP)?);
     Ok(chain::next_digest(
         previous,
         sequence,
         timestamp,
-        bytes(row, 2)?,
-        bytes(row, 3)?,
+        bytes(row, KIND)?,
+        bytes(row, PAYLOAD)?,
     ))
 }
 
-fn bytes<'a>(row: &'a Row<'_>, index: usize) -> Result<&'a [u8], Fault> {
+/// Returns the text in a column as bytes, since a text that somebody changed may not be valid UTF-8.
+fn bytes<'a>(row: &'a Row<'_>, index: usize) -> Result<&'a [u8], QueryError> {
     Ok(row.get_ref(index)?.as_bytes().map_err(rusqlite::Error::from)?)
 }
 
-fn entry(row: &Row<'_>, digest: String) -> Result<JournalEntry, Fault> {
-    let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+/// Returns the entry in a row, with its computed digest.
+fn entry(row: &Row<'_>, digest: String) -> Result<JournalEntry, QueryError> {
+    let payload = row.get_ref(PAYLOAD)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(JournalEntry {
-        sequence: get_u64(row, 0)?,
-        timestamp: get_u64(row, 1)?,
-        kind: row.get(2)?,
+        sequence: get_u64(row, SEQUENCE)?,
+        timestamp: get_u64(row, TIMESTAMP)?,
+        kind: row.get(KIND)?,
         payload: payload.to_owned(),
         digest,
     })
 }
 
-fn broken(trace_id: &str, sequence: u64) -> Fault {
-    Fault::Store(StoreError::BrokenChain {
+fn broken_at(trace_id: &str, sequence: u64) -> QueryError {
+    QueryError::Store(StoreError::BrokenChain {
         trace_id: trace_id.to_owned(),
         sequence,
     })

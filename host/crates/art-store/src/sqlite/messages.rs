@@ -4,7 +4,7 @@ use art_core::Timestamp;
 use art_core::conversation::ConversationMessage;
 use rusqlite::{Connection, Row, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{
     execute, from_name, get_u64, limit_parameter, name_list, query_all, time_bounds, to_integer, to_name,
 };
@@ -13,23 +13,23 @@ use crate::check;
 use crate::error::StoreError;
 use crate::record::MessageOptions;
 
-/// Adds messages. Each comes with its metadata as JSON text.
+/// Adds messages to a thread. Each comes with its metadata as JSON text.
 pub(super) fn append(
     connection: &Connection,
     thread_id: &str,
     messages: &[(ConversationMessage, String)],
     now: Timestamp,
-) -> Result<(), Fault> {
-    let thread = threads::touch(connection, thread_id, now)?;
-    insert(connection, thread, messages)
+) -> Result<(), QueryError> {
+    let thread_key = threads::touch(connection, thread_id, now)?;
+    insert(connection, thread_key, messages)
 }
 
 /// Adds messages to the thread with that primary key.
 pub(super) fn insert(
     connection: &Connection,
-    thread: i64,
+    thread_key: i64,
     messages: &[(ConversationMessage, String)],
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     for (message, metadata) in messages {
         let added = execute(
             connection,
@@ -37,7 +37,7 @@ pub(super) fn insert(
              ON CONFLICT DO NOTHING",
             params![
                 message.message_id,
-                thread,
+                thread_key,
                 to_name(message.role),
                 message.content,
                 to_integer(message.timestamp),
@@ -45,7 +45,7 @@ pub(super) fn insert(
             ],
         )?;
         if added == 0 {
-            return Err(Fault::Store(StoreError::AlreadyExists {
+            return Err(QueryError::Store(StoreError::AlreadyExists {
                 what: "message",
                 id: message.message_id.clone(),
             }));
@@ -58,27 +58,27 @@ pub(super) fn list(
     connection: &Connection,
     thread_id: &str,
     options: &MessageOptions,
-) -> Result<Vec<ConversationMessage>, Fault> {
-    let Some(thread) = threads::find_key(connection, thread_id, &options.owner)? else {
+) -> Result<Vec<ConversationMessage>, QueryError> {
+    let Some(thread_key) = threads::find_key(connection, thread_id, &options.owner)? else {
         return Ok(Vec::new());
     };
     let (before, after) = time_bounds(options.before, options.after);
     let roles = name_list(options.roles.iter().map(to_name));
-    // Read in descending order, since the limit applies to the most recent messages.
+    // Reads the newest messages first, since the limit keeps these, and then reverses them.
     let mut messages = query_all(
         connection,
         "SELECT id, role, content, timestamp, metadata FROM messages
          WHERE thread = ?1 AND timestamp < ?2 AND timestamp > ?3
            AND (?4 = '' OR instr(?4, ',' || role || ',') > 0)
          ORDER BY timestamp DESC, seq DESC LIMIT ?5",
-        params![thread, before, after, roles, limit_parameter(options.limit)],
+        params![thread_key, before, after, roles, limit_parameter(options.limit)],
         |row| read(row, thread_id),
     )?;
     messages.reverse();
     Ok(messages)
 }
 
-fn read(row: &Row<'_>, thread_id: &str) -> Result<ConversationMessage, Fault> {
+fn read(row: &Row<'_>, thread_id: &str) -> Result<ConversationMessage, QueryError> {
     let message_id: String = row.get(0)?;
     let metadata = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(ConversationMessage {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::journal;
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
@@ -14,13 +14,15 @@ pub(super) const APPLICATION_ID: i32 = 0x4152_5453;
 
 /// A migration from one format to the next.
 pub(super) struct Migration {
+    /// SQL statements.
     script: &'static str,
     /// Does what SQL cannot do, after the script and in the same transaction.
-    finish: fn(&Connection) -> Result<(), Fault>,
+    finish: fn(&Connection) -> Result<(), QueryError>,
 }
 
 impl Migration {
-    const fn script(script: &'static str) -> Self {
+    /// Creates a migration that only runs a script.
+    const fn of_script(script: &'static str) -> Self {
         Self {
             script,
             finish: |_| Ok(()),
@@ -28,45 +30,47 @@ impl Migration {
     }
 }
 
-/// The migrations in the order of the formats. A migration is never changed after a release.
+/// The migrations: the first one makes format 1 of an empty database, the second one makes format 2 of format 1, and so on. A
+/// migration is never changed after a release.
 pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration::script(include_str!("migrations/0001.sql")),
-    Migration::script(include_str!("migrations/0002.sql")),
-    Migration::script(include_str!("migrations/0003.sql")),
-    Migration::script(include_str!("migrations/0004.sql")),
+    Migration::of_script(include_str!("migrations/0001.sql")),
+    Migration::of_script(include_str!("migrations/0002.sql")),
+    Migration::of_script(include_str!("migrations/0003.sql")),
+    Migration::of_script(include_str!("migrations/0004.sql")),
     Migration {
         script: include_str!("migrations/0005.sql"),
         finish: journal::add_digests,
     },
 ];
 
-/// Migrates the database to the format after the last of `migrations`, with one transaction for each step.
+/// Migrates the database to the newest format, which is the number of `migrations`. Makes each migration in a transaction of its
+/// own. Does nothing if the database has that format already.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Migration]) -> Result<(), StoreError> {
     loop {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| Fault::from(error).at(path))?;
+            .map_err(|error| QueryError::from(error).at(path))?;
         let format = read_format(&transaction, path, migrations.len())?;
-        let Some(migration) = usize::try_from(format).ok().and_then(|format| migrations.get(format)) else {
+        let Some(next_migration) = usize::try_from(format).ok().and_then(|format| migrations.get(format)) else {
             return Ok(());
         };
-        let step = || {
-            transaction.execute_batch(migration.script)?;
-            (migration.finish)(&transaction)?;
+        let make_migration = || {
+            transaction.execute_batch(next_migration.script)?;
+            (next_migration.finish)(&transaction)?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             transaction.pragma_update(None, "user_version", format + 1)?;
             FailPoint::BeforeMigration.reach();
-            Ok::<_, Fault>(transaction.commit()?)
+            Ok::<_, QueryError>(transaction.commit()?)
         };
-        step().map_err(|fault| fault.at(path))?;
+        make_migration().map_err(|error| error.at(path))?;
         tracing::info!(path = %path.display(), format = format + 1, "migrated the database");
     }
 }
 
 /// Refuses a database of another program, of a newer format, or with damage. Changes nothing.
 pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let application = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
-    if application.map_err(|error| Fault::from(error).at(path))? != APPLICATION_ID {
+    let application_id = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
+    if application_id.map_err(|error| QueryError::from(error).at(path))? != APPLICATION_ID {
         return Err(StoreError::NotOurs {
             path: path.to_owned(),
             source: None,
@@ -79,13 +83,14 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
     match report {
         Ok(report) if report == "ok" => Ok(()),
         Ok(report) => Err(damaged(path, report.replace('\n', " "))),
-        Err(error) => Err(Fault::from(error).at(path)),
+        Err(error) => Err(QueryError::from(error).at(path)),
     }
 }
 
-/// Adds temporary views and tables for the columns and the tables of blobs that a database of an older format lacks. For connections
-/// that only read. The queries of other tables that may be missing look for them first.
-pub(super) fn add_missing(connection: &Connection) -> Result<(), Fault> {
+/// Adds what a database of an older format lacks to a connection that only reads: temporary views and tables with the missing
+/// columns and the tables of blobs. Other tables that may be missing, such as `calls`, are not added: their queries first look
+/// whether they exist.
+pub(super) fn add_missing(connection: &Connection) -> Result<(), QueryError> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if format < 5 {
         connection.execute_batch(include_str!("older.sql"))?;
@@ -104,7 +109,7 @@ pub(super) fn add_missing(connection: &Connection) -> Result<(), Fault> {
 fn read_format(connection: &Connection, path: &Path, supported: usize) -> Result<i64, StoreError> {
     let found = connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        .map_err(|error| Fault::from(error).at(path))?;
+        .map_err(|error| QueryError::from(error).at(path))?;
     let supported = i64::try_from(supported).unwrap_or(i64::MAX);
     if found > supported {
         return Err(StoreError::NewerFormat {
@@ -129,7 +134,7 @@ mod tests {
     use super::*;
     use crate::sqlite::{blobs, runs};
 
-    fn format(connection: &Connection) -> i64 {
+    fn format_of(connection: &Connection) -> i64 {
         read_format(connection, Path::new("x"), usize::MAX).unwrap()
     }
 
@@ -137,26 +142,26 @@ mod tests {
     fn each_migration_runs_once_and_in_order() {
         let mut connection = Connection::open_in_memory().unwrap();
         let path = Path::new("x");
-        let migrations = ["CREATE TABLE a (x)", "INSERT INTO a VALUES (1)"].map(Migration::script);
+        let migrations = ["CREATE TABLE a (x)", "INSERT INTO a VALUES (1)"].map(Migration::of_script);
         migrate(&mut connection, path, &migrations[..1]).unwrap();
         migrate(&mut connection, path, &migrations).unwrap();
         migrate(&mut connection, path, &migrations).unwrap();
-        assert_eq!(format(&connection), 2);
+        assert_eq!(format_of(&connection), 2);
         let rows = connection.query_row("SELECT count(*) FROM a", [], |row| row.get::<_, i64>(0));
         assert_eq!(rows.unwrap(), 1);
     }
 
     #[test]
-    fn a_failed_migration_leaves_the_database_in_the_format_before_it() {
+    fn a_failed_migration_changes_nothing_and_the_migrations_before_it_are_kept() {
         let mut connection = Connection::open_in_memory().unwrap();
         let path = Path::new("x");
-        let broken = [
+        let second_fails = [
             "CREATE TABLE a (x)",
             "CREATE TABLE b (x); INSERT INTO missing VALUES (1)",
         ]
-        .map(Migration::script);
-        assert!(migrate(&mut connection, path, &broken).is_err());
-        assert_eq!(format(&connection), 1);
+        .map(Migration::of_script);
+        assert!(migrate(&mut connection, path, &second_fails).is_err());
+        assert_eq!(format_of(&connection), 1);
         assert!(connection.execute_batch("SELECT * FROM b").is_err());
     }
 
@@ -175,18 +180,19 @@ mod tests {
         connection
     }
 
+    /// Asserts that the data of [`database`] can be read, and that the queries of blobs work.
     fn assert_readable(connection: &Connection) {
         assert_eq!(runs::get(connection, "r").unwrap().unwrap().query, "q");
         assert_eq!(journal::read(connection, "r").unwrap().len(), 1);
         assert_eq!(blobs::get(connection, "t", "blake3:0").unwrap(), None);
-        assert!(blobs::run_room(connection, "r").unwrap() > 0);
+        assert!(blobs::room(connection, "r").unwrap() > 0);
     }
 
     #[test]
     fn a_database_of_each_older_format_can_be_migrated() {
         for format in 1..MIGRATIONS.len() {
             let mut connection = database(format);
-            // Counts the entry in the row of the run, as the host does.
+            // The row of the run has the number and the size of its journal entries, which `database` does not set.
             connection
                 .execute_batch("UPDATE runs SET entries = 1, bytes = 1")
                 .unwrap();
@@ -196,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_each_older_format_can_be_read() {
+    fn a_database_of_each_older_format_can_be_read_without_migrating_it() {
         for format in 1..MIGRATIONS.len() {
             let connection = database(format);
             add_missing(&connection).unwrap();

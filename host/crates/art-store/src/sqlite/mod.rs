@@ -31,7 +31,7 @@ mod threads;
 mod work;
 mod writer;
 
-use fault::Fault;
+use fault::QueryError;
 use holder::{Holder, Holders};
 use queue::Queue;
 use reader::{READERS, Read};
@@ -44,11 +44,11 @@ use writer::{Counters, Job, Write, Writer};
 ///   repeated.
 /// - Each store that writes keeps a locked file in the directory with the suffix `-hosts` while it is open. When its process
 ///   ends, even by a crash, its leases are free.
-/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`), so it survives a loss of power. Writes that
-///   wait are synced together.
-/// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again, because the
-///   system may have forgotten what it could not write. A full disk only refuses the writes that need space.
-/// - Opening refuses a file that is damaged, newer, or not a database of this host, and does not change it.
+/// - Every write is synced to the disk before its caller is told of its success (`synchronous = FULL`), so it survives a loss of
+///   power. Writes that wait at the same time are synced together.
+/// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again,
+///   because the system may have forgotten what it could not write. A full disk only refuses the writes that need space.
+/// - Opening refuses a file that is damaged, has a newer format, or is not a database of this host, and does not change it.
 /// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can
 ///   contain it until the next checkpoint, at the latest until the store is dropped.
 /// - Dropping the store completes the queued writes and closes the file, and blocks until that is done.
@@ -58,11 +58,14 @@ pub struct SqliteStore {
     path: Arc<Path>,
     clock: Arc<dyn Clock>,
     counters: Arc<Counters>,
+    /// The queue of reads.
     readers: Queue<Read>,
-    /// `None` in a store that only reads.
+    /// The queue of writes; `None` in a store that only reads.
     writer: Option<Queue<Box<dyn Job>>>,
+    /// The holders of leases in the database, to find out whether they still run.
     holders: Holders,
-    /// `None` in a store that only reads. The last field, so that it is released last.
+    /// This store as a holder of leases; `None` in a store that only reads. It is the last field, so that its file is removed
+    /// after all queued writes.
     holder: Option<Holder>,
 }
 
@@ -70,8 +73,8 @@ impl SqliteStore {
     /// Opens the database at `path`, and creates it and its directory if they do not exist.
     ///
     /// # Errors
-    /// Fails if the database is damaged, newer or not a database of this host, if another process takes too long to create or
-    /// migrate it, or if a file operation fails.
+    /// Fails if the file is damaged, has a newer format or is not a database of this host, if another process takes too long to
+    /// create or migrate it, or if a file operation fails.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Arc::new(SystemClock))
     }
@@ -88,7 +91,7 @@ impl SqliteStore {
             file::create(path)?;
         }
         drop(guard);
-        // Without the guard, since checking a large database takes longer than other processes wait for the guard.
+        // These checks run without the guard: for a large database they take longer than other processes wait for it.
         file::check_header(path)?;
         file::check_content(path)?;
         file::restrict(path)?;
@@ -104,7 +107,7 @@ impl SqliteStore {
     /// [`StoreError::ReadOnly`].
     ///
     /// # Errors
-    /// Fails if the database does not exist, is damaged, newer or not a database of this host, or if a file operation
+    /// Fails if the file does not exist, is damaged, has a newer format or is not a database of this host, or if a file operation
     /// fails.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
@@ -119,12 +122,13 @@ impl SqliteStore {
         &self.path
     }
 
-    /// Returns the number of writes and commits since the store was opened.
+    /// Returns the number of writes, and of commits of SQLite, since the store was opened.
     #[must_use]
     pub fn stats(&self) -> WriteStats {
         self.counters.stats()
     }
 
+    /// Starts the threads of a store. `writing` has the connection and the holder of a store that can write.
     fn start(path: &Path, clock: Arc<dyn Clock>, writing: Option<(Connection, Holder)>) -> Result<Self, StoreError> {
         let path: Arc<Path> = path.into();
         let counters = Arc::default();
@@ -144,10 +148,10 @@ impl SqliteStore {
         })
     }
 
-    /// Queues a write and waits until it is committed. Passes the current time to `work` when it runs.
+    /// Queues a write and waits until it is committed. `work` gets the time at which it runs, which may be later than this call.
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, u64) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connection, u64) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let Some(writer) = &self.writer else {
             return Err(StoreError::ReadOnly {
@@ -168,7 +172,7 @@ impl SqliteStore {
     /// Queues a read and waits for its result.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
@@ -178,7 +182,7 @@ impl SqliteStore {
         });
         self.readers.send(read).await.ok_or_else(|| self.closed())?;
         match receiver.await {
-            Ok(result) => result.map_err(|fault| fault.at(&self.path)),
+            Ok(result) => result.map_err(|error| error.at(&self.path)),
             Err(_) => Err(self.closed()),
         }
     }
@@ -197,7 +201,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // The readers first: closing the last connection removes the log, which a connection that only reads cannot do.
+        // The readers end first, so that the connection of the writer is the last one to close: only it can then remove the log.
         self.readers.finish(&self.path);
         if let Some(writer) = &mut self.writer {
             writer.finish(&self.path);

@@ -4,7 +4,7 @@ use art_core::observation::{NewObservation, Observation};
 use art_core::{Timestamp, id};
 use rusqlite::{Connection, Row, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{
     execute, from_name, get_u64, limit_parameter, name_list, query_all, query_first, time_bounds, to_integer, to_name,
 };
@@ -12,20 +12,20 @@ use super::threads;
 use crate::check;
 use crate::record::ObservationFilter;
 
-/// Stores an observation. `content` and `metadata` are its JSON texts.
+/// Stores an observation. `content` and `metadata` are its content and metadata as JSON texts.
 pub(super) fn record(
     connection: &Connection,
     new: NewObservation,
     content: &str,
     metadata: &str,
     now: Timestamp,
-) -> Result<Observation, Fault> {
-    let (thread, sequence) = take_sequence(connection, &new.thread_id, now)?;
+) -> Result<Observation, QueryError> {
+    let (thread_key, sequence) = next_sequence(connection, &new.thread_id, now)?;
     let observation = Observation {
-        id: id::ordered(),
+        id: id::time_ordered(),
         sequence,
         timestamp: now,
-        title: check::title(new.kind),
+        title: check::observation_title(new.kind),
         body: new,
     };
     execute(
@@ -34,7 +34,7 @@ pub(super) fn record(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
             observation.id,
-            thread,
+            thread_key,
             to_integer(sequence),
             to_integer(now),
             observation.body.trace_id,
@@ -47,8 +47,8 @@ pub(super) fn record(
     Ok(observation)
 }
 
-/// Counts one more observation of a thread, and returns the primary key of the thread and the sequence of the observation.
-fn take_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
+/// Counts the next observation of a thread. Returns the primary key of the thread and the sequence for the observation.
+fn next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), QueryError> {
     query_first(
         connection,
         "UPDATE threads SET updated = ?2, observations = observations + 1 WHERE id = ?1 RETURNING seq, observations",
@@ -62,8 +62,8 @@ pub(super) fn list(
     connection: &Connection,
     thread_id: &str,
     filter: &ObservationFilter,
-) -> Result<Vec<Observation>, Fault> {
-    let Some(thread) = threads::find_key(connection, thread_id, &filter.owner)? else {
+) -> Result<Vec<Observation>, QueryError> {
+    let Some(thread_key) = threads::find_key(connection, thread_id, &filter.owner)? else {
         return Ok(Vec::new());
     };
     let (before, after) = time_bounds(filter.before, filter.after);
@@ -74,7 +74,7 @@ pub(super) fn list(
            AND (?5 = '' OR instr(?5, ',' || type || ',') > 0) AND (?6 IS NULL OR trace_id = ?6)
          ORDER BY sequence LIMIT ?7",
         params![
-            thread,
+            thread_key,
             to_integer(filter.after_sequence.unwrap_or(0)),
             before,
             after,
@@ -86,7 +86,7 @@ pub(super) fn list(
     )
 }
 
-fn read(row: &Row<'_>, thread_id: &str) -> Result<Observation, Fault> {
+fn read(row: &Row<'_>, thread_id: &str) -> Result<Observation, QueryError> {
     let id: String = row.get(0)?;
     let kind = from_name("the type", &id, row.get(5)?)?;
     let content = row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)?;
@@ -94,7 +94,7 @@ fn read(row: &Row<'_>, thread_id: &str) -> Result<Observation, Fault> {
     Ok(Observation {
         sequence: get_u64(row, 1)?,
         timestamp: get_u64(row, 2)?,
-        title: check::title(kind),
+        title: check::observation_title(kind),
         body: NewObservation {
             thread_id: thread_id.to_owned(),
             trace_id: row.get(3)?,

@@ -25,7 +25,7 @@ impl<T> fmt::Debug for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Creates a queue with room for `capacity` entries; further senders wait.
+    /// Creates a queue with room for `capacity` entries, and returns it with its receiver. Senders of further entries wait.
     pub(super) fn new(capacity: usize) -> (Self, mpsc::Receiver<T>) {
         let (sender, receiver) = mpsc::channel(capacity);
         let queue = Self {
@@ -35,7 +35,8 @@ impl<T> Queue<T> {
         (queue, receiver)
     }
 
-    /// Starts a thread that runs `work`, which has to return when the queue is closed.
+    /// Starts a thread of the queue. It runs `work`, which has to process entries and to return when the queue is closed and
+    /// empty.
     pub(super) fn spawn(
         &mut self,
         name: &str,

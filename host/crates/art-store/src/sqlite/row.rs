@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use crate::check;
 use crate::error::StoreError;
 use crate::record::Owner;
 
-/// Converts an integer for SQLite, which has no unsigned integers. Only the bounds of filters can exceed the maximum
-/// and are clamped; all stored values are far below it.
+/// Converts an integer for SQLite, which has no unsigned integers. Larger numbers than its maximum become the maximum. Only the
+/// bounds of filters can be that large; all stored values are far below.
 pub(super) fn to_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -33,7 +33,7 @@ pub(super) fn time_bounds(before: Option<Timestamp>, after: Option<Timestamp>) -
     (before.map_or(i64::MAX, to_integer), after.map_or(-1, to_integer))
 }
 
-/// Returns the name of an enum value in JSON.
+/// Returns the name that an enum value has in JSON.
 pub(super) fn to_name<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
@@ -41,7 +41,7 @@ pub(super) fn to_name<T: Serialize>(value: T) -> String {
     }
 }
 
-/// Returns the enum value with that name in JSON.
+/// Returns the enum value that has that name in JSON. An error calls the value `what`, and `id` identifies its owner.
 pub(super) fn from_name<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
     serde_json::from_value(Value::String(name)).map_err(|source| StoreError::Decode {
         what,
@@ -50,8 +50,8 @@ pub(super) fn from_name<T: DeserializeOwned>(what: &'static str, id: &str, name:
     })
 }
 
-/// Returns names in a form in which `instr` finds whole names only, such as `,A,B,`, or an empty string if there are
-/// none.
+/// Returns names as one text such as `,A,B,`, in which `instr` finds `,A,` but no part of a name. The text is empty if there are
+/// no names.
 pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     names.fold(String::new(), |list, name| {
         let start = if list.is_empty() { "," } else { "" };
@@ -59,13 +59,13 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// Returns a `WHERE` clause with the conditions whose value is set, and these values in order. The clause is empty if no value is
-/// set.
+/// Returns a `WHERE` clause and the values for its parameters. Each filter is a condition with one parameter, and a value for it;
+/// the clause has the conditions that have a value, and is empty if there are none.
 pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
-    let set = filters
+    let with_value = filters
         .iter()
         .filter_map(|(condition, value)| Some((*condition, (*value)?)));
-    let (conditions, values): (Vec<_>, Vec<_>) = set.unzip();
+    let (conditions, values): (Vec<_>, Vec<_>) = with_value.unzip();
     match conditions.as_slice() {
         [] => (String::new(), values),
         conditions => (format!("WHERE {}", conditions.join(" AND ")), values),
@@ -77,7 +77,8 @@ pub(super) fn parameter<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
     value.map(|value| value as &dyn ToSql)
 }
 
-/// Converts an owner to a parameter of the condition `user_id IS ?`, which is left out if all owners are meant.
+/// Converts an owner to the parameter of the condition `user_id IS ?`, or to `None` for threads of anyone, which need no
+/// condition.
 pub(super) fn owner_parameter(owner: &Owner) -> Option<&dyn ToSql> {
     match owner {
         Owner::Anyone => None,
@@ -85,23 +86,23 @@ pub(super) fn owner_parameter(owner: &Owner) -> Option<&dyn ToSql> {
     }
 }
 
-/// Returns all rows of a query.
+/// Returns all rows of a query, each as `read` converts it.
 pub(super) fn query_all<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, Fault>,
-) -> Result<Vec<T>, Fault> {
+    read: impl Fn(&Row<'_>) -> Result<T, QueryError>,
+) -> Result<Vec<T>, QueryError> {
     query_while(connection, sql, params, |row| read(row).map(Some))
 }
 
-/// Returns the rows of a query until `read` returns `None`.
+/// Returns the rows of a query as `read` converts them, up to the first one for which `read` returns `None`.
 pub(super) fn query_while<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
-    mut read: impl FnMut(&Row<'_>) -> Result<Option<T>, Fault>,
-) -> Result<Vec<T>, Fault> {
+    mut read: impl FnMut(&Row<'_>) -> Result<Option<T>, QueryError>,
+) -> Result<Vec<T>, QueryError> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut values = Vec::new();
@@ -112,19 +113,19 @@ pub(super) fn query_while<T>(
     Ok(values)
 }
 
-/// Returns the first row of a query, or `None` if it has no rows.
+/// Returns the first row of a query as `read` converts it, or `None` if there is no row.
 pub(super) fn query_first<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, Fault>,
-) -> Result<Option<T>, Fault> {
+    read: impl Fn(&Row<'_>) -> Result<T, QueryError>,
+) -> Result<Option<T>, QueryError> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     rows.next()?.map(read).transpose()
 }
 
 /// Runs a statement that changes rows, and returns their number.
-pub(super) fn execute(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, Fault> {
+pub(super) fn execute(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, QueryError> {
     Ok(connection.prepare_cached(sql)?.execute(params)?)
 }

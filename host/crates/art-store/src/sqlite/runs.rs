@@ -3,7 +3,7 @@
 use art_core::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{
     conditions, execute, from_name, get_u64, limit_parameter, name_list, owner_parameter, parameter, query_all,
     query_first, to_integer,
@@ -15,17 +15,17 @@ use crate::{chain, check};
 const SELECT: &str = "SELECT r.trace_id, t.id, r.query, r.status, r.started, r.ended, r.model, r.summary, r.entries, \
                       r.seq, r.bytes, r.head FROM runs r JOIN threads t ON t.seq = r.thread";
 
-/// A row of the table of runs.
+/// A run with the values of its row that only the store needs.
 pub(super) struct RunRow {
     pub(super) run: RunRecord,
     /// Primary key.
-    pub(super) seq: i64,
+    pub(super) key: i64,
     /// Size of all payloads in the journal, in bytes.
-    pub(super) bytes: u64,
+    pub(super) journal_bytes: u64,
 }
 
 /// Creates a run of the thread with that primary key.
-pub(super) fn begin(connection: &Connection, thread: i64, new: &NewRun, now: Timestamp) -> Result<(), Fault> {
+pub(super) fn begin(connection: &Connection, thread_key: i64, new: &NewRun, now: Timestamp) -> Result<(), QueryError> {
     let run = check::initial_run(new, now);
     let added = execute(
         connection,
@@ -33,7 +33,7 @@ pub(super) fn begin(connection: &Connection, thread: i64, new: &NewRun, now: Tim
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'null', ?7) ON CONFLICT DO NOTHING",
         params![
             run.trace_id,
-            thread,
+            thread_key,
             run.query,
             run.status.name(),
             to_integer(now),
@@ -42,18 +42,18 @@ pub(super) fn begin(connection: &Connection, thread: i64, new: &NewRun, now: Tim
         ],
     )?;
     if added == 0 {
-        return Err(check::run_exists(&run.trace_id).into());
+        return Err(check::run_exists_error(&run.trace_id).into());
     }
     Ok(())
 }
 
-/// Appends events to the journal.
+/// Appends events to the journal of a run.
 pub(super) fn append(
     connection: &Connection,
     row: &mut RunRow,
     events: &[NewEvent],
     timestamp: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     if events.is_empty() {
         return Ok(());
     }
@@ -64,16 +64,21 @@ pub(super) fn append(
         connection,
         "UPDATE runs SET entries = ?2, bytes = ?3, head = ?4 WHERE seq = ?1",
         params![
-            row.seq,
+            row.key,
             to_integer(row.run.last_sequence),
-            to_integer(row.bytes),
+            to_integer(row.journal_bytes),
             row.run.head
         ],
     )
     .map(drop)
 }
 
-fn append_one(connection: &Connection, row: &mut RunRow, event: &NewEvent, timestamp: Timestamp) -> Result<(), Fault> {
+fn append_one(
+    connection: &Connection,
+    row: &mut RunRow,
+    event: &NewEvent,
+    timestamp: Timestamp,
+) -> Result<(), QueryError> {
     let sequence = row.run.last_sequence + 1;
     let digest = chain::next_digest(
         &row.run.head,
@@ -86,7 +91,7 @@ fn append_one(connection: &Connection, row: &mut RunRow, event: &NewEvent, times
         connection,
         "INSERT INTO journal (run, sequence, timestamp, kind, payload, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
-            row.seq,
+            row.key,
             to_integer(sequence),
             to_integer(timestamp),
             event.kind,
@@ -96,7 +101,7 @@ fn append_one(connection: &Connection, row: &mut RunRow, event: &NewEvent, times
     )?;
     row.run.last_sequence = sequence;
     row.run.head = digest;
-    row.bytes += event.payload.len() as u64;
+    row.journal_bytes += event.payload.len() as u64;
     Ok(())
 }
 
@@ -107,50 +112,52 @@ pub(super) fn end(
     end: RunEnd,
     summary: &str,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), QueryError> {
     row.run.status = end.status.into();
     row.run.ended = Some(now);
     row.run.summary = end.summary;
     execute(
         connection,
         "UPDATE runs SET status = ?2, ended = ?3, summary = ?4 WHERE seq = ?1",
-        params![row.seq, row.run.status.name(), to_integer(now), summary],
+        params![row.key, row.run.status.name(), to_integer(now), summary],
     )
     .map(drop)
 }
 
 /// Marks a run as running again if it is suspended.
-pub(super) fn resume(connection: &Connection, row: &mut RunRow) -> Result<(), Fault> {
+pub(super) fn resume(connection: &Connection, row: &mut RunRow) -> Result<(), QueryError> {
     if row.run.status == RunState::Suspended {
         row.run.status = RunState::Running;
         row.run.ended = None;
         let update = "UPDATE runs SET status = ?2, ended = NULL WHERE seq = ?1";
-        execute(connection, update, params![row.seq, row.run.status.name()])?;
+        execute(connection, update, params![row.key, row.run.status.name()])?;
     }
     Ok(())
 }
 
-pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, Fault> {
+pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, QueryError> {
     get_for_owner(connection, trace_id, &Owner::Anyone)
 }
 
+/// Returns a run if its thread has that owner.
 pub(super) fn get_for_owner(
     connection: &Connection,
     trace_id: &str,
     owner: &Owner,
-) -> Result<Option<RunRecord>, Fault> {
+) -> Result<Option<RunRecord>, QueryError> {
     find(connection, trace_id, owner).map(|row| row.map(|row| row.run))
 }
 
-/// Returns runs. `held` has the fencing numbers of all leases that somebody holds, if the filter asks for abandoned runs.
+/// Returns runs, the most recently started first. If the filter asks for abandoned runs, `held_leases` has the fencing numbers of
+/// all leases that somebody holds.
 pub(super) fn list(
     connection: &Connection,
     filter: &RunFilter,
-    held: Option<Vec<u64>>,
-) -> Result<Vec<RunRecord>, Fault> {
+    held_leases: Option<Vec<u64>>,
+) -> Result<Vec<RunRecord>, QueryError> {
     let limit = limit_parameter(filter.limit);
     let status = filter.status.map(RunState::name);
-    let held = held.map(|numbers| name_list(numbers.iter().map(u64::to_string)));
+    let held_leases = held_leases.map(|numbers| name_list(numbers.iter().map(u64::to_string)));
     let (condition, mut values) = conditions(&[
         ("t.id = ?", parameter(filter.thread_id.as_ref())),
         ("t.user_id IS ?", owner_parameter(&filter.owner)),
@@ -158,7 +165,7 @@ pub(super) fn list(
         ("instr(r.trace_id, ?) = 1", parameter(filter.id_prefix.as_ref())),
         (
             "r.status = 'running' AND instr(?, ',' || t.lease_number || ',') = 0",
-            parameter(held.as_ref()),
+            parameter(held_leases.as_ref()),
         ),
     ]);
     values.push(&limit);
@@ -171,11 +178,11 @@ pub(super) fn list(
 }
 
 /// Returns the row of a run, and fails if the run does not exist.
-pub(super) fn get_existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
+pub(super) fn get_existing(connection: &Connection, trace_id: &str) -> Result<RunRow, QueryError> {
     find(connection, trace_id, &Owner::Anyone)?.ok_or_else(|| check::unknown_run(trace_id).into())
 }
 
-fn find(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRow>, Fault> {
+fn find(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRow>, QueryError> {
     let (condition, values) = conditions(&[
         ("r.trace_id = ?", Some(&trace_id)),
         ("t.user_id IS ?", owner_parameter(owner)),
@@ -183,7 +190,7 @@ fn find(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option
     query_first(connection, &format!("{SELECT} {condition}"), values.as_slice(), read)
 }
 
-fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
+fn read(row: &Row<'_>) -> Result<RunRow, QueryError> {
     let trace_id: String = row.get(0)?;
     let summary = row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(RunRow {
@@ -201,7 +208,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
             last_sequence: get_u64(row, 8)?,
             head: row.get(11)?,
         },
-        seq: row.get(9)?,
-        bytes: get_u64(row, 10)?,
+        key: row.get(9)?,
+        journal_bytes: get_u64(row, 10)?,
     })
 }

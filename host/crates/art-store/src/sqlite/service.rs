@@ -1,10 +1,11 @@
-//! Implements [`Store`] with the queues of reads and writes. Values are checked and encoded before they are queued.
+//! Implements [`Store`] with the queues of reads and writes. The values of a write are checked and encoded as JSON before the
+//! write is queued.
 
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::suspension::Decision;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use serde_json::Value;
 
 use super::{
@@ -179,7 +180,7 @@ impl Store for SqliteStore {
 
     fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
         let trace_id = trace_id.to_owned();
-        Box::pin(self.read(move |connection| blobs::run_room(connection, &trace_id)))
+        Box::pin(self.read(move |connection| blobs::room(connection, &trace_id)))
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
@@ -187,7 +188,7 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| blobs::get(connection, &thread_id, &digest)))
     }
 
-    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>> {
         let tool_digest = tool_digest.to_owned();
         Box::pin(self.read(move |connection| calls::list(connection, &tool_digest, limit)))
     }
@@ -215,10 +216,10 @@ impl Store for SqliteStore {
     fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
         let (holders, now) = (self.holders.clone(), self.clock.now());
         Box::pin(self.read(move |connection| {
-            let held = filter
+            let held_leases = filter
                 .abandoned
                 .then(|| leases::held_numbers(connection, &holders, now));
-            runs::list(connection, &filter, held.transpose()?)
+            runs::list(connection, &filter, held_leases.transpose()?)
         }))
     }
 

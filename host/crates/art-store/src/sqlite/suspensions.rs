@@ -1,52 +1,62 @@
-//! Queries for calls that wait for a decision.
+//! Queries for suspensions: tool calls that wait for the decision of a person.
+//!
+//! The column `settled` is 1 if the run has used the decision, or has ended. A suspension without a decision is then closed.
 
 use art_core::Timestamp;
 use art_core::suspension::Decision;
 use rusqlite::{Connection, Row, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{
     conditions, execute, get_u64, limit_parameter, owner_parameter, parameter, query_first, query_while, to_integer,
 };
 use crate::check;
 use crate::record::Owner;
-use crate::suspension::{NewSuspension, Page, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, unknown};
+use crate::suspension::{
+    ByteLimit, NewSuspension, SuspensionFilter, SuspensionRecord, SuspensionStatus, UsedDecision, unknown_suspension,
+};
 
 const SELECT: &str = "SELECT s.id, r.trace_id, t.id, s.item_id, s.since, s.call, s.decision, s.settled
                       FROM suspensions s JOIN runs r ON r.seq = s.run JOIN threads t ON t.seq = r.thread";
 
-/// Position of the question in a row of [`SELECT`].
+/// Position of the suspended call in a row of [`SELECT`].
 const CALL_COLUMN: usize = 5;
 /// Position of the decision in a row of [`SELECT`].
 const DECISION_COLUMN: usize = 6;
 
-/// Adds suspensions to the run with that primary key, each with the text of its question.
+/// Adds open suspensions to the run with that primary key. Each comes with its call as JSON text.
 pub(super) fn add(
     connection: &Connection,
-    run: i64,
-    new: &[(NewSuspension, String)],
+    run_key: i64,
+    new_suspensions: &[(NewSuspension, String)],
     now: Timestamp,
-) -> Result<(), Fault> {
-    for (new, text) in new {
+) -> Result<(), QueryError> {
+    for (new, call) in new_suspensions {
         let id = new.call.suspension_id.as_str();
         let added = execute(
             connection,
             "INSERT INTO suspensions (id, run, item_id, since, call) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
-            params![id, run, new.item_id, to_integer(now), text],
+            params![id, run_key, new.item_id, to_integer(now), call],
         )?;
         if added == 0 {
-            return Err(check::suspension_exists(id).into());
+            return Err(check::suspension_exists_error(id).into());
         }
     }
     Ok(())
 }
 
-/// Records that a run has taken decisions.
-pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[Settled]) -> Result<(), Fault> {
-    for settled in settled {
-        let id = settled.suspension_id.as_str();
+/// Marks the suspensions of decisions as settled, because the run uses the decisions. Fails if it cannot use one of them.
+pub(super) fn settle(
+    connection: &Connection,
+    trace_id: &str,
+    used_decisions: &[UsedDecision],
+) -> Result<(), QueryError> {
+    for used in used_decisions {
+        let id = used.suspension_id.as_str();
         let record = find(connection, id, &Owner::Anyone)?.filter(|record| record.trace_id == trace_id);
-        record.ok_or_else(|| unknown(id))?.check_settle(&settled.decision)?;
+        record
+            .ok_or_else(|| unknown_suspension(id))?
+            .check_use(&used.decision)?;
         execute(
             connection,
             "UPDATE suspensions SET settled = 1 WHERE id = ?1",
@@ -57,16 +67,16 @@ pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[Settled
 }
 
 /// Closes the open suspensions of a run that has ended, and settles the decided ones.
-pub(super) fn close(connection: &Connection, run: i64) -> Result<(), Fault> {
+pub(super) fn close(connection: &Connection, run_key: i64) -> Result<(), QueryError> {
     execute(
         connection,
         "UPDATE suspensions SET settled = 1 WHERE run = ?1 AND settled = 0",
-        params![run],
+        params![run_key],
     )
     .map(drop)
 }
 
-/// Stores the decision about an open suspension. `text` is its JSON text.
+/// Stores the decision about an open suspension. `text` is the decision as JSON text.
 pub(super) fn decide(
     connection: &Connection,
     suspension_id: &str,
@@ -74,8 +84,8 @@ pub(super) fn decide(
     decision: Decision,
     text: &str,
     now: Timestamp,
-) -> Result<SuspensionRecord, Fault> {
-    let record = find(connection, suspension_id, owner)?.ok_or_else(|| unknown(suspension_id))?;
+) -> Result<SuspensionRecord, QueryError> {
+    let record = find(connection, suspension_id, owner)?.ok_or_else(|| unknown_suspension(suspension_id))?;
     record.check_decision(&decision.by, now)?;
     execute(
         connection,
@@ -89,24 +99,25 @@ pub(super) fn decide(
     })
 }
 
-pub(super) fn find(connection: &Connection, id: &str, owner: &Owner) -> Result<Option<SuspensionRecord>, Fault> {
+/// Returns a suspension if its thread has that owner.
+pub(super) fn find(connection: &Connection, id: &str, owner: &Owner) -> Result<Option<SuspensionRecord>, QueryError> {
     let (condition, values) = conditions(&[("s.id = ?", Some(&id)), ("t.user_id IS ?", owner_parameter(owner))]);
     query_first(connection, &format!("{SELECT} {condition}"), values.as_slice(), read)
 }
 
-pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result<Vec<SuspensionRecord>, Fault> {
+pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result<Vec<SuspensionRecord>, QueryError> {
     // A database that is opened for reading may have an older format, without this table.
     if !connection.table_exists(None, "suspensions")? {
         return Ok(Vec::new());
     }
     if let Some(after) = &filter.after {
-        // Refuses an identifier of another owner, so that the result does not show where it is in the list.
-        find(connection, after, &filter.owner)?.ok_or_else(|| unknown(after))?;
+        // Refuses an identifier of another owner. Otherwise the entries of the list would show when that suspension was made.
+        find(connection, after, &filter.owner)?.ok_or_else(|| unknown_suspension(after))?;
     }
     let limit = limit_parameter(filter.limit);
-    let pending = filter.pending.then_some(0);
+    let settled = filter.pending.then_some(0);
     let (condition, mut values) = conditions(&[
-        ("s.settled = ?", parameter(pending.as_ref())),
+        ("s.settled = ?", parameter(settled.as_ref())),
         ("t.user_id IS ?", owner_parameter(&filter.owner)),
         ("t.id = ?", parameter(filter.thread_id.as_ref())),
         ("r.trace_id = ?", parameter(filter.trace_id.as_ref())),
@@ -117,22 +128,22 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
         ),
     ]);
     values.push(&limit);
-    let mut page = Page::of(filter);
+    let mut byte_limit = ByteLimit::of(filter);
     query_while(
         connection,
         &format!("{SELECT} {condition} ORDER BY s.since, s.seq LIMIT ?"),
         values.as_slice(),
-        |row| page.accepts(json_size(row)).then(|| read(row)).transpose(),
+        |row| byte_limit.accepts(json_size(row)).then(|| read(row)).transpose(),
     )
 }
 
-/// Returns the size of the question and the decision in bytes, as JSON texts.
+/// Returns the size of the call and the decision in bytes, as JSON texts.
 fn json_size(row: &Row<'_>) -> usize {
     let texts = [CALL_COLUMN, DECISION_COLUMN].map(|column| row.get_ref(column).ok()?.as_str().ok().map(str::len));
     texts.into_iter().flatten().sum()
 }
 
-fn read(row: &Row<'_>) -> Result<SuspensionRecord, Fault> {
+fn read(row: &Row<'_>) -> Result<SuspensionRecord, QueryError> {
     let id: String = row.get(0)?;
     let call = row.get_ref(CALL_COLUMN)?.as_str().map_err(rusqlite::Error::from)?;
     let decision = row

@@ -4,7 +4,7 @@ use art_core::Timestamp;
 use art_core::agent::AgentState;
 use rusqlite::{Connection, Row, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{
     conditions, execute, get_u64, limit_parameter, owner_parameter, parameter, query_all, query_first, to_integer,
 };
@@ -12,14 +12,20 @@ use crate::check;
 use crate::error::StoreError;
 use crate::record::{NewThread, Owner, Thread, ThreadFilter};
 
-pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now: Timestamp) -> Result<Thread, Fault> {
+/// Creates a thread. `config` is its settings as JSON text.
+pub(super) fn create(
+    connection: &Connection,
+    new: NewThread,
+    config: &str,
+    now: Timestamp,
+) -> Result<Thread, QueryError> {
     let added = execute(
         connection,
         "INSERT INTO threads (id, user_id, created, updated, config) VALUES (?1, ?2, ?3, ?3, ?4) ON CONFLICT DO NOTHING",
         params![new.id, new.user_id, to_integer(now), config],
     )?;
     if added == 0 {
-        return Err(Fault::Store(StoreError::AlreadyExists {
+        return Err(QueryError::Store(StoreError::AlreadyExists {
             what: "thread",
             id: new.id,
         }));
@@ -33,7 +39,8 @@ pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now:
     })
 }
 
-pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<Thread>, Fault> {
+/// Returns a thread if it has that owner.
+pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<Thread>, QueryError> {
     let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
     query_first(
         connection,
@@ -44,13 +51,13 @@ pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> R
 }
 
 /// Returns the primary key of a thread if it has that owner.
-pub(super) fn find_key(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<i64>, Fault> {
+pub(super) fn find_key(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<i64>, QueryError> {
     let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
     let select = format!("SELECT seq FROM threads {condition}");
     query_first(connection, &select, values.as_slice(), |row| Ok(row.get(0)?))
 }
 
-fn read(row: &Row<'_>) -> Result<Thread, Fault> {
+fn read(row: &Row<'_>) -> Result<Thread, QueryError> {
     let id: String = row.get(0)?;
     let config = check::decode(
         "the configuration",
@@ -66,7 +73,7 @@ fn read(row: &Row<'_>) -> Result<Thread, Fault> {
     })
 }
 
-pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, Fault> {
+pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, QueryError> {
     let limit = limit_parameter(filter.limit);
     let (condition, mut values) = conditions(&[
         ("user_id IS ?", owner_parameter(&filter.owner)),
@@ -85,7 +92,7 @@ pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec
 }
 
 /// Sets the time of the last write to a thread, and returns its primary key.
-pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<i64, Fault> {
+pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<i64, QueryError> {
     query_first(
         connection,
         "UPDATE threads SET updated = ?2 WHERE id = ?1 RETURNING seq",
@@ -95,12 +102,13 @@ pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) ->
     .ok_or_else(|| check::unknown_thread(thread_id).into())
 }
 
+/// Replaces the settings of a thread. `config` is their JSON text.
 pub(super) fn set_config(
     connection: &Connection,
     thread_id: &str,
     config: &str,
     now: Timestamp,
-) -> Result<Thread, Fault> {
+) -> Result<Thread, QueryError> {
     query_first(
         connection,
         "UPDATE threads SET config = ?2, updated = ?3 WHERE id = ?1 RETURNING id, user_id, created, updated, config",
@@ -110,12 +118,12 @@ pub(super) fn set_config(
     .ok_or_else(|| check::unknown_thread(thread_id).into())
 }
 
-/// Deletes a thread, and returns whether it existed. The foreign keys of its data delete all of that as well.
-pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, Fault> {
+/// Deletes a thread, and returns whether it existed. All its data have foreign keys that delete them with it.
+pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, QueryError> {
     execute(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
 }
 
-pub(super) fn load_state(connection: &Connection, thread_id: &str) -> Result<Option<AgentState>, Fault> {
+pub(super) fn load_state(connection: &Connection, thread_id: &str) -> Result<Option<AgentState>, QueryError> {
     query_first(
         connection,
         "SELECT s.version, s.modified, s.data FROM states s JOIN threads t ON t.seq = s.thread WHERE t.id = ?1",
@@ -137,25 +145,30 @@ pub(super) fn save_state(
     data: &str,
     expected: Option<u64>,
     now: Timestamp,
-) -> Result<u64, Fault> {
-    let thread = touch(connection, thread_id, now)?;
+) -> Result<u64, QueryError> {
+    let thread_key = touch(connection, thread_id, now)?;
     let actual = query_first(
         connection,
         "SELECT version FROM states WHERE thread = ?1",
-        [thread],
+        [thread_key],
         |row| Ok(get_u64(row, 0)?),
     )?;
     check::expected_version(thread_id, actual, expected)?;
-    replace_state(connection, thread, data, now)
+    replace_state(connection, thread_key, data, now)
 }
 
-/// Replaces the state of the thread with that primary key, and returns its version.
-pub(super) fn replace_state(connection: &Connection, thread: i64, data: &str, now: Timestamp) -> Result<u64, Fault> {
+/// Replaces the state of the thread with that primary key, and returns the new version.
+pub(super) fn replace_state(
+    connection: &Connection,
+    thread_key: i64,
+    data: &str,
+    now: Timestamp,
+) -> Result<u64, QueryError> {
     let version = query_first(
         connection,
         "INSERT INTO states (thread, version, modified, data) VALUES (?1, 1, ?2, ?3)
          ON CONFLICT (thread) DO UPDATE SET version = version + 1, modified = ?2, data = ?3 RETURNING version",
-        params![thread, to_integer(now), data],
+        params![thread_key, to_integer(now), data],
         |row| Ok(get_u64(row, 0)?),
     )?;
     Ok(version.unwrap_or(0))

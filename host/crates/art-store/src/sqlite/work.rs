@@ -1,20 +1,21 @@
-//! Queries for the model calls and tokens of steps and answers.
+//! Queries for model work: how many model calls and tokens each step or answer of a model took.
 
 use art_core::usage::{ModelUsage, ModelWork};
 use rusqlite::{Connection, params};
 
-use super::fault::Fault;
+use super::fault::QueryError;
 use super::row::{execute, get_u64, limit_parameter, query_all, to_integer, to_name};
 use crate::record::WorkRecord;
 
-pub(super) fn record(connection: &Connection, run: i64, records: &[WorkRecord]) -> Result<(), Fault> {
+/// Stores the model work of the run with that primary key.
+pub(super) fn record(connection: &Connection, run_key: i64, records: &[WorkRecord]) -> Result<(), QueryError> {
     for WorkRecord { model, work, usage } in records {
         execute(
             connection,
             "INSERT INTO model_work (run, model, work, model_calls, input_tokens, output_tokens)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
-                run,
+                run_key,
                 model,
                 to_name(work),
                 to_integer(usage.model_calls),
@@ -26,7 +27,7 @@ pub(super) fn record(connection: &Connection, run: i64, records: &[WorkRecord]) 
     Ok(())
 }
 
-/// Finds the newest work of a model with an index and reads no other, however much is stored.
+/// Selects the newest work of a model. With the index of the table this reads no other work, however much is stored.
 const LIST: &str = "SELECT model_calls, input_tokens, output_tokens FROM model_work
          WHERE model = ?1 AND work = ?2 ORDER BY seq DESC LIMIT ?3";
 
@@ -35,7 +36,7 @@ pub(super) fn list(
     model: &str,
     work: ModelWork,
     limit: Option<usize>,
-) -> Result<Vec<ModelUsage>, Fault> {
+) -> Result<Vec<ModelUsage>, QueryError> {
     // A database that is opened for reading may have an older format, without this table.
     if !connection.table_exists(None, "model_work")? {
         return Ok(Vec::new());
@@ -55,6 +56,13 @@ mod tests {
     use super::*;
     use crate::sqlite::migrate::{MIGRATIONS, migrate};
 
+    const MODEL: &str = "m";
+    const LIMIT: i64 = 5;
+    const FORMAT_WITHOUT_WORK: usize = 3;
+    /// Position of the description of a step in a row of a query plan.
+    const DESCRIPTION_COLUMN: usize = 3;
+
+    /// Returns an empty database of that format.
     fn database(format: usize) -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, std::path::Path::new("x"), &MIGRATIONS[..format]).unwrap();
@@ -66,7 +74,9 @@ mod tests {
         let connection = database(MIGRATIONS.len());
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {LIST}")).unwrap();
         let steps = statement
-            .query_map(params!["m", "step", 5], |row| row.get::<_, String>(3))
+            .query_map(params![MODEL, "step", LIMIT], |row| {
+                row.get::<_, String>(DESCRIPTION_COLUMN)
+            })
             .unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
         let expected = "SEARCH model_work USING INDEX model_work_by_model (model=? AND work=?)";
@@ -74,7 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_an_older_format_has_no_work() {
-        assert_eq!(list(&database(3), "m", ModelWork::Step, None).unwrap(), []);
+    fn a_database_of_a_format_without_work_has_none() {
+        assert_eq!(
+            list(&database(FORMAT_WITHOUT_WORK), MODEL, ModelWork::Step, None).unwrap(),
+            []
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that writes, with group commit.
+//! The thread that writes the database. It commits several writes at once, as a group.
 //!
 //! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a savepoint of
 //! one transaction, commits once and then sends all results. Further writes wait in the queue during the sync, so the groups grow
@@ -13,31 +13,33 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint;
-use super::fault::{Fault, classify, is_fatal};
+use super::fault::{QueryError, is_fatal, to_store_error};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
 
 /// Maximum number of queued writes, and of writes in one commit; further callers wait.
 pub(super) const QUEUE_CAPACITY: usize = 256;
 
-/// A queued write.
+/// A queued write, as the thread sees it.
 pub(super) trait Job: Send {
-    /// Does the work and keeps its result for [`finish`](Self::finish). Returns an error only if SQLite failed.
+    /// Makes the write, in the transaction of its group, and keeps the result for [`finish`](Self::finish). Returns an error only
+    /// if SQLite failed, not if the store refuses the write.
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>>;
 
-    /// Sends the caller the result that `run` kept, or the error of the commit.
+    /// Sends the caller the result that `run` kept, or the error in `committed` if the group was not committed.
     fn finish(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
 /// Counts of writes and commits, for tests and benches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteStats {
-    /// Number of writes in the groups that were committed, including writes that were refused.
+    /// Number of writes in the groups that were committed, including writes that the store refused.
     pub writes: u64,
-    /// Number of commits of these groups.
+    /// Number of these groups. Each is one commit of SQLite.
     pub commits: u64,
 }
 
+/// The counts behind [`WriteStats`], which the thread and the store share.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     writes: AtomicU64,
@@ -52,12 +54,14 @@ impl Counters {
         }
     }
 
-    fn add(&self, writes: usize) {
+    /// Counts a committed group of that many writes.
+    fn add_group(&self, writes: usize) {
         self.writes.fetch_add(writes as u64, Ordering::Relaxed);
         self.commits.fetch_add(1, Ordering::Relaxed);
     }
 }
 
+/// The thread that writes, with its connection.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) connection: Connection,
@@ -88,7 +92,7 @@ impl Writer {
             None => self.run_and_commit(group),
         };
         match &result {
-            Ok(()) => self.counters.add(group.len()),
+            Ok(()) => self.counters.add_group(group.len()),
             Err(error) => tracing::error!(path = %self.path.display(), %error, "failed to commit"),
         }
         for job in group.drain(..) {
@@ -104,7 +108,7 @@ impl Writer {
     }
 
     /// Copies the log into the database if it has become long. The writes in the log are durable already, so no caller gets the
-    /// error of a failed copy. After a failure that may have lost a part of the copy, the log has to stay as it is.
+    /// error of a failed copy. If a failure may have lost a part of the copy, only the log has all writes, and it has to stay.
     fn copy_log(&mut self) {
         let Err(error) = checkpoint::copy_long_log(&self.connection) else {
             return;
@@ -112,11 +116,11 @@ impl Writer {
         tracing::error!(path = %self.path.display(), %error, "failed to copy the log into the database");
         if is_fatal(&error) {
             self.poison.get_or_insert(Arc::new(error));
-            // Closing would copy the log again and, since the next sync succeeds, remove it.
-            let kept = self
+            // Closing the connection would copy the log again. It would not notice what the system has lost, and remove the log.
+            let disabled = self
                 .connection
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-            if let Err(error) = kept {
+            if let Err(error) = disabled {
                 tracing::error!(path = %self.path.display(), %error, "failed to keep the log");
             }
         }
@@ -128,7 +132,8 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for job in group {
-            // Some failures, such as a full disk, roll back the whole transaction, with the earlier writes.
+            // A write that fails alone does not stop the group. But some failures, such as a full disk, roll back the whole
+            // transaction with the earlier writes of the group.
             if let Err(error) = job.run(&transaction)
                 && (is_fatal(&error) || transaction.is_autocommit())
             {
@@ -141,6 +146,7 @@ impl Writer {
         Ok(())
     }
 
+    /// Returns the error for the writes of a group that was not committed.
     fn commit_error(&self, source: Arc<rusqlite::Error>) -> StoreError {
         if self.poison.is_some() {
             return StoreError::Poisoned {
@@ -148,14 +154,16 @@ impl Writer {
                 source,
             };
         }
-        classify(&self.path, source)
+        to_store_error(&self.path, source)
     }
 }
 
 /// A write whose caller waits for the result.
 pub(super) struct Write<T, F> {
+    /// `None` after the write was made.
     work: Option<F>,
     path: Arc<Path>,
+    /// What the work returned, until it is sent to the caller.
     result: Option<Result<T, StoreError>>,
     sender: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -163,7 +171,7 @@ pub(super) struct Write<T, F> {
 impl<T, F> Write<T, F>
 where
     T: Send + 'static,
-    F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
 {
     pub(super) fn new(work: F, path: Arc<Path>, sender: oneshot::Sender<Result<T, StoreError>>) -> Self {
         Self {
@@ -178,16 +186,16 @@ where
 impl<T, F> Job for Write<T, F>
 where
     T: Send + 'static,
-    F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
 {
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>> {
         let Some(work) = self.work.take() else { return Ok(()) };
         match in_savepoint(connection, work) {
             Ok(value) => self.result = Some(Ok(value)),
-            Err(Fault::Store(error)) => self.result = Some(Err(error)),
-            Err(Fault::Sqlite(error)) => {
+            Err(QueryError::Store(error)) => self.result = Some(Err(error)),
+            Err(QueryError::Sqlite(error)) => {
                 let error = Arc::new(error);
-                self.result = Some(Err(classify(&self.path, Arc::clone(&error))));
+                self.result = Some(Err(to_store_error(&self.path, Arc::clone(&error))));
                 return Err(error);
             }
         }
@@ -209,7 +217,10 @@ where
 }
 
 /// Runs `work` in a savepoint, and undoes its changes if it fails. Other changes in the transaction are kept.
-fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+fn in_savepoint<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, QueryError>,
+) -> Result<T, QueryError> {
     let execute = |sql| connection.prepare_cached(sql)?.execute([]);
     execute("SAVEPOINT job")?;
     match work(connection) {
@@ -217,14 +228,14 @@ fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Re
             execute("RELEASE job")?;
             Ok(value)
         }
-        Err(fault) => {
-            // If SQLite has rolled back the whole transaction, the savepoint is gone, and rolling back to it would
-            // replace the cause by a second error.
+        Err(error) => {
+            // If SQLite has rolled back the whole transaction, the savepoint is gone. Rolling back to it would fail, and this
+            // second error would replace the cause.
             if !connection.is_autocommit() {
                 execute("ROLLBACK TO job")?;
                 execute("RELEASE job")?;
             }
-            Err(fault)
+            Err(error)
         }
     }
 }

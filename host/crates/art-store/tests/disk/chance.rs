@@ -5,13 +5,14 @@
 pub(crate) struct Chance(u64);
 
 impl Chance {
+    /// Creates a source of choices that depend on the seed only.
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        // SplitMix64.
+        // The algorithm SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

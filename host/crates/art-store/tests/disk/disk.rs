@@ -1,4 +1,4 @@
-//! A disk: what was written to the files of a database, in order, and the failures that a test asks for.
+//! A disk: records what happens to the files of a database, in order, and makes operations fail if a test asks for it.
 
 use std::ffi::c_int;
 use std::fs;
@@ -10,7 +10,7 @@ use rusqlite::ffi::{
     SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
 };
 
-/// An operation on a file, or the acknowledgement of a write.
+/// An operation on a file, or the moment at which a caller of the store was told that its write is durable.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
     Create {
@@ -34,10 +34,10 @@ pub(crate) enum Event {
     },
     Delete {
         file: String,
-        /// Whether the directory is synced afterwards.
-        synced: bool,
+        /// Whether SQLite asked for a sync of the directory afterwards.
+        syncs_directory: bool,
     },
-    /// A caller was told that a write is durable.
+    /// A caller of the store was told that its write is durable.
     Acknowledged {
         /// Index into [`WRITERS`](crate::history::WRITERS).
         writer: usize,
@@ -51,33 +51,33 @@ pub(crate) enum Operation {
     Write,
     Truncate,
     Sync,
-    /// The shared index of the log grows.
+    /// The shared index of the write-ahead log grows.
     GrowIndex,
 }
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// An error of the device.
+    /// The device has an error.
     Device,
     /// No space is left.
     Full,
     /// Half of the bytes are written, and then no space is left.
-    Short,
+    HalfWritten,
     /// The file can only be read.
     ReadOnly,
 }
 
-/// The failures that a test asks for.
+/// Which operations fail, as a test asks for it, and how.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct FailurePlan {
     pub(crate) operation: Operation,
-    /// Suffix of the names of the files whose operations fail.
-    pub(crate) suffix: &'static str,
-    /// Number of such operations that succeed first.
-    pub(crate) after: u64,
-    /// Number of operations that fail then.
-    pub(crate) times: u64,
+    /// End of the names of the files whose operations fail.
+    pub(crate) file_suffix: &'static str,
+    /// Number of such operations that succeed before the first one fails.
+    pub(crate) successes_before: u64,
+    /// Number of operations that fail then. Later ones succeed again.
+    pub(crate) failures: u64,
     pub(crate) failure: Failure,
 }
 
@@ -91,17 +91,19 @@ pub(crate) struct Disk {
 #[derive(Debug, Default)]
 struct State {
     events: Vec<Event>,
-    fault: Option<Fault>,
-    failures: u64,
+    plan: Option<FailurePlan>,
+    /// Number of operations that failed since the plan was made.
+    failure_count: u64,
 }
 
+/// The disks of all tests that run at the moment.
 static DISKS: Mutex<Vec<Arc<Disk>>> = Mutex::new(Vec::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the disk of a file, or `None` if no test records it.
+/// Returns the disk of a file, or `None` if no test records what happens to the file.
 pub(crate) fn find_disk(path: &Path) -> Option<Arc<Disk>> {
     let text = path.to_str()?;
     let disks = lock(&DISKS);
@@ -157,23 +159,24 @@ impl Disk {
         self.state().events.push(Event::Acknowledged { writer });
     }
 
-    /// Makes the operations of `fault` fail from now on, and no others. Resets the number of failures.
-    pub(crate) fn fail(&self, fault: Fault) {
+    /// Makes the operations of `plan` fail from now on, and no others. Resets the count of failures.
+    pub(crate) fn fail(&self, plan: FailurePlan) {
         let mut state = self.state();
-        (state.fault, state.failures) = (Some(fault), 0);
+        (state.plan, state.failure_count) = (Some(plan), 0);
     }
 
     /// Lets all operations succeed from now on.
     pub(crate) fn stop_failing(&self) {
-        self.state().fault = None;
+        self.state().plan = None;
     }
 
-    /// Returns the number of operations that failed.
-    pub(crate) fn failures(&self) -> u64 {
-        self.state().failures
+    /// Returns the number of operations that failed by the last plan.
+    pub(crate) fn failure_count(&self) -> u64 {
+        self.state().failure_count
     }
 
-    /// Records a file that is created by opening it. Returns the flags with which the system opens it, or the error for SQLite.
+    /// Records the creation of a file if opening it creates it. Returns the flags with which the VFS of the system has to open
+    /// the file, or the error for SQLite.
     pub(crate) fn open(&self, name: &str, flags: c_int) -> Result<c_int, c_int> {
         let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
         let mut state = self.state();
@@ -190,19 +193,19 @@ impl Disk {
         }
     }
 
-    pub(crate) fn delete(&self, name: &str, synced: bool) {
+    pub(crate) fn delete(&self, name: &str, syncs_directory: bool) {
         let file = name.to_owned();
-        self.state().events.push(Event::Delete { file, synced });
+        self.state().events.push(Event::Delete { file, syncs_directory });
     }
 
-    /// Records a write. Returns how many of the bytes are written, and the answer for SQLite.
+    /// Records a write. Returns how many of the bytes are written, and the result code for SQLite.
     pub(crate) fn write(&self, name: &str, offset: u64, bytes: &[u8]) -> (usize, c_int) {
         let mut state = self.state();
         let (written, code) = match state.next_failure(Operation::Write, name) {
             None => (bytes.len(), SQLITE_OK),
             Some(Failure::Device | Failure::ReadOnly) => (0, SQLITE_IOERR_WRITE),
             Some(Failure::Full) => (0, SQLITE_FULL),
-            Some(Failure::Short) => (bytes.len() / 2, SQLITE_FULL),
+            Some(Failure::HalfWritten) => (bytes.len() / 2, SQLITE_FULL),
         };
         if written > 0 {
             state.events.push(Event::Write {
@@ -244,21 +247,21 @@ impl Disk {
 }
 
 impl State {
-    /// Returns how this operation fails, or `None` if it succeeds. Counts the operation.
+    /// Returns how the operation that is about to be made fails by the plan, or `None` if it succeeds.
     fn next_failure(&mut self, operation: Operation, name: &str) -> Option<Failure> {
-        let fault = self.fault.as_mut()?;
-        if fault.operation != operation || !name.ends_with(fault.suffix) {
+        let plan = self.plan.as_mut()?;
+        if plan.operation != operation || !name.ends_with(plan.file_suffix) {
             return None;
         }
-        if fault.after > 0 {
-            fault.after -= 1;
+        if plan.successes_before > 0 {
+            plan.successes_before -= 1;
             return None;
         }
-        if fault.times == 0 {
+        if plan.failures == 0 {
             return None;
         }
-        fault.times -= 1;
-        self.failures += 1;
-        Some(fault.failure)
+        plan.failures -= 1;
+        self.failure_count += 1;
+        Some(plan.failure)
     }
 }

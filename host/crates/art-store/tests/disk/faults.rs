@@ -1,8 +1,8 @@
 //! Writes, syncs and truncations that fail.
 //!
-//! Some tests let the first operation fail, then the second, and so on until nothing fails any more. Whatever fails, no caller is
-//! told that a write is durable if it is not: tests cut the power after a failure as well. A sync that fails loses what was not
-//! on the disk yet, as on Linux. A commit that fails changes nothing that a reader of this store sees.
+//! Some tests let the first operation fail, in the next round the second, and so on until nothing fails any more. Whatever fails,
+//! no caller is told that a write is durable if it is not: tests cut the power after a failure as well. A sync that fails loses
+//! what was not on the disk yet, as on Linux. A commit that fails changes nothing that a reader of the same store sees.
 
 use std::path::Path;
 
@@ -10,16 +10,17 @@ use art_store::{Lease, NewThread, SqliteStore, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::chance::Chance;
-use crate::disk::{Failure, Fault, Operation, Recording};
+use crate::disk::{Failure, FailurePlan, Operation, Recording};
 use crate::history::{self, Stored, WRITERS, block_on, new_path, read_stored, step};
 use crate::image::{DiskState, Kept};
 
+/// Name of the only writer of these tests, and of its thread and its run.
 const WRITER: &str = WRITERS[0];
 
 /// A store whose disk can fail, the lease of its writer, and the state of the disk before the store was opened.
 struct FailingStore {
     _directory: TempDir,
-    before: DiskState,
+    state_before_opening: DiskState,
     disk: Recording,
     store: SqliteStore,
     lease: Lease,
@@ -29,23 +30,24 @@ impl FailingStore {
     fn new() -> Self {
         let (directory, path) = new_path();
         history::create(&path);
-        let before = DiskState::of(directory.path(), "art.db");
+        let state_before_opening = DiskState::of(directory.path(), "art.db");
         let disk = Recording::start(&path);
         let store = history::open(&path).unwrap();
         let lease = block_on(store.acquire_lease(WRITER)).unwrap();
         Self {
             _directory: directory,
-            before,
+            state_before_opening,
             disk,
             store,
             lease,
         }
     }
 
+    /// Commits the next step of the writer.
     fn commit(&self) -> Result<(), StoreError> {
         let run = block_on(self.store.get_run(WRITER)).unwrap();
-        let after = run.map_or(0, |run| run.last_sequence);
-        block_on(self.store.commit(step(WRITER, &self.lease, after))).map(drop)
+        let last_sequence = run.map_or(0, |run| run.last_sequence);
+        block_on(self.store.commit(step(WRITER, &self.lease, last_sequence))).map(drop)
     }
 
     fn stored(&self) -> Stored {
@@ -54,7 +56,7 @@ impl FailingStore {
 
     /// Returns what the store would contain if the power was cut now.
     fn after_power_loss(&self, kept: Kept) -> Stored {
-        let mut state = self.before.clone();
+        let mut state = self.state_before_opening.clone();
         self.disk.events().iter().for_each(|event| state.apply(event));
         let (directory, path) = new_path();
         state.write_image(directory.path(), kept, &mut Chance::new(1));
@@ -62,28 +64,34 @@ impl FailingStore {
     }
 }
 
-fn fault(operation: Operation, failure: Failure, after: u64) -> Fault {
-    Fault {
+/// Returns the plan that one operation of its kind fails, on any file, after `successes_before` others succeeded.
+fn fail_once(operation: Operation, failure: Failure, successes_before: u64) -> FailurePlan {
+    FailurePlan {
         operation,
-        suffix: "",
-        after,
-        times: 1,
+        file_suffix: "",
+        successes_before,
+        failures: 1,
         failure,
     }
 }
 
-/// Makes one operation of a commit fail, after `after` operations of its kind. Returns the error, or `None` if the commit needed
-/// fewer operations.
-fn fail_one(failing: &FailingStore, operation: Operation, failure: Failure, after: u64) -> Option<StoreError> {
+/// Commits a step while one operation fails, after `successes_before` operations of its kind. Returns the error of the commit, or
+/// `None` if the commit needed fewer operations and succeeded. Asserts that a failed commit is not visible.
+fn commit_with_failure(
+    failing: &FailingStore,
+    operation: Operation,
+    failure: Failure,
+    successes_before: u64,
+) -> Option<StoreError> {
     let before = failing.stored();
-    failing.disk.fail(fault(operation, failure, after));
+    failing.disk.fail(fail_once(operation, failure, successes_before));
     let result = failing.commit();
     failing.disk.stop_failing();
     let Err(error) = result else {
         assert_eq!(
-            failing.disk.failures(),
+            failing.disk.failure_count(),
             0,
-            "a commit was acknowledged without its operation {after}"
+            "a commit was acknowledged although an operation failed after {successes_before} others"
         );
         return None;
     };
@@ -93,16 +101,17 @@ fn fail_one(failing: &FailingStore, operation: Operation, failure: Failure, afte
 
 #[test]
 fn a_commit_on_a_full_disk_changes_nothing_and_later_ones_succeed() {
-    for failure in [Failure::Full, Failure::Short] {
+    for failure in [Failure::Full, Failure::HalfWritten] {
         let failing = FailingStore::new();
         failing.commit().unwrap();
-        let mut after = 0;
-        while let Some(error) = fail_one(&failing, Operation::Write, failure, after) {
+        let mut successes_before = 0;
+        while let Some(error) = commit_with_failure(&failing, Operation::Write, failure, successes_before) {
             assert!(matches!(error, StoreError::NoSpace { .. }), "{error:?}");
             assert!(error.to_string().ends_with("free some space and try again"));
-            after += 1;
+            successes_before += 1;
         }
-        assert!(after > 10);
+        // The commit needed more than ten writes, so each of these has failed once.
+        assert!(successes_before > 10);
         assert_eq!(failing.after_power_loss(Kept::Nothing), failing.stored());
     }
 }
@@ -112,13 +121,15 @@ fn no_part_of_a_failed_commit_is_found_after_a_power_loss() {
     let failing = FailingStore::new();
     failing.commit().unwrap();
     let before = failing.stored();
-    for after in [0, 1, 2, 7, 10] {
-        assert!(fail_one(&failing, Operation::Write, Failure::Short, after).is_some());
+    for successes_before in [0, 1, 2, 7, 10] {
+        let error = commit_with_failure(&failing, Operation::Write, Failure::HalfWritten, successes_before);
+        assert!(error.is_some());
         assert_eq!(failing.after_power_loss(Kept::Everything), before);
     }
 }
 
-/// Asserts that after a failure no write is accepted, reads still succeed, and nothing that was acknowledged is lost.
+/// Asserts that a store with an earlier failure accepts no write, can still be read, and has lost nothing that was acknowledged,
+/// even if the power is cut or the database is opened again.
 fn assert_poisoned(failing: FailingStore, acknowledged: &Stored) {
     let refused = failing.commit().unwrap_err();
     assert!(matches!(refused, StoreError::Poisoned { .. }), "{refused:?}");
@@ -134,23 +145,23 @@ fn assert_poisoned(failing: FailingStore, acknowledged: &Stored) {
 
 #[test]
 fn after_a_failed_write_or_sync_all_later_writes_are_refused() {
-    for (operation, after) in [(Operation::Write, 0), (Operation::Write, 9), (Operation::Sync, 0)] {
+    for (operation, successes_before) in [(Operation::Write, 0), (Operation::Write, 9), (Operation::Sync, 0)] {
         let failing = FailingStore::new();
         failing.commit().unwrap();
         let before = failing.stored();
-        let error = fail_one(&failing, operation, Failure::Device, after).unwrap();
+        let error = commit_with_failure(&failing, operation, Failure::Device, successes_before).unwrap();
         assert!(matches!(error, StoreError::Sqlite { .. }), "{error:?}");
         assert_poisoned(failing, &before);
     }
 }
 
 #[test]
-fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
+fn a_commit_whose_sync_failed_is_whole_or_missing_after_the_process_is_killed() {
     let failing = FailingStore::new();
     failing.commit().unwrap();
     let before = failing.stored();
-    fail_one(&failing, Operation::Sync, Failure::Device, 0).unwrap();
-    // The system still has what it could not put on the disk.
+    commit_with_failure(&failing, Operation::Sync, Failure::Device, 0).unwrap();
+    // The process is killed and the system goes on: it still has what it could not put on the disk.
     let (_directory, path) = new_path();
     for suffix in ["", "-wal"] {
         let name = |path: &Path| format!("{}{suffix}", path.display());
@@ -163,9 +174,8 @@ fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
 #[test]
 fn commits_succeed_again_when_the_index_of_the_log_can_grow() {
     let failing = FailingStore::new();
-    failing.disk.fail(fault(Operation::GrowIndex, Failure::Full, 0));
-    // The index grows with each 4,096 pages of the log. Without a reader, the log would be copied into the database before it is
-    // that long.
+    failing.disk.fail(fail_once(Operation::GrowIndex, Failure::Full, 0));
+    // The index grows with each 4,096 pages of the log. The reader keeps the log from being emptied before it is that long.
     let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
     let error = (0..1_000).find_map(|_| failing.commit().err()).unwrap();
@@ -183,23 +193,27 @@ fn no_commit_is_lost_when_the_sync_of_a_copied_log_fails() {
     // The log is copied up to what the reader sees, and the database is not synced yet.
     (0..150).for_each(|_| failing.commit().unwrap());
     drop(reader);
-    failing.disk.fail(Fault {
-        suffix: ".db",
-        ..fault(Operation::Sync, Failure::Device, 0)
+    failing.disk.fail(FailurePlan {
+        file_suffix: ".db",
+        ..fail_once(Operation::Sync, Failure::Device, 0)
     });
     let acknowledged = (0..300).take_while(|_| failing.commit().is_ok()).count();
-    assert_eq!(failing.disk.failures(), 1, "{acknowledged}");
+    assert_eq!(
+        failing.disk.failure_count(),
+        1,
+        "{acknowledged} commits were acknowledged"
+    );
     let stored = failing.stored();
     assert_eq!(failing.after_power_loss(Kept::Nothing), stored);
     assert_poisoned(failing, &stored);
 }
 
-/// From now on, files whose names end with `suffix` can be opened for reading only.
-fn make_read_only(disk: &Recording, suffix: &'static str) {
-    disk.fail(Fault {
-        suffix,
-        times: u64::MAX,
-        ..fault(Operation::Open, Failure::ReadOnly, 0)
+/// Makes files whose names end with `file_suffix` open for reading only from now on.
+fn make_read_only(disk: &Recording, file_suffix: &'static str) {
+    disk.fail(FailurePlan {
+        file_suffix,
+        failures: u64::MAX,
+        ..fail_once(Operation::Open, Failure::ReadOnly, 0)
     });
 }
 
@@ -223,7 +237,7 @@ fn opening_a_read_only_database_fails_with_advice() {
 }
 
 #[test]
-fn a_read_only_store_needs_no_write_permission_beside_a_writing_store() {
+fn a_read_only_store_can_open_a_database_without_permission_to_write_while_another_writes() {
     let failing = FailingStore::new();
     failing.commit().unwrap();
     make_read_only(&failing.disk, "");
@@ -231,33 +245,35 @@ fn a_read_only_store_needs_no_write_permission_beside_a_writing_store() {
     assert_eq!(block_on(read_stored(&reader, WRITER)), failing.stored());
 }
 
-/// Lets `fill` prepare a database, opens it while one operation fails, opens it again without failures and calls `check`. Repeats this
-/// for the first operation, the second and so on, until opening needs fewer operations. Of the many writes, only every fourth fails.
+/// Lets `fill` prepare a database, opens it while one operation fails, opens it again without failures and calls `check`. Repeats
+/// this, with the first operation failing, then the second and so on, until opening needs fewer operations. Since there are many
+/// writes, only every fourth of them fails.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), fill: impl Fn(&Path)) {
-    let (first, step) = match (operation, failure) {
+    let (first_to_fail, step) = match (operation, failure) {
         (Operation::Write, Failure::Device) => (0, 4),
         (Operation::Write, _) => (2, 4),
         _ => (0, 1),
     };
-    for after in (first..).step_by(step) {
+    for successes_before in (first_to_fail..).step_by(step) {
         let (_directory, path) = new_path();
         fill(&path);
         let disk = Recording::start(&path);
-        disk.fail(fault(operation, failure, after));
+        disk.fail(fail_once(operation, failure, successes_before));
         drop(history::open(&path));
         disk.stop_failing();
-        let store = history::open(&path).unwrap_or_else(|error| panic!("{operation:?} {after}: {error:?}"));
+        let store = history::open(&path).unwrap_or_else(|error| panic!("{operation:?} {successes_before}: {error:?}"));
         check(&store);
-        if disk.failures() == 0 {
+        if disk.failure_count() == 0 {
             return;
         }
     }
 }
 
+/// The operations that opening a database needs, and a way in which each can fail.
 const FAILURES: [(Operation, Failure); 6] = [
     (Operation::Open, Failure::Device),
     (Operation::Write, Failure::Device),
-    (Operation::Write, Failure::Short),
+    (Operation::Write, Failure::HalfWritten),
     (Operation::Truncate, Failure::Device),
     (Operation::Sync, Failure::Device),
     (Operation::GrowIndex, Failure::Full),
@@ -283,11 +299,11 @@ fn no_commit_is_lost_when_opening_the_database_fails() {
     history::create(&path);
     let store = history::open(&path).unwrap();
     let lease = block_on(store.acquire_lease(WRITER)).unwrap();
-    for after in 0..3 {
-        block_on(store.commit(step(WRITER, &lease, after))).unwrap();
+    for last_sequence in 0..3 {
+        block_on(store.commit(step(WRITER, &lease, last_sequence))).unwrap();
     }
     let expected = block_on(read_stored(&store, WRITER));
-    // A copy with the log, as a killed process leaves it.
+    // Copies the database with its log, as a killed process leaves them.
     let fill = |copy: &Path| {
         for suffix in ["", "-wal"] {
             let name = |path: &Path| format!("{}{suffix}", path.display());

@@ -20,7 +20,7 @@ use crate::disk::Disk;
 /// The writers; each has a thread and a run with its name.
 pub(crate) const WRITERS: [&str; 3] = ["a", "b", "c"];
 
-/// Everything that is stored for a writer.
+/// Everything that is stored for a writer: in its thread and its run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stored {
     run: Option<RunRecord>,
@@ -33,13 +33,13 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Returns the number of events.
+    /// Returns the number of events in the journal.
     pub(crate) fn event_count(&self) -> usize {
         self.journal.len()
     }
 }
 
-/// What is stored for one writer after each of its acknowledged writes. The first entry is from before the first write.
+/// What is stored for one writer: first before its first write, and then after each of its acknowledged writes.
 pub(crate) type Versions = Vec<Stored>;
 
 /// Returns a temporary directory and the path of a database in it.
@@ -49,7 +49,7 @@ pub(crate) fn new_path() -> (TempDir, PathBuf) {
     (directory, path)
 }
 
-/// Waits for a future. Reads and writes of a store run on its own threads.
+/// Waits for a future on this thread. The store has threads of its own for its reads and writes.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .build()
@@ -57,6 +57,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
+/// Opens a store whose clock stands still, so that equal writes store equal values.
 pub(crate) fn open(path: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open_with_clock(path, Arc::new(ManualClock::new(1_000)))
 }
@@ -100,30 +101,31 @@ pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_
     }
 }
 
-/// Returns a commit of an event, a blob, a state, a message and an observation. `after` is the number of events before it.
-pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
-    let blob = Blob::new(format!("blob {after} of {writer}").into_bytes());
-    let payload = json!({"n": after + 1, "blob": blob.digest()});
-    let state = json!({"n": after + 1, "text": "x".repeat(20_000 * (after as usize % 4))});
+/// Returns a commit of an event, a blob, a state, a message and an observation. `last_sequence` is the number of events that the
+/// run of the writer has already; if it is 0, the commit begins the run.
+pub(crate) fn step(writer: &str, lease: &Lease, last_sequence: u64) -> Commit {
+    let blob = Blob::new(format!("blob {last_sequence} of {writer}").into_bytes());
+    let payload = json!({"n": last_sequence + 1, "blob": blob.digest()});
+    let state = json!({"n": last_sequence + 1, "text": "x".repeat(20_000 * (last_sequence as usize % 4))});
     Commit {
-        begin: (after == 0).then(|| new_run(writer)),
+        begin: (last_sequence == 0).then(|| new_run(writer)),
         trace_id: writer.to_owned(),
         lease: lease.clone(),
-        after,
+        expected_last_sequence: last_sequence,
         events: vec![NewEvent {
             kind: "k".to_owned(),
-            payload: text(&payload),
+            payload: json_text(&payload),
         }],
         blobs: vec![blob],
         // Each commit replaces the state, so that the log grows and the database does not.
-        state: Some(text(&state)),
-        messages: vec![message(writer, after)],
+        state: Some(json_text(&state)),
+        messages: vec![message(writer, last_sequence)],
         observations: vec![thought(writer)],
         ..Commit::default()
     }
 }
 
-fn text(value: &serde_json::Value) -> JsonText {
+fn json_text(value: &serde_json::Value) -> JsonText {
     JsonText::of("a value", "test", value).unwrap()
 }
 
@@ -158,19 +160,20 @@ fn thought(writer: &str) -> NewObservation {
     }
 }
 
-/// Lets all writers write at the same time, each `rounds` times, and records each acknowledgement on the disk.
-pub(crate) fn write(store: &SqliteStore, disk: &Disk, rounds: u64) -> [Versions; 3] {
-    let writers = [0, 1, 2].map(|writer| write_one(store, disk, writer, rounds));
+/// Lets all writers commit at the same time, each `rounds` times, and records each acknowledgement on the disk. Returns the
+/// versions of each writer.
+pub(crate) fn commit_all(store: &SqliteStore, disk: &Disk, rounds: u64) -> [Versions; 3] {
+    let writers = [0, 1, 2].map(|writer| commit_rounds(store, disk, writer, rounds));
     let [a, b, c] = writers;
     block_on(join3(a, b, c)).into()
 }
 
-async fn write_one(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64) -> Versions {
+async fn commit_rounds(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64) -> Versions {
     let name = WRITERS[writer];
     let lease = store.acquire_lease(name).await.unwrap();
     let mut versions = vec![read_stored(store, name).await];
     for round in 0..rounds {
-        let after = versions.last().unwrap().journal.len() as u64;
+        let last_sequence = versions.last().unwrap().journal.len() as u64;
         // Every fifth commit suspends the run, and the next one resumes it.
         let end = (round % 5 == 3).then(|| RunEnd {
             status: RunStatus::Suspended,
@@ -178,7 +181,7 @@ async fn write_one(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64)
         });
         let commit = Commit {
             end,
-            ..step(name, &lease, after)
+            ..step(name, &lease, last_sequence)
         };
         store.commit(commit).await.unwrap();
         disk.acknowledge(writer);

@@ -17,53 +17,53 @@ enum Change {
     Truncate { size: usize },
 }
 
-/// A file: what is surely on the disk, and the later changes that may be.
+/// A file: the content that is surely on the disk, and the later changes, which may be on the disk or not.
 #[derive(Clone, Debug, Default)]
 struct File {
     durable: Vec<u8>,
     pending: Vec<Change>,
 }
 
-/// Which of the pending changes an image has.
+/// Which of the pending changes of each file an image has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     Nothing,
     Everything,
-    /// All changes before a random one, and some sectors of that one.
+    /// All changes of a file before a random one, and some sectors of that one.
     Torn,
-    /// Any sectors of any changes.
-    Any,
+    /// Random sectors of each change.
+    RandomSectors,
 }
 
 impl Kept {
-    pub(crate) const ALL: [Self; 4] = [Self::Nothing, Self::Everything, Self::Torn, Self::Any];
+    pub(crate) const ALL: [Self; 4] = [Self::Nothing, Self::Everything, Self::Torn, Self::RandomSectors];
 }
 
 /// The state of a disk between two operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DiskState {
-    /// The files to which a name may refer after a loss of power. The first is the one at the last sync of the directory, the
-    /// last is the one that programs see. `None` means that there is no file with that name.
-    names: BTreeMap<String, Vec<Option<File>>>,
-    /// Number of acknowledgements for each writer.
-    pub(crate) acknowledged: BTreeMap<usize, usize>,
+    /// For each name, the files to which it may refer after a loss of power. The first one had the name at the last sync of the
+    /// directory, the last one has it for programs that run now. `None` means that there is no file with that name.
+    files_by_name: BTreeMap<String, Vec<Option<File>>>,
+    /// For each writer (an index into `WRITERS`), how many of its writes the store has acknowledged as durable.
+    pub(crate) acknowledged_writes: BTreeMap<usize, usize>,
 }
 
 impl DiskState {
     /// Returns a disk with the files of a directory whose names begin with `prefix`, except for shared indexes (`-shm`).
     pub(crate) fn of(directory: &Path, prefix: &str) -> Self {
-        let mut names = BTreeMap::new();
+        let mut files_by_name = BTreeMap::new();
         for entry in fs::read_dir(directory).unwrap() {
             let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
             if name.starts_with(prefix) && entry.file_type().unwrap().is_file() && !name.ends_with("-shm") {
                 let durable = fs::read(entry.path()).unwrap();
                 let pending = Vec::new();
-                names.insert(name, vec![Some(File { durable, pending })]);
+                files_by_name.insert(name, vec![Some(File { durable, pending })]);
             }
         }
         Self {
-            names,
+            files_by_name,
             ..Self::default()
         }
     }
@@ -72,9 +72,9 @@ impl DiskState {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::Create { file } => self.versions(file).push(Some(File::default())),
-            Event::Delete { file, synced } => {
+            Event::Delete { file, syncs_directory } => {
                 self.versions(file).push(None);
-                if *synced {
+                if *syncs_directory {
                     self.sync_directory();
                 }
             }
@@ -87,14 +87,16 @@ impl DiskState {
             }),
             Event::Sync { file } => self.sync(file),
             Event::SyncFailed { file } => self.file(file).pending.clear(),
-            Event::Acknowledged { writer } => *self.acknowledged.entry(*writer).or_default() += 1,
+            Event::Acknowledged { writer } => *self.acknowledged_writes.entry(*writer).or_default() += 1,
         }
     }
 
+    /// Returns the files to which a name may refer.
     fn versions(&mut self, name: &str) -> &mut Vec<Option<File>> {
-        self.names.entry(name.to_owned()).or_insert_with(|| vec![None])
+        self.files_by_name.entry(name.to_owned()).or_insert_with(|| vec![None])
     }
 
+    /// Returns the file that has a name now.
     fn file(&mut self, name: &str) -> &mut File {
         let last = self.versions(name).last_mut().unwrap();
         last.as_mut().expect("a write to a file that does not exist")
@@ -111,19 +113,20 @@ impl DiskState {
         }
     }
 
+    /// Makes the present names durable, so that each name refers to the file that has it now.
     fn sync_directory(&mut self) {
-        for versions in self.names.values_mut() {
+        for versions in self.files_by_name.values_mut() {
             versions.drain(..versions.len() - 1);
         }
     }
 
-    /// Writes an image into a directory.
+    /// Writes an image into a directory: what may be on the disk if the power is cut in this state.
     pub(crate) fn write_image(&self, directory: &Path, kept: Kept, chance: &mut Chance) {
-        for (name, versions) in &self.names {
+        for (name, versions) in &self.files_by_name {
             let version = match kept {
                 Kept::Nothing => 0,
                 Kept::Everything => versions.len() - 1,
-                Kept::Torn | Kept::Any => chance.below(versions.len()),
+                Kept::Torn | Kept::RandomSectors => chance.below(versions.len()),
             };
             if let Some(file) = &versions[version] {
                 fs::write(directory.join(name), file.content(kept, chance)).unwrap();
@@ -133,19 +136,20 @@ impl DiskState {
 }
 
 impl File {
+    /// Returns the durable content with those of the pending changes that are kept.
     fn content(&self, kept: Kept, chance: &mut Chance) -> Vec<u8> {
         let mut content = self.durable.clone();
         let last = match kept {
             Kept::Torn => chance.below(self.pending.len() + 1),
             Kept::Nothing => 0,
-            Kept::Everything | Kept::Any => self.pending.len(),
+            Kept::Everything | Kept::RandomSectors => self.pending.len(),
         };
         for (index, change) in self.pending.iter().take(last + 1).enumerate() {
             match kept {
                 Kept::Nothing => {}
                 Kept::Everything => change.apply(&mut content),
                 Kept::Torn if index < last => change.apply(&mut content),
-                Kept::Torn | Kept::Any => change.apply_in_part(&mut content, chance),
+                Kept::Torn | Kept::RandomSectors => change.apply_in_part(&mut content, chance),
             }
         }
         content
@@ -160,8 +164,8 @@ impl Change {
         }
     }
 
-    /// Applies random sectors of a write, or a truncation by chance. Sectors that are missing at the end of a file do not make it
-    /// longer.
+    /// Applies random sectors of a write, or a truncation by chance. If the last sectors of a write beyond the end of the file
+    /// are not applied, the file stays shorter.
     fn apply_in_part(&self, content: &mut Vec<u8>, chance: &mut Chance) {
         let Self::Write { offset, bytes } = self else {
             if chance.below(2) == 0 {
@@ -180,7 +184,7 @@ impl Change {
     }
 }
 
-/// Puts bytes into a file. If the file ends before `offset`, fills the gap with zeros.
+/// Writes bytes into the content of a file. If the content ends before `offset`, fills the gap with zeros.
 fn put(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if content.len() < end {

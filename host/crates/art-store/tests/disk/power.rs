@@ -1,17 +1,17 @@
 //! Acknowledged writes survive when the power is cut, and every other write is stored as a whole or not at all.
 //!
-//! The VFS of this program [records](crate::disk) every write, truncation, sync, creation and deletion that SQLite makes for the
-//! store while three writers commit at the same time. From these records the tests make [images](crate::image) of the disk at a
-//! moment between two operations. An image has everything up to the last sync of each file, and of the later changes none, all,
-//! or any sectors of 512 bytes. Each image is opened with the store and compared with what the writers read after each of their
-//! acknowledged writes.
+//! The [VFS](crate::vfs) of this program, through which SQLite uses files, [records](crate::disk) every write, truncation, sync,
+//! creation and deletion while three writers commit to the store at the same time. From these records the tests make
+//! [images](crate::image) of the disk at a moment between two operations. An image has everything up to the last sync of each
+//! file, and of the later changes none, all, or any sectors of 512 bytes. Each image is opened with the store and compared with
+//! what the writers read after each of their acknowledged writes.
 //!
 //! - A seed determines the random choices: `ART_POWER_SEED=N` makes other images. `ART_POWER_IMAGES=5000` makes more images of
 //!   random moments than the default.
-//! - Covered are the database, its log and its directory entries, also when the power is cut again during the recovery. The shared
-//!   index of the log has random content in each image.
-//! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector; and the rename of a new
-//!   database, which is not an operation of SQLite.
+//! - Covered are the database, its log and its directory entries, also when the power is cut again during the recovery. The
+//!   shared index of the log has random content in each image.
+//! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector; and the rename of a
+//!   new database, which is not an operation of SQLite.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,20 +24,22 @@ use crate::disk::{Event, Recording};
 use crate::history::{self, Stored, Versions, WRITERS, block_on, new_path};
 use crate::image::{DiskState, Kept};
 
-/// Default number of images.
+/// Default number of images. `ART_POWER_IMAGES` sets another one.
 const IMAGES: usize = 160;
 /// Number of writes of each writer. Enough for the log to be copied into the database several times.
 const ROUNDS: u64 = 60;
 
+/// Returns the number in an environment variable, or `default` if the variable is not set.
 fn read_number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |number| number.parse().unwrap())
 }
 
-/// What happened on a disk, beginning with a state that was durable as a whole.
+/// What happened on a disk, beginning with a state of which everything was durable.
 struct Recorded {
     _directory: TempDir,
-    before: DiskState,
+    state_before: DiskState,
     events: Vec<Event>,
+    /// What each writer found after each of its writes.
     versions: [Versions; 3],
 }
 
@@ -45,22 +47,23 @@ struct Recorded {
 fn record() -> Recorded {
     let (directory, path) = new_path();
     history::create(&path);
-    let before = DiskState::of(directory.path(), "art.db");
+    let state_before = DiskState::of(directory.path(), "art.db");
     let disk = Recording::start(&path);
     let store = history::open(&path).unwrap();
-    let versions = history::write(&store, &disk, ROUNDS);
+    let versions = history::commit_all(&store, &disk, ROUNDS);
     drop(store);
     Recorded {
         _directory: directory,
-        before,
+        state_before,
         events: disk.events(),
         versions,
     }
 }
 
-/// A directory with an image in it.
+/// A directory with an image in it, as a host finds it after a loss of power.
 struct Image {
     _directory: TempDir,
+    /// The database.
     path: PathBuf,
 }
 
@@ -81,7 +84,7 @@ impl Image {
 /// acknowledged writes of a writer, and may have the whole next write.
 fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versions; 3]) -> Option<String> {
     WRITERS.into_iter().enumerate().find_map(|(writer, name)| {
-        let acknowledged = state.acknowledged.get(&writer).copied().unwrap_or_default();
+        let acknowledged = state.acknowledged_writes.get(&writer).copied().unwrap_or_default();
         let found = block_on(history::read_stored(store, name));
         let allowed_versions = versions[writer].iter().skip(acknowledged).take(2);
         let allowed: Vec<_> = allowed_versions.map(Stored::event_count).collect();
@@ -99,23 +102,25 @@ fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versi
     })
 }
 
-/// Asserts that an image has all that was acknowledged and nothing in part, that its database is sound, and that it can be written.
-fn assert_recovers(image: &Image, state: &DiskState, versions: &[Versions; 3], what: &str) {
-    let store = history::open(&image.path).unwrap_or_else(|error| panic!("{what}: {error:?}"));
-    assert_eq!(describe_wrong_data(&store, state, versions), None, "{what}");
+/// Opens the database of an image, and asserts that it has all acknowledged writes and no write in part, that it accepts a
+/// commit, and that SQLite finds no damage. `description` says how the image was made.
+fn assert_recovers(image: &Image, state: &DiskState, versions: &[Versions; 3], description: &str) {
+    let store = history::open(&image.path).unwrap_or_else(|error| panic!("{description}: {error:?}"));
+    assert_eq!(describe_wrong_data(&store, state, versions), None, "{description}");
     block_on(async {
         let lease = store.acquire_lease(WRITERS[0]).await.unwrap();
-        let after = store.read_journal(WRITERS[0]).await.unwrap().len() as u64;
-        store.commit(history::step(WRITERS[0], &lease, after)).await.unwrap();
+        let last_sequence = store.read_journal(WRITERS[0]).await.unwrap().len() as u64;
+        let commit = history::step(WRITERS[0], &lease, last_sequence);
+        store.commit(commit).await.unwrap();
     });
     drop(store);
     let connection = rusqlite::Connection::open(&image.path).unwrap();
     let report = connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
-    assert_eq!(report.unwrap(), "ok", "{what}");
+    assert_eq!(report.unwrap(), "ok", "{description}");
 }
 
-/// Calls `check` at `count` random moments, in order, with the number of operations before the moment and the state of the disk.
-/// Every second moment is next to a sync, where data becomes durable.
+/// Calls `check` for `count` random moments, in order. It gets the number of events before the moment and the state of the disk
+/// then. Every second moment is next to a sync, where data becomes durable.
 fn check_at_moments(
     recorded: &Recorded,
     count: usize,
@@ -133,7 +138,7 @@ fn check_at_moments(
         })
         .collect();
     moments.sort_unstable();
-    let (mut state, mut applied) = (recorded.before.clone(), 0);
+    let (mut state, mut applied) = (recorded.state_before.clone(), 0);
     for moment in moments {
         let moment = moment.min(events.len());
         events[applied..moment].iter().for_each(|event| state.apply(event));
@@ -142,6 +147,7 @@ fn check_at_moments(
     }
 }
 
+/// Returns the seed of the random choices, and prints it, so that a failed test can be repeated.
 fn seed() -> u64 {
     let seed = read_number("ART_POWER_SEED", 1) as u64;
     println!("ART_POWER_SEED={seed}");
@@ -165,8 +171,8 @@ fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
             let kept = Kept::ALL[images_made % Kept::ALL.len()];
             images_made += 1;
             let image = Image::new(state, kept, chance);
-            let what = format!("{kept:?} after {moment} of {} operations", recorded.events.len());
-            assert_recovers(&image, state, &recorded.versions, &what);
+            let description = format!("{kept:?} after {moment} of {} operations", recorded.events.len());
+            assert_recovers(&image, state, &recorded.versions, &description);
         },
     );
 }
@@ -175,22 +181,22 @@ fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
 fn acknowledged_writes_survive_a_second_power_loss_during_recovery() {
     let (recorded, mut chance) = (record(), Chance::new(seed()));
     check_at_moments(&recorded, IMAGES / 20, &mut chance, |moment, state, chance| {
-        let first = Image::new(state, Kept::Torn, chance);
-        let again = Recorded {
-            before: DiskState::of(first.path.parent().unwrap(), "art.db"),
-            events: record_opening(&first.path),
+        let first_image = Image::new(state, Kept::Torn, chance);
+        let recovery = Recorded {
+            state_before: DiskState::of(first_image.path.parent().unwrap(), "art.db"),
+            events: record_opening(&first_image.path),
             versions: recorded.versions.clone(),
-            _directory: first._directory,
+            _directory: first_image._directory,
         };
-        check_at_moments(&again, 4, chance, |second, recovered, chance| {
-            let image = Image::new(recovered, Kept::Any, chance);
-            let what = format!("recovery after {moment} operations, cut after {second}");
-            assert_recovers(&image, state, &again.versions, &what);
+        check_at_moments(&recovery, 4, chance, |second_moment, state_in_recovery, chance| {
+            let image = Image::new(state_in_recovery, Kept::RandomSectors, chance);
+            let description = format!("recovery after {moment} operations, cut after {second_moment}");
+            assert_recovers(&image, state, &recovery.versions, &description);
         });
     });
 }
 
-/// Opens and closes a database, and returns what that writes.
+/// Opens and closes a database, and returns what happens on the disk meanwhile.
 fn record_opening(path: &Path) -> Vec<Event> {
     let disk = Recording::start(path);
     drop(history::open(path).unwrap());
@@ -215,7 +221,7 @@ fn assert_migration_survives_power_loss(journal_mode: &str) {
     connection.pragma_update(None, "journal_mode", journal_mode).unwrap();
     connection.close().unwrap();
     let recorded = Recorded {
-        before: DiskState::of(directory.path(), "art.db"),
+        state_before: DiskState::of(directory.path(), "art.db"),
         events: record_opening(&path),
         versions: Default::default(),
         _directory: directory,
@@ -247,12 +253,12 @@ fn images_lack_acknowledged_writes_if_the_log_is_never_synced() {
     let mut recorded = record();
     let is_sync_of_log = |event: &Event| matches!(event, Event::Sync { file } if file == "art.db-wal");
     recorded.events.retain(|event| !is_sync_of_log(event));
-    let (mut lost, mut chance) = (0, Chance::new(seed()));
+    let (mut incomplete_images, mut chance) = (0, Chance::new(seed()));
     check_at_moments(&recorded, 20, &mut chance, |_, state, chance| {
         let image = Image::new(state, Kept::Nothing, chance);
-        let complete = history::open(&image.path)
+        let is_complete = history::open(&image.path)
             .is_ok_and(|store| describe_wrong_data(&store, state, &recorded.versions).is_none());
-        lost += usize::from(!complete);
+        incomplete_images += usize::from(!is_complete);
     });
-    assert!(lost > 0);
+    assert!(incomplete_images > 0);
 }

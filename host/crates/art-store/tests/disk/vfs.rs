@@ -1,9 +1,9 @@
-//! A VFS of SQLite that records operations: it passes each one on to the VFS of the system, and reports it to the [`Disk`] of the
-//! file.
+//! A VFS of SQLite that records operations. A VFS is a table of functions through which SQLite uses files. This one reports each
+//! operation to the [`Disk`] of the file, which may make it fail, and passes it on to the VFS of the system.
 //!
-//! It is the default VFS of this test program, so the store under test knows nothing of it. Syncs are never
-//! passed on, which saves most of the time: the machine that runs the tests keeps its power. Other operations on files without a disk
-//! are only passed on.
+//! It is the default VFS of this test program, so the store under test knows nothing of it. Syncs are never passed on, which
+//! saves most of the time: the machine that runs the tests keeps its power. Other operations on files that no test records are
+//! passed on without a report.
 
 #![expect(
     unsafe_code,
@@ -32,7 +32,7 @@ struct WatchedFile {
 #[repr(C)]
 struct File {
     base: sqlite3_file,
-    /// From `Box::into_raw`, or null for a file without a disk.
+    /// From `Box::into_raw`, or null for a file that no test records.
     watched: *mut WatchedFile,
 }
 
@@ -74,7 +74,7 @@ unsafe fn system_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<u8>().add(size_of::<File>()).cast() }
 }
 
-/// Returns the disk of an open file and its name on the disk, or `None` for a file without a disk.
+/// Returns an open file with its disk, or `None` if no test records the file.
 ///
 /// # Safety
 /// `file` is an open [`File`], and no other thread closes it meanwhile.
@@ -83,11 +83,11 @@ unsafe fn watched_file<'a>(file: *mut sqlite3_file) -> Option<&'a WatchedFile> {
     unsafe { (*file.cast::<File>()).watched.as_ref() }
 }
 
-/// Returns the disk of the file with that name. A name is null for a temporary file.
+/// Returns the file with that path and its disk, or `None` if no test records the file. The path is null for a temporary file.
 ///
 /// # Safety
 /// `name` is null or ends with a zero.
-unsafe fn find(name: *const c_char) -> Option<WatchedFile> {
+unsafe fn find_watched(name: *const c_char) -> Option<WatchedFile> {
     if name.is_null() {
         return None;
     }
@@ -108,11 +108,11 @@ unsafe extern "C" fn open(
     // SAFETY: SQLite calls this with a name that is null or ends with a zero, and with the memory that `install` asked for.
     unsafe {
         (*file).pMethods = std::ptr::null();
-        let watched = find(name);
-        let opened = watched
+        let watched = find_watched(name);
+        let flags_or_error = watched
             .as_ref()
             .map_or(Ok(flags), |WatchedFile { disk, name }| disk.open(name, flags));
-        let flags = match opened {
+        let flags = match flags_or_error {
             Ok(flags) => flags,
             Err(code) => return code,
         };
@@ -130,7 +130,7 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn delete(vfs: *mut sqlite3_vfs, name: *const c_char, sync_directory: c_int) -> c_int {
     // SAFETY: as in `open`.
     unsafe {
-        if let Some(WatchedFile { disk, name }) = find(name) {
+        if let Some(WatchedFile { disk, name }) = find_watched(name) {
             disk.delete(&name, sync_directory != 0);
         }
         let system = system_vfs(vfs);
@@ -191,6 +191,7 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     }
 }
 
+/// Maps a part of the shared index of the write-ahead log into memory. With `extend`, the index grows if it is too short.
 unsafe extern "C" fn map_index(
     file: *mut sqlite3_file,
     page: c_int,
@@ -239,7 +240,8 @@ pass_on! {
     unmap_index: xShmUnmap(delete: c_int) -> c_int;
 }
 
-/// The methods of an open file. Version 2 has a write-ahead log and no memory mapping, so all reads and writes are calls.
+/// The methods of an open file. Version 2 supports a write-ahead log but no memory mapping, so all reads and writes are calls of
+/// these methods.
 static METHODS: sqlite3_io_methods = sqlite3_io_methods {
     iVersion: 2,
     xClose: Some(close),

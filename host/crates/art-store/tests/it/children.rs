@@ -5,20 +5,20 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 /// Environment variable with the path of the database. Only the parent process sets it.
-const PATH: &str = "ART_STORE_TEST_DATABASE";
+const DATABASE_VARIABLE: &str = "ART_STORE_TEST_DATABASE";
 
-/// Begins each line that a child process sends to its parent, and no other output of the child.
-const MARK: &str = "to parent: ";
+/// Beginning of each line that a child process sends to its parent. No other output of the child begins with it.
+const LINE_PREFIX: &str = "to parent: ";
 
 /// Returns the path of the database if this process is a child of a test.
 pub(crate) fn database_path() -> Option<std::ffi::OsString> {
-    std::env::var_os(PATH)
+    std::env::var_os(DATABASE_VARIABLE)
 }
 
 /// Sends a line to the parent process, in one write, so that lines of several tasks are not mixed.
 pub(crate) fn send_line(line: &str) {
     std::io::stderr()
-        .write_all(format!("{MARK}{line}\n").as_bytes())
+        .write_all(format!("{LINE_PREFIX}{line}\n").as_bytes())
         .unwrap();
 }
 
@@ -39,7 +39,8 @@ impl ChildTest {
     /// Starts the test in a child process that can only write files of up to `blocks` blocks of 512 bytes.
     pub(crate) fn start_with_limited_files(test: &str, database: &Path, blocks: u32) -> Self {
         let mut command = Command::new("sh");
-        // Without the trap, the signal ends the process before SQLite sees the error.
+        // The shell ignores the signal about a file that grows too large, and so does the child. Otherwise the signal would end
+        // the child before SQLite sees the error.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         command
             .args(["-c", &script, "sh"])
@@ -50,7 +51,7 @@ impl ChildTest {
 
     fn spawn(mut command: Command, database: &Path) -> Self {
         let mut child = command
-            .env(PATH, database)
+            .env(DATABASE_VARIABLE, database)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -64,7 +65,7 @@ impl ChildTest {
     pub(crate) fn next_line(&mut self) -> Option<String> {
         loop {
             let line = self.output.next()?.ok()?;
-            if let Some(sent) = line.strip_prefix(MARK) {
+            if let Some(sent) = line.strip_prefix(LINE_PREFIX) {
                 return Some(sent.to_owned());
             }
         }

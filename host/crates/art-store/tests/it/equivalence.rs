@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::ObservationType;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use art_store::{
     CallRecord, Commit, MessageOptions, NewThread, ObservationFilter, Owner, RunEnd, RunFilter, RunState, Store,
     StoreError, SuspensionFilter, ThreadFilter, WorkRecord, limits,
@@ -16,9 +16,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::conformance::suspensions;
-use crate::fixture::{TestStore, block_on, event, message, observation, run, thread};
+use crate::fixture::{TestStore, block_on, event, message, new_observation, new_run, new_thread};
 
-/// Identifiers. There are few, so that many operations use the same one.
+/// Identifiers of threads, runs, suspensions, users and others. There are few, so that many operations use the same one. The
+/// empty one is invalid.
 const IDS: [&str; 4] = ["a", "b", "t", ""];
 const ROLES: [MessageRole; 2] = [MessageRole::User, MessageRole::System];
 const TYPES: [ObservationType; 3] = [
@@ -28,36 +29,69 @@ const TYPES: [ObservationType; 3] = [
 ];
 const ENDINGS: [RunStatus; 3] = [RunStatus::Success, RunStatus::Suspended, RunStatus::Cancelled];
 
+/// Index into [`IDS`].
+type Id = usize;
+/// Index into [`ROLES`].
+type Role = usize;
+/// Index into [`TYPES`].
+type Type = usize;
+/// Index into [`ENDINGS`].
+type Ending = usize;
 type Limit = Option<usize>;
 type Time = Option<u64>;
 
-/// An operation on a store. Most values of the type `usize` are indexes into the constants above; [`apply`] shows which.
+/// An operation on a store. The comments name the values in order.
 #[derive(Clone, Debug)]
 enum Operation {
+    /// Milliseconds by which the clock advances.
     Wait(u64),
-    Create(usize, Option<usize>),
-    Configure(usize, u32),
-    Threads(Option<usize>, Limit),
-    Delete(usize),
-    Append(usize, Vec<(usize, u8, usize, u64)>),
-    Messages(usize, Limit, Time, Time, Vec<usize>),
-    Record(usize, usize, Option<usize>, f64),
-    Observations(usize, Vec<usize>, Option<u64>, Option<usize>, Limit, Time),
-    Save(usize, f64, Option<u64>),
-    Begin(usize, usize),
-    Journal(usize, u64, f64),
-    Calls(usize, Vec<(usize, u64)>, Limit),
-    Work(usize, Vec<(usize, bool, u64)>, Limit),
-    End(usize, usize),
-    Suspend(usize, usize, Option<u64>),
-    Decide(usize, bool, bool),
-    Settle(usize, usize, bool),
-    Suspensions(Option<usize>, bool, Option<usize>, Option<usize>, Option<usize>),
-    Runs(Option<usize>, bool, bool, Limit),
-    Acquire(usize),
-    Renew(usize),
-    Release(usize),
-    Step(usize, bool, u64, Vec<usize>, Vec<usize>, Option<usize>),
+    /// Thread and user.
+    CreateThread(Id, Option<Id>),
+    /// Thread and the setting `history_limit`.
+    SetConfig(Id, u32),
+    /// User and limit.
+    ListThreads(Option<Id>, Limit),
+    /// Thread.
+    DeleteThread(Id),
+    /// Thread and messages. A message has a thread (0 for the first one of [`IDS`], otherwise the thread of the operation), a
+    /// number for its identifier, a role and a time.
+    AppendMessages(Id, Vec<(Id, u8, Role, u64)>),
+    /// Thread, limit, time before which and time after which messages are listed, and roles.
+    ListMessages(Id, Limit, Time, Time, Vec<Role>),
+    /// Thread, type, run and a number as content.
+    RecordObservation(Id, Type, Option<Id>, f64),
+    /// Thread, types, sequence after which the list starts, run, limit and time before which observations are listed.
+    ListObservations(Id, Vec<Type>, Option<u64>, Option<Id>, Limit, Time),
+    /// Thread, a number as state and the expected version.
+    SaveState(Id, f64, Option<u64>),
+    /// Thread and run.
+    BeginRun(Id, Id),
+    /// Run, expected last sequence and a number as payload.
+    AppendEntry(Id, u64, f64),
+    /// Run, calls to record (tool and fuel), and the limit for listing calls.
+    RecordCalls(Id, Vec<(Id, u64)>, Limit),
+    /// Run, model work to record (model, whether it is a step, and tokens), and the limit for listing work.
+    RecordWork(Id, Vec<(Id, bool, u64)>, Limit),
+    /// Run and how it ends.
+    EndRun(Id, Ending),
+    /// Run, suspension and the time at which it expires.
+    Suspend(Id, Id, Option<u64>),
+    /// Suspension, whether its call is approved, and whether the host decides because the suspension has expired.
+    Decide(Id, bool, bool),
+    /// Run, suspension, and whether the decision that the run uses approves the call.
+    UseDecision(Id, Id, bool),
+    /// Run, whether only pending ones are listed, limit, suspension after which the list starts, and the maximum size.
+    ListSuspensions(Option<Id>, bool, Option<usize>, Option<Id>, Option<usize>),
+    /// Thread, whether only running ones are listed, whether only abandoned ones are listed, and limit.
+    ListRuns(Option<Id>, bool, bool, Limit),
+    /// Thread.
+    AcquireLease(Id),
+    /// Thread.
+    RenewLease(Id),
+    /// Thread.
+    ReleaseLease(Id),
+    /// Run, whether the commit begins it, expected last sequence, kinds of events, messages and how the run ends.
+    Commit(Id, bool, u64, Vec<Id>, Vec<Id>, Option<Ending>),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -72,26 +106,27 @@ fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         (0_u64..3).prop_map(O::Wait),
         Just(O::Wait(limits::LEASE_MS)),
-        (id(), some_id()).prop_map(|(id, user)| O::Create(id, user)),
-        (id(), any::<u32>()).prop_map(|(id, limit)| O::Configure(id, limit)),
-        (some_id(), limit()).prop_map(|(user, limit)| O::Threads(user, limit)),
-        id().prop_map(O::Delete),
-        (id(), messages).prop_map(|(id, messages)| O::Append(id, messages)),
+        (id(), some_id()).prop_map(|(id, user)| O::CreateThread(id, user)),
+        (id(), any::<u32>()).prop_map(|(id, limit)| O::SetConfig(id, limit)),
+        (some_id(), limit()).prop_map(|(user, limit)| O::ListThreads(user, limit)),
+        id().prop_map(O::DeleteThread),
+        (id(), messages).prop_map(|(id, messages)| O::AppendMessages(id, messages)),
         (id(), limit(), time(), time(), vec(0..ROLES.len(), 0..2))
-            .prop_map(|(id, limit, before, after, roles)| O::Messages(id, limit, before, after, roles)),
-        (id(), 0..TYPES.len(), some_id(), number()).prop_map(|(id, kind, run, n)| O::Record(id, kind, run, n)),
+            .prop_map(|(id, limit, before, after, roles)| O::ListMessages(id, limit, before, after, roles)),
+        (id(), 0..TYPES.len(), some_id(), number())
+            .prop_map(|(id, kind, run, n)| O::RecordObservation(id, kind, run, n)),
         (id(), vec(0..TYPES.len(), 0..3), version(), some_id(), limit(), time())
-            .prop_map(|(id, types, after, run, limit, time)| O::Observations(id, types, after, run, limit, time)),
-        (id(), number(), version()).prop_map(|(id, n, version)| O::Save(id, n, version)),
-        (id(), id()).prop_map(|(id, run)| O::Begin(id, run)),
-        (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::Journal(run, sequence, n)),
-        (id(), vec((id(), 0_u64..9), 0..3), limit()).prop_map(|(run, calls, limit)| O::Calls(run, calls, limit)),
+            .prop_map(|(id, types, after, run, limit, time)| O::ListObservations(id, types, after, run, limit, time)),
+        (id(), number(), version()).prop_map(|(id, n, version)| O::SaveState(id, n, version)),
+        (id(), id()).prop_map(|(id, run)| O::BeginRun(id, run)),
+        (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::AppendEntry(run, sequence, n)),
+        (id(), vec((id(), 0_u64..9), 0..3), limit()).prop_map(|(run, calls, limit)| O::RecordCalls(run, calls, limit)),
         (id(), vec((id(), any::<bool>(), 0_u64..9), 0..3), limit())
-            .prop_map(|(run, records, limit)| O::Work(run, records, limit)),
-        (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
+            .prop_map(|(run, records, limit)| O::RecordWork(run, records, limit)),
+        (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::EndRun(run, ending)),
         (id(), id(), option::of(1_000u64..1_100)).prop_map(|(run, id, expires)| O::Suspend(run, id, expires)),
         (id(), any::<bool>(), any::<bool>()).prop_map(|(id, approved, by_expiry)| O::Decide(id, approved, by_expiry)),
-        (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::Settle(run, id, approved)),
+        (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::UseDecision(run, id, approved)),
         (
             some_id(),
             any::<bool>(),
@@ -99,12 +134,14 @@ fn operation() -> impl Strategy<Value = Operation> {
             some_id(),
             option::of(0usize..2_000)
         )
-            .prop_map(|(run, pending, limit, after, max_bytes)| O::Suspensions(run, pending, limit, after, max_bytes)),
+            .prop_map(|(run, pending, limit, after, max_bytes)| O::ListSuspensions(
+                run, pending, limit, after, max_bytes
+            )),
         (some_id(), any::<bool>(), any::<bool>(), limit())
-            .prop_map(|(id, running, abandoned, limit)| O::Runs(id, running, abandoned, limit)),
-        id().prop_map(O::Acquire),
-        id().prop_map(O::Renew),
-        id().prop_map(O::Release),
+            .prop_map(|(id, running, abandoned, limit)| O::ListRuns(id, running, abandoned, limit)),
+        id().prop_map(O::AcquireLease),
+        id().prop_map(O::RenewLease),
+        id().prop_map(O::ReleaseLease),
         (
             id(),
             any::<bool>(),
@@ -113,19 +150,20 @@ fn operation() -> impl Strategy<Value = Operation> {
             vec(id(), 0..2),
             option::of(0..ENDINGS.len())
         )
-            .prop_map(|(run, begin, after, events, messages, end)| O::Step(run, begin, after, events, messages, end)),
+            .prop_map(|(run, begin, after, events, messages, end)| O::Commit(run, begin, after, events, messages, end)),
     ]
 }
 
-/// Returns a result as a text that can be compared.
-fn text<T: Debug>(result: Result<T, StoreError>) -> String {
+/// Returns a result as a text, so that the results of two stores can be compared.
+fn describe<T: Debug>(result: Result<T, StoreError>) -> String {
     match result {
         Ok(value) => format!("{value:?}"),
         Err(error) => format!("refused: {error}"),
     }
 }
 
-fn name(index: Option<usize>) -> Option<String> {
+/// Returns the identifier with an index, if there is one.
+fn id_at(index: Option<Id>) -> Option<String> {
     index.map(|index| IDS[index].to_owned())
 }
 
@@ -138,34 +176,34 @@ async fn apply(fixture: &TestStore, operation: Operation) -> String {
             fixture.clock.advance(milliseconds);
             String::new()
         }
-        O::Create(id, user) => {
+        O::CreateThread(id, user) => {
             let new = NewThread {
-                user_id: name(user),
-                ..thread(IDS[id])
+                user_id: id_at(user),
+                ..new_thread(IDS[id])
             };
-            text(store.create_thread(new).await)
+            describe(store.create_thread(new).await)
         }
-        O::Configure(id, history_limit) => {
+        O::SetConfig(id, history_limit) => {
             let config = ThreadConfig {
                 history_limit,
                 ..ThreadConfig::default()
             };
-            text(store.set_thread_config(IDS[id], config).await)
+            describe(store.set_thread_config(IDS[id], config).await)
         }
-        O::Threads(user, limit) => {
+        O::ListThreads(user, limit) => {
             let filter = ThreadFilter {
-                owner: Owner::User(name(user)),
+                owner: Owner::User(id_at(user)),
                 id_prefix: None,
                 limit,
             };
-            text(store.list_threads(filter).await)
+            describe(store.list_threads(filter).await)
         }
-        O::Delete(id) => text(store.delete_thread(IDS[id]).await),
-        O::Append(..) | O::Messages(..) => apply_to_messages(store.as_ref(), operation).await,
-        O::Record(..) | O::Observations(..) => apply_to_observations(store.as_ref(), operation).await,
-        O::Save(id, number, expected) => {
-            let saved = text(store.save_state(IDS[id], json!([number]), expected).await);
-            saved + &text(store.load_state(IDS[id]).await)
+        O::DeleteThread(id) => describe(store.delete_thread(IDS[id]).await),
+        O::AppendMessages(..) | O::ListMessages(..) => apply_to_messages(store.as_ref(), operation).await,
+        O::RecordObservation(..) | O::ListObservations(..) => apply_to_observations(store.as_ref(), operation).await,
+        O::SaveState(id, number, expected) => {
+            let saved = describe(store.save_state(IDS[id], json!([number]), expected).await);
+            saved + &describe(store.load_state(IDS[id]).await)
         }
         _ => apply_to_runs(fixture, operation).await,
     }
@@ -173,7 +211,7 @@ async fn apply(fixture: &TestStore, operation: Operation) -> String {
 
 async fn apply_to_messages(store: &dyn Store, operation: Operation) -> String {
     match operation {
-        Operation::Append(id, messages) => {
+        Operation::AppendMessages(id, messages) => {
             let messages = messages
                 .into_iter()
                 .map(|(thread, number, role, timestamp)| ConversationMessage {
@@ -184,9 +222,9 @@ async fn apply_to_messages(store: &dyn Store, operation: Operation) -> String {
                         timestamp,
                     )
                 });
-            text(store.append_messages(IDS[id], messages.collect()).await)
+            describe(store.append_messages(IDS[id], messages.collect()).await)
         }
-        Operation::Messages(id, limit, before, after, roles) => {
+        Operation::ListMessages(id, limit, before, after, roles) => {
             let options = MessageOptions {
                 owner: Owner::Anyone,
                 limit,
@@ -194,7 +232,7 @@ async fn apply_to_messages(store: &dyn Store, operation: Operation) -> String {
                 after,
                 roles: roles.into_iter().map(|role| ROLES[role]).collect(),
             };
-            text(store.list_messages(IDS[id], options).await)
+            describe(store.list_messages(IDS[id], options).await)
         }
         _ => unreachable!("other operations are handled elsewhere"),
     }
@@ -207,23 +245,23 @@ async fn apply_to_observations(store: &dyn Store, operation: Operation) -> Strin
         observation
     };
     match operation {
-        Operation::Record(id, kind, run, number) => {
-            let mut new = observation(IDS[id], TYPES[kind], json!({"n": number}));
-            new.trace_id = name(run);
-            text(store.record(new).await.map(without_id))
+        Operation::RecordObservation(id, kind, run, number) => {
+            let mut new = new_observation(IDS[id], TYPES[kind], json!({"n": number}));
+            new.trace_id = id_at(run);
+            describe(store.record(new).await.map(without_id))
         }
-        Operation::Observations(id, types, after_sequence, run, limit, before) => {
+        Operation::ListObservations(id, types, after_sequence, run, limit, before) => {
             let filter = ObservationFilter {
                 owner: Owner::Anyone,
                 types: types.into_iter().map(|kind| TYPES[kind]).collect(),
                 before,
                 after: None,
                 after_sequence,
-                trace_id: name(run),
+                trace_id: id_at(run),
                 limit,
             };
             let listed = store.list_observations(IDS[id], filter).await;
-            text(listed.map(|observations| observations.into_iter().map(without_id).collect::<Vec<_>>()))
+            describe(listed.map(|observations| observations.into_iter().map(without_id).collect::<Vec<_>>()))
         }
         _ => unreachable!("other operations are handled elsewhere"),
     }
@@ -232,23 +270,27 @@ async fn apply_to_observations(store: &dyn Store, operation: Operation) -> Strin
 async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        Operation::Begin(id, trace_id) => text(fixture.begin(run(IDS[trace_id], IDS[id])).await),
-        Operation::Journal(trace_id, after, number) => {
-            let appended = text(fixture.append(IDS[trace_id], after, "k", json!(number)).await);
-            appended + &text(store.read_journal(IDS[trace_id]).await)
+        Operation::BeginRun(id, trace_id) => describe(fixture.begin_run(new_run(IDS[trace_id], IDS[id])).await),
+        Operation::AppendEntry(trace_id, last_sequence, number) => {
+            let appended = describe(
+                fixture
+                    .append_entry(IDS[trace_id], last_sequence, "k", json!(number))
+                    .await,
+            );
+            appended + &describe(store.read_journal(IDS[trace_id]).await)
         }
-        Operation::Calls(trace_id, calls, limit) => {
+        Operation::RecordCalls(trace_id, calls, limit) => {
             let calls = calls.into_iter().map(|(digest, fuel)| CallRecord {
                 tool_digest: IDS[digest].to_owned(),
-                usage: Usage {
+                usage: ToolUsage {
                     fuel,
-                    ..Usage::default()
+                    ..ToolUsage::default()
                 },
             });
-            let recorded = text(fixture.record_calls(IDS[trace_id], calls.collect()).await);
-            recorded + &text(store.list_calls(IDS[0], limit).await)
+            let recorded = describe(fixture.record_calls(IDS[trace_id], calls.collect()).await);
+            recorded + &describe(store.list_calls(IDS[0], limit).await)
         }
-        Operation::Work(trace_id, records, limit) => {
+        Operation::RecordWork(trace_id, records, limit) => {
             let records = records.into_iter().map(|(model, is_step, tokens)| WorkRecord {
                 model: IDS[model].to_owned(),
                 work: if is_step { ModelWork::Step } else { ModelWork::Answer },
@@ -257,47 +299,49 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
                     ..ModelUsage::default()
                 },
             });
-            let recorded = text(fixture.record_work(IDS[trace_id], records.collect()).await);
-            recorded + &text(store.list_work(IDS[0], ModelWork::Step, limit).await)
+            let recorded = describe(fixture.record_work(IDS[trace_id], records.collect()).await);
+            recorded + &describe(store.list_work(IDS[0], ModelWork::Step, limit).await)
         }
-        Operation::End(trace_id, ending) => text(fixture.end(IDS[trace_id], ENDINGS[ending], Value::Null).await),
+        Operation::EndRun(trace_id, ending) => {
+            describe(fixture.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await)
+        }
         Operation::Suspend(trace_id, id, expires) => {
             let call = suspensions::call(IDS[id], expires);
-            let suspended = text(suspensions::suspend(fixture, IDS[trace_id], vec![call]).await);
-            suspended + &text(store.get_run(IDS[trace_id]).await)
+            let suspended = describe(suspensions::suspend(fixture, IDS[trace_id], vec![call]).await);
+            suspended + &describe(store.get_run(IDS[trace_id]).await)
         }
         Operation::Decide(id, approved, by_expiry) => {
             let decision = match by_expiry {
-                true => suspensions::expiry(approved),
+                true => suspensions::expiry_decision(approved),
                 false => suspensions::decision(approved),
             };
-            text(store.decide(IDS[id], &Owner::Anyone, decision).await)
+            describe(store.decide(IDS[id], &Owner::Anyone, decision).await)
         }
-        Operation::Settle(trace_id, id, approved) => {
-            let settled = suspensions::settled(IDS[id], suspensions::decision(approved));
-            let settled = text(suspensions::settle(fixture, IDS[trace_id], settled).await);
-            settled + &text(store.find_suspension(IDS[id], &Owner::Anyone).await)
+        Operation::UseDecision(trace_id, id, approved) => {
+            let used_decision = suspensions::used_decision(IDS[id], suspensions::decision(approved));
+            let used = describe(suspensions::use_decision(fixture, IDS[trace_id], used_decision).await);
+            used + &describe(store.find_suspension(IDS[id], &Owner::Anyone).await)
         }
-        Operation::Suspensions(run, pending, limit, after, max_bytes) => {
+        Operation::ListSuspensions(run, pending, limit, after, max_bytes) => {
             let filter = SuspensionFilter {
-                trace_id: name(run),
+                trace_id: id_at(run),
                 pending,
                 limit,
-                after: name(after),
+                after: id_at(after),
                 max_bytes,
                 ..SuspensionFilter::default()
             };
-            text(store.list_suspensions(filter).await)
+            describe(store.list_suspensions(filter).await)
         }
-        Operation::Runs(id, running, abandoned, limit) => {
+        Operation::ListRuns(id, running, abandoned, limit) => {
             let filter = RunFilter {
-                thread_id: name(id),
+                thread_id: id_at(id),
                 status: running.then_some(RunState::Running),
                 abandoned,
                 limit,
                 ..RunFilter::default()
             };
-            text(store.list_runs(filter).await)
+            describe(store.list_runs(filter).await)
         }
         _ => apply_to_leases(fixture, operation).await,
     }
@@ -306,37 +350,37 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
 async fn apply_to_leases(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        // The fixture does not remember this lease. If it remembers an older one of the thread, that one is lost.
-        Operation::Acquire(id) => text(store.acquire_lease(IDS[id]).await),
-        Operation::Renew(id) => text(store.renew_lease(&fixture.lease(IDS[id]).await).await),
-        Operation::Release(id) => {
-            fixture.release(IDS[id]).await;
+        // The fixture does not remember this lease. A lease of the thread that it remembers is no longer the current one.
+        Operation::AcquireLease(id) => describe(store.acquire_lease(IDS[id]).await),
+        Operation::RenewLease(id) => describe(store.renew_lease(&fixture.lease(IDS[id]).await).await),
+        Operation::ReleaseLease(id) => {
+            fixture.release_lease(IDS[id]).await;
             String::new()
         }
-        Operation::Step(trace_id, begin, after, events, messages, end) => {
-            let step = fixture.step(IDS[trace_id]).await;
-            let thread_id = step.lease.thread_id.clone();
+        Operation::Commit(trace_id, begin, last_sequence, events, messages, end) => {
+            let empty_commit = fixture.empty_commit(IDS[trace_id]).await;
+            let thread_id = empty_commit.lease.thread_id.clone();
             let commit = Commit {
-                begin: begin.then(|| run(IDS[trace_id], &thread_id)),
-                after,
-                events: events.iter().map(|kind| event(IDS[*kind], json!(after))).collect(),
+                begin: begin.then(|| new_run(IDS[trace_id], &thread_id)),
+                expected_last_sequence: last_sequence,
+                events: events.iter().map(|id| event(IDS[*id], json!(last_sequence))).collect(),
                 blobs: events
                     .iter()
-                    .map(|n| art_store::Blob::new(IDS[*n].as_bytes()))
+                    .map(|id| art_store::Blob::new(IDS[*id].as_bytes()))
                     .collect(),
-                state: events.first().map(|n| crate::fixture::text(&json!(n))),
+                state: events.first().map(|id| crate::fixture::json_text(&json!(id))),
                 messages: messages
                     .iter()
-                    .map(|n| message(&format!("m{n}"), &thread_id, after))
+                    .map(|id| message(&format!("m{id}"), &thread_id, last_sequence))
                     .collect(),
                 end: end.map(|ending| RunEnd {
                     status: ENDINGS[ending],
-                    summary: json!(after),
+                    summary: json!(last_sequence),
                 }),
-                ..step
+                ..empty_commit
             };
-            let committed = text(store.commit(commit).await);
-            committed + &text(store.load_state(&thread_id).await) + &text(store.blob_room(IDS[trace_id]).await)
+            let committed = describe(store.commit(commit).await);
+            committed + &describe(store.load_state(&thread_id).await) + &describe(store.blob_room(IDS[trace_id]).await)
         }
         _ => unreachable!("other operations are handled elsewhere"),
     }

@@ -1,4 +1,4 @@
-//! The fixture of the tests: a store with a clock, and values to store.
+//! The fixture of the tests: a store with a clock that the test controls, and values to store.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -16,6 +16,9 @@ use art_store::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// Time at which the clock of a [`TestStore`] stands until the test advances it, in milliseconds.
+pub(crate) const START_TIME: u64 = 1_000;
+
 /// A store with a clock that the test controls.
 pub(crate) struct TestStore {
     pub(crate) store: Arc<dyn Store>,
@@ -28,7 +31,7 @@ pub(crate) struct TestStore {
 
 impl TestStore {
     pub(crate) fn memory() -> Self {
-        let clock = Arc::new(ManualClock::new(1_000));
+        let clock = Arc::new(ManualClock::new(START_TIME));
         Self {
             store: Arc::new(MemoryStore::with_clock(clock.clone())),
             clock,
@@ -38,7 +41,7 @@ impl TestStore {
     }
 
     pub(crate) fn sqlite() -> Self {
-        let clock = Arc::new(ManualClock::new(1_000));
+        let clock = Arc::new(ManualClock::new(START_TIME));
         let (directory, path) = new_path();
         Self {
             store: Arc::new(SqliteStore::open_with_clock(path, clock.clone()).unwrap()),
@@ -48,8 +51,9 @@ impl TestStore {
         }
     }
 
+    /// Creates a thread, and returns the store.
     pub(crate) async fn with_thread(self, id: &str) -> Self {
-        self.store.create_thread(thread(id)).await.unwrap();
+        self.store.create_thread(new_thread(id)).await.unwrap();
         self
     }
 
@@ -60,7 +64,7 @@ impl TestStore {
             return lease;
         }
         let Ok(lease) = self.store.acquire_lease(thread_id).await else {
-            // The thread does not exist, or its lease is taken. This is a lease that nobody has.
+            // The thread does not exist, or somebody else has its lease. No lease has the number 0.
             return Lease {
                 thread_id: thread_id.to_owned(),
                 number: 0,
@@ -72,26 +76,27 @@ impl TestStore {
     }
 
     /// Releases the lease of a thread if the test holds it.
-    pub(crate) async fn release(&self, thread_id: &str) {
+    pub(crate) async fn release_lease(&self, thread_id: &str) {
         let held = self.leases.lock().unwrap().remove(thread_id);
         if let Some(lease) = held {
             self.store.release_lease(&lease).await.unwrap();
         }
     }
 
-    /// Returns an empty commit for a run as it is now. For a run that does not exist, it has the lease of thread `t`.
-    pub(crate) async fn step(&self, trace_id: &str) -> Commit {
+    /// Returns a commit without any content, for a run as it is now. If the run does not exist, the commit has the lease of
+    /// thread `t`.
+    pub(crate) async fn empty_commit(&self, trace_id: &str) -> Commit {
         let run = self.store.get_run(trace_id).await.unwrap();
         let thread_id = run.as_ref().map_or("t", |run| &run.thread_id);
         Commit {
             trace_id: trace_id.to_owned(),
             lease: self.lease(thread_id).await,
-            after: run.as_ref().map_or(0, |run| run.last_sequence),
+            expected_last_sequence: run.as_ref().map_or(0, |run| run.last_sequence),
             ..Commit::default()
         }
     }
 
-    pub(crate) async fn begin(&self, new: NewRun) -> Result<RunRecord, StoreError> {
+    pub(crate) async fn begin_run(&self, new: NewRun) -> Result<RunRecord, StoreError> {
         let commit = Commit {
             trace_id: new.trace_id.clone(),
             lease: self.lease(&new.thread_id).await,
@@ -101,11 +106,12 @@ impl TestStore {
         self.store.commit(commit).await.map(|committed| committed.run)
     }
 
-    /// Appends an entry after the one with the sequence `after`, and returns the stored entry.
-    pub(crate) async fn append(
+    /// Appends an entry to the journal of a run, whose last entry has to have the sequence `expected_last_sequence`. Returns the
+    /// stored entry.
+    pub(crate) async fn append_entry(
         &self,
         trace_id: &str,
-        after: u64,
+        expected_last_sequence: u64,
         kind: &str,
         payload: Value,
     ) -> Result<JournalEntry, StoreError> {
@@ -114,20 +120,21 @@ impl TestStore {
             payload: JsonText::of("a journal entry", trace_id, &payload)?,
         };
         let commit = Commit {
-            after,
+            expected_last_sequence,
             events: vec![event],
-            ..self.step(trace_id).await
+            ..self.empty_commit(trace_id).await
         };
         self.store.commit(commit).await?;
         Ok(self.store.read_journal(trace_id).await?.pop().unwrap())
     }
 
+    /// Stores a blob for a run, and returns its digest.
     pub(crate) async fn put_blob(&self, trace_id: &str, bytes: Vec<u8>) -> Result<String, StoreError> {
         let blob = Blob::new(bytes);
         let digest = blob.digest().to_owned();
         let commit = Commit {
             blobs: vec![blob],
-            ..self.step(trace_id).await
+            ..self.empty_commit(trace_id).await
         };
         self.store.commit(commit).await.map(|_| digest)
     }
@@ -135,7 +142,7 @@ impl TestStore {
     pub(crate) async fn record_calls(&self, trace_id: &str, calls: Vec<CallRecord>) -> Result<Committed, StoreError> {
         let commit = Commit {
             calls,
-            ..self.step(trace_id).await
+            ..self.empty_commit(trace_id).await
         };
         self.store.commit(commit).await
     }
@@ -143,15 +150,21 @@ impl TestStore {
     pub(crate) async fn record_work(&self, trace_id: &str, work: Vec<WorkRecord>) -> Result<Committed, StoreError> {
         let commit = Commit {
             work,
-            ..self.step(trace_id).await
+            ..self.empty_commit(trace_id).await
         };
         self.store.commit(commit).await
     }
 
-    pub(crate) async fn end(&self, trace_id: &str, status: RunStatus, summary: Value) -> Result<RunRecord, StoreError> {
+    /// Ends or suspends a run.
+    pub(crate) async fn end_run(
+        &self,
+        trace_id: &str,
+        status: RunStatus,
+        summary: Value,
+    ) -> Result<RunRecord, StoreError> {
         let commit = Commit {
             end: Some(RunEnd { status, summary }),
-            ..self.step(trace_id).await
+            ..self.empty_commit(trace_id).await
         };
         self.store.commit(commit).await.map(|committed| committed.run)
     }
@@ -161,11 +174,11 @@ impl TestStore {
 pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {
     NewEvent {
         kind: kind.to_owned(),
-        payload: text(&payload),
+        payload: json_text(&payload),
     }
 }
 
-pub(crate) fn text(value: &Value) -> JsonText {
+pub(crate) fn json_text(value: &Value) -> JsonText {
     JsonText::of("a value", "test", value).unwrap()
 }
 
@@ -186,7 +199,7 @@ pub(crate) fn block_on<T>(test: impl Future<Output = T>) -> T {
         .block_on(test)
 }
 
-pub(crate) fn thread(id: &str) -> NewThread {
+pub(crate) fn new_thread(id: &str) -> NewThread {
     NewThread {
         id: id.to_owned(),
         ..NewThread::default()
@@ -204,7 +217,7 @@ pub(crate) fn message(id: &str, thread_id: &str, timestamp: u64) -> Conversation
     }
 }
 
-pub(crate) fn observation(thread_id: &str, kind: ObservationType, content: Value) -> NewObservation {
+pub(crate) fn new_observation(thread_id: &str, kind: ObservationType, content: Value) -> NewObservation {
     NewObservation {
         thread_id: thread_id.to_owned(),
         trace_id: None,
@@ -216,10 +229,10 @@ pub(crate) fn observation(thread_id: &str, kind: ObservationType, content: Value
 }
 
 pub(crate) fn thought(thread_id: &str) -> NewObservation {
-    observation(thread_id, ObservationType::Thoughts, json!({"text": "hm"}))
+    new_observation(thread_id, ObservationType::Thoughts, json!({"text": "hm"}))
 }
 
-pub(crate) fn run(trace_id: &str, thread_id: &str) -> NewRun {
+pub(crate) fn new_run(trace_id: &str, thread_id: &str) -> NewRun {
     NewRun {
         trace_id: trace_id.to_owned(),
         thread_id: thread_id.to_owned(),

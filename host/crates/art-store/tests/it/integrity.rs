@@ -1,4 +1,5 @@
-//! Changes that anybody but the host makes to journals or blobs are detected when these are read.
+//! Changes of journals and blobs that another program makes are detected when the host reads these. Blobs that no run uses are
+//! deleted.
 
 use std::path::Path;
 
@@ -7,18 +8,19 @@ use rusqlite::{Connection, params};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::fixture::{block_on, event, new_path, run, thread};
+use crate::fixture::{block_on, event, new_path, new_run, new_thread};
 
+/// Number of events of the run.
 const EVENTS: u64 = 3;
 
-/// Creates a store with a run of a few events and a blob.
+/// Creates a store with the run `r` in the thread `t`. The run has [`EVENTS`] and the blob `content`.
 fn filled_store() -> (TempDir, SqliteStore) {
     let (directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {
-        store.create_thread(thread("t")).await.unwrap();
+        store.create_thread(new_thread("t")).await.unwrap();
         let commit = Commit {
-            begin: Some(run("r", "t")),
+            begin: Some(new_run("r", "t")),
             trace_id: "r".to_owned(),
             lease: store.acquire_lease("t").await.unwrap(),
             events: (0..EVENTS).map(|n| event("kind", json!({"n": n, "x": 0.1}))).collect(),
@@ -36,7 +38,7 @@ fn with_connection<T>(path: &Path, work: impl FnOnce(&Connection) -> T) -> T {
     work(&connection)
 }
 
-/// Returns the sequence at which the store finds that the journal was changed, or `None` if it does not.
+/// Returns the sequence at which the store finds that the journal was changed, or `None` if it can read the journal.
 fn broken_sequence(store: &SqliteStore) -> Option<u64> {
     match block_on(store.read_journal("r")) {
         Err(StoreError::BrokenChain { sequence, .. }) => Some(sequence),
@@ -52,17 +54,17 @@ fn a_flipped_bit_in_any_byte_of_an_event_is_detected() {
         for sequence in 1..=EVENTS {
             let select = format!("SELECT CAST({column} AS BLOB) FROM journal WHERE sequence = ?1");
             let update = format!("UPDATE journal SET {column} = CAST(?2 AS TEXT) WHERE sequence = ?1");
-            let good: Vec<u8> = connection
+            let original: Vec<u8> = connection
                 .query_row(&select, [sequence as i64], |row| row.get(0))
                 .unwrap();
             let set = |bytes: &[u8]| connection.execute(&update, params![sequence as i64, bytes]).unwrap();
-            for position in 0..good.len() {
-                let mut bad = good.clone();
-                bad[position] ^= 1 << (position % 8);
-                set(&bad);
+            for position in 0..original.len() {
+                let mut changed = original.clone();
+                changed[position] ^= 1 << (position % 8);
+                set(&changed);
                 assert_eq!(broken_sequence(&store), Some(sequence), "{column} {position}");
             }
-            set(&good);
+            set(&original);
         }
     }
     assert_eq!(block_on(store.read_journal("r")).unwrap().len(), EVENTS as usize);
@@ -74,9 +76,10 @@ fn a_flipped_bit_in_the_numbers_of_an_event_is_detected() {
     let connection = Connection::open(store.path()).unwrap();
     for column in ["timestamp", "sequence"] {
         for bit in 0..63_i64 {
+            // SQLite has no exclusive or: this is `column XOR ?1`.
             let update = format!("UPDATE journal SET {column} = ({column} | ?1) - ({column} & ?1) WHERE rowid = 2");
             let flip = || connection.execute(&update, [1_i64 << bit]);
-            // The database itself refuses a number that another entry has.
+            // SQLite itself refuses the sequence of another entry.
             if flip().is_ok() {
                 assert!(broken_sequence(&store).is_some(), "{column} {bit}");
                 flip().unwrap();
@@ -113,7 +116,7 @@ fn a_missing_entry_in_the_middle_is_detected() {
 }
 
 #[test]
-fn a_head_that_differs_from_the_last_digest_is_detected() {
+fn a_change_of_the_last_digest_in_the_row_of_the_run_is_detected() {
     let (_directory, store) = filled_store();
     with_connection(store.path(), |connection| {
         connection.execute("UPDATE runs SET head = 'other'", []).unwrap();

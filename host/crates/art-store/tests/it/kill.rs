@@ -7,10 +7,17 @@ use art_store::{Commit, MessageOptions, ObservationFilter, SqliteStore, Store};
 use serde_json::json;
 
 use crate::children::{self, ChildTest};
-use crate::fixture::{block_on, event, message, new_path, run, thought, thread};
+use crate::fixture::{block_on, event, message, new_path, new_run, new_thread, thought};
 
+/// The threads. Each has a run with the same identifier.
 const THREADS: [&str; 4] = ["a", "b", "c", "d"];
+/// Number of child processes that are killed one after the other.
 const ROUNDS: usize = 8;
+/// Number of acknowledgements before the first child is killed. The second one makes twice as many, and so on.
+const ACKNOWLEDGEMENTS: usize = 23;
+/// Maximum size of a file, in blocks of 512 bytes. The log reaches it after some commits.
+const MAX_FILE_BLOCKS: u32 = 1_500;
+const CHILD: &str = "kill::child_commits_until_it_is_killed";
 
 /// The child process of the tests below. Does nothing when the test runner starts it.
 #[test]
@@ -25,35 +32,40 @@ fn child_commits_until_it_is_killed() {
     });
 }
 
-/// Commits steps with an event, an observation, a state and a message, and sends the parent process a line for each one that was
-/// acknowledged.
+/// Commits steps with an event, an observation, a state and a message. For each one that was acknowledged, sends the parent
+/// process a line with the thread and the number of its events.
 async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str) {
-    if store.get_thread(thread_id).await.unwrap().is_none() && store.create_thread(thread(thread_id)).await.is_err() {
+    if store.get_thread(thread_id).await.unwrap().is_none() && store.create_thread(new_thread(thread_id)).await.is_err()
+    {
         return;
     }
     let Ok(lease) = store.acquire_lease(thread_id).await else {
         return;
     };
     let run_before = store.get_run(thread_id).await.unwrap();
-    let mut begin = run_before.is_none().then(|| run(thread_id, thread_id));
-    let mut after = run_before.map_or(0, |run| run.last_sequence);
+    let mut begin = run_before.is_none().then(|| new_run(thread_id, thread_id));
+    let mut last_sequence = run_before.map_or(0, |run| run.last_sequence);
     loop {
         let commit = Commit {
             begin: begin.take(),
             trace_id: thread_id.to_owned(),
             lease: lease.clone(),
-            after,
-            events: vec![event("k", json!(after + 1))],
-            state: Some(crate::fixture::text(&json!(after + 1))),
-            messages: vec![message(&format!("{thread_id}{after}"), thread_id, after)],
+            expected_last_sequence: last_sequence,
+            events: vec![event("k", json!(last_sequence + 1))],
+            state: Some(crate::fixture::json_text(&json!(last_sequence + 1))),
+            messages: vec![message(
+                &format!("{thread_id}{last_sequence}"),
+                thread_id,
+                last_sequence,
+            )],
             observations: vec![thought(thread_id)],
             ..Commit::default()
         };
         let Ok(committed) = store.commit(commit).await else {
             return;
         };
-        after = committed.run.last_sequence;
-        children::send_line(&format!("{thread_id} {after}"));
+        last_sequence = committed.run.last_sequence;
+        children::send_line(&format!("{thread_id} {last_sequence}"));
     }
 }
 
@@ -76,7 +88,7 @@ fn count_whole_commits(store: &SqliteStore) -> [u64; 4] {
     })
 }
 
-/// Returns the highest number that the child sent for each thread.
+/// Returns the highest number of events that the child sent for each thread.
 fn highest_acknowledged(lines: &[String]) -> [u64; 4] {
     let mut highest = [0; 4];
     for line in lines {
@@ -87,7 +99,7 @@ fn highest_acknowledged(lines: &[String]) -> [u64; 4] {
     highest
 }
 
-/// Asserts that a database has every commit that a child acknowledged in these lines.
+/// Asserts that a database has every commit that a child reported as acknowledged in these lines.
 fn assert_stored(path: &Path, lines: &[String]) {
     let stored = count_whole_commits(&SqliteStore::open(path).unwrap());
     let acknowledged = highest_acknowledged(lines);
@@ -104,8 +116,10 @@ fn assert_stored(path: &Path, lines: &[String]) {
 fn acknowledged_commits_survive_a_kill_and_no_commit_is_stored_in_part() {
     let (_directory, path) = new_path();
     for round in 1..=ROUNDS {
-        let mut child = ChildTest::start("kill::child_commits_until_it_is_killed", &path);
-        let mut lines: Vec<_> = (0..round * 23).map(|_| child.next_line().unwrap()).collect();
+        let mut child = ChildTest::start(CHILD, &path);
+        let mut lines: Vec<_> = (0..round * ACKNOWLEDGEMENTS)
+            .map(|_| child.next_line().unwrap())
+            .collect();
         child.kill();
         lines.extend(child.finish().0);
         assert_stored(&path, &lines);
@@ -115,12 +129,14 @@ fn acknowledged_commits_survive_a_kill_and_no_commit_is_stored_in_part() {
 #[test]
 fn reaching_a_file_size_limit_loses_no_acknowledged_commit() {
     let (_directory, path) = new_path();
-    let mut child = ChildTest::start_with_limited_files("kill::child_commits_until_it_is_killed", &path, 1_500);
+    let mut child = ChildTest::start_with_limited_files(CHILD, &path, MAX_FILE_BLOCKS);
     let (lines, status) = child.finish();
+    // The child ends by itself, at the first error of a commit.
     assert!(status.success());
     assert!(!lines.is_empty());
     assert_stored(&path, &lines);
-    let mut child = ChildTest::start("kill::child_commits_until_it_is_killed", &path);
+    // Without the limit, a child can commit again.
+    let mut child = ChildTest::start(CHILD, &path);
     let line = child.next_line().unwrap();
     child.kill();
     child.finish();

@@ -1,4 +1,4 @@
-//! Tests of the stores through their public interface.
+//! Tests of the store in memory and of the store in SQLite through their public interface.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -10,17 +10,20 @@ use tempfile::TempDir;
 
 use crate::fixture::{block_on, event, new_path};
 
-/// A database that has the threads `t` and `other` with a run, two blobs, three events, two observations, a message, a
-/// state, a call and a step of a model each, and an empty run `empty`. The runs `run-t` and `run-other` share the blob `shared`.
+/// A database with the threads `t` and `other`, and the runs `run-t`, `run-other` and `empty`. Each thread has two observations,
+/// a message and a state. The runs `run-t` and `run-other` each have three events, a tool call, a step of a model and two blobs,
+/// of which the blob `shared` is the same one.
 const FORMAT_4: &[u8] = include_bytes!("data/format-4.db");
 
-fn database() -> (TempDir, PathBuf) {
+/// Writes the database of format 4 into a new directory.
+fn write_database() -> (TempDir, PathBuf) {
     let (directory, path) = new_path();
     fs::create_dir(path.parent().unwrap()).unwrap();
     fs::write(&path, FORMAT_4).unwrap();
     (directory, path)
 }
 
+/// Asserts that a store has all data of [`FORMAT_4`].
 async fn assert_complete(store: &SqliteStore) {
     for thread_id in ["t", "other"] {
         let trace_id = format!("run-{thread_id}");
@@ -49,7 +52,7 @@ async fn assert_complete(store: &SqliteStore) {
 
 #[test]
 fn migrating_a_database_of_format_4_keeps_all_its_data() {
-    let (_directory, path) = database();
+    let (_directory, path) = write_database();
     let store = SqliteStore::open(&path).unwrap();
     block_on(assert_complete(&store));
     drop(store);
@@ -58,7 +61,7 @@ fn migrating_a_database_of_format_4_keeps_all_its_data() {
 
 #[test]
 fn a_database_of_format_4_can_be_read_without_migrating_it() {
-    let (_directory, path) = database();
+    let (_directory, path) = write_database();
     let store = SqliteStore::open_read_only(&path).unwrap();
     block_on(assert_complete(&store));
     drop(store);
@@ -71,7 +74,7 @@ fn a_database_of_format_4_can_be_read_without_migrating_it() {
 
 #[test]
 fn a_run_of_format_4_can_continue_after_the_migration() {
-    let (_directory, path) = database();
+    let (_directory, path) = write_database();
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {
         let last = store.read_journal("run-other").await.unwrap().pop().unwrap();
@@ -79,7 +82,7 @@ fn a_run_of_format_4_can_continue_after_the_migration() {
         let commit = Commit {
             trace_id: "run-other".to_owned(),
             lease: store.acquire_lease("other").await.unwrap(),
-            after: 3,
+            expected_last_sequence: last.sequence,
             events: vec![event("k", json!(4))],
             ..Commit::default()
         };
@@ -90,7 +93,7 @@ fn a_run_of_format_4_can_continue_after_the_migration() {
 
 #[test]
 fn a_blob_of_two_runs_is_stored_once_after_the_migration() {
-    let (_directory, path) = database();
+    let (_directory, path) = write_database();
     drop(SqliteStore::open(&path).unwrap());
     let connection = rusqlite::Connection::open(&path).unwrap();
     let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();

@@ -1,4 +1,5 @@
-//! A process that migrates a database of an older format is killed: the next one finds the old format or a newer one, and all data.
+//! Tests that a process that is killed while it migrates a database of an older format loses no data: the next process finds the
+//! old format or a newer one, and everything that was stored.
 
 use std::fs;
 use std::path::Path;
@@ -16,25 +17,27 @@ use serde_json::json;
 use crate::children::{self, ChildTest};
 use crate::fixture::{block_on, new_path};
 
-/// The scripts of the formats, as hosts of these formats ran them.
-const SCRIPTS: [&str; 4] = [
+/// The scripts of the migrations to the formats 1 to 4, as hosts of these formats ran them.
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../src/sqlite/migrations/0001.sql"),
     include_str!("../../src/sqlite/migrations/0002.sql"),
     include_str!("../../src/sqlite/migrations/0003.sql"),
     include_str!("../../src/sqlite/migrations/0004.sql"),
 ];
 /// The newest format.
-const NEWEST: u32 = 5;
+const NEWEST_FORMAT: u32 = 5;
 const APPLICATION_ID: i32 = 0x4152_5453;
-const CHILD: &str = "old_homes::child_migrates_until_it_is_killed";
-/// Number of threads with a run each. Enough for a migration that takes some hundredths of a second.
+/// The test that is the child process.
+const CHILD_TEST: &str = "old_homes::child_migrates_until_it_is_killed";
+/// Number of threads with a run each. Enough for a migration to take some hundredths of a second.
 const RUNS: u32 = 20;
+/// Number of events in the journal of each run.
 const EVENTS: u32 = 40;
 /// Number of moments at which the migration from each format is killed.
 const KILLS: u32 = 3;
 
-/// Creates a database as a host of that format left it.
-fn create(path: &Path, format: u32) {
+/// Creates a database as a host that knew only the formats up to `format` left it.
+fn create_database(path: &Path, format: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let connection = Connection::open(path).unwrap();
     connection.pragma_update(None, "journal_mode", "wal").unwrap();
@@ -42,16 +45,17 @@ fn create(path: &Path, format: u32) {
         .pragma_update(None, "application_id", APPLICATION_ID)
         .unwrap();
     let transaction = connection.unchecked_transaction().unwrap();
-    for script in &SCRIPTS[..format as usize] {
+    for script in &MIGRATIONS[..format as usize] {
         transaction.execute_batch(script).unwrap();
     }
-    (1..=RUNS).for_each(|number| fill(&transaction, number, format));
+    (1..=RUNS).for_each(|number| store_thread_and_run(&transaction, number, format));
     transaction.pragma_update(None, "user_version", format).unwrap();
     transaction.commit().unwrap();
 }
 
-/// Stores a thread with one of everything that the format has, and a run with events.
-fn fill(connection: &Connection, number: u32, format: u32) {
+/// Stores the thread and the run with this number: a thread with a message, an observation and a state, and a run with events and
+/// one row in each further table that the format has.
+fn store_thread_and_run(connection: &Connection, number: u32, format: u32) {
     let execute = |sql: &str| connection.execute(sql, [number]).unwrap();
     execute(
         "INSERT INTO threads (id, created, updated, config, observations)
@@ -74,8 +78,8 @@ fn fill(connection: &Connection, number: u32, format: u32) {
         let insert = "INSERT INTO journal (run, sequence, timestamp, kind, payload) VALUES (?1, ?2, 1, 'k', ?3)";
         connection.execute(insert, params![number, sequence, payload]).unwrap();
     }
-    let sizes = "UPDATE runs SET entries = ?2, bytes = 1 WHERE seq = ?1";
-    connection.execute(sizes, params![number, EVENTS]).unwrap();
+    let set_sizes = "UPDATE runs SET entries = ?2, bytes = 1 WHERE seq = ?1";
+    connection.execute(set_sizes, params![number, EVENTS]).unwrap();
     if format >= 2 {
         let insert = "INSERT INTO blobs (run, digest, bytes) VALUES (?1, ?2, ?3)";
         for bytes in [blob(number), b"shared".to_vec()] {
@@ -100,7 +104,7 @@ fn blob(number: u32) -> Vec<u8> {
     format!("blob {number}").into_bytes()
 }
 
-/// Asserts that a store has all that [`create`] stored in a database of that format.
+/// Asserts that a store has all that [`create_database`] stored in a database of that format.
 async fn assert_complete(store: &SqliteStore, format: u32) {
     assert_eq!(
         store.list_runs(RunFilter::default()).await.unwrap().len(),
@@ -125,10 +129,10 @@ async fn assert_complete(store: &SqliteStore, format: u32) {
             }
         }
     }
-    let expected = |since| if format >= since { RUNS as usize } else { 0 };
-    assert_eq!(store.list_calls("d", None).await.unwrap().len(), expected(3));
+    let expected_rows = |introduced_in| if format >= introduced_in { RUNS as usize } else { 0 };
+    assert_eq!(store.list_calls("d", None).await.unwrap().len(), expected_rows(3));
     let work = store.list_work("m", ModelWork::Step, None).await;
-    assert_eq!(work.unwrap().len(), expected(4));
+    assert_eq!(work.unwrap().len(), expected_rows(4));
 }
 
 async fn assert_thread(store: &SqliteStore, id: &str) {
@@ -146,14 +150,14 @@ fn read_format(path: &Path) -> u32 {
         .unwrap()
 }
 
-/// Asserts that everything is there, first without changing the database, and then after the migration. Returns the format that was
-/// found.
+/// Asserts that everything that was stored in a database of `format` is still there, before and after the next process migrates
+/// it. Returns the format that the database had before.
 fn assert_nothing_lost(path: &Path, format: u32) -> u32 {
     let found = read_format(path);
-    assert!((format..=NEWEST).contains(&found), "format {found}");
+    assert!((format..=NEWEST_FORMAT).contains(&found), "format {found}");
     block_on(assert_complete(&SqliteStore::open_read_only(path).unwrap(), format));
     block_on(assert_complete(&SqliteStore::open(path).unwrap(), format));
-    assert_eq!(read_format(path), NEWEST);
+    assert_eq!(read_format(path), NEWEST_FORMAT);
     found
 }
 
@@ -172,39 +176,42 @@ fn kill_at_migration(place: FailPoint) {
 #[test]
 fn child_migrates_until_it_is_killed() {
     let Some(path) = children::database_path() else { return };
-    if let Ok(number) = fs::read_to_string(stop_file(Path::new(&path))) {
-        MIGRATIONS_LEFT.store(number.parse().unwrap(), Ordering::SeqCst);
+    if let Ok(migrations) = fs::read_to_string(stop_file(Path::new(&path))) {
+        MIGRATIONS_LEFT.store(migrations.parse().unwrap(), Ordering::SeqCst);
         fail_point::install(kill_at_migration);
     }
     children::send_line("begins");
     drop(SqliteStore::open(path).unwrap());
 }
 
-/// Returns the file that tells the child before which migration it is killed.
+/// Returns the path of the file that tells the child how many migrations it makes before it kills itself.
 fn stop_file(path: &Path) -> std::path::PathBuf {
     path.with_extension("stop")
 }
 
 #[test]
-fn a_kill_before_the_commit_of_each_migration_loses_nothing() {
-    for format in 1..NEWEST {
-        for migrations in 0..NEWEST - format {
+fn a_kill_before_the_commit_of_any_migration_loses_nothing() {
+    for format in 1..NEWEST_FORMAT {
+        for migrations_before_kill in 0..NEWEST_FORMAT - format {
             let (_directory, path) = new_path();
-            create(&path, format);
-            fs::write(stop_file(&path), migrations.to_string()).unwrap();
-            let (_, status) = ChildTest::start(CHILD, &path).finish();
-            assert!(!status.success(), "the place was not reached");
-            assert_eq!(assert_nothing_lost(&path, format), format + migrations);
+            create_database(&path, format);
+            fs::write(stop_file(&path), migrations_before_kill.to_string()).unwrap();
+            let (_, status) = ChildTest::start(CHILD_TEST, &path).finish();
+            assert!(
+                !status.success(),
+                "the child was not killed, because it did not reach the migration"
+            );
+            assert_eq!(assert_nothing_lost(&path, format), format + migrations_before_kill);
         }
     }
 }
 
 #[test]
 fn kills_at_several_moments_of_a_migration_lose_nothing() {
-    for format in 1..NEWEST {
+    for format in 1..NEWEST_FORMAT {
         let (_directory, path) = new_path();
-        create(&path, format);
-        let mut child = ChildTest::start(CHILD, &path);
+        create_database(&path, format);
+        let mut child = ChildTest::start(CHILD_TEST, &path);
         child.next_line().unwrap();
         let start = Instant::now();
         assert!(child.finish().1.success());
@@ -212,10 +219,10 @@ fn kills_at_several_moments_of_a_migration_lose_nothing() {
         assert_nothing_lost(&path, format);
         for kill in 0..KILLS {
             let (_directory, path) = new_path();
-            create(&path, format);
+            create_database(&path, format);
             // The second child opens what the first one left.
             for _ in 0..2 {
-                let mut child = ChildTest::start(CHILD, &path);
+                let mut child = ChildTest::start(CHILD_TEST, &path);
                 child.next_line().unwrap();
                 std::thread::sleep(duration * kill / KILLS);
                 child.kill();

@@ -1,4 +1,4 @@
-//! Several processes, and several stores of one process, use one database.
+//! Tests in which several processes, or several stores of one process, use one database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +8,15 @@ use art_store::{Commit, Lease, RunFilter, SqliteStore, Store, StoreError, limits
 use serde_json::json;
 
 use crate::children::{self, ChildTest};
-use crate::fixture::{block_on, event, new_path, run, thread};
+use crate::fixture::{block_on, event, new_path, new_run, new_thread};
 
 const PROCESSES: usize = 4;
-const STEPS: u64 = 60;
+/// Number of events that each process commits to a run of its own, one at a time.
+const OWN_EVENTS: u64 = 60;
+/// Once in this many own events, a process also commits an event to the run that all processes share.
+const SHARED_EVENT_EVERY: u64 = 5;
+/// The thread that all processes share, and its run.
+const SHARED: &str = "shared";
 
 /// Repeats an operation while another process holds the database or the lease, and fails on any other error.
 macro_rules! until_free {
@@ -25,50 +30,52 @@ macro_rules! until_free {
     };
 }
 
-fn step(trace_id: &str, lease: &Lease, after: u64) -> Commit {
+/// Returns a commit of one event to a run whose last event is `last_sequence`. If that is 0, the commit also begins the run.
+fn commit_of_event(trace_id: &str, lease: &Lease, last_sequence: u64) -> Commit {
     Commit {
-        begin: (after == 0).then(|| run(trace_id, &lease.thread_id)),
+        begin: (last_sequence == 0).then(|| new_run(trace_id, &lease.thread_id)),
         trace_id: trace_id.to_owned(),
         lease: lease.clone(),
-        after,
-        events: vec![event("k", json!(after + 1))],
+        expected_last_sequence: last_sequence,
+        events: vec![event("k", json!(last_sequence + 1))],
         ..Commit::default()
     }
 }
 
-/// The child process of a test below. Does nothing when the test runner starts it.
+/// The child process of the test below. Does nothing when the test runner starts it.
 #[test]
 fn child_commits_and_deletes_beside_other_processes() {
     let Some(path) = children::database_path() else { return };
     let store = SqliteStore::open(path).unwrap();
-    let own = std::process::id().to_string();
+    // The identifier of the thread and the run of this process.
+    let own_id = std::process::id().to_string();
     block_on(async {
-        until_free!(store.create_thread(thread(&own)));
-        match store.create_thread(thread("shared")).await {
+        until_free!(store.create_thread(new_thread(&own_id)));
+        match store.create_thread(new_thread(SHARED)).await {
             Ok(_) | Err(StoreError::AlreadyExists { .. }) => {}
             Err(error) => panic!("{error}"),
         }
-        let lease = until_free!(store.acquire_lease(&own));
-        for after in 0..STEPS {
-            until_free!(store.commit(step(&own, &lease, after)));
-            if after % 5 == 0 {
-                commit_to_shared(&store).await;
+        let lease = until_free!(store.acquire_lease(&own_id));
+        for last_sequence in 0..OWN_EVENTS {
+            until_free!(store.commit(commit_of_event(&own_id, &lease, last_sequence)));
+            if last_sequence % SHARED_EVENT_EVERY == 0 {
+                commit_to_shared_run(&store).await;
             }
-            if after % 10 == 0 {
-                let temporary = format!("{own}-{after}");
-                until_free!(store.create_thread(thread(&temporary)));
+            if last_sequence % 10 == 0 {
+                let temporary = format!("{own_id}-{last_sequence}");
+                until_free!(store.create_thread(new_thread(&temporary)));
                 assert!(until_free!(store.delete_thread(&temporary)));
             }
         }
     });
-    children::send_line(&own);
+    children::send_line(&own_id);
 }
 
-async fn commit_to_shared(store: &SqliteStore) {
-    let lease = until_free!(store.acquire_lease("shared"));
-    let run = store.get_run("shared").await.unwrap();
-    let after = run.map_or(0, |run| run.last_sequence);
-    until_free!(store.commit(step("shared", &lease, after)));
+async fn commit_to_shared_run(store: &SqliteStore) {
+    let lease = until_free!(store.acquire_lease(SHARED));
+    let run = store.get_run(SHARED).await.unwrap();
+    let last_sequence = run.map_or(0, |run| run.last_sequence);
+    until_free!(store.commit(commit_of_event(SHARED, &lease, last_sequence)));
     until_free!(store.release_lease(&lease));
 }
 
@@ -77,44 +84,48 @@ fn several_processes_create_and_use_one_database() {
     let (_directory, path) = new_path();
     let test = "processes::child_commits_and_deletes_beside_other_processes";
     let mut children: Vec<_> = (0..PROCESSES).map(|_| ChildTest::start(test, &path)).collect();
-    let mut runs = Vec::new();
+    let mut own_runs = Vec::new();
     for child in &mut children {
         let (lines, status) = child.finish();
         assert!(status.success());
-        runs.extend(lines);
+        own_runs.extend(lines);
     }
-    assert_eq!(runs.len(), PROCESSES);
+    assert_eq!(own_runs.len(), PROCESSES);
     let store = SqliteStore::open(&path).unwrap();
-    for trace_id in runs {
-        assert_eq!(journal_length(&store, &trace_id), STEPS);
+    for trace_id in own_runs {
+        assert_eq!(journal_length(&store, &trace_id), OWN_EVENTS);
     }
-    assert_eq!(journal_length(&store, "shared"), PROCESSES as u64 * STEPS / 5);
+    assert_eq!(
+        journal_length(&store, SHARED),
+        PROCESSES as u64 * OWN_EVENTS / SHARED_EVENT_EVERY
+    );
 }
 
-/// Returns the number of entries of a journal, which has no gaps, since reading it verifies its digests.
+/// Returns the number of entries in the journal of a run. Reading it also verifies its digests, so it has no gaps.
 fn journal_length(store: &SqliteStore, trace_id: &str) -> u64 {
     block_on(store.read_journal(trace_id)).unwrap().len() as u64
 }
 
-/// The child process of the tests below. Does nothing when the test runner starts it.
+/// The child process of the tests below: begins the run `r`, and commits another event when the parent resumes it. Does nothing
+/// when the test runner starts it.
 #[test]
 fn child_holds_a_lease_and_commits_when_it_is_resumed() {
     let Some(path) = children::database_path() else { return };
     let store = SqliteStore::open(path).unwrap();
     block_on(async {
-        store.create_thread(thread("t")).await.unwrap();
+        store.create_thread(new_thread("t")).await.unwrap();
         let lease = store.acquire_lease("t").await.unwrap();
-        store.commit(step("r", &lease, 0)).await.unwrap();
+        store.commit(commit_of_event("r", &lease, 0)).await.unwrap();
         children::send_line("holds");
         children::wait_for_parent();
-        match store.commit(step("r", &lease, 1)).await {
+        match store.commit(commit_of_event("r", &lease, 1)).await {
             Ok(_) => children::send_line("stored"),
             Err(error) => children::send_line(&error.to_string()),
         }
     });
 }
 
-/// Starts a child process, and waits until it holds the lease of the thread `t`.
+/// Starts a child process, and waits until it has begun the run `r` and holds the lease of its thread `t`.
 fn start_holding_child(path: &Path) -> ChildTest {
     let mut child = ChildTest::start("processes::child_holds_a_lease_and_commits_when_it_is_resumed", path);
     assert_eq!(child.next_line().as_deref(), Some("holds"));
@@ -130,7 +141,7 @@ fn count_abandoned_runs(store: &SqliteStore) -> usize {
 }
 
 #[test]
-fn the_lease_of_a_process_is_free_as_soon_as_it_is_killed() {
+fn the_lease_of_a_killed_process_is_free_at_once() {
     let (_directory, path) = new_path();
     let mut child = start_holding_child(&path);
     let store = SqliteStore::open(&path).unwrap();
@@ -143,11 +154,11 @@ fn the_lease_of_a_process_is_free_as_soon_as_it_is_killed() {
     child.finish();
     assert_eq!(count_abandoned_runs(&store), 1);
     let lease = block_on(store.acquire_lease("t")).unwrap();
-    block_on(store.commit(step("r", &lease, 1))).unwrap();
+    block_on(store.commit(commit_of_event("r", &lease, 1))).unwrap();
 }
 
 #[test]
-fn a_stopped_process_cannot_commit_after_another_took_its_expired_lease() {
+fn a_paused_process_cannot_commit_after_another_took_its_expired_lease() {
     let (_directory, path) = new_path();
     let mut child = start_holding_child(&path);
     child.signal("STOP");
@@ -163,7 +174,7 @@ fn a_stopped_process_cannot_commit_after_another_took_its_expired_lease() {
     child.resume();
     let expected = "thread `t` was taken over by another turn: read it again and begin another turn";
     assert_eq!(child.next_line().as_deref(), Some(expected));
-    block_on(store.commit(step("r", &lease, 1))).unwrap();
+    block_on(store.commit(commit_of_event("r", &lease, 1))).unwrap();
     assert_eq!(journal_length(&store, "r"), 2);
 }
 
@@ -179,25 +190,25 @@ fn a_process_whose_lease_nobody_took_can_commit() {
 #[test]
 fn the_leases_of_a_store_are_free_when_it_is_dropped() {
     let (_directory, path) = new_path();
-    let (first, second) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
-    block_on(first.create_thread(thread("t"))).unwrap();
-    block_on(first.acquire_lease("t")).unwrap();
-    assert!(block_on(second.acquire_lease("t")).is_err());
-    drop(first);
-    block_on(second.acquire_lease("t")).unwrap();
+    let (first_store, second_store) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
+    block_on(first_store.create_thread(new_thread("t"))).unwrap();
+    block_on(first_store.acquire_lease("t")).unwrap();
+    assert!(block_on(second_store.acquire_lease("t")).is_err());
+    drop(first_store);
+    block_on(second_store.acquire_lease("t")).unwrap();
 }
 
 #[test]
 fn a_write_waits_for_a_short_transaction_of_another_connection() {
     let (_directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other_connection = rusqlite::Connection::open(&path).unwrap();
+    other_connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     block_on(async {
-        let created = store.create_thread(thread("t"));
+        let created = store.create_thread(new_thread("t"));
         let released = async {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            other.execute_batch("COMMIT").unwrap();
+            other_connection.execute_batch("COMMIT").unwrap();
         };
         tokio::join!(async { created.await.unwrap() }, released);
     });
@@ -207,10 +218,10 @@ fn a_write_waits_for_a_short_transaction_of_another_connection() {
 fn a_database_that_stays_locked_is_busy_and_can_be_written_later() {
     let (_directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let busy = block_on(store.create_thread(thread("t")));
+    let other_connection = rusqlite::Connection::open(&path).unwrap();
+    other_connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let busy = block_on(store.create_thread(new_thread("t")));
     assert!(matches!(busy, Err(StoreError::Busy { .. })));
-    other.execute_batch("COMMIT").unwrap();
-    block_on(store.create_thread(thread("t"))).unwrap();
+    other_connection.execute_batch("COMMIT").unwrap();
+    block_on(store.create_thread(new_thread("t"))).unwrap();
 }

@@ -1,4 +1,9 @@
-//! In both stores, a suspension changes its status only as its state machine allows, whatever is attempted and in whatever order.
+//! Tests that in both stores a suspension changes its status only as its state machine allows, whatever is attempted and in
+//! whatever order. A suspension is the question of a waiting call:
+//!
+//! - It is *open* until a person decides, or until its time is over and the default decision is stored.
+//! - It is then *decided*, and *settled* once the run has used the decision or has ended.
+//! - It is *closed* if the run ends while it is open.
 
 use art_core::agent::RunStatus;
 use art_core::suspension::Decision;
@@ -7,60 +12,61 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::conformance::suspensions::{call, decision, expiry, settle, settled, suspend};
-use crate::fixture::{TestStore, block_on, run};
+use crate::conformance::suspensions::{call, decision, expiry_decision, suspend, use_decision, used_decision};
+use crate::fixture::{TestStore, block_on, new_run};
 
 /// Time at which the call begins to wait.
 const BEGIN: u64 = 1_000;
 /// Time at which the suspension expires.
 const EXPIRES: u64 = 1_010;
 
-/// An operation that the store may refuse.
+/// An operation that the store may refuse, or a pause.
 #[derive(Clone, Debug)]
 enum Attempt {
-    Wait(u64),
+    /// Time passes.
+    Wait { milliseconds: u64 },
     /// The owner decides.
-    Decide(bool),
+    Decide { approved: bool },
     /// Somebody else decides.
-    DecideForeign,
-    /// The question is decided because its time is over.
-    Expire(bool),
-    /// The run takes a decision, which may be another than the stored one.
-    Settle(bool, bool),
+    DecideAsStranger,
+    /// The question is decided by its expiry, although its time may not be over.
+    DecideByExpiry { approved: bool },
+    /// The run uses a decision, which may be another than the stored one.
+    UseDecision { approved: bool, by_expiry: bool },
     /// The run is suspended.
-    Suspend,
+    SuspendRun,
     /// The run is cancelled.
-    End,
+    CancelRun,
 }
 
-fn attempt() -> impl Strategy<Value = Attempt> {
+fn any_attempt() -> impl Strategy<Value = Attempt> {
     prop_oneof![
-        3 => (0_u64..12).prop_map(Attempt::Wait),
-        3 => any::<bool>().prop_map(Attempt::Decide),
-        1 => Just(Attempt::DecideForeign),
-        2 => any::<bool>().prop_map(Attempt::Expire),
-        4 => any::<(bool, bool)>().prop_map(|(approved, by_expiry)| Attempt::Settle(approved, by_expiry)),
-        1 => Just(Attempt::Suspend),
-        1 => Just(Attempt::End),
+        3 => (0_u64..12).prop_map(|milliseconds| Attempt::Wait { milliseconds }),
+        3 => any::<bool>().prop_map(|approved| Attempt::Decide { approved }),
+        1 => Just(Attempt::DecideAsStranger),
+        2 => any::<bool>().prop_map(|approved| Attempt::DecideByExpiry { approved }),
+        4 => any::<(bool, bool)>().prop_map(|(approved, by_expiry)| Attempt::UseDecision { approved, by_expiry }),
+        1 => Just(Attempt::SuspendRun),
+        1 => Just(Attempt::CancelRun),
     ]
 }
 
-/// The expected suspension.
+/// What the suspension and its run are expected to be.
 #[derive(Clone, Debug)]
 struct Model {
     now: u64,
-    has_ended: bool,
+    run_has_ended: bool,
     status: SuspensionStatus,
     decision: Option<Decision>,
 }
 
 impl Model {
-    /// Makes a decision, or returns why it is refused.
-    fn decide(&mut self, decision: Decision, is_by_expiry: bool) -> Option<&'static str> {
-        let is_over = self.now >= EXPIRES;
+    /// Stores a decision, or returns why it is refused.
+    fn decide(&mut self, decision: Decision, by_expiry: bool) -> Option<&'static str> {
+        let is_expired = self.now >= EXPIRES;
         match self.status {
-            SuspensionStatus::Open if is_over && !is_by_expiry => Some("expired"),
-            SuspensionStatus::Open if !is_over && is_by_expiry => Some("not expired"),
+            SuspensionStatus::Open if is_expired && !by_expiry => Some("expired"),
+            SuspensionStatus::Open if !is_expired && by_expiry => Some("not expired"),
             SuspensionStatus::Open => {
                 self.status = SuspensionStatus::Decided;
                 self.decision = Some(decision);
@@ -71,18 +77,18 @@ impl Model {
         }
     }
 
-    /// Lets the run take a decision, and returns whether it does.
-    fn settle(&mut self, decision: &Decision) -> bool {
-        let is_taken =
-            !self.has_ended && self.status == SuspensionStatus::Decided && self.decision.as_ref() == Some(decision);
-        if is_taken {
+    /// Lets the run use a decision, and returns whether it may.
+    fn use_decision(&mut self, decision: &Decision) -> bool {
+        let may_use =
+            !self.run_has_ended && self.status == SuspensionStatus::Decided && self.decision.as_ref() == Some(decision);
+        if may_use {
             self.status = SuspensionStatus::Settled;
         }
-        is_taken
+        may_use
     }
 
-    fn end(&mut self) {
-        self.has_ended = true;
+    fn end_run(&mut self) {
+        self.run_has_ended = true;
         self.status = match self.status {
             SuspensionStatus::Open => SuspensionStatus::Closed,
             SuspensionStatus::Decided => SuspensionStatus::Settled,
@@ -91,9 +97,9 @@ impl Model {
     }
 }
 
-/// Returns why a decision was refused.
-fn refusal_reason(decided: &Result<SuspensionRecord, StoreError>) -> Option<&'static str> {
-    match decided {
+/// Returns why a decision was refused, in the words of [`Model::decide`].
+fn refusal_reason(result: &Result<SuspensionRecord, StoreError>) -> Option<&'static str> {
+    match result {
         Ok(_) => None,
         Err(StoreError::SuspensionExpired { .. }) => Some("expired"),
         Err(StoreError::SuspensionNotExpired { .. }) => Some("not expired"),
@@ -110,15 +116,15 @@ async fn make_attempt(fixture: &TestStore, model: &mut Model, attempt: &Attempt)
     let decide =
         async |owner: &Owner, decision: Decision| refusal_reason(&fixture.store.decide("s", owner, decision).await);
     match attempt {
-        Attempt::Wait(milliseconds) => {
+        Attempt::Wait { milliseconds } => {
             fixture.clock.advance(*milliseconds);
             model.now += milliseconds;
         }
-        Attempt::Decide(approved) => {
+        Attempt::Decide { approved } => {
             let decision = decision(*approved);
             assert_eq!(decide(&ann, decision.clone()).await, model.decide(decision, false));
         }
-        Attempt::DecideForeign => {
+        Attempt::DecideAsStranger => {
             for stranger in [Some("bob"), None] {
                 let refused = decide(&Owner::user(stranger), decision(true)).await;
                 assert_eq!(
@@ -128,28 +134,28 @@ async fn make_attempt(fixture: &TestStore, model: &mut Model, attempt: &Attempt)
                 );
             }
         }
-        Attempt::Expire(approved) => {
-            let decision = expiry(*approved);
+        Attempt::DecideByExpiry { approved } => {
+            let decision = expiry_decision(*approved);
             let refused = decide(&Owner::Anyone, decision.clone()).await;
             assert_eq!(refused, model.decide(decision, true));
         }
-        Attempt::Settle(approved, by_expiry) => {
+        Attempt::UseDecision { approved, by_expiry } => {
             let decision = if *by_expiry {
-                expiry(*approved)
+                expiry_decision(*approved)
             } else {
                 decision(*approved)
             };
-            let taken = settle(fixture, "r", settled("s", decision.clone())).await;
-            assert_eq!(taken.is_ok(), model.settle(&decision), "{taken:?}");
+            let used = use_decision(fixture, "r", used_decision("s", decision.clone())).await;
+            assert_eq!(used.is_ok(), model.use_decision(&decision), "{used:?}");
         }
-        Attempt::Suspend => {
-            let suspended = fixture.end("r", RunStatus::Suspended, Value::Null).await;
-            assert_eq!(suspended.is_ok(), !model.has_ended, "{suspended:?}");
+        Attempt::SuspendRun => {
+            let suspended = fixture.end_run("r", RunStatus::Suspended, Value::Null).await;
+            assert_eq!(suspended.is_ok(), !model.run_has_ended, "{suspended:?}");
         }
-        Attempt::End => {
-            let ended = fixture.end("r", RunStatus::Cancelled, Value::Null).await;
-            assert_eq!(ended.is_ok(), !model.has_ended, "{ended:?}");
-            model.end();
+        Attempt::CancelRun => {
+            let cancelled = fixture.end_run("r", RunStatus::Cancelled, Value::Null).await;
+            assert_eq!(cancelled.is_ok(), !model.run_has_ended, "{cancelled:?}");
+            model.end_run();
         }
     }
     let found = fixture.store.find_suspension("s", &ann).await.unwrap().unwrap();
@@ -164,11 +170,11 @@ async fn make_attempts(fixture: TestStore, attempts: &[Attempt]) {
         ..NewThread::default()
     };
     fixture.store.create_thread(thread).await.unwrap();
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     suspend(&fixture, "r", vec![call("s", Some(EXPIRES))]).await.unwrap();
     let mut model = Model {
         now: BEGIN,
-        has_ended: false,
+        run_has_ended: false,
         status: SuspensionStatus::Open,
         decision: None,
     };
@@ -181,7 +187,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_suspension_in_memory_follows_its_state_machine(attempts in vec(attempt(), 1..16)) {
+    fn a_suspension_in_memory_follows_its_state_machine(attempts in vec(any_attempt(), 1..16)) {
         block_on(make_attempts(TestStore::memory(), &attempts));
     }
 }
@@ -190,34 +196,47 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_suspension_in_a_database_follows_its_state_machine(attempts in vec(attempt(), 1..16)) {
+    fn a_suspension_in_a_database_follows_its_state_machine(attempts in vec(any_attempt(), 1..16)) {
         block_on(make_attempts(TestStore::sqlite(), &attempts));
     }
 }
 
-/// Makes each attempt from each state, before and after the suspension expires.
+/// Makes each attempt in each status of the suspension, before and after it expires.
 #[test]
-fn every_transition_of_a_suspension_is_tried_from_every_state() {
-    let paths: [&[Attempt]; 5] = [
-        &[],
-        &[Attempt::Decide(true)],
-        &[Attempt::Decide(true), Attempt::Settle(true, false)],
-        &[Attempt::End],
-        &[Attempt::Decide(false), Attempt::End],
+fn every_attempt_is_made_in_every_status_of_a_suspension() {
+    let (approve, reject) = (Attempt::Decide { approved: true }, Attempt::Decide { approved: false });
+    let use_approval = Attempt::UseDecision {
+        approved: true,
+        by_expiry: false,
+    };
+    let use_rejection_by_expiry = Attempt::UseDecision {
+        approved: false,
+        by_expiry: true,
+    };
+    let earlier_attempts = [
+        vec![],
+        vec![approve.clone()],
+        vec![approve.clone(), use_approval.clone()],
+        vec![Attempt::CancelRun],
+        vec![reject.clone(), Attempt::CancelRun],
     ];
     let last_attempts = [
-        Attempt::Decide(true),
-        Attempt::Decide(false),
-        Attempt::DecideForeign,
-        Attempt::Expire(true),
-        Attempt::Settle(true, false),
-        Attempt::Settle(false, true),
-        Attempt::Suspend,
-        Attempt::End,
+        approve,
+        reject,
+        Attempt::DecideAsStranger,
+        Attempt::DecideByExpiry { approved: true },
+        use_approval,
+        use_rejection_by_expiry,
+        Attempt::SuspendRun,
+        Attempt::CancelRun,
     ];
-    for (path, wait) in paths.iter().flat_map(|path| [0, 20].map(|wait| (*path, wait))) {
+    let waits = [0, 2 * (EXPIRES - BEGIN)].map(|milliseconds| Attempt::Wait { milliseconds });
+    for (earlier, wait) in earlier_attempts
+        .iter()
+        .flat_map(|earlier| waits.iter().map(move |wait| (earlier, wait)))
+    {
         for last in &last_attempts {
-            let attempts = [path, &[Attempt::Wait(wait), last.clone()]].concat();
+            let attempts = [earlier.as_slice(), &[wait.clone(), last.clone()]].concat();
             block_on(make_attempts(TestStore::memory(), &attempts));
             block_on(make_attempts(TestStore::sqlite(), &attempts));
         }

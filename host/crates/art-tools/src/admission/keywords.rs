@@ -1,10 +1,10 @@
 //! Keywords of JSON Schema: which of them contain schemas, which assert something, what they cost, and which are refused.
 
-/// The form in which a keyword contains its subschemas.
+/// What the value of a keyword with subschemas is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum KeywordValue {
     /// One schema.
-    One,
+    Schema,
     /// An array of schemas.
     List,
     /// An object whose values are schemas.
@@ -25,19 +25,19 @@ pub(super) enum AppliesTo {
     Nothing,
 }
 
-/// Returns how a keyword contains subschemas and to which value they are applied, or `None` for a keyword without
+/// Returns how the value of a keyword contains subschemas and to which value they are applied, or `None` for a keyword without
 /// subschemas. Knows the keywords of 2020-12 and the older names that validators and authors still use.
-pub(super) fn subschemas(keyword: &str) -> Option<(Form, AppliesTo)> {
+pub(super) fn subschemas(keyword: &str) -> Option<(KeywordValue, AppliesTo)> {
     Some(match keyword {
-        "not" | "if" | "then" | "else" => (Form::One, AppliesTo::SameValue),
-        "allOf" | "anyOf" | "oneOf" => (Form::List, AppliesTo::SameValue),
-        "dependentSchemas" | "dependencies" => (Form::Map, AppliesTo::SameValue),
-        "properties" | "patternProperties" => (Form::Map, AppliesTo::Part),
-        "additionalProperties" | "propertyNames" | "items" => (Form::One, AppliesTo::Part),
-        "prefixItems" => (Form::List, AppliesTo::Part),
-        "contains" | "unevaluatedProperties" | "unevaluatedItems" => (Form::One, AppliesTo::PartRepeatedly),
-        "$defs" | "definitions" => (Form::Map, AppliesTo::Nothing),
-        "contentSchema" | "additionalItems" => (Form::One, AppliesTo::Nothing),
+        "not" | "if" | "then" | "else" => (KeywordValue::Schema, AppliesTo::SameValue),
+        "allOf" | "anyOf" | "oneOf" => (KeywordValue::List, AppliesTo::SameValue),
+        "dependentSchemas" | "dependencies" => (KeywordValue::Map, AppliesTo::SameValue),
+        "properties" | "patternProperties" => (KeywordValue::Map, AppliesTo::Part),
+        "additionalProperties" | "propertyNames" | "items" => (KeywordValue::Schema, AppliesTo::Part),
+        "prefixItems" => (KeywordValue::List, AppliesTo::Part),
+        "contains" | "unevaluatedProperties" | "unevaluatedItems" => (KeywordValue::Schema, AppliesTo::PartRepeatedly),
+        "$defs" | "definitions" => (KeywordValue::Map, AppliesTo::Nothing),
+        "contentSchema" | "additionalItems" => (KeywordValue::Schema, AppliesTo::Nothing),
         _ => return None,
     })
 }
@@ -73,8 +73,8 @@ pub(super) fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Returns what an expensive keyword costs for each value in addition to its subschemas, and 0 for all other keywords. The unit is one
-/// try of an empty schema.
+/// Returns what an expensive keyword costs for each value in addition to its subschemas, and 0 for all other keywords. The unit
+/// is one try of an empty schema.
 pub(super) fn extra_tries(keyword: &str) -> u64 {
     match keyword {
         // Numbers are formatted as text and parsed as decimals.

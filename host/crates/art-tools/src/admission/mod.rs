@@ -50,8 +50,8 @@ pub const MAX_PATTERNS: usize = 64;
 /// Maximum total size of the compiled programs of the different patterns of a schema, in bytes. The compiled schema
 /// takes about 20 times as much memory for them.
 pub const MAX_PATTERN_PROGRAMS: usize = 512 << 10;
-/// Maximum number of tries that a tree needs for one value. Each schema counts once, and again for each `unevaluated*` that tries it
-/// again. Long values of keywords and expensive keywords count as further tries.
+/// Maximum number of tries that a tree needs for one value. Each schema counts once, and again for each `unevaluated*` that tries
+/// it again. Long values of keywords and expensive keywords count as further tries.
 pub const MAX_TRIES: u64 = 20_000;
 /// Maximum work of applying a schema to a value; [`Cost`] computes an upper bound of it. One unit is one try of a
 /// schema on one part of the value.
@@ -62,8 +62,8 @@ pub const MAX_LISTED_WORK: u64 = 250_000;
 /// The only supported dialect.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Maximum cost of matching a pattern, in tries, for each unit of its weight and each byte of text.
-const PATTERN_STEPS: u64 = 7;
+/// Maximum cost of matching a pattern for each unit of its weight and each byte of text. Counted in tries of a schema.
+const PATTERN_MATCH_TRIES: u64 = 7;
 
 /// The required form of the root of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,8 @@ pub struct Tree {
 /// # Errors
 /// Fails with the first problem found.
 pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
+    // Check the depth before the length, because computing the length recurses.
     Shape::measure(schema, MAX_NESTING, MAX_NODES)?;
-    // Check the depth first, because computing the length recurses.
     let bytes = text_len(schema);
     if bytes > MAX_TEXT_BYTES {
         return Err(SchemaProblem::TextTooLong(bytes));
@@ -111,6 +111,7 @@ pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
     let cost = Cost {
         tries: weight.tries,
         patterns: weight.patterns,
+        // One pass finds out whether a value is valid, and another lists its violations.
         passes: weight.tried_twice_depth + 2,
     };
     Ok(Tree { schema, cost })
@@ -133,7 +134,7 @@ impl From<TooLarge> for SchemaProblem {
     }
 }
 
-/// Upper bound of the work of applying a schema, as a function of the value. One unit of work takes at most 10 ns.
+/// Upper bound of the work of applying a schema, which depends on the size of the value. One unit of work takes at most 10 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Number of tries for each unit of the value, which includes those that stand for expensive keywords; see [`Shape::units`].
@@ -173,8 +174,11 @@ impl Cost {
         let tries = self.tries.saturating_mul(shape.units());
         // Count values as well as text, because even matching an empty text has a cost.
         let matched = (shape.nodes as u64).saturating_add(shape.text_bytes as u64);
-        let pattern_steps = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(matched);
-        tries.saturating_add(pattern_steps)
+        let pattern_tries = self
+            .patterns
+            .saturating_mul(PATTERN_MATCH_TRIES)
+            .saturating_mul(matched);
+        tries.saturating_add(pattern_tries)
     }
 }
 

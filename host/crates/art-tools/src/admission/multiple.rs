@@ -1,7 +1,7 @@
-//! `multipleOf` in constant time for all numbers, and exact for decimals as they are written.
+//! Checks the keyword `multipleOf` in constant time for all numbers, and exactly: 0.3 is a multiple of 0.1.
 //!
-//! The crate `jsonschema` represents numbers beyond its integers as fractions of arbitrary size, whose division takes a
-//! thousand times as long.
+//! The crate `jsonschema` represents a number that does not fit into an integer as a fraction of arbitrary size. Dividing such
+//! fractions takes a thousand times as long.
 
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
@@ -9,7 +9,8 @@ use serde_json::{Map, Number, Value};
 
 #[derive(Debug)]
 struct MultipleOf {
-    number: Number,
+    /// The divisor as the schema writes it, for messages.
+    written_divisor: Number,
     divisor: Decimal,
 }
 
@@ -22,10 +23,13 @@ pub(crate) fn multiple_of<'s>(
     value: &'s Value,
     _: Location,
 ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'s>> {
-    let number = value.as_number().cloned();
-    let number = number.ok_or_else(|| ValidationError::custom("must be a number"))?;
-    let divisor = Decimal::from_number(&number);
-    Ok(Box::new(MultipleOf { number, divisor }))
+    let written_divisor = value.as_number().cloned();
+    let written_divisor = written_divisor.ok_or_else(|| ValidationError::custom("must be a number"))?;
+    let divisor = Decimal::from_number(&written_divisor);
+    Ok(Box::new(MultipleOf {
+        written_divisor,
+        divisor,
+    }))
 }
 
 impl<'i> Keyword<'i> for MultipleOf {
@@ -35,7 +39,7 @@ impl<'i> Keyword<'i> for MultipleOf {
         }
         Err(ValidationError::custom(format!(
             "must be a multiple of {}",
-            self.number
+            self.written_divisor
         )))
     }
 

@@ -1,4 +1,5 @@
-//! Cost of the regular expressions in a schema (D05).
+//! Cost of the regular expressions in a schema. They run on a linear engine and are bounded in length, number and compiled
+//! size (D05).
 
 use std::collections::HashMap;
 
@@ -23,16 +24,16 @@ const MAX_CACHE_BYTES: usize = 128 << 10;
 pub(super) struct Patterns<'s> {
     count: usize,
     /// Total size of the compiled programs of the different patterns, in bytes.
-    bytes: usize,
+    total_program_bytes: usize,
     /// The weight of each different pattern.
     weights: HashMap<&'s str, u64>,
 }
 
 impl<'s> Patterns<'s> {
     /// Adds a pattern and returns its weight: the size of its compiled program beyond that of an empty
-    /// pattern, in units, rounded up, and at least 1. A linear engine takes at most one step for each byte of text and each instruction
-    /// of the program, so the cost of a match is proportional to this weight times the length of the text. `at` is the
-    /// position of the schema, for messages.
+    /// pattern, in units, rounded up, and at least 1. A linear engine takes at most one step for each byte of text and each
+    /// instruction of the program, so the cost of a match is proportional to this weight times the length of the text. `at` is
+    /// the position of the schema, for messages.
     ///
     /// # Errors
     /// Fails if the schema has too many patterns, or if this one is too long, is not supported, or exceeds the budget.
@@ -45,7 +46,7 @@ impl<'s> Patterns<'s> {
             return Ok(*weight);
         }
         let bytes = self.program_bytes(pattern, at)?;
-        self.bytes += bytes;
+        self.total_program_bytes += bytes;
         let weight = u64::try_from(bytes.saturating_sub(EMPTY_PROGRAM_BYTES).div_ceil(WEIGHT_UNIT_BYTES))
             .unwrap_or(u64::MAX)
             .max(1);
@@ -60,7 +61,7 @@ impl<'s> Patterns<'s> {
         if bytes > MAX_PATTERN_BYTES {
             return Err(SchemaProblem::PatternTooLong { at: at(), bytes });
         }
-        compile(pattern, MAX_PATTERN_PROGRAMS.saturating_sub(self.bytes))
+        compile(pattern, MAX_PATTERN_PROGRAMS.saturating_sub(self.total_program_bytes))
             .map(|program| program.memory_usage())
             .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
     }

@@ -79,14 +79,14 @@ pub enum SchemaProblem {
     /// A chain of references is too long.
     #[error("a chain has more than {MAX_REFERENCES} references: refer to the last target directly")]
     TooManyReferences,
-    /// The schema has too many nested schemas once its references are replaced. Contains the end of the message, which
-    /// names the reference that was being replaced.
+    /// The schema has too many nested schemas once its references are replaced. Contains the part of the message
+    /// that names the reference that was being replaced.
     #[error(
         "it has more than {MAX_SCHEMAS} schemas when each `$ref` is replaced by its target{0}: write `true` or \
          `{{\"type\": \"object\"}}` for a definition that is used often, or split the tool"
     )]
     TooManySchemas(String),
-    /// The schema has too much text once its references are replaced. Contains the end of the message, which names the
+    /// The schema has too much text once its references are replaced. Contains the part of the message that names the
     /// reference that was being replaced.
     #[error(
         "its text has more than {MAX_TEXT_BYTES} bytes when each `$ref` is replaced by its target{0}: shorten the \

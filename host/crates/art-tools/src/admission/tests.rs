@@ -20,24 +20,24 @@ fn object_schema(keyword: &str, value: Value) -> Value {
     schema
 }
 
-/// Returns a schema with `n` definitions, each of which refers twice to the next.
-fn doubling(n: usize) -> Value {
+/// Returns a schema with `definitions` definitions, each of which refers twice to the next.
+fn doubling_schema(definitions: usize) -> Value {
     let mut defs = Map::new();
-    for i in 0..n {
+    for i in 0..definitions {
         let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
         defs.insert(format!("d{i}"), json!({"anyOf": [next, next]}));
     }
-    defs.insert(format!("d{n}"), json!({"type": "string"}));
+    defs.insert(format!("d{definitions}"), json!({"type": "string"}));
     json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
 }
 
-/// Returns a schema with `n` definitions, each of which is only a reference to the next.
-fn chain(n: usize) -> Value {
+/// Returns a schema with `definitions` definitions, each of which is only a reference to the next.
+fn chain_schema(definitions: usize) -> Value {
     let mut defs = Map::new();
-    for i in 0..n {
+    for i in 0..definitions {
         defs.insert(format!("d{i}"), json!({"$ref": format!("#/$defs/d{}", i + 1)}));
     }
-    defs.insert(format!("d{n}"), json!({"type": "string"}));
+    defs.insert(format!("d{definitions}"), json!({"type": "string"}));
     json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
 }
 
@@ -75,7 +75,7 @@ fn an_ordinary_schema_is_admitted() {
 }
 
 #[test]
-fn a_reference_alone_becomes_its_target() {
+fn a_reference_without_other_keywords_is_replaced_by_its_target() {
     let schema = json!({"properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/properties/a"}},
         "$defs": {"n": {"type": "number"}}});
     let number = json!({"type": "number"});
@@ -99,7 +99,7 @@ fn annotations_next_to_a_reference_override_those_of_the_target() {
 }
 
 #[test]
-fn next_to_assertions_the_target_is_added_to_all_of() {
+fn the_target_of_a_reference_next_to_assertions_is_added_to_all_of() {
     let defs = json!({"n": {"type": "number", "minimum": 1, "title": "N"}});
     let with_minimum = json!({"$ref": "#/$defs/n", "minimum": 5, "$defs": defs});
     assert_eq!(tree(&with_minimum), json!({"minimum": 5, "allOf": [defs["n"]]}));
@@ -113,8 +113,9 @@ fn data_that_looks_like_a_reference_is_copied_unchanged() {
     let data = json!({"$ref": "#/$defs/none", "$defs": {"a": 1}});
     let schema = json!({"const": data, "enum": [data], "default": data, "examples": [data], "x-unknown": data});
     assert_eq!(tree(&schema), schema);
-    let named = json!({"properties": {"$ref": {"type": "string"}, "$defs": {"type": "string"}}});
-    assert_eq!(tree(&named), named);
+    let properties_named_like_keywords =
+        json!({"properties": {"$ref": {"type": "string"}, "$defs": {"type": "string"}}});
+    assert_eq!(tree(&properties_named_like_keywords), properties_named_like_keywords);
 }
 
 #[test]
@@ -127,19 +128,19 @@ fn a_reference_at_the_root_must_point_to_an_object_schema() {
 
 #[test]
 fn references_that_multiply_the_schemas_are_refused_quickly() {
-    for n in 1..=64 {
-        let schema = doubling(n);
+    for definitions in 1..=64 {
+        let schema = doubling_schema(definitions);
         let start = Instant::now();
         let result = admit(&schema, Root::Object);
         assert!(start.elapsed() < Duration::from_secs(1));
-        assert_eq!(result.is_ok(), n <= 9, "{n}");
+        assert_eq!(result.is_ok(), definitions <= 9, "{definitions}");
     }
-    let message = problem(&doubling(40)).to_string();
+    let message = problem(&doubling_schema(40)).to_string();
     assert!(
         message.contains("nested more than 32 levels") || message.contains("more than 2000 schemas"),
         "{message}"
     );
-    let message = problem(&doubling(20)).to_string();
+    let message = problem(&doubling_schema(20)).to_string();
     assert!(
         message.contains("more than 2000 schemas when each `$ref` is replaced"),
         "{message}"
@@ -147,12 +148,12 @@ fn references_that_multiply_the_schemas_are_refused_quickly() {
     assert!(message.contains("the last one `#/$defs/d"), "{message}");
 }
 
-/// Returns a schema with a chain of `levels` definitions, each with `n` properties that refer to the next definition.
-fn fan(n: usize, levels: usize) -> Value {
+/// Returns a schema with a chain of `levels` definitions, each with `properties` properties that refer to the next definition.
+fn fan_schema(properties: usize, levels: usize) -> Value {
     let level = |i: usize| {
         let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
-        let properties: Map<_, _> = (0..n).map(|p| (format!("p{p}"), next.clone())).collect();
-        (format!("d{i}"), json!({"type": "object", "properties": properties}))
+        let references: Map<_, _> = (0..properties).map(|p| (format!("p{p}"), next.clone())).collect();
+        (format!("d{i}"), json!({"type": "object", "properties": references}))
     };
     let mut defs: Map<_, _> = (0..levels).map(level).collect();
     defs.insert(format!("d{levels}"), json!({"type": "string"}));
@@ -161,7 +162,7 @@ fn fan(n: usize, levels: usize) -> Value {
 
 #[test]
 fn properties_that_refer_to_one_definition_are_counted_each_time() {
-    for (n, levels, admitted) in [
+    for (properties, levels, admitted) in [
         (20, 1, true),
         (20, 2, true),
         (20, 3, false),
@@ -169,32 +170,37 @@ fn properties_that_refer_to_one_definition_are_counted_each_time() {
         (40, 4, false),
         (45, 2, false),
     ] {
-        assert_eq!(admit(&fan(n, levels), Root::Object).is_ok(), admitted, "{n} {levels}");
+        assert_eq!(
+            admit(&fan_schema(properties, levels), Root::Object).is_ok(),
+            admitted,
+            "{properties} {levels}"
+        );
     }
 }
 
 #[test]
 fn copies_of_a_definition_are_bounded_in_bytes() {
     let long = "x".repeat(4_000);
-    let copies = |n: usize| {
-        let refer = json!({"$ref": "#/$defs/d"});
-        let properties: Map<_, _> = (0..n).map(|p| (format!("p{p}"), refer.clone())).collect();
+    let schema_with_copies = |copies: usize| {
+        let reference = json!({"$ref": "#/$defs/d"});
+        let properties: Map<_, _> = (0..copies).map(|p| (format!("p{p}"), reference.clone())).collect();
         json!({"type": "object", "properties": properties, "$defs": {"d": {"description": long}}})
     };
-    assert!(admit(&copies(15), Root::Object).is_ok());
-    for n in [17, 100, 600] {
-        assert!(matches!(problem(&copies(n)), SchemaProblem::TreeTooLong(_)), "{n}");
+    assert!(admit(&schema_with_copies(15), Root::Object).is_ok());
+    for copies in [17, 100, 600] {
+        let refused = problem(&schema_with_copies(copies));
+        assert!(matches!(refused, SchemaProblem::TreeTooLong(_)), "{copies}");
     }
 }
 
 #[test]
 fn long_chains_of_references_are_refused() {
-    assert!(CompiledSchema::new(&chain(60), Root::Object).is_ok());
-    assert_eq!(problem(&chain(70)), SchemaProblem::TooManyReferences);
-    assert_eq!(problem(&chain(600)), SchemaProblem::TooManyReferences);
+    assert!(CompiledSchema::new(&chain_schema(60), Root::Object).is_ok());
+    assert_eq!(problem(&chain_schema(70)), SchemaProblem::TooManyReferences);
+    assert_eq!(problem(&chain_schema(600)), SchemaProblem::TooManyReferences);
     // A compiler that follows 20,000 references recursively aborts the process. Admission refuses them as too many values.
     let start = Instant::now();
-    assert_eq!(problem(&chain(20_000)), SchemaProblem::TooManyNodes);
+    assert_eq!(problem(&chain_schema(20_000)), SchemaProblem::TooManyNodes);
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 
@@ -417,29 +423,41 @@ fn only_small_linear_patterns_are_admitted() {
     assert!(CompiledSchema::new(&object_schema("pattern", json!("(x+x+)+y")), Root::Object).is_ok());
 }
 
-/// Returns a schema with one pattern that is reached by `n` by `n` paths.
-fn pattern_under(n: usize) -> Value {
-    let refer = |to: &str| -> Map<_, _> { (0..n).map(|p| (format!("p{p}"), json!({"$ref": to}))).collect() };
+/// Returns a schema with `n` properties, each of which has `n` properties with the same pattern.
+fn schema_repeating_a_pattern(n: usize) -> Value {
+    let references =
+        |target: &str| -> Map<_, _> { (0..n).map(|p| (format!("p{p}"), json!({"$ref": target}))).collect() };
     json!({
         "type": "object",
-        "properties": refer("#/$defs/inner"),
-        "$defs": {"inner": {"properties": refer("#/$defs/text")}, "text": {"pattern": "(a|b)*a(a|b){50}c"}},
+        "properties": references("#/$defs/inner"),
+        "$defs": {"inner": {"properties": references("#/$defs/text")}, "text": {"pattern": "(a|b)*a(a|b){50}c"}},
     })
 }
 
 #[test]
-fn a_pattern_counts_on_every_path() {
-    assert!(admit(&pattern_under(8), Root::Object).is_ok());
+fn a_pattern_counts_for_each_path_to_it() {
+    assert!(admit(&schema_repeating_a_pattern(8), Root::Object).is_ok());
     for n in [9, 30, 65] {
-        assert_eq!(problem(&pattern_under(n)), SchemaProblem::TooManyPatterns, "{n}");
+        assert_eq!(
+            problem(&schema_repeating_a_pattern(n)),
+            SchemaProblem::TooManyPatterns,
+            "{n}"
+        );
     }
 }
 
 #[test]
 fn the_programs_of_all_patterns_are_bounded_together() {
-    let heavy = |n: usize| -> Map<_, _> { (0..n).map(|i| (format!("(a|b){{2000}}x{i}"), json!({}))).collect() };
-    assert!(admit(&object_schema("patternProperties", json!(heavy(1))), Root::Object).is_ok());
-    let message = problem(&object_schema("patternProperties", json!(heavy(60)))).to_string();
+    let heavy_patterns =
+        |n: usize| -> Map<_, _> { (0..n).map(|i| (format!("(a|b){{2000}}x{i}"), json!({}))).collect() };
+    assert!(
+        admit(
+            &object_schema("patternProperties", json!(heavy_patterns(1))),
+            Root::Object
+        )
+        .is_ok()
+    );
+    let message = problem(&object_schema("patternProperties", json!(heavy_patterns(60)))).to_string();
     assert!(message.contains("must compile to at most 524288 bytes"), "{message}");
 }
 
@@ -455,7 +473,8 @@ fn check(schema: &Value, value: &Value) -> Result<(), String> {
     result
 }
 
-fn nested(levels: usize, leaf: Value) -> Value {
+/// Returns `leaf` inside `levels` objects.
+fn nested_objects(levels: usize, leaf: Value) -> Value {
     (0..levels).fold(leaf, |inner, _| json!({ "x": inner }))
 }
 
@@ -465,8 +484,8 @@ fn the_cost_grows_with_the_number_of_schemas_and_of_values() {
     let shape = |nodes: usize| Shape { nodes, text_bytes: 0 };
     for n in [10, 100, 900] {
         let cost = schema(n).cost;
-        // Each schema in `allOf` costs two tries: one for itself and one for the number that is compared. The two outer ones cost
-        // one each.
+        // Each schema in `allOf` costs two tries: one for itself and one for the number that is compared. The schema with `items`
+        // and the schema of the items cost one try each.
         assert_eq!(cost.work(&shape(1_000)), 1_000 * 2 * (u64::try_from(n).unwrap() + 1));
     }
     assert!(schema(90).cost.allows(&shape(50_000)) && !schema(900).cost.allows(&shape(50_000)));
@@ -494,8 +513,8 @@ fn the_deepest_tree_stays_within_the_stack() {
     for _ in 1..MAX_DEPTH {
         schema = json!({"properties": {"x": schema}});
     }
-    assert_eq!(check(&schema, &nested(MAX_DEPTH - 1, json!(1))), Ok(()));
-    assert!(check(&schema, &nested(MAX_DEPTH - 1, json!(2))).is_err());
+    assert_eq!(check(&schema, &nested_objects(MAX_DEPTH - 1, json!(1))), Ok(()));
+    assert!(check(&schema, &nested_objects(MAX_DEPTH - 1, json!(2))).is_err());
 }
 
 #[test]
@@ -565,8 +584,12 @@ fn keywords_that_take_longer_than_a_comparison_cost_more() {
         ("multipleOf", json!({"items": {"multipleOf": 0.1}}), &items),
         ("propertyNames", json!({"propertyNames": {"maxLength": 9}}), &names),
     ] {
-        let times = |n: usize| work(&json!({"allOf": vec![schema.clone(); n]}), value);
-        assert!(times(1) <= MAX_WORK && times(97) > MAX_WORK, "{keyword}: {}", times(97));
+        let work_of_copies = |n: usize| work(&json!({"allOf": vec![schema.clone(); n]}), value);
+        let (work_of_one, work_of_many) = (work_of_copies(1), work_of_copies(97));
+        assert!(
+            work_of_one <= MAX_WORK && work_of_many > MAX_WORK,
+            "{keyword}: {work_of_many}"
+        );
     }
     let nested = (0..30).fold(json!(true), |inner, _| json!({"uniqueItems": true, "items": inner}));
     assert!(work(&nested, &items) > MAX_WORK);
@@ -574,6 +597,8 @@ fn keywords_that_take_longer_than_a_comparison_cost_more() {
 
 #[test]
 fn long_texts_of_a_schema_count_for_each_compared_value() {
+    // The text costs as much as 100 values. An array of 10,000 objects with two numbers each has about
+    // 30,000 values.
     let long = "n".repeat(3_200);
     let values = json!(vec![json!({"a": 1, "b": 2}); 10_000]);
     for schema in [
@@ -589,12 +614,12 @@ fn long_texts_of_a_schema_count_for_each_compared_value() {
 #[test]
 fn a_pattern_has_a_cost_even_on_an_empty_text() {
     let schema = json!({"items": {"pattern": "(a?){1500}b"}});
-    let empty = |n: usize| work(&schema, &json!(vec![""; n]));
-    assert!(empty(100) <= MAX_WORK && empty(49_000) > MAX_WORK);
+    let work_on_empty_texts = |texts: usize| work(&schema, &json!(vec![""; texts]));
+    assert!(work_on_empty_texts(100) <= MAX_WORK && work_on_empty_texts(49_000) > MAX_WORK);
 }
 
 #[test]
-fn the_text_that_a_pattern_may_be_matched_against_depends_on_its_program_size() {
+fn a_pattern_with_a_large_program_may_be_matched_only_against_a_short_text() {
     let heavy = json!({"pattern": "(a|b)*a(a|b){1500}c"});
     assert!(work(&heavy, &json!("ab".repeat(50))) <= MAX_WORK);
     assert!(work(&heavy, &json!("ab".repeat(2_000))) > MAX_WORK);
@@ -608,12 +633,12 @@ fn the_text_that_a_pattern_may_be_matched_against_depends_on_its_program_size() 
 
 #[test]
 fn violations_are_listed_only_if_their_paths_are_short_enough() {
-    let under = |name: usize, items: usize| {
-        let value = json!({"n".repeat(name): vec![1; items]});
+    let violations_under = |name_bytes: usize, items: usize| {
+        let value = json!({"n".repeat(name_bytes): vec![1; items]});
         check(&json!({"additionalProperties": {"items": false}}), &value).unwrap_err()
     };
-    assert!(under(10, 5_000).contains("must be absent"));
-    assert!(under(100_000, 5_000).contains("too large to say where"));
+    assert!(violations_under(10, 5_000).contains("must be absent"));
+    assert!(violations_under(100_000, 5_000).contains("too large to say where"));
 }
 
 #[test]
@@ -626,10 +651,10 @@ fn the_list_of_violations_is_bounded_in_bytes() {
 
 #[test]
 fn the_path_to_a_schema_is_bounded_in_bytes() {
-    let deep = |name: usize| {
+    let deep = |name_bytes: usize| {
         (0..20).fold(
             json!({"type": "string"}),
-            |inner, _| json!({"properties": {"n".repeat(name): inner}}),
+            |inner, _| json!({"properties": {"n".repeat(name_bytes): inner}}),
         )
     };
     assert!(admit(&deep(100), Root::Any).is_ok());
@@ -640,10 +665,11 @@ fn the_path_to_a_schema_is_bounded_in_bytes() {
 }
 
 #[test]
-fn unique_items_that_collide_in_the_library_are_checked_quickly() {
+fn unique_items_that_jsonschema_hashes_alike_are_checked_quickly() {
     let schema = json!({"type": "array", "uniqueItems": true});
     for n in [500, 1_000, 2_000] {
-        // The library hashes a number as a float and an array as its items, so it compares each of these with all others.
+        // The crate `jsonschema` hashes a number as a float and an array as its items, so it compares each of these items with
+        // all others.
         let number = |i: u64| json!((1 << 63) + i);
         let wrapped = |i: u64| {
             [
@@ -694,7 +720,7 @@ fn a_long_text_for_an_expensive_pattern_is_refused() {
 }
 
 /// Generates values that look like schemas.
-fn schemas() -> impl Strategy<Value = Value> {
+fn any_schema_like_value() -> impl Strategy<Value = Value> {
     let reference = prop_oneof![
         Just("#/$defs/a"),
         Just("#/$defs/b"),
@@ -756,7 +782,7 @@ proptest! {
 
     #[test]
     fn admission_and_validation_are_bounded_and_never_panic(
-        a in schemas(), b in schemas(), c in schemas(), depth in 0usize..30,
+        a in any_schema_like_value(), b in any_schema_like_value(), c in any_schema_like_value(), depth in 0usize..30,
     ) {
         let schema = json!({
             "type": "object",
@@ -765,7 +791,7 @@ proptest! {
         });
         let start = Instant::now();
         if let Ok(compiled) = CompiledSchema::new(&schema, Root::Object) {
-            let value = json!({"a": nested(depth, json!(["a", 1, {}])), "x": {"a": {"b": 1}}});
+            let value = json!({"a": nested_objects(depth, json!(["a", 1, {}])), "x": {"a": {"b": 1}}});
             let shape = Shape::measure(&value, 64, 1_000).unwrap();
             if let Err(violations) = compiled.check(&value, &shape, "input") {
                 prop_assert!(violations.to_string().len() < 100_000);

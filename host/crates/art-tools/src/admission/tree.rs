@@ -5,7 +5,7 @@ use art_core::text::truncate;
 use serde_json::Value;
 
 use super::keywords::{
-    AppliesTo, Form, extra_tries, is_assertion, is_refused, is_tried_twice, is_unevaluated, subschemas,
+    AppliesTo, KeywordValue, extra_tries, is_assertion, is_refused, is_tried_twice, is_unevaluated, subschemas,
 };
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
@@ -13,6 +13,8 @@ use super::weight::Weight;
 use super::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES};
 use crate::shape::{Shape, text_len, text_units};
 
+/// Number of bytes of the quotes, the colon and the comma of a property in compact JSON text.
+const PROPERTY_SYNTAX_BYTES: usize = 4;
 /// Maximum length of a pointer or a reference in a message, in characters. The tool chooses the names in them.
 const MAX_SHOWN_CHARS: usize = 200;
 
@@ -124,6 +126,7 @@ impl<'s> Dereferencer<'s> {
         if matches!(keyword, "$ref" | "$defs" | "definitions") {
             return Ok(());
         }
+        // The root has depth 1. The target of a reference at the root has that depth too, but is not the root.
         let is_root = below.depth == 2 && self.references.is_empty();
         if is_refused(keyword) || (matches!(keyword, "$id" | "$schema") && !is_root) {
             return Err(SchemaProblem::RefusedKeyword {
@@ -131,16 +134,16 @@ impl<'s> Dereferencer<'s> {
                 keyword: truncate(keyword, MAX_SHOWN_CHARS),
             });
         }
-        self.spend(keyword.len() + 4)?;
+        self.spend_bytes(keyword.len() + PROPERTY_SYNTAX_BYTES)?;
         if is_tried_twice(keyword) {
             node.weight.set_tried_twice();
         }
         node.weight.add_tries(extra_tries(keyword));
         let value = match (subschemas(keyword), value) {
-            (Some((Form::One, applies_to)), _) => {
+            (Some((KeywordValue::Schema, applies_to)), _) => {
                 self.dereference_subschema(node, applies_to, [keyword, ""], value, below)?
             }
-            (Some((Form::List, applies_to)), Value::Array(schemas)) => {
+            (Some((KeywordValue::List, applies_to)), Value::Array(schemas)) => {
                 let mut items = Vec::with_capacity(schemas.len());
                 for (index, schema) in schemas.iter().enumerate() {
                     let index = index.to_string();
@@ -148,7 +151,7 @@ impl<'s> Dereferencer<'s> {
                 }
                 Value::Array(items)
             }
-            (Some((Form::Map, applies_to)), Value::Object(schemas)) => {
+            (Some((KeywordValue::Map, applies_to)), Value::Object(schemas)) => {
                 self.dereference_map(node, keyword, applies_to, schemas, below)?
             }
             // The meta-schema later refuses a keyword whose value has the wrong form.
@@ -169,7 +172,7 @@ impl<'s> Dereferencer<'s> {
     ) -> Result<Value, SchemaProblem> {
         let mut members = JsonObject::new();
         for (name, schema) in schemas {
-            self.spend(name.len() + 4)?;
+            self.spend_bytes(name.len() + PROPERTY_SYNTAX_BYTES)?;
             node.weight.add_tries(text_units(name.len()));
             if keyword == "patternProperties" {
                 node.weight.add_pattern(self.patterns.add(name, &self.pointer)?);
@@ -184,8 +187,8 @@ impl<'s> Dereferencer<'s> {
         Ok(Value::Object(members))
     }
 
-    /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and, if the keyword
-    /// contains several schemas, the name or index of this one.
+    /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and the name or index of
+    /// this subschema, which is empty if the keyword contains only one.
     fn dereference_subschema(
         &mut self,
         node: &mut Node,
@@ -214,7 +217,7 @@ impl<'s> Dereferencer<'s> {
 
     /// Returns a copy of the value of a keyword without subschemas, and adds the cost of the keyword to `node`.
     fn copy_data(&mut self, node: &mut Node, keyword: &str, value: &'s Value) -> Result<Value, SchemaProblem> {
-        self.spend(text_len(value))?;
+        self.spend_bytes(text_len(value))?;
         if keyword == "pattern"
             && let Some(pattern) = value.as_str()
         {
@@ -266,14 +269,14 @@ impl<'s> Dereferencer<'s> {
     }
 
     /// Takes `bytes` from the budget for the text of the tree.
-    fn spend(&mut self, bytes: usize) -> Result<(), SchemaProblem> {
+    fn spend_bytes(&mut self, bytes: usize) -> Result<(), SchemaProblem> {
         let remaining = self.remaining_bytes.checked_sub(bytes);
         self.remaining_bytes = remaining.ok_or_else(|| SchemaProblem::TreeTooLong(self.last_reference()))?;
         Ok(())
     }
 
-    /// Returns the part of a message that names the innermost reference that is being replaced. It is empty if there is
-    /// none.
+    /// Returns the part of a message that names the innermost reference that is being replaced, or an empty text if no
+    /// reference is being replaced.
     fn last_reference(&self) -> String {
         match self.references.last() {
             Some(reference) => format!(", the last one `{}`", truncate(reference, MAX_SHOWN_CHARS)),
@@ -320,9 +323,9 @@ fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     while let Some(keyword) = segments.next() {
         let value = schema.as_object()?.get(&keyword)?;
         schema = match subschemas(&keyword)?.0 {
-            Form::One => value,
-            Form::List => value.as_array()?.get(segments.next()?.parse::<usize>().ok()?)?,
-            Form::Map => value.as_object()?.get(&segments.next()?)?,
+            KeywordValue::Schema => value,
+            KeywordValue::List => value.as_array()?.get(segments.next()?.parse::<usize>().ok()?)?,
+            KeywordValue::Map => value.as_object()?.get(&segments.next()?)?,
         };
     }
     (schema.is_object() || schema.is_boolean()).then_some(schema)

@@ -1,8 +1,9 @@
-//! Cost of applying a schema to one value, computed only from its tree.
+//! Weight of a schema: how much work it takes to apply it, for each unit of the size of a value. It is computed only from the
+//! tree of the schema; [`Cost`](super::Cost) combines it with the size of a value.
 
 use super::keywords::AppliesTo;
 
-/// The cost of applying a schema and all its subschemas to one value.
+/// The work of applying a schema and all its subschemas, for each unit of the size of a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weight {
     /// Number of tries: one for each schema, plus the size of the keyword values with which a value is compared.
@@ -13,9 +14,10 @@ pub(super) struct Weight {
     pub(super) tried_twice_depth: u64,
     /// True if this schema itself has such a keyword.
     tried_twice: bool,
-    /// Tries that one `unevaluated*` repeats to find out which parts the schemas for the same value evaluated.
+    /// Tries that each `unevaluated*` keyword of this schema makes again, to find out which parts of the value the
+    /// other keywords evaluated.
     repeated_tries: u64,
-    /// Weight of the patterns that one `unevaluated*` matches again.
+    /// Weight of the patterns that each `unevaluated*` keyword of this schema matches again.
     repeated_patterns: u64,
 }
 

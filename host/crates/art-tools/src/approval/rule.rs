@@ -1,4 +1,4 @@
-//! One rule of the operator.
+//! One rule of the operator: its conditions, and what happens to a call that meets them.
 
 use std::collections::BTreeMap;
 
@@ -103,14 +103,14 @@ impl ApprovalRule {
                 .all(|(pointer, glob)| self.matches_argument(arguments.pointer(&pointer.0), glob))
     }
 
-    /// Returns whether an argument matches a pattern. A missing argument, an array and an object match if the rule asks or refuses, but
-    /// a missing argument never does with `skip_missing`.
+    /// Returns whether an argument matches a pattern. A missing argument, an array and an object match if the rule asks or
+    /// refuses, but a missing argument never does with `skip_missing`.
     fn matches_argument(&self, argument: Option<&Value>, glob: &Glob) -> bool {
-        let matches_unknown = self.action != ApprovalAction::Allow;
+        let matches_incomparable = self.action != ApprovalAction::Allow;
         match argument.map(scalar_text) {
             Some(Some(text)) => glob.matches(&text),
-            Some(None) => matches_unknown,
-            None => matches_unknown && !self.skip_missing,
+            Some(None) => matches_incomparable,
+            None => matches_incomparable && !self.skip_missing,
         }
     }
 

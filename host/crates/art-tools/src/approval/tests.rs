@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::testing::schema;
 
-fn policy(policy: Value) -> ApprovalPolicy {
-    serde_json::from_value(policy).unwrap()
+fn policy(settings: Value) -> ApprovalPolicy {
+    serde_json::from_value(settings).unwrap()
 }
 
 /// Returns a policy that has these rules and ignores declared risks.
@@ -14,6 +14,7 @@ fn policy_of_rules(rules: impl Into<Value>) -> ApprovalPolicy {
     policy(json!({"ask_from": "never", "rule": rules.into()}))
 }
 
+/// Returns the declaration of a tool with these settings for questions to a person.
 fn tool(name: &str, config: Value) -> ToolSchema {
     let mut schema = schema(name);
     schema.blocking_config = serde_json::from_value::<Option<BlockingToolConfig>>(config).unwrap();
@@ -29,7 +30,7 @@ fn outcome(policy: &ApprovalPolicy, schema: &ToolSchema, arguments: impl Into<Va
     }
 }
 
-fn file() -> ToolSchema {
+fn file_tool() -> ToolSchema {
     tool("file_write", json!({"riskLevel": "medium", "category": "disk"}))
 }
 
@@ -84,7 +85,11 @@ fn the_first_rule_that_matches_decides() {
         {"action": "ask", "tool": "file_*"},
     ]));
     for (path, expected) in [("/tmp/a", "run"), ("/etc/passwd", "refuse"), ("/home/a", "ask")] {
-        assert_eq!(outcome(&policy, &file(), json!({"path": path})), expected, "{path}");
+        assert_eq!(
+            outcome(&policy, &file_tool(), json!({"path": path})),
+            expected,
+            "{path}"
+        );
     }
     assert_eq!(
         outcome(&policy, &tool("clock", json!(null)), json!({"path": "/etc/passwd"})),
@@ -112,25 +117,26 @@ fn a_rule_matches_only_if_all_of_its_conditions_do() {
     });
     let arguments = json!({"path": "a", "mode": 7});
     assert_eq!(
-        outcome(&policy_of_rules(json!([all])), &file(), arguments.clone()),
+        outcome(&policy_of_rules(json!([all])), &file_tool(), arguments.clone()),
         "ask"
     );
-    for (name, other) in [
+    // Each of these conditions does not hold for the call.
+    for (condition, value) in [
         ("tool", json!("file-?")),
         ("risk", json!("high")),
         ("category", json!("net")),
         ("arguments", json!({"/path": "b"})),
     ] {
         let mut rule = all.clone();
-        rule[name] = other;
+        rule[condition] = value;
         assert_eq!(
-            outcome(&policy_of_rules(json!([rule])), &file(), arguments.clone()),
+            outcome(&policy_of_rules(json!([rule])), &file_tool(), arguments.clone()),
             "run",
-            "{name}"
+            "{condition}"
         );
     }
     assert_eq!(
-        outcome(&policy_of_rules(json!([{"action": "refuse"}])), &file(), json!({})),
+        outcome(&policy_of_rules(json!([{"action": "refuse"}])), &file_tool(), json!({})),
         "refuse"
     );
 }
@@ -157,21 +163,24 @@ fn arguments_that_cannot_be_compared_match_an_ask_rule_but_not_an_allow_rule() {
     };
     for arguments in [json!({}), json!({"path": ["/tmp"]}), json!({"path": {}}), json!([])] {
         assert_eq!(
-            outcome(&policy_with("allow"), &file(), arguments.clone()),
+            outcome(&policy_with("allow"), &file_tool(), arguments.clone()),
             "refuse",
             "{arguments}"
         );
         assert_eq!(
-            outcome(&policy_with("ask"), &file(), arguments.clone()),
+            outcome(&policy_with("ask"), &file_tool(), arguments.clone()),
             "ask",
             "{arguments}"
         );
     }
     assert_eq!(
-        outcome(&policy_with("allow"), &file(), json!({"path": "/etc/a"})),
+        outcome(&policy_with("allow"), &file_tool(), json!({"path": "/etc/a"})),
         "run"
     );
-    assert_eq!(outcome(&policy_with("ask"), &file(), json!({"path": "/tmp"})), "refuse");
+    assert_eq!(
+        outcome(&policy_with("ask"), &file_tool(), json!({"path": "/tmp"})),
+        "refuse"
+    );
 }
 
 #[test]
@@ -179,11 +188,20 @@ fn skip_missing_skips_an_absent_argument_but_not_one_that_is_a_list() {
     let policy_with = |action: &str| {
         policy_of_rules(json!([{"action": action, "arguments": {"/sudo": "true"}, "skip_missing": true}]))
     };
-    for name in ["ask", "refuse"] {
-        assert_eq!(outcome(&policy_with(name), &file(), json!({})), "run");
-        assert_eq!(outcome(&policy_with(name), &file(), json!({"sudo": false})), "run");
-        assert_eq!(outcome(&policy_with(name), &file(), json!({"sudo": true})), name);
-        assert_eq!(outcome(&policy_with(name), &file(), json!({"sudo": [true]})), name);
+    for action in ["ask", "refuse"] {
+        assert_eq!(outcome(&policy_with(action), &file_tool(), json!({})), "run");
+        assert_eq!(
+            outcome(&policy_with(action), &file_tool(), json!({"sudo": false})),
+            "run"
+        );
+        assert_eq!(
+            outcome(&policy_with(action), &file_tool(), json!({"sudo": true})),
+            action
+        );
+        assert_eq!(
+            outcome(&policy_with(action), &file_tool(), json!({"sudo": [true]})),
+            action
+        );
     }
 }
 
@@ -193,10 +211,10 @@ fn equal_numbers_match_the_same_pattern_however_they_are_written() {
     for amount in ["10", "10.0", "1e1", "\"10\""] {
         let arguments: Value =
             serde_json::from_str(&format!("{{\"options\": [{{\"amount/day\": {amount}}}]}}")).unwrap();
-        assert_eq!(outcome(&policy, &file(), arguments), "refuse", "{amount}");
+        assert_eq!(outcome(&policy, &file_tool(), arguments), "refuse", "{amount}");
     }
     assert_eq!(
-        outcome(&policy, &file(), json!({"options": [{"amount/day": 11}]})),
+        outcome(&policy, &file_tool(), json!({"options": [{"amount/day": 11}]})),
         "run"
     );
 }
@@ -274,8 +292,8 @@ fn a_policy_can_be_written_in_toml() {
     "#;
     let policy: ApprovalPolicy = toml::from_str(text).unwrap();
     assert_eq!(policy.ask_from, Some(RiskLevel::Medium));
-    assert_eq!(outcome(&policy, &file(), json!({"path": "/tmp/a"})), "run");
-    assert_eq!(outcome(&policy, &file(), json!({"path": "/home"})), "refuse");
+    assert_eq!(outcome(&policy, &file_tool(), json!({"path": "/tmp/a"})), "run");
+    assert_eq!(outcome(&policy, &file_tool(), json!({"path": "/home"})), "refuse");
     assert!(toml::from_str::<ApprovalPolicy>("[[rule]]\naction = \"ask\"\ntolo = \"x\"").is_err());
 }
 
@@ -287,6 +305,6 @@ proptest! {
             {"action": "ask", "arguments": {"/a/0": pattern}},
             {"action": "refuse"},
         ]}));
-        prop_assert_eq!(policy.verdict(&file(), &arguments), policy.verdict(&file(), &arguments));
+        prop_assert_eq!(policy.verdict(&file_tool(), &arguments), policy.verdict(&file_tool(), &arguments));
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn admit(mut form: FeedbackSchema) -> Result<FeedbackSchema, FormProb
     // The values of the options are bounded, so only a schema of the tool could fail here.
     CompiledSchema::new(&answer_schema(&form), Root::Any).map_err(FormProblem::CustomSchema)?;
     if form.input_type == InputType::Confirm {
-        // A confirmation has no answer, so a default one has no meaning.
+        // A confirmation has no answer, so a default answer has no meaning.
         form.default_value = None;
     }
     if let Some(default) = &form.default_value {
@@ -147,9 +147,13 @@ fn check_rules(form: &FeedbackSchema, rules: &InputValidation) -> Result<(), For
         rules.max_selections,
     )?;
     match form.input_type {
-        InputType::Number => check_bounds(rules, number, "a number"),
-        InputType::Date => check_bounds(rules, |bound| date::date(text(bound)?), date::DATE),
-        InputType::Datetime => check_bounds(rules, |bound| date::date_time(text(bound)?), date::DATE_TIME),
+        InputType::Number => check_bounds(rules, number_bound, "a number"),
+        InputType::Date => check_bounds(rules, |bound| date::parse_date(text_bound(bound)?), date::EXPECTED_DATE),
+        InputType::Datetime => check_bounds(
+            rules,
+            |bound| date::parse_date_time(text_bound(bound)?),
+            date::EXPECTED_DATE_TIME,
+        ),
         InputType::Multiselect => {
             let enabled = form.options.iter().filter(|option| !option.disabled).count();
             match rules.min_selections.is_some_and(|min| min > enabled as u64) {
@@ -185,14 +189,14 @@ fn check_range<T: PartialOrd>(
     }
 }
 
-fn number(bound: &Bound) -> Option<f64> {
+fn number_bound(bound: &Bound) -> Option<f64> {
     match bound {
         Bound::Number(number) => number.as_f64(),
         Bound::Text(_) => None,
     }
 }
 
-fn text(bound: &Bound) -> Option<&str> {
+fn text_bound(bound: &Bound) -> Option<&str> {
     match bound {
         Bound::Text(text) => Some(text),
         Bound::Number(_) => None,

@@ -1,4 +1,4 @@
-//! Checks answers against forms (C11, C14).
+//! Checks the answer of a person against the form of the question: its type (C11), and rules such as lengths and bounds (C14).
 
 use art_core::hitl::{Bound, FeedbackSchema, InputType, InputValidation};
 use art_core::text::truncate;
@@ -29,11 +29,14 @@ pub fn answer_schema(form: &FeedbackSchema) -> Value {
         ),
         InputType::Number => with_keywords(
             json!({"type": "number"}),
-            [("minimum", number(rules.min)), ("maximum", number(rules.max))],
+            [
+                ("minimum", number_bound(rules.min)),
+                ("maximum", number_bound(rules.max)),
+            ],
         ),
-        InputType::Select => options(form),
+        InputType::Select => option_schema(form),
         InputType::Multiselect => with_keywords(
-            json!({"type": "array", "items": options(form), "uniqueItems": true}),
+            json!({"type": "array", "items": option_schema(form), "uniqueItems": true}),
             [
                 ("minItems", rules.min_selections.map(Value::from)),
                 ("maxItems", rules.max_selections.map(Value::from)),
@@ -47,18 +50,20 @@ pub fn answer_schema(form: &FeedbackSchema) -> Value {
 }
 
 /// Returns a schema for the values of the options that can be chosen.
-fn options(form: &FeedbackSchema) -> Value {
+fn option_schema(form: &FeedbackSchema) -> Value {
     let enabled = form.options.iter().filter(|option| !option.disabled);
     json!({"enum": enabled.map(|option| option.value.clone()).collect::<Vec<_>>()})
 }
 
-fn number(bound: Option<Bound>) -> Option<Value> {
+/// Returns a bound that is a number.
+fn number_bound(bound: Option<Bound>) -> Option<Value> {
     match bound {
         Some(Bound::Number(number)) => Some(Value::Number(number)),
         Some(Bound::Text(_)) | None => None,
     }
 }
 
+/// Returns a schema with those of the keywords that have a value.
 fn with_keywords<const N: usize>(schema: Value, keywords: [(&str, Option<Value>); N]) -> Value {
     let mut members = match schema {
         Value::Object(members) => members,
@@ -71,7 +76,7 @@ fn with_keywords<const N: usize>(schema: Value, keywords: [(&str, Option<Value>)
     Value::Object(members)
 }
 
-/// Returns whether an approval needs an answer. It does, unless the form is a confirmation or makes the answer optional.
+/// Returns whether an approval needs an answer. It needs one unless the form is a confirmation or makes the answer optional.
 pub(super) fn is_required(form: &FeedbackSchema) -> bool {
     let required = form.validation.as_ref().and_then(|rules| rules.required);
     form.input_type != InputType::Confirm && required.unwrap_or(true)
@@ -99,7 +104,7 @@ pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, root: &str) ->
         (Ok(()), _) => {}
         // Also check the pattern, so that the person hears of all problems at once.
         (Err(found), Value::String(_)) if form.input_type == InputType::Text => violations.append(found, root),
-        (Err(found), _) => return Err(found.under(root)),
+        (Err(found), _) => return Err(found.with_root(root)),
     }
     check_content(form, answer, root, &mut violations);
     match violations.is_empty() {
@@ -125,15 +130,23 @@ fn measure(form: &FeedbackSchema, answer: &Value, root: &str) -> Result<Shape, V
     }
 }
 
-/// Checks what the schema of the answer cannot say. The answer is valid under that schema, or a text of a wrong length.
+/// Checks what the schema of the answer cannot say. The schema has been checked before: the answer is valid under it, or is a
+/// text of a wrong length.
 fn check_content(form: &FeedbackSchema, answer: &Value, root: &str, violations: &mut Violations) {
-    let none = InputValidation::default();
-    let rules = form.validation.as_ref().unwrap_or(&none);
+    let no_rules = InputValidation::default();
+    let rules = form.validation.as_ref().unwrap_or(&no_rules);
     let text = answer.as_str().unwrap_or_default();
     match form.input_type {
         InputType::Text => check_pattern(rules, text, root, violations),
-        InputType::Date => check_time(rules, text, date::date, date::DATE, root, violations),
-        InputType::Datetime => check_time(rules, text, date::date_time, date::DATE_TIME, root, violations),
+        InputType::Date => check_time(rules, text, date::parse_date, date::EXPECTED_DATE, root, violations),
+        InputType::Datetime => check_time(
+            rules,
+            text,
+            date::parse_date_time,
+            date::EXPECTED_DATE_TIME,
+            root,
+            violations,
+        ),
         InputType::File => {
             for problem in file::problems(answer) {
                 violations.add(|| format!("{root}/{problem}"));

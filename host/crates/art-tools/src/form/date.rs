@@ -1,17 +1,17 @@
-//! Dates and times as in RFC 3339.
+//! Parses dates and times as in RFC 3339.
 
 use std::ops::Range;
 
 use jiff::SignedDuration;
 use jiff::civil::{self, Date, DateTime};
 
-/// Description of a valid date, for messages.
-pub(super) const DATE: &str = "a date such as 2026-01-31";
-/// Description of a valid date and time, for messages.
-pub(super) const DATE_TIME: &str = "a date and time such as 2026-01-31T14:30:00+01:00";
+/// What an answer must be that is a date, for messages.
+pub(super) const EXPECTED_DATE: &str = "a date such as 2026-01-31";
+/// What an answer must be that is a date and time, for messages.
+pub(super) const EXPECTED_DATE_TIME: &str = "a date and time such as 2026-01-31T14:30:00+01:00";
 
-/// Parses a `full-date`. Returns `None` if the text has another form or is no day of the calendar.
-pub(super) fn date(text: &str) -> Option<Date> {
+/// Parses a `full-date` such as `2026-01-31`. Returns `None` if the text has another form or is no day of the calendar.
+pub(super) fn parse_date(text: &str) -> Option<Date> {
     let is_date = matches_template(text, "0000-00-00");
     let number = |range: Range<usize>| text.get(range)?.parse::<i8>().ok();
     let year = text.get(..4).filter(|_| is_date)?.parse().ok()?;
@@ -20,18 +20,19 @@ pub(super) fn date(text: &str) -> Option<Date> {
 
 /// Parses a `date-time` and returns its instant, as the time since the beginning of 1970 in UTC. The fraction of a second may
 /// have up to nine digits. A leap second is refused, because most programs cannot read it.
-pub(super) fn date_time(text: &str) -> Option<SignedDuration> {
-    let (day, rest) = (date(text.get(..10)?)?, text.get(10..)?);
+pub(super) fn parse_date_time(text: &str) -> Option<SignedDuration> {
+    let (day, rest) = (parse_date(text.get(..10)?)?, text.get(10..)?);
     let rest = rest.strip_prefix(['T', 't'])?;
     let (clock, rest) = (rest.get(..8)?, rest.get(8..)?);
-    let (nanoseconds, zone) = fraction(rest)?;
-    let at = day.to_datetime(time(clock, nanoseconds)?);
-    Some(at.duration_since(EPOCH) - offset(zone)?)
+    let (nanoseconds, zone) = split_fraction(rest)?;
+    let local_time = day.to_datetime(parse_clock(clock, nanoseconds)?);
+    Some(local_time.duration_since(EPOCH) - parse_offset(zone)?)
 }
 
 const EPOCH: DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
-fn time(text: &str, nanoseconds: i32) -> Option<civil::Time> {
+/// Parses a time of day such as `14:30:00`, to which `nanoseconds` are added.
+fn parse_clock(text: &str, nanoseconds: i32) -> Option<civil::Time> {
     if !matches_template(text, "00:00:00") {
         return None;
     }
@@ -40,7 +41,7 @@ fn time(text: &str, nanoseconds: i32) -> Option<civil::Time> {
 }
 
 /// Returns the fraction of a second in nanoseconds, and the zone, which is the rest of the text.
-fn fraction(text: &str) -> Option<(i32, &str)> {
+fn split_fraction(text: &str) -> Option<(i32, &str)> {
     let Some(text) = text.strip_prefix('.') else {
         return Some((0, text));
     };
@@ -53,7 +54,7 @@ fn fraction(text: &str) -> Option<(i32, &str)> {
 }
 
 /// Returns how far a zone is ahead of UTC.
-fn offset(zone: &str) -> Option<SignedDuration> {
+fn parse_offset(zone: &str) -> Option<SignedDuration> {
     if matches!(zone, "Z" | "z") {
         return Some(SignedDuration::ZERO);
     }
@@ -62,7 +63,7 @@ fn offset(zone: &str) -> Option<SignedDuration> {
         "-" => -1,
         _ => return None,
     };
-    let clock = time(&format!("{}:00", zone.get(1..)?), 0)?;
+    let clock = parse_clock(&format!("{}:00", zone.get(1..)?), 0)?;
     let minutes = i64::from(clock.hour()) * 60 + i64::from(clock.minute());
     Some(SignedDuration::from_mins(sign * minutes))
 }
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn a_date_is_a_day_of_the_calendar_in_ten_characters() {
         for text in ["2026-01-31", "2024-02-29", "0000-01-01", "9999-12-31"] {
-            assert_eq!(date(text).map(|date| date.to_string()).as_deref(), Some(text));
+            assert_eq!(parse_date(text).map(|date| date.to_string()).as_deref(), Some(text));
         }
         for text in [
             "2026-02-29",
@@ -96,12 +97,12 @@ mod tests {
             "",
             "2026-01-３1",
         ] {
-            assert_eq!(date(text), None, "{text}");
+            assert_eq!(parse_date(text), None, "{text}");
         }
     }
 
     #[test]
-    fn a_time_has_seconds_and_an_offset() {
+    fn a_date_and_time_has_seconds_and_an_offset() {
         for text in [
             "2026-01-31T14:30:00Z",
             "2026-01-31t14:30:00z",
@@ -110,7 +111,7 @@ mod tests {
             "0000-01-01T00:00:00+23:59",
             "2026-01-31T14:30:00-00:00",
         ] {
-            assert!(date_time(text).is_some(), "{text}");
+            assert!(parse_date_time(text).is_some(), "{text}");
         }
         for text in [
             "2026-01-31",
@@ -128,19 +129,19 @@ mod tests {
             "2026-01-31T14:30:00+1é:0",
             "2026-01-31é",
         ] {
-            assert_eq!(date_time(text), None, "{text}");
+            assert_eq!(parse_date_time(text), None, "{text}");
         }
     }
 
     #[test]
     fn times_compare_by_their_instant() {
         assert_eq!(
-            date_time("2026-01-31T14:30:00+01:00"),
-            date_time("2026-01-31T13:30:00.000Z")
+            parse_date_time("2026-01-31T14:30:00+01:00"),
+            parse_date_time("2026-01-31T13:30:00.000Z")
         );
-        assert!(date_time("2026-01-31T00:30:00+01:00") < date_time("2026-01-31T00:00:00Z"));
+        assert!(parse_date_time("2026-01-31T00:30:00+01:00") < parse_date_time("2026-01-31T00:00:00Z"));
         assert_eq!(
-            date_time("1970-01-01T00:00:01.5Z"),
+            parse_date_time("1970-01-01T00:00:01.5Z"),
             Some(SignedDuration::from_millis(1_500))
         );
     }

@@ -19,7 +19,7 @@ pub enum Entry {
 }
 
 /// Maximum number of options that a message lists.
-const MAX_LISTED: usize = 10;
+const MAX_LISTED_OPTIONS: usize = 10;
 
 /// Converts what a person typed on a terminal into an answer to `form`. Surrounding spaces do not count, except in a text.
 ///
@@ -42,59 +42,64 @@ pub fn parse_entry(form: &FeedbackSchema, text: &str) -> Result<Entry, String> {
         ));
     }
     let line = text.trim_end_matches(['\r', '\n']);
-    let word = line.trim();
-    if word.is_empty() && (line.is_empty() || form.input_type != InputType::Text) {
+    let trimmed = line.trim();
+    if trimmed.is_empty() && (line.is_empty() || form.input_type != InputType::Text) {
         return Ok(Entry::Nothing);
     }
     match form.input_type {
         InputType::Text => return Ok(Entry::Value(line.into())),
-        InputType::File => return Ok(Entry::File(word.to_owned())),
-        InputType::Boolean => boolean(word),
-        InputType::Number => number(word),
-        InputType::Select => option(&form.options, word),
-        InputType::Multiselect => options(&form.options, word),
-        InputType::Date => time(word, |text| date::date(text).is_some(), date::DATE),
-        InputType::Datetime => date_time(word),
+        InputType::File => return Ok(Entry::File(trimmed.to_owned())),
+        InputType::Boolean => parse_boolean(trimmed),
+        InputType::Number => parse_number(trimmed),
+        InputType::Select => choose_option(&form.options, trimmed),
+        InputType::Multiselect => choose_options(&form.options, trimmed),
+        InputType::Date => check_time(trimmed, |text| date::parse_date(text).is_some(), date::EXPECTED_DATE),
+        InputType::Datetime => check_date_time(trimmed),
         InputType::Confirm => Err("nothing is asked for: only approve or reject".to_owned()),
-        InputType::Custom => custom(form.custom_schema.as_ref(), word),
+        InputType::Custom => parse_custom(form.custom_schema.as_ref(), trimmed),
     }
     .map(Entry::Value)
 }
 
-fn boolean(word: &str) -> Result<Value, String> {
-    match word.to_lowercase().as_str() {
+fn parse_boolean(entry: &str) -> Result<Value, String> {
+    match entry.to_lowercase().as_str() {
         "yes" | "y" | "true" => Ok(true.into()),
         "no" | "n" | "false" => Ok(false.into()),
         _ => Err("type `yes` or `no`".to_owned()),
     }
 }
 
-fn number(word: &str) -> Result<Value, String> {
-    let json: Option<Number> = serde_json::from_str(word).ok();
+fn parse_number(entry: &str) -> Result<Value, String> {
+    let json: Option<Number> = serde_json::from_str(entry).ok();
     // Also accept `+5` and `.5`, which are no JSON.
-    let float = || word.parse().ok().and_then(Number::from_f64);
+    let float = || entry.parse().ok().and_then(Number::from_f64);
     json.or_else(float)
         .map(Value::Number)
         .ok_or_else(|| "type a number such as 12 or 0.5".to_owned())
 }
 
-fn date_time(word: &str) -> Result<Value, String> {
-    let joined = word.replacen(' ', "T", 1);
-    time(&joined, |text| date::date_time(text).is_some(), date::DATE_TIME)
+fn check_date_time(entry: &str) -> Result<Value, String> {
+    let joined = entry.replacen(' ', "T", 1);
+    check_time(
+        &joined,
+        |text| date::parse_date_time(text).is_some(),
+        date::EXPECTED_DATE_TIME,
+    )
 }
 
-fn time(word: &str, is_valid: impl Fn(&str) -> bool, expected: &str) -> Result<Value, String> {
-    match is_valid(word) {
-        true => Ok(word.into()),
+/// Returns a date, or a date and time, unchanged if it is valid. `expected` says what to type, for the error.
+fn check_time(entry: &str, is_valid: impl Fn(&str) -> bool, expected: &str) -> Result<Value, String> {
+    match is_valid(entry) {
+        true => Ok(entry.into()),
         false => Err(format!("type {expected}")),
     }
 }
 
-fn custom(schema: Option<&Value>, word: &str) -> Result<Value, String> {
+fn parse_custom(schema: Option<&Value>, entry: &str) -> Result<Value, String> {
     let wants_text = schema.and_then(|schema| schema.get("type")) == Some(&Value::from("string"));
-    match parse::strict(word) {
+    match parse::strict(entry) {
         Ok((value, _)) if value.is_string() || !wants_text => Ok(value),
-        _ if wants_text => Ok(word.into()),
+        _ if wants_text => Ok(entry.into()),
         Ok((value, _)) => Ok(value),
         Err(error) => Err(format!(
             "this is not JSON: {error}; type a value such as {{\"name\": \"value\"}}, [1, 2] or \"text\""
@@ -102,16 +107,17 @@ fn custom(schema: Option<&Value>, word: &str) -> Result<Value, String> {
     }
 }
 
-fn options(options: &[SelectOption], line: &str) -> Result<Value, String> {
+/// Returns the values of the options that `line` lists.
+fn choose_options(options: &[SelectOption], line: &str) -> Result<Value, String> {
     // A label may contain a comma, so try the whole line first.
-    let words: Vec<_> = match option(options, line) {
+    let words: Vec<_> = match choose_option(options, line) {
         Ok(value) => return Ok(Value::Array(vec![value])),
         Err(_) if line.eq_ignore_ascii_case("none") => return Ok(Value::Array(Vec::new())),
         Err(_) => line.split(',').map(str::trim).filter(|word| !word.is_empty()).collect(),
     };
     let mut values = Vec::new();
     for word in words {
-        let value = option(options, word)?;
+        let value = choose_option(options, word)?;
         if !values.contains(&value) {
             values.push(value);
         }
@@ -119,31 +125,31 @@ fn options(options: &[SelectOption], line: &str) -> Result<Value, String> {
     Ok(Value::Array(values))
 }
 
-/// Returns the value of the option that `word` means. Fails if it means none or several.
-fn option(options: &[SelectOption], word: &str) -> Result<Value, String> {
-    if let Some(nth) = word.strip_prefix('#').and_then(|number| nth(options, number)) {
-        return enabled_value(nth);
+/// Returns the value of the option that `entry` means: by its label, its value or its number. Fails if it means none or several.
+fn choose_option(options: &[SelectOption], entry: &str) -> Result<Value, String> {
+    if let Some(numbered) = entry.strip_prefix('#').and_then(|number| nth(options, number)) {
+        return enabled_value(numbered);
     }
     let named = |is_same: fn(&str, &str) -> bool| -> Vec<_> {
-        let is_named = |option: &&SelectOption| names(option).iter().any(|name| is_same(name.trim(), word));
+        let is_named = |option: &&SelectOption| names(option).iter().any(|name| is_same(name.trim(), entry));
         options.iter().filter(is_named).collect()
     };
-    let mut candidates = named(|name, word| name == word);
+    let mut candidates = named(|name, entry| name == entry);
     if candidates.is_empty() {
-        candidates = named(|name, word| name.to_lowercase() == word.to_lowercase());
+        candidates = named(|name, entry| name.to_lowercase() == entry.to_lowercase());
     }
-    candidates.extend(nth(options, word));
+    candidates.extend(nth(options, entry));
     candidates.dedup_by(|a, b| std::ptr::eq(*a, *b));
     match candidates.as_slice() {
         [] => Err(format!(
             "no option is named `{}`: type {}",
-            shorten(word),
+            shorten(entry),
             list_options(options)
         )),
         [option] => enabled_value(option),
         _ => Err(format!(
             "`{}` may mean several options: type `#` and a number, as in {}",
-            shorten(word),
+            shorten(entry),
             list_options(options)
         )),
     }
@@ -154,12 +160,13 @@ fn names(option: &SelectOption) -> [String; 2] {
     [option.label.clone(), scalar_text(&option.value).unwrap_or_default()]
 }
 
-/// Returns the option with a number; the first one has the number 1.
+/// Returns the option with this number, counted from 1.
 fn nth<'o>(options: &'o [SelectOption], number: &str) -> Option<&'o SelectOption> {
     let number: usize = number.trim().parse().ok()?;
     options.get(number.checked_sub(1)?)
 }
 
+/// Returns the value of an option, or fails if it is disabled.
 fn enabled_value(option: &SelectOption) -> Result<Value, String> {
     match option.disabled {
         true => Err(format!(
@@ -176,8 +183,8 @@ fn list_options(options: &[SelectOption]) -> String {
     let mut texts: Vec<_> = enabled
         .map(|(index, option)| format!("#{} ({})", index + 1, shorten(&option.label)))
         .collect();
-    let more = texts.len().saturating_sub(MAX_LISTED);
-    texts.truncate(MAX_LISTED);
+    let more = texts.len().saturating_sub(MAX_LISTED_OPTIONS);
+    texts.truncate(MAX_LISTED_OPTIONS);
     match more {
         0 => texts.join(", "),
         _ => format!("{} or one of {more} more", texts.join(", ")),

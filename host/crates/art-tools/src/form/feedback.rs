@@ -1,4 +1,5 @@
-//! Checks the decision of a person against its question (C15, C21).
+//! Checks the decision of a person against its question. A decision has a time and, besides the approval, may have an answer,
+//! edited arguments and a comment (C15). The answer may be in one of several fields (C21).
 
 use art_core::JsonObject;
 use art_core::hitl::Feedback;
@@ -25,27 +26,28 @@ const MAX_METADATA_NODES: usize = 2_000;
 pub struct FeedbackErrors(pub Violations);
 
 /// Checks a decision, and returns it in a normal form: the answer is in `value`, whichever field contained it, and the arguments
-/// have their defaults. `input` is the input schema of the tool, if the tool still exists.
+/// have their defaults. `input_schema` is that of the tool, if the tool still exists.
 ///
 /// - An approval needs an answer that the form accepts; a missing answer becomes the default answer of the form. A form of the
 ///   type `confirm` has no answer, and `validation.required` can make an answer optional.
-/// - A rejection has neither an answer nor arguments: they are dropped unchecked, so that they cannot prevent it.
-/// - `modifiedArgs` are allowed if the form says so or a rule asks, and must be valid under the input schema.
+/// - A rejection has neither an answer nor arguments. They are dropped unchecked, so that a mistake in them cannot prevent it.
+/// - `modifiedArgs` are allowed if the form allows them or if a rule of the operator asks the question. They must be valid under
+///   the input schema.
 ///
 /// # Errors
 /// Fails with everything that is wrong.
 pub fn check_feedback(
     call: &SuspendedCall,
-    input: Option<&CompiledSchema>,
+    input_schema: Option<&CompiledSchema>,
     feedback: Feedback,
 ) -> Result<Feedback, FeedbackErrors> {
-    check_feedback_within(call, input, Limits::MAX.input_bytes, feedback)
+    check_feedback_with_input_limit(call, input_schema, Limits::MAX.input_bytes, feedback)
 }
 
 /// Checks a decision as [`check_feedback`] does, with the limit of the tool on its input, in bytes.
-pub(crate) fn check_feedback_within(
+pub(crate) fn check_feedback_with_input_limit(
     call: &SuspendedCall,
-    input: Option<&CompiledSchema>,
+    input_schema: Option<&CompiledSchema>,
     max_input_bytes: u64,
     mut feedback: Feedback,
 ) -> Result<Feedback, FeedbackErrors> {
@@ -60,7 +62,7 @@ pub(crate) fn check_feedback_within(
     }
     let modified = feedback.modified_args.take().filter(|_| feedback.approved);
     if let Some(arguments) = modified {
-        match check_modified_arguments(call, input, max_input_bytes, arguments) {
+        match check_modified_arguments(call, input_schema, max_input_bytes, arguments) {
             Ok(arguments) => feedback.modified_args = Some(arguments),
             Err(found) => violations.append(found, ARGUMENTS),
         }
@@ -95,8 +97,8 @@ fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &m
 
 fn check_modified_arguments(
     call: &SuspendedCall,
-    input: Option<&CompiledSchema>,
-    max_bytes: u64,
+    input_schema: Option<&CompiledSchema>,
+    max_input_bytes: u64,
     arguments: Value,
 ) -> Result<Value, Violations> {
     let is_asked_by_rule = matches!(call.cause, SuspensionCause::Rule { .. });
@@ -104,7 +106,7 @@ fn check_modified_arguments(
         let text = "must be absent: the tool does not allow to edit its arguments";
         return Err(Violations::of_root(ARGUMENTS, text));
     }
-    let Some(input) = input else {
+    let Some(input_schema) = input_schema else {
         return Err(Violations::of_root(
             ARGUMENTS,
             "cannot be checked: the tool does not exist any more",
@@ -112,7 +114,7 @@ fn check_modified_arguments(
     };
     let shape =
         Shape::of_payload(&arguments).map_err(|problem| Violations::of_root(ARGUMENTS, &format!("is {problem}")))?;
-    check_input(input, max_bytes, ARGUMENTS, arguments, shape).map(|valid| valid.arguments)
+    check_input(input_schema, max_input_bytes, ARGUMENTS, arguments, shape).map(|valid| valid.arguments)
 }
 
 fn check_comment_and_metadata(feedback: &Feedback, violations: &mut Violations) {

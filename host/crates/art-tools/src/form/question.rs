@@ -108,7 +108,7 @@ fn question(
         suspension_id: art_core::id::random(),
         call: call.clone(),
         tool_digest: tool.digest.as_deref().map(str::to_owned),
-        input: input_digest(call.arguments.to_string().as_bytes()),
+        input_digest: input_digest(call.arguments.to_string().as_bytes()),
         cause,
         form,
         details: None,

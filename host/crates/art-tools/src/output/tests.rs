@@ -8,6 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::testing::{ScriptedTool, call};
 
+/// Returns a tool whose output may have at most 1,000 bytes.
 fn tool(output_schema: Option<Value>) -> RegisteredTool {
     let mut executor = ScriptedTool::echo("tool");
     executor.schema.output_schema = output_schema.map(Into::into);
@@ -105,7 +106,7 @@ fn output_that_breaks_its_schema_is_an_error_that_lists_every_violation() {
 }
 
 #[test]
-fn the_status_never_comes_from_the_payload() {
+fn the_status_never_comes_from_the_output() {
     let output = r#"{"status":"error","error":"no","callId":"other","isError":true}"#;
     let report = report_of(&tool(None), Ending::Success(success(output)));
     assert_eq!(report.result.status, ToolStatus::Success);
@@ -121,7 +122,7 @@ fn report_with_error(error: &Value) -> ToolReport {
     report_of(&tool(None), Ending::Success(success))
 }
 
-// A87, C81: an error in the metadata of a success.
+// A87, C81: an error in its metadata makes a success a failure.
 #[test]
 fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     for (error, text, code) in [
@@ -146,7 +147,7 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     }
 }
 
-// A87, C81: an error in the metadata of a success.
+// A87, C81: an error in its metadata makes a success a failure.
 #[test]
 fn a_success_without_an_error_in_its_metadata_stays_a_success() {
     for error in [json!(false), json!(null), json!("")] {
@@ -175,13 +176,13 @@ fn metadata_cannot_make_a_failure_a_success() {
     assert_eq!((result.status, result.code), (ToolStatus::Error, Some(Code::IoError)));
 }
 
-// A84, T13: requests for help from the model.
+// T13: a tool asks the model for help.
 #[test]
 fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     let request = r#"{"action":"LLM_ASSIST_REQUIRED","prompt":"Shorten this."}"#;
-    let legacy = r#"{"error":"LLM_ASSIST_REQUIRED"}"#;
+    let in_the_older_form = r#"{"error":"LLM_ASSIST_REQUIRED"}"#;
     let titled = json!(format!("Too long\n\n{request}")).to_string();
-    for output in [request, legacy, &titled] {
+    for output in [request, in_the_older_form, &titled] {
         let result = report_of(&tool(None), Ending::Success(success(output))).result;
         assert_eq!(result.status, ToolStatus::Success, "{output}");
         assert_eq!(result.output.unwrap().to_string(), output);
@@ -189,7 +190,7 @@ fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     }
 }
 
-// A84, T13: requests for help from the model.
+// T13: a tool asks the model for help.
 #[test]
 fn a_failure_is_marked_only_if_it_asks_for_help() {
     let assist = failure_result(Code::LlmAssistRequired, json!({}));
@@ -206,8 +207,8 @@ fn a_failure_is_marked_only_if_it_asks_for_help() {
 #[test]
 fn a_tool_cannot_say_that_it_did_not_run() {
     let result = failure_result(Code::ValidationError, json!({"notRun": true, "rows": 3}));
-    let wire = serde_json::to_value(&result.metadata).unwrap();
-    assert_eq!(wire, json!({"rows": 3}));
+    let metadata = serde_json::to_value(&result.metadata).unwrap();
+    assert_eq!(metadata, json!({"rows": 3}));
 }
 
 #[test]

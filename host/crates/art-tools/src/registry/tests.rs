@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::executor::Admitted;
 use crate::scope::EnabledTools;
-use crate::testing::{Bench, ScriptedTool, call};
+use crate::testing::{ScriptedTool, TestHost, call};
 
 fn tool(name: &str) -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::echo(name))
@@ -143,7 +143,7 @@ fn tools_can_be_removed() {
     assert!(registry.list().is_empty());
 }
 
-/// Counts how often its schema is read.
+/// A tool that counts how often its schema is read.
 #[derive(Debug)]
 struct CountingTool {
     tool: ScriptedTool,
@@ -172,12 +172,12 @@ async fn a_schema_is_read_and_compiled_once_for_all_calls() {
         tool: ScriptedTool::echo("a"),
         reads: AtomicUsize::new(0),
     });
-    let mut bench = Bench::new([]);
-    bench.scope.enabled_tools = EnabledTools::named(["a"]);
-    let registry = bench.system.registry();
+    let mut host = TestHost::new([]);
+    host.scope.enabled_tools = EnabledTools::named(["a"]);
+    let registry = host.system.registry();
     registry.register(Arc::<CountingTool>::clone(&tool)).unwrap();
     let compiled = registry.tool("a").unwrap();
-    bench.run(vec![call("a", json!({})); 3]).await;
+    host.run(vec![call("a", json!({})); 3]).await;
     drop((registry.list(), registry.available(|_| true)));
     assert_eq!((tool.tool.call_count(), tool.reads.load(Ordering::SeqCst)), (3, 1));
     assert!(Arc::ptr_eq(&compiled, &registry.tool("a").unwrap()));
@@ -196,6 +196,7 @@ fn a_compiled_tool_is_dropped_when_it_is_replaced_or_removed() {
     assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 1));
 }
 
+/// Changes the declaration of a tool so that it is invalid, and returns why the tool is refused.
 fn refusal(change: impl FnOnce(&mut ScriptedTool)) -> String {
     let mut tool = ScriptedTool::echo("tool");
     change(&mut tool);
@@ -266,8 +267,8 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
 }
 
 #[test]
-fn the_examples_of_a_tool_are_bounded_together_in_bytes() {
-    let message = |examples: usize, length: usize| {
+fn all_examples_of_a_tool_together_are_bounded_in_bytes() {
+    let refusal_of = |examples: usize, length: usize| {
         let mut tool = ScriptedTool::echo("tool");
         tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});
         tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples].into();
@@ -276,6 +277,6 @@ fn the_examples_of_a_tool_are_bounded_together_in_bytes() {
         assert!(start.elapsed() < std::time::Duration::from_secs(10));
         message
     };
-    assert!(message(4, 60_000).contains("more than 196608: leave some out"));
-    assert!(message(60, 200).contains("must match the pattern"));
+    assert!(refusal_of(4, 60_000).contains("more than 196608: leave some out"));
+    assert!(refusal_of(60, 200).contains("must match the pattern"));
 }

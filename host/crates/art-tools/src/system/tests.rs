@@ -10,12 +10,13 @@ use art_core::outcome::{Ending, Suspension};
 use art_core::tool::{ExecutionMode, ToolStatus};
 use serde_json::{Value, json};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::CallEnding;
 use crate::direct::{self, DirectTool};
 use crate::scope::{EnabledLookup, EnabledTools};
-use crate::testing::{Bench, ScriptedTool, answer, call, schema};
+use crate::testing::{SCRIPTED_FUEL, ScriptedTool, TestHost, call, schema, success_with};
 
 fn echo_tool(name: &str) -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::echo(name))
@@ -24,7 +25,7 @@ fn echo_tool(name: &str) -> Arc<ScriptedTool> {
 fn slow_tool(name: &str, ms: u64) -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::new(schema(name), move |_| async move {
         sleep(Duration::from_millis(ms)).await;
-        answer("1")
+        success_with("1")
     }))
 }
 
@@ -67,11 +68,11 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     let recorder = Arc::clone(&seen);
     let tool = Arc::new(ScriptedTool::new(schema("tool"), move |admitted| {
         *recorder.lock().unwrap() = Some((admitted.input_json().to_owned(), admitted.context().clone()));
-        std::future::ready(answer("{\"n\":4}"))
+        std::future::ready(success_with("{\"n\":4}"))
     }));
-    let mut bench = Bench::new([Arc::clone(&tool)]);
-    bench.scope.user_id = Some("u".to_owned());
-    let reports = bench.run(vec![call("tool", json!({"a": 1}))]).await;
+    let mut host = TestHost::new([Arc::clone(&tool)]);
+    host.scope.user_id = Some("u".to_owned());
+    let reports = host.run(vec![call("tool", json!({"a": 1}))]).await;
     assert_eq!(tool.call_count(), 1);
     let (input, context) = seen.lock().unwrap().clone().unwrap();
     assert_eq!(input, "{\"a\":1}");
@@ -83,10 +84,13 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
         serde_json::to_value(&reports[0].result).unwrap(),
         json!({"callId": "call_tool", "toolName": "tool", "status": "success", "output": {"n": 4}})
     );
-    assert_eq!((reports[0].ending, reports[0].usage.fuel), (CallEnding::Success, 7));
+    assert_eq!(
+        (reports[0].ending, reports[0].usage.fuel),
+        (CallEnding::Success, SCRIPTED_FUEL)
+    );
 }
 
-// A87: separation of the calls of different threads.
+// A87: calls of different threads are separate.
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -100,18 +104,18 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
             if cancelled.is_ok() {
                 Ending::Cancelled
             } else {
-                answer("1")
+                success_with("1")
             }
         }
     }));
-    let bench = Bench::new([tool]);
+    let host = TestHost::new([tool]);
     let other = CallScope {
         thread_id: "U".to_owned(),
         trace_id: "other".to_owned(),
         user_id: Some("u".to_owned()),
         session_id: Some("s".to_owned()),
-        cancel: tokio_util::sync::CancellationToken::new(),
-        ..bench.scope.clone()
+        cancel: CancellationToken::new(),
+        ..host.scope.clone()
     };
     let mut second = call("tool", json!({"n": 2}));
     second.call_id = "second".to_owned();
@@ -121,8 +125,8 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
         sleep(Duration::from_millis(10)).await;
         other.cancel.cancel();
     };
-    let other_batch = bench.run_in(others, &other);
-    let (reports, other_reports, ()) = tokio::join!(bench.run(calls), other_batch, cancelling);
+    let other_batch = host.run_in(others, &other);
+    let (reports, other_reports, ()) = tokio::join!(host.run(calls), other_batch, cancelling);
     assert_eq!(endings(&reports), [CallEnding::Success; 2]);
     assert_eq!(endings(&other_reports), [CallEnding::Cancelled]);
     let expected = json!([
@@ -133,19 +137,19 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
     assert_eq!(json!(*seen.lock().unwrap()), expected);
 }
 
-// A87: separation of the calls of different threads.
+// A87: a tool can be called only by threads for which it is enabled.
 #[tokio::test]
 async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
     let tool = echo_tool("tool");
-    let bench = Bench::new([Arc::clone(&tool)]);
+    let host = TestHost::new([Arc::clone(&tool)]);
     let other = CallScope {
         thread_id: "U".to_owned(),
         enabled_tools: EnabledTools::default(),
-        ..bench.scope.clone()
+        ..host.scope.clone()
     };
     let calls = || vec![call("tool", json!({}))];
-    assert_eq!(endings(&bench.run(calls()).await), [CallEnding::Success]);
-    let refused = bench.run_in(calls(), &other).await;
+    assert_eq!(endings(&host.run(calls()).await), [CallEnding::Success]);
+    let refused = host.run_in(calls(), &other).await;
     assert_eq!(errors(&refused), ["Tool \"tool\" is not enabled for thread \"U\"."]);
     assert_eq!(tool.call_count(), 1);
 }
@@ -153,9 +157,9 @@ async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
 #[tokio::test]
 async fn a_tool_that_is_not_enabled_is_refused_even_if_it_does_not_exist() {
     let tool = echo_tool("tool");
-    let mut bench = Bench::new([Arc::clone(&tool)]);
-    bench.scope.enabled_tools = EnabledTools::default();
-    let reports = bench
+    let mut host = TestHost::new([Arc::clone(&tool)]);
+    host.scope.enabled_tools = EnabledTools::default();
+    let reports = host
         .run(vec![call("tool", json!({})), call("nowhere", json!({}))])
         .await;
     assert_eq!(
@@ -184,18 +188,18 @@ impl EnabledLookup for AllowOnce {
 #[tokio::test]
 async fn the_lookup_of_enabled_tools_is_made_at_each_call() {
     let tool = echo_tool("tool");
-    let mut bench = Bench::new([Arc::clone(&tool)]);
-    bench.scope.enabled_tools = EnabledTools::Lookup(Arc::new(AllowOnce::default()));
-    let reports = bench.run(vec![call("tool", json!({})); 2]).await;
+    let mut host = TestHost::new([Arc::clone(&tool)]);
+    host.scope.enabled_tools = EnabledTools::Lookup(Arc::new(AllowOnce::default()));
+    let reports = host.run(vec![call("tool", json!({})); 2]).await;
     assert_eq!(endings(&reports), [CallEnding::Success, CallEnding::Disabled]);
     assert_eq!(tool.call_count(), 1);
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_refused() {
-    let mut bench = Bench::new([]);
-    bench.scope.enabled_tools = EnabledTools::named(["tool"]);
-    let reports = bench.run(vec![call("tool", json!({}))]).await;
+    let mut host = TestHost::new([]);
+    host.scope.enabled_tools = EnabledTools::named(["tool"]);
+    let reports = host.run(vec![call("tool", json!({}))]).await;
     assert_eq!(errors(&reports), ["Tool \"tool\" not found in registry."]);
     assert_eq!(reports[0].result.code, Some(Code::ToolNotFound));
     assert_eq!(reports[0].ending, CallEnding::NotFound);
@@ -207,10 +211,10 @@ async fn only_a_refused_call_is_marked_as_not_run() {
     let fails_validation = Arc::new(ScriptedTool::new(schema("fails_validation"), |_| {
         std::future::ready(direct::failure(Code::ValidationError, "`a` is no date"))
     }));
-    let mut bench = Bench::new([fails_validation, echo_tool("off"), strict_tool()]);
-    bench.scope.enabled_tools = EnabledTools::named(["strict", "gone", "fails_validation"]);
+    let mut host = TestHost::new([fails_validation, echo_tool("off"), strict_tool()]);
+    host.scope.enabled_tools = EnabledTools::named(["strict", "gone", "fails_validation"]);
     let calls = ["strict", "gone", "off", "fails_validation"].map(|name| call(name, json!({})));
-    let reports = bench.run(calls.to_vec()).await;
+    let reports = host.run(calls.to_vec()).await;
     let not_run: Vec<_> = reports.iter().map(|report| report.result.metadata.not_run).collect();
     assert_eq!(not_run, [true, true, true, false]);
     assert_eq!(reports[0].result.code, reports[3].result.code);
@@ -234,13 +238,13 @@ fn strict_tool() -> Arc<ScriptedTool> {
         "$defs": {"point": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": false}},
     })
     .into();
-    Arc::new(ScriptedTool::new(schema, |_| std::future::ready(answer("1"))))
+    Arc::new(ScriptedTool::new(schema, |_| std::future::ready(success_with("1"))))
 }
 
 #[tokio::test]
 async fn every_violation_is_listed_with_its_path() {
     let tool = strict_tool();
-    let bench = Bench::new([Arc::clone(&tool)]);
+    let host = TestHost::new([Arc::clone(&tool)]);
     let inputs = [
         json!({}),
         json!("text"),
@@ -251,7 +255,7 @@ async fn every_violation_is_listed_with_its_path() {
         json!({"name": "ok", "count": 1, "point": {"x": "1", "y": 2}}),
         json!({"name": "ok", "count": 1, "tags": (0..40).collect::<Vec<_>>()}),
     ];
-    let reports = bench
+    let reports = host
         .run(inputs.into_iter().map(|input| call("strict", input)).collect())
         .await;
     assert!(
@@ -267,9 +271,9 @@ async fn every_violation_is_listed_with_its_path() {
 async fn arguments_are_bounded() {
     let mut tool = ScriptedTool::echo("tool");
     tool.limits.input_bytes = 100;
-    let bench = Bench::new([Arc::new(tool)]);
+    let host = TestHost::new([Arc::new(tool)]);
     let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
-    let reports = bench
+    let reports = host
         .run(vec![
             call("tool", json!({"a": deep})),
             call("tool", json!({"a": vec![0; 60_000]})),
@@ -295,16 +299,16 @@ async fn defaults_are_filled_in_before_validation() {
         "required": ["unit"],
     })
     .into();
-    let bench = Bench::new([Arc::new(tool)]);
-    let reports = bench.run(vec![call("tool", json!({"n": 1}))]).await;
+    let host = TestHost::new([Arc::new(tool)]);
+    let reports = host.run(vec![call("tool", json!({"n": 1}))]).await;
     assert_eq!(reports[0].result.output, Some(json!({"n": 1, "unit": "km"})));
 }
 
 #[tokio::test]
 async fn each_call_has_a_result_even_if_another_one_fails() {
-    let bench = Bench::new([echo_tool("a"), failing_tool("b"), echo_tool("c")]);
+    let host = TestHost::new([echo_tool("a"), failing_tool("b"), echo_tool("c")]);
     let calls = ["a", "b", "c"].map(|name| call(name, json!({}))).to_vec();
-    let reports = bench.run(calls).await;
+    let reports = host.run(calls).await;
     assert_eq!(
         endings(&reports),
         [CallEnding::Success, CallEnding::Failure, CallEnding::Success]
@@ -313,11 +317,11 @@ async fn each_call_has_a_result_even_if_another_one_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_call_delays_no_other() {
-    let bench = Bench::new([slow_tool("slow", 1_000), slow_tool("middle", 500), slow_tool("fast", 1)]);
+async fn a_slow_call_does_not_delay_other_calls() {
+    let host = TestHost::new([slow_tool("slow", 1_000), slow_tool("middle", 500), slow_tool("fast", 1)]);
     let start = Instant::now();
     let calls = ["slow", "middle", "fast"].map(|name| call(name, json!({}))).to_vec();
-    let reports = bench.run(calls).await;
+    let reports = host.run(calls).await;
     assert_eq!(start.elapsed(), Duration::from_millis(1_000));
     let names: Vec<_> = reports.iter().map(|report| report.result.tool_name.as_str()).collect();
     assert_eq!(names, ["slow", "middle", "fast"]);
@@ -327,8 +331,8 @@ async fn a_slow_call_delays_no_other() {
 #[tokio::test]
 async fn a_suspended_call_is_reported_with_its_suspension_identifier() {
     let tool = asking_tool("ask");
-    let bench = Bench::new([Arc::clone(&tool)]);
-    let reports = bench.run(vec![call("ask", json!({}))]).await;
+    let host = TestHost::new([Arc::clone(&tool)]);
+    let reports = host.run(vec![call("ask", json!({}))]).await;
     assert_eq!(tool.call_count(), 1);
     assert_eq!(reports[0].result.status, ToolStatus::Suspended);
     assert!(reports[0].result.metadata.suspension_id.is_some());
@@ -337,10 +341,10 @@ async fn a_suspended_call_is_reported_with_its_suspension_identifier() {
 #[tokio::test]
 async fn a_result_has_the_identifier_and_tool_name_of_the_request() {
     let tool = Arc::new(ScriptedTool::new(schema("tool"), |_| {
-        std::future::ready(answer("{\"callId\":\"x\",\"toolName\":\"y\"}"))
+        std::future::ready(success_with("{\"callId\":\"x\",\"toolName\":\"y\"}"))
     }));
-    let bench = Bench::new([tool]);
-    let reports = bench.run(vec![call("tool", json!({}))]).await;
+    let host = TestHost::new([tool]);
+    let reports = host.run(vec![call("tool", json!({}))]).await;
     assert_eq!(
         (reports[0].result.call_id.as_str(), reports[0].result.tool_name.as_str()),
         ("call_tool", "tool")
@@ -354,11 +358,11 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
         queue: 3,
         ..SystemConfig::default()
     };
-    let bench = Bench::with_config([slow_tool("slow", 100)], config);
+    let host = TestHost::with_config([slow_tool("slow", 100)], config);
     let start = Instant::now();
-    let reports = bench.run(vec![call("slow", json!({})); 7]).await;
+    let reports = host.run(vec![call("slow", json!({})); 7]).await;
     assert_eq!(start.elapsed(), Duration::from_millis(300));
-    let (successful, busy) = reports.split_at(5);
+    let (successful, busy) = reports.split_at(config.max_parallel + config.queue);
     assert!(successful.iter().all(|report| report.ending == CallEnding::Success));
     assert!(
         busy.iter()
@@ -366,14 +370,14 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
     );
     assert!(busy[0].result.metadata.retryable && busy[0].result.metadata.not_run);
     assert_eq!(
-        bench.run(vec![call("slow", json!({}))]).await[0].ending,
+        host.run(vec![call("slow", json!({}))]).await[0].ending,
         CallEnding::Success
     );
 }
 
 #[tokio::test]
-async fn an_executor_that_panics_is_a_host_error_and_others_run() {
-    let bench = Bench::new([
+async fn an_executor_that_panics_is_a_host_error_and_other_calls_run() {
+    let host = TestHost::new([
         Arc::new(ScriptedTool::new(schema("early"), |_| -> std::future::Ready<Ending> {
             panic!("early")
         })),
@@ -381,7 +385,7 @@ async fn an_executor_that_panics_is_a_host_error_and_others_run() {
         echo_tool("fine"),
     ]);
     let calls = ["early", "late", "fine"].map(|name| call(name, json!({}))).to_vec();
-    let reports = bench.run(calls).await;
+    let reports = host.run(calls).await;
     assert_eq!(
         endings(&reports),
         [CallEnding::HostError, CallEnding::HostError, CallEnding::Success]
@@ -394,9 +398,10 @@ async fn an_executor_that_panics_is_a_host_error_and_others_run() {
 
 #[tokio::test(start_paused = true)]
 async fn an_executor_that_ignores_its_time_limit_is_dropped() {
-    let bench = Bench::new([slow_tool("stuck", 1_000_000), echo_tool("fine")]);
-    let reports = bench.run(vec![call("stuck", json!({})), call("fine", json!({}))]).await;
+    let host = TestHost::new([slow_tool("stuck", 1_000_000), echo_tool("fine")]);
+    let reports = host.run(vec![call("stuck", json!({})), call("fine", json!({}))]).await;
     assert_eq!(endings(&reports), [CallEnding::Timeout, CallEnding::Success]);
+    // The time limit of 30 s and the grace of 2 s.
     assert_eq!(reports[0].duration, Duration::from_secs(32));
     assert_eq!(
         reports[0].result.error.as_deref(),
@@ -417,8 +422,8 @@ async fn a_cancelled_call_ends_as_cancelled() {
         max_parallel: 2,
         ..SystemConfig::default()
     };
-    let bench = Bench::with_config([slow_tool("ignores_cancel", 20_000), polite], config);
-    let cancel = bench.scope.cancel.clone();
+    let host = TestHost::with_config([slow_tool("ignores_cancel", 20_000), polite], config);
+    let cancel = host.scope.cancel.clone();
     let cancelling = async {
         sleep(Duration::from_secs(1)).await;
         cancel.cancel();
@@ -426,13 +431,14 @@ async fn a_cancelled_call_ends_as_cancelled() {
     let calls = ["polite", "ignores_cancel", "ignores_cancel"]
         .map(|name| call(name, json!({})))
         .to_vec();
-    let (reports, ()) = tokio::join!(bench.run(calls), cancelling);
+    let (reports, ()) = tokio::join!(host.run(calls), cancelling);
     assert_eq!(endings(&reports), [CallEnding::Cancelled; 3]);
-    // The first call reported its usage, the second was dropped after the grace, the third never ran.
+    // The first call reported its usage, the second was dropped two seconds after the cancellation, the third never ran.
     let durations: Vec<_> = reports.iter().map(|report| report.duration.as_secs()).collect();
-    assert_eq!((reports[0].usage.fuel, durations), (7, vec![1, 3, 1]));
+    assert_eq!((reports[0].usage.fuel, durations), (SCRIPTED_FUEL, vec![1, 3, 1]));
 }
 
+/// Returns a system with one direct tool, which runs `function`.
 fn direct_system<F, Fut>(name: &str, function: F) -> ToolSystem
 where
     F: Fn(direct::DirectCall) -> Fut + Send + Sync + 'static,
@@ -445,35 +451,40 @@ where
     ToolSystem::new(registry, SystemConfig::default())
 }
 
-async fn run_direct(system: &ToolSystem, arguments: Value, cancel: bool) -> ToolReport {
+async fn run_direct(system: &ToolSystem, arguments: Value) -> ToolReport {
+    run_direct_with(system, arguments, CancellationToken::new()).await
+}
+
+async fn run_direct_with(system: &ToolSystem, arguments: Value, cancel: CancellationToken) -> ToolReport {
     let scope = CallScope {
         enabled_tools: EnabledTools::named(["tool"]),
+        cancel,
         ..CallScope::default()
     };
-    if cancel {
-        scope.cancel.cancel();
-    }
     system.call(call("tool", arguments), &scope).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
     let works = direct_system("tool", |call| async move { direct::success(&call.arguments) });
-    let report = run_direct(&works, json!({"a": 1}), false).await;
+    let report = run_direct(&works, json!({"a": 1})).await;
     assert_eq!(report.result.output, Some(json!({"a": 1})));
     assert_eq!((report.usage.bytes_in, report.usage.bytes_out), (7, 7));
-    assert_eq!(run_direct(&works, json!({}), true).await.ending, CallEnding::Cancelled);
+    let cancelled = CancellationToken::new();
+    cancelled.cancel();
+    let report = run_direct_with(&works, json!({}), cancelled).await;
+    assert_eq!(report.ending, CallEnding::Cancelled);
 
     let fails = direct_system("tool", |_| async { direct::failure(Code::NotFound, "no such thing") });
-    let report = run_direct(&fails, json!({}), false).await;
+    let report = run_direct(&fails, json!({})).await;
     assert_eq!(report.result.error.as_deref(), Some("no such thing"));
 
     let hangs = direct_system("tool", |_| std::future::pending());
-    let report = run_direct(&hangs, json!({}), false).await;
+    let report = run_direct(&hangs, json!({})).await;
     assert_eq!((report.ending, report.usage.wall_us), (CallEnding::Timeout, 30_000_000));
 
     let panics = direct_system("tool", |_| async { panic!("oops") });
-    let report = run_direct(&panics, json!({}), false).await;
+    let report = run_direct(&panics, json!({})).await;
     assert_eq!(report.ending, CallEnding::HostError);
     assert_eq!(
         report.result.error.as_deref(),
@@ -482,11 +493,11 @@ async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
 }
 
 /// Returns a tool with an output that takes long to check.
-fn heavy_tool(timeout_ms: u64) -> Arc<ScriptedTool> {
+fn tool_with_heavy_output(timeout_ms: u64) -> Arc<ScriptedTool> {
     let mut schema = schema("heavy");
     schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}).into());
     let mut tool = ScriptedTool::new(schema, |_| {
-        std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
+        std::future::ready(success_with(&json!(vec![1; 40_000]).to_string()))
     });
     tool.limits.timeout_ms = timeout_ms;
     Arc::new(tool)
@@ -494,34 +505,36 @@ fn heavy_tool(timeout_ms: u64) -> Arc<ScriptedTool> {
 
 #[tokio::test]
 async fn the_time_of_a_call_includes_the_check_of_its_output() {
-    let reports = Bench::new([heavy_tool(30_000)])
+    let reports = TestHost::new([tool_with_heavy_output(30_000)])
         .run(vec![call("heavy", json!({}))])
         .await;
     assert_eq!(endings(&reports), [CallEnding::Success]);
-    let checked = Duration::from_micros(reports[0].usage.wall_us);
+    let used_time = Duration::from_micros(reports[0].usage.wall_us);
     assert!(
-        checked > Duration::from_millis(2) && checked <= reports[0].duration,
-        "{checked:?}"
+        used_time > Duration::from_millis(2) && used_time <= reports[0].duration,
+        "{used_time:?}"
     );
 }
 
 #[tokio::test]
 async fn an_output_that_takes_too_long_to_check_ends_as_a_timeout() {
-    let reports = Bench::new([heavy_tool(1)]).run(vec![call("heavy", json!({}))]).await;
+    let reports = TestHost::new([tool_with_heavy_output(1)])
+        .run(vec![call("heavy", json!({}))])
+        .await;
     assert_eq!(endings(&reports), [CallEnding::Timeout]);
     assert_eq!(errors(&reports), ["Tool \"heavy\" did not finish within 1 ms"]);
 }
 
 #[tokio::test]
-async fn a_call_can_be_cancelled_while_its_output_is_checked_and_delays_no_other() {
-    let bench = Bench::new([heavy_tool(30_000), echo_tool("light")]);
-    let cancel = bench.scope.cancel.clone();
+async fn a_call_can_be_cancelled_while_its_output_is_checked_and_does_not_delay_other_calls() {
+    let host = TestHost::new([tool_with_heavy_output(30_000), echo_tool("light")]);
+    let cancel = host.scope.cancel.clone();
     let light = async {
-        let reports = bench.run(vec![call("light", json!({}))]).await;
+        let reports = host.run(vec![call("light", json!({}))]).await;
         cancel.cancel();
         reports
     };
-    let (heavy, light) = tokio::join!(bench.run(vec![call("heavy", json!({}))]), light);
+    let (heavy, light) = tokio::join!(host.run(vec![call("heavy", json!({}))]), light);
     assert_eq!(
         (endings(&heavy), endings(&light)),
         (vec![CallEnding::Cancelled], vec![CallEnding::Success])
@@ -538,33 +551,36 @@ async fn an_output_that_costs_too_much_to_check_is_invalid() {
         let mut schema = schema("large");
         schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); schemas]}}).into());
         let tool = ScriptedTool::new(schema, |_| {
-            std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
+            std::future::ready(success_with(&json!(vec![1; 40_000]).to_string()))
         });
-        let reports = Bench::new([Arc::new(tool)]).run(vec![call("large", json!({}))]).await;
+        let reports = TestHost::new([Arc::new(tool)])
+            .run(vec![call("large", json!({}))])
+            .await;
         assert_eq!(endings(&reports), [ending], "{schemas}");
     }
 }
 
 #[tokio::test]
 async fn arguments_are_checked_within_the_time_of_their_call() {
-    let tool = |timeout_ms: u64| {
+    let tool_with_heavy_input = |timeout_ms: u64| {
         let mut schema = schema("heavy");
         schema.input_schema["additionalProperties"] = json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}});
-        let mut tool = ScriptedTool::new(schema, |_| std::future::ready(answer("1")));
+        let mut tool = ScriptedTool::new(schema, |_| std::future::ready(success_with("1")));
         tool.limits.timeout_ms = timeout_ms;
         Arc::new(tool)
     };
     for (timeout_ms, ending) in [(30_000, CallEnding::Success), (1, CallEnding::Timeout)] {
-        let bench = Bench::new([tool(timeout_ms)]);
-        let reports = bench.run(vec![call("heavy", json!({"a": vec![1; 40_000]}))]).await;
+        let host = TestHost::new([tool_with_heavy_input(timeout_ms)]);
+        let reports = host.run(vec![call("heavy", json!({"a": vec![1; 40_000]}))]).await;
         assert_eq!(endings(&reports), [ending]);
     }
 }
 
-/// Returns a tool whose arguments have items with `n` defaults each, declared behind a chain of references.
-fn tool_with_defaults(n: usize) -> Arc<ScriptedTool> {
+/// Returns a tool whose argument `a` is an array. Each item of it has `defaults_per_item` defaults, which are declared behind a
+/// chain of references.
+fn tool_with_defaults(defaults_per_item: usize) -> Arc<ScriptedTool> {
     let mut schema = schema("filled");
-    let properties = (0..n).map(|i| (format!("p{i}"), json!({"default": {}})));
+    let properties = (0..defaults_per_item).map(|i| (format!("p{i}"), json!({"default": {}})));
     let mut defs: art_core::JsonObject = (0..50)
         .map(|i| (format!("d{i}"), json!({"$ref": format!("#/$defs/d{}", i + 1)})))
         .collect();
@@ -574,14 +590,14 @@ fn tool_with_defaults(n: usize) -> Arc<ScriptedTool> {
     );
     schema.input_schema =
         json!({"type": "object", "properties": {"a": {"items": {"$ref": "#/$defs/d0"}}}, "$defs": defs}).into();
-    let mut tool = ScriptedTool::new(schema, |_| std::future::ready(answer("1")));
+    let mut tool = ScriptedTool::new(schema, |_| std::future::ready(success_with("1")));
     tool.limits.input_bytes = 1 << 20;
     Arc::new(tool)
 }
 
 #[tokio::test]
 async fn arguments_that_would_get_too_many_defaults_are_refused() {
-    for (n, items, ending) in [
+    for (defaults_per_item, items, ending) in [
         (10, 100, CallEnding::Success),
         (400, 50, CallEnding::Success),
         (400, 200, CallEnding::InvalidArguments),
@@ -589,19 +605,19 @@ async fn arguments_that_would_get_too_many_defaults_are_refused() {
     ] {
         let start = Instant::now();
         let arguments = json!({"a": vec![json!({}); items]});
-        let reports = Bench::new([tool_with_defaults(n)])
+        let reports = TestHost::new([tool_with_defaults(defaults_per_item)])
             .run(vec![call("filled", arguments)])
             .await;
-        assert_eq!(endings(&reports), [ending], "{n} {items}");
+        assert_eq!(endings(&reports), [ending], "{defaults_per_item} {items}");
         assert!(start.elapsed() < Duration::from_secs(10));
     }
 }
 
 #[tokio::test]
 async fn long_names_are_shortened_in_messages() {
-    let bench = Bench::new([]);
+    let host = TestHost::new([]);
     let name = "x".repeat(100_000);
-    let reports = bench.run(vec![call(&name, json!({}))]).await;
+    let reports = host.run(vec![call(&name, json!({}))]).await;
     assert!(reports[0].result.error.as_ref().unwrap().len() < 1_000);
     assert_eq!(reports[0].result.tool_name, name);
 }

@@ -2,64 +2,66 @@
 
 use art_core::hitl::{Feedback, InputType};
 
-use super::super::shown;
-use super::Question;
+use super::super::super::current_time;
+use super::super::as_text;
+use super::{Question, QuestionOutcome};
 use crate::render;
 
-/// The result of asking about all calls at once.
-pub(super) enum Outcome {
+/// How a question about all calls at once ended.
+pub(super) enum TogetherOutcome {
     /// All are decided.
     Decided,
-    /// The person decides later.
+    /// All calls that are not decided yet are left without a decision.
     Later,
-    /// Each is asked about on its own.
+    /// Each call that is not decided yet has to be asked about on its own.
     OneByOne,
 }
 
-/// Asks for one decision about all calls, if there are several and none needs an answer of its own. A call that cannot be decided
-/// in this way is asked about on its own, unless somebody else has decided about it.
-pub(super) fn decide(questions: &[Question<'_>]) -> Outcome {
-    let needs_no_answer = |question: &Question<'_>| question.record.call.form.input_type == InputType::Confirm;
+/// Asks for one decision about all calls. Does not ask, and returns [`TogetherOutcome::OneByOne`], if there is only one call,
+/// or if a call needs an answer besides yes or no. Returns `OneByOne` too if the decision is not possible for one of the calls.
+pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
+    let takes_only_yes_or_no = |question: &Question<'_>| question.record.call.form.input_type == InputType::Confirm;
     let [first, _, ..] = questions else {
-        return Outcome::OneByOne;
+        return TogetherOutcome::OneByOne;
     };
-    if !questions.iter().all(needs_no_answer) {
-        return Outcome::OneByOne;
+    if !questions.iter().all(takes_only_yes_or_no) {
+        return TogetherOutcome::OneByOne;
     }
     super::drop_earlier_input();
-    for (n, question) in questions.iter().enumerate() {
-        render::note(&format!("decision {} of {}", n + 1, questions.len()));
-        render::note(&shown::question(question.record));
+    for (index, question) in questions.iter().enumerate() {
+        render::note(&format!("decision {} of {}", index + 1, questions.len()));
+        render::note(&as_text::question(question.record));
     }
     loop {
         let typed = match first.read("yes to all, no to all, each on its own, or later? (yes, no, each, later) ") {
             Ok(typed) => typed,
-            Err(super::Outcome::Later) => return Outcome::Later,
-            Err(super::Outcome::Decided) => return Outcome::OneByOne,
+            Err(QuestionOutcome::Later) => return TogetherOutcome::Later,
+            // Somebody else has decided about the first call. The others may still wait.
+            Err(QuestionOutcome::Decided) => return TogetherOutcome::OneByOne,
         };
         let feedback = match typed.trim().to_lowercase().as_str() {
-            "y" | "yes" => Ok(Feedback::new(true, shown::now())),
+            "y" | "yes" => Ok(Feedback::new(true, current_time())),
             "n" | "no" => first.read_rejection(),
-            "e" | "each" => return Outcome::OneByOne,
-            "l" | "later" => return Outcome::Later,
+            "e" | "each" => return TogetherOutcome::OneByOne,
+            "l" | "later" => return TogetherOutcome::Later,
             _ => continue,
         };
         return match feedback {
             Ok(feedback) => decide_all(questions, &feedback),
-            Err(_) => Outcome::Later,
+            Err(_) => TogetherOutcome::Later,
         };
     }
 }
 
-fn decide_all(questions: &[Question<'_>], feedback: &Feedback) -> Outcome {
-    let mut outcome = Outcome::Decided;
+fn decide_all(questions: &[Question<'_>], feedback: &Feedback) -> TogetherOutcome {
+    let mut outcome = TogetherOutcome::Decided;
     for question in questions {
         match question.decide(feedback.clone(), None) {
-            Ok(super::Outcome::Decided) => {}
-            Ok(super::Outcome::Later) => return Outcome::Later,
+            Ok(QuestionOutcome::Decided) => {}
+            Ok(QuestionOutcome::Later) => return TogetherOutcome::Later,
             Err(problem) => {
-                render::note(&shown::problem(&problem));
-                outcome = Outcome::OneByOne;
+                render::note(&as_text::refused_decision(&problem));
+                outcome = TogetherOutcome::OneByOne;
             }
         }
     }

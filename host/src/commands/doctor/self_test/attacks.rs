@@ -14,29 +14,29 @@ pub(super) struct Attack {
     /// Identifier of the attack, or for a control the letter of the attacks to which it belongs.
     pub(super) id: &'static str,
     /// What the tool does; completes the sentence "the tool ..".
-    pub(super) what: &'static str,
+    pub(super) action: &'static str,
     /// Number of the attack in `attacker.wat`.
     pub(super) number: u32,
-    /// What the tool aims at.
+    /// What the tool aims at, and what it is granted.
     pub(super) aim: Aim,
     /// The required outcome.
     pub(super) expectation: Expectation,
 }
 
-/// What an attack aims at, with the grants that the tool has for it.
+/// What an attack aims at, and the grants that the tool has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// Nothing outside of its call.
+    /// Nothing outside of the call. The tool has no grants.
     Nothing,
-    /// A path in the folder of the test, of which only the folder `granted` is granted, for reading.
+    /// A path in the folder of the test. The tool may read the folder `granted` in it, and nothing else.
     Path(&'static str),
-    /// A path in the folder of the test, without any grant.
+    /// A path in the folder of the test. The tool has no grants.
     UngrantedPath(&'static str),
-    /// The server of the test at this host, without any grant.
+    /// The server of the test, under this host name. The tool has no grants.
     UngrantedHost(&'static str),
-    /// The server of the test at this host, with a grant that covers the host only at public addresses.
+    /// The server of the test, under this host name. The tool has a grant for the host, but only at public addresses.
     PublicHost(&'static str),
-    /// The server of the test at this host, with a grant that covers the host also at addresses that are not public.
+    /// The server of the test, under this host name. The tool has a grant for the host, also at addresses that are not public.
     PrivateHost(&'static str),
 }
 
@@ -50,15 +50,16 @@ pub(super) enum Expectation {
     /// The tool succeeds, since this is allowed.
     Allowed,
     /// The log stays below its limit.
-    ShortLog,
-    /// A second call finds nothing of the first.
-    Forgotten,
+    LogIsCut,
+    /// A second call finds nothing of the first one.
+    FindsNothing,
     /// The fields of the result that only the host may set do not have the values that the tool chose.
-    NotForged,
+    ForgeryIsIgnored,
 }
 
 impl Expectation {
-    pub(super) const fn text(self) -> &'static str {
+    /// Returns the outcome in words that complete the sentence "the tool ..".
+    pub(super) const fn in_words(self) -> &'static str {
         match self {
             Self::Ends([Timeout]) => "is stopped in time",
             Self::Ends([FuelExhausted, ..]) => "runs out of fuel or time",
@@ -68,30 +69,39 @@ impl Expectation {
             Self::Ends(_) => "is stopped",
             Self::Refused => "is denied it",
             Self::Allowed => "succeeds",
-            Self::ShortLog => "has its log cut",
-            Self::Forgotten => "finds nothing",
-            Self::NotForged => "is not believed",
+            Self::LogIsCut => "has its log cut",
+            Self::FindsNothing => "finds nothing",
+            Self::ForgeryIsIgnored => "is not believed",
         }
     }
 }
 
+/// The host stops the tool because its fuel or its time is over.
 const STOPPED: Expectation = Expectation::Ends(&[FuelExhausted, Timeout]);
 
-const fn attack(id: &'static str, what: &'static str, number: u32, expectation: Expectation) -> Attack {
-    aimed_attack(id, what, number, Aim::Nothing, expectation)
+/// Creates an attack within its call: its identifier, what the tool does, the number in `attacker.wat`, and the required outcome.
+const fn attack(id: &'static str, action: &'static str, number: u32, expectation: Expectation) -> Attack {
+    aimed_attack(id, action, number, Aim::Nothing, expectation)
 }
 
-const fn aimed_attack(id: &'static str, what: &'static str, number: u32, aim: Aim, expectation: Expectation) -> Attack {
+/// Creates an attack on something outside of its call.
+const fn aimed_attack(
+    id: &'static str,
+    action: &'static str,
+    number: u32,
+    aim: Aim,
+    expectation: Expectation,
+) -> Attack {
     Attack {
         id,
-        what,
+        action,
         number,
         aim,
         expectation,
     }
 }
 
-/// The attacks and the controls, by the letters of their identifiers.
+/// The attacks and the controls, grouped by the letter of their identifiers. A control has only a letter as its identifier.
 pub(super) const ATTACKS: [Attack; 26] = [
     attack("A01", "computes for ever", 10, STOPPED),
     attack("A02", "calls the host for ever", 11, STOPPED),
@@ -119,14 +129,19 @@ pub(super) const ATTACKS: [Attack; 26] = [
     attack("A12", "loops after its end", 18, STOPPED),
     attack("A16", "aborts", 21, Expectation::Ends(&[Trap])),
     attack("B01", "returns 32 MiB", 19, Expectation::Ends(&[InvalidOutput])),
-    attack("B02", "logs 125 MiB", 20, Expectation::ShortLog),
+    attack("B02", "logs 125 MiB", 20, Expectation::LogIsCut),
     attack(
         "B03",
         "opens a million handles",
         23,
         Expectation::Ends(&[Trap, FuelExhausted]),
     ),
-    attack("D16", "writes what only the host may", 28, Expectation::NotForged),
+    attack(
+        "D16",
+        "writes what only the host may",
+        28,
+        Expectation::ForgeryIsIgnored,
+    ),
     aimed_attack(
         "E",
         "reads a granted file",
@@ -198,7 +213,7 @@ pub(super) const ATTACKS: [Attack; 26] = [
         Aim::PrivateHost("127.0.0.1"),
         Expectation::Allowed,
     ),
-    attack("H01", "looks for an earlier call", 22, Expectation::Forgotten),
+    attack("H01", "looks for an earlier call", 22, Expectation::FindsNothing),
 ];
 
 impl Attack {
@@ -209,12 +224,12 @@ impl Attack {
 
     /// Returns what the tool is granted.
     pub(super) fn policy(&self, lab: &Lab) -> ToolPolicy {
-        let mut policy = lab.policy();
-        let http_grant = |host: &str, private| {
+        let mut policy = lab.policy_without_grants();
+        let http_grant = |host: &str, also_at_private_addresses| {
             let url = format!("http://{}/", lab.authority(host)).parse().ok();
             url.map(|url| HttpGrant {
-                private,
-                ..HttpGrant::of(url, "GET")
+                private: also_at_private_addresses,
+                ..HttpGrant::for_method(url, "GET")
             })
         };
         match self.aim {
@@ -226,7 +241,7 @@ impl Attack {
         policy
     }
 
-    /// Returns the input of the tool.
+    /// Returns the input of the tool: the number of the attack, and the path or the address that it aims at.
     pub(super) fn input(&self, lab: &Lab) -> Value {
         let text = match self.aim {
             Aim::Nothing => String::new(),
@@ -239,16 +254,17 @@ impl Attack {
         json!({"attack": self.number, "text": text})
     }
 
+    /// Returns whether the attack or the control ended as required.
     pub(super) fn is_as_expected(&self, lab: &Lab, attempt: &Attempt) -> bool {
         match self.expectation {
             Expectation::Ends(endings) => endings.contains(&attempt.report.ending),
             Expectation::Refused => {
-                attempt.boolean_output() == Some(false) && attempt.connections == 0 && !lab.is_changed()
+                attempt.boolean_output() == Some(false) && attempt.connections == 0 && !lab.has_written_file()
             }
             Expectation::Allowed => attempt.boolean_output() == Some(true),
-            Expectation::ShortLog => attempt.log_bytes() > 0 && attempt.log_bytes() <= lab.max_log_bytes(),
-            Expectation::Forgotten => attempt.boolean_output() == Some(false),
-            Expectation::NotForged => attempt.boolean_output() == Some(false) && !attempt.is_forged(),
+            Expectation::LogIsCut => attempt.log_bytes() > 0 && attempt.log_bytes() <= lab.max_log_bytes(),
+            Expectation::FindsNothing => attempt.boolean_output() == Some(false),
+            Expectation::ForgeryIsIgnored => attempt.boolean_output() == Some(false) && !attempt.has_forged_fields(),
         }
     }
 }

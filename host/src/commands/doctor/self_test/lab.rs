@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use art_core::capability::{Places, ToolPolicy};
+use art_core::capability::{BaseDirs, ToolPolicy};
 use art_runtime::compose::{Toolbox, open_sandbox};
 use art_runtime::config::Config;
 use art_runtime::error::in_one_line;
@@ -34,9 +34,10 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(20);
 pub(super) struct Lab {
     folder: TempDir,
     server: SocketAddr,
+    /// Number of connections to the server so far.
     connections: Arc<AtomicUsize>,
     sandbox: Sandbox,
-    /// Keeps the compiled attacker for all calls.
+    /// The attacker without grants. It keeps the compiled code for all calls.
     plugin: Plugin,
     executor: Executor,
 }
@@ -67,14 +68,14 @@ impl Lab {
         })
     }
 
-    /// Calls the attacker. An attack that looks for an earlier call is made twice, and the second call counts.
+    /// Makes the attack in one call. The attack that looks for an earlier call needs two calls, of which the second counts.
     pub(super) fn attempt(&self, attack: &Attack) -> Result<Attempt, CommandError> {
-        let plugin = load(&self.sandbox)?.with_policy(attack.policy(self), Places::default());
+        let plugin = load(&self.sandbox)?.with_policy(attack.policy(self), BaseDirs::default());
         let plugin = plugin.map_err(|error| setup_error("grant what the test needs", &error))?;
         let toolbox = Toolbox::with_plugin(&Arc::new(plugin));
         let toolbox = toolbox.map_err(|error| setup_error("register the attacker", &error))?;
         let before = self.connections.load(Ordering::SeqCst);
-        if attack.expectation == Expectation::Forgotten {
+        if attack.expectation == Expectation::FindsNothing {
             self.call(&toolbox, attack)?;
         }
         let report = self.call(&toolbox, attack)?;
@@ -94,7 +95,7 @@ impl Lab {
         ended.map_err(not_stopped)
     }
 
-    /// Returns how many truncated copies of the attacker the sandbox loads.
+    /// Returns how many truncated copies of the attacker the sandbox loads instead of refusing them.
     pub(super) fn count_loaded_truncations(&self) -> usize {
         let lengths = (0..ATTACKER.len()).step_by(ATTACKER.len() / 16 + 1);
         let beginnings = lengths.filter_map(|length| ATTACKER.get(..length));
@@ -103,8 +104,8 @@ impl Lab {
             .count()
     }
 
-    /// Returns a policy without grants, only with the time limit of the test.
-    pub(super) fn policy(&self) -> ToolPolicy {
+    /// Returns a policy without grants, with the time limit of the test.
+    pub(super) fn policy_without_grants(&self) -> ToolPolicy {
         ToolPolicy {
             component: self.plugin.digest(),
             limits: [("timeout_ms".to_owned(), TIMEOUT_MS)].into(),
@@ -112,7 +113,7 @@ impl Lab {
         }
     }
 
-    /// Returns a path in the folder.
+    /// Returns the full path of `path` in the folder of the test.
     pub(super) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
@@ -122,8 +123,8 @@ impl Lab {
         format!("{host}:{}", self.server.port())
     }
 
-    /// Returns whether a call wrote into the granted folder.
-    pub(super) fn is_changed(&self) -> bool {
+    /// Returns whether a call wrote a file into the granted folder, which may only be read.
+    pub(super) fn has_written_file(&self) -> bool {
         self.path("granted/new.txt").exists()
     }
 
@@ -144,7 +145,7 @@ impl Attempt {
     }
 
     /// Returns whether the tool set something in the result that only the host may set.
-    pub(super) fn is_forged(&self) -> bool {
+    pub(super) fn has_forged_fields(&self) -> bool {
         let result = &self.report.result;
         let metadata = &result.metadata;
         result.call_id == "forged"
@@ -162,15 +163,15 @@ impl Attempt {
     }
 
     /// Returns how the attempt ended, in words.
-    pub(super) fn text(&self, expectation: Expectation) -> String {
+    pub(super) fn ending_in_words(&self, expectation: Expectation) -> String {
         let ending = self.report.ending.as_str().replace('_', " ");
         match (self.boolean_output(), self.connections) {
             (_, 1..) => format!("{ending}, {} connections", self.connections),
             (Some(true), 0) => format!("{ending}, reached it"),
             (Some(false), 0) => match expectation {
-                Expectation::ShortLog => format!("{} bytes kept", self.log_bytes()),
-                Expectation::Forgotten => "found nothing".to_owned(),
-                Expectation::NotForged => "ignored".to_owned(),
+                Expectation::LogIsCut => format!("{} bytes kept", self.log_bytes()),
+                Expectation::FindsNothing => "found nothing".to_owned(),
+                Expectation::ForgeryIsIgnored => "ignored".to_owned(),
                 _ => "refused".to_owned(),
             },
             (None, 0) => ending,
@@ -188,7 +189,7 @@ fn setup_error(what: &str, error: &(dyn std::error::Error + 'static)) -> Command
     CommandError::Failed(format!("failed to {what}: {}", in_one_line(error)))
 }
 
-/// Creates a folder with a secret, and in it a folder with a note, a link to the secret, and a pipe.
+/// Creates a folder with a secret file and the folder `granted`. The latter has a note, a link to the secret, and a pipe.
 fn create_folder() -> std::io::Result<TempDir> {
     let folder = TempDir::with_prefix("art-self-test-")?;
     let granted = folder.path().join("granted");

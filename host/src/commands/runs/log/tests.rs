@@ -3,13 +3,13 @@ use art_core::agent::AgentProps;
 use art_core::outcome::CallEnding;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::LlmMetadata;
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use serde_json::json;
 
 use super::*;
 
-/// Returns a journal with these events, one each millisecond.
-fn journal(events: &[RunEvent]) -> Vec<JournalEntry> {
+/// Returns a journal with these events. The first one has the time 1001 ms, and each other one is a millisecond later.
+fn journal_of(events: &[RunEvent]) -> Vec<JournalEntry> {
     let entries = (1..).zip(events).map(|(sequence, event)| JournalEntry {
         sequence,
         timestamp: 1_000 + sequence,
@@ -33,25 +33,26 @@ fn started_event() -> RunEvent {
     RunEvent::Started { at: 0, start }
 }
 
-fn reply(text: String, cost: f64) -> ModelReply {
+fn reply_with_cost(text: String, cost_usd: f64) -> ModelReply {
     ModelReply {
         text,
         metadata: LlmMetadata {
             input_tokens: Some(1_200),
             output_tokens: Some(30),
-            cost_usd: Some(cost),
+            cost_usd: Some(cost_usd),
             ..LlmMetadata::default()
         },
         ..ModelReply::default()
     }
 }
 
-/// Drives a run that makes one call of a plan, and returns its events.
-fn events() -> Vec<RunEvent> {
+/// Drives a run whose plan has one step with one tool call, and returns its events.
+fn events_of_run_with_one_tool_call() -> Vec<RunEvent> {
     let call = json!({"toolName": "calculator", "arguments": {"expression": "6*7"}});
     let step = json!({"id": "step_1", "description": "Multiply", "stepType": "tool", "dependencies": [],
         "requiredTools": ["calculator"]});
     let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": [step]});
+    // The replies of the model, the last one first.
     let mut replies = vec![
         "It is 42.".to_owned(),
         json!({"content": "done", "nextStepDecision": "complete_item"}).to_string(),
@@ -63,33 +64,33 @@ fn events() -> Vec<RunEvent> {
     while run.finished().is_none() {
         let asked = run.ask_models(0, |_| String::new());
         events.extend(asked.events);
-        let mut next: Vec<_> = asked
+        let mut next_events: Vec<_> = asked
             .calls
             .into_iter()
             .map(|call| RunEvent::ModelReplied {
                 at: 0,
                 action: call.id,
-                reply: reply(replies.pop().unwrap(), 0.25),
+                reply: reply_with_cost(replies.pop().unwrap(), 0.25),
             })
             .collect();
         for call in run.ready_calls() {
-            next.push(call.called_event(0));
+            next_events.push(call.called_event(0));
             let mut end = CallEnd::new(
                 ToolResult::success(&call.call, json!({"result": 42})),
                 CallEnding::Success,
             );
-            end.usage = Usage {
+            end.usage = ToolUsage {
                 fuel: 12_345,
                 wall_us: 678,
-                ..Usage::default()
+                ..ToolUsage::default()
             };
-            next.push(RunEvent::ToolEnded {
+            next_events.push(RunEvent::ToolEnded {
                 at: 0,
                 action: call.action,
                 end: Box::new(end),
             });
         }
-        for event in next {
+        for event in next_events {
             run.apply(&event).unwrap();
             events.push(event);
         }
@@ -99,13 +100,13 @@ fn events() -> Vec<RunEvent> {
 
 #[test]
 fn a_log_has_a_line_for_each_event_with_its_step() {
-    let journal = journal(&events());
+    let journal = journal_of(&events_of_run_with_one_tool_call());
     insta::assert_snapshot!(Log::read(&journal).unwrap().lines(1_000).join("\n"));
 }
 
 #[test]
 fn the_costs_of_the_steps_add_up_to_those_of_the_run() {
-    let journal = journal(&events());
+    let journal = journal_of(&events_of_run_with_one_tool_call());
     let log = Log::read(&journal).unwrap();
     let costs = log.costs();
     insta::assert_snapshot!(costs.lines().join("\n"));
@@ -147,7 +148,7 @@ fn events_without_calls_are_described_in_words() {
 
 #[test]
 fn an_invalid_journal_is_refused_with_the_number_of_the_event() {
-    let mut damaged = journal(&[started_event(), started_event()]);
+    let mut damaged = journal_of(&[started_event(), started_event()]);
     let reason = |journal: &[JournalEntry]| Log::read(journal).err().unwrap();
     assert!(reason(&damaged).starts_with("event 2: "));
     damaged[1].payload = json!({"type": "unknown"}).to_string();

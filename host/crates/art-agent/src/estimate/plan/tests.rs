@@ -1,19 +1,28 @@
 use art_core::agent::AgentProps;
 use art_core::price::Price;
 use art_core::provider::{ContextWindow, RuntimeProviderConfig};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::plan::tests::item;
 
-fn tool(name: &str, input: &Value) -> ToolSchema {
-    serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input})).unwrap()
+fn tool(name: &str, input_schema: &Value) -> ToolSchema {
+    serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input_schema})).unwrap()
 }
 
-/// Returns the start of a run with the tools `read` and `displayed`, whose recorded calls had inputs of 40 bytes, and the tool `new`,
-/// which has no record.
+/// The tools of the run.
+const TOOLS: [&str; 3] = ["read", "displayed", "new"];
+
+/// Sizes of the outputs of the two recorded calls of `read` and `displayed`, in bytes: their median and their 95th percentile.
+const RECORDED_OUTPUT_BYTES: Quantiles = Quantiles { median: 30, p95: 60 };
+
+/// Fuel that each recorded call used.
+const RECORDED_FUEL: u64 = 7;
+
+/// Returns the start of a run with the tools `read` and `displayed`, each of which has two recorded calls with inputs of 40
+/// bytes, and the tool `new`, which has no record.
 fn start() -> RunStart {
     let mut start = RunStart::new(AgentProps::default(), RuntimeProviderConfig::new("p", "m"));
     let input = json!({"type": "object", "properties": {"order": {"default": "newest"}, "x": {}}});
@@ -21,20 +30,22 @@ fn start() -> RunStart {
     displayed.execution_mode = ExecutionMode::Display;
     start.tools = vec![tool("read", &input), displayed, tool("new", &input)];
     start.context = ContextWindow::Tokens(100_000);
-    let used = |bytes_out| Usage {
-        fuel: 7,
+    let recorded_call = |bytes_out| ToolUsage {
+        fuel: RECORDED_FUEL,
         wall_us: 5,
         bytes_in: 40,
         bytes_out,
-        ..Usage::default()
+        ..ToolUsage::default()
     };
     for name in ["read", "displayed"] {
-        let record = ToolRecord::new(Some("d".to_owned()), &Limits::EXECUTE, &[used(30), used(60)]);
+        let calls = [RECORDED_OUTPUT_BYTES.median, RECORDED_OUTPUT_BYTES.p95].map(recorded_call);
+        let record = ToolRecord::new(Some("d".to_owned()), &Limits::EXECUTE, &calls);
         start.records.insert(name.to_owned(), record);
     }
     start
 }
 
+/// Returns a pending step with one planned call.
 fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
     TodoItem {
         tool_calls: vec![PlannedCall {
@@ -45,55 +56,69 @@ fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
     }
 }
 
-/// Estimates the calls of `items`. The file `a.csv` has 1,000 bytes, and a step that has ended has an output of 9 bytes.
+/// Size of the file `a.csv`, the only file.
+const FILE_BYTES: u64 = 1_000;
+
+/// Size of each output that exists already.
+const EXISTING_OUTPUT_BYTES: u64 = 9;
+
+/// Estimates the calls of `items`.
 fn estimate(items: &[TodoItem]) -> Vec<CallEstimate> {
-    let file = |name: &str| (name == "a.csv").then_some(1_000);
-    Estimator::new(&start(), items, &|_| Some(9), &file).estimate_calls(&BTreeSet::new())
+    let file_bytes = |name: &str| (name == "a.csv").then_some(FILE_BYTES);
+    Estimator::new(&start(), items, &|_| Some(EXISTING_OUTPUT_BYTES), &file_bytes).estimate_calls(&BTreeSet::new())
 }
 
-/// Returns the estimated size of the input of the last call.
-fn bytes_in(items: &[TodoItem]) -> Option<Quantiles> {
+/// Returns the estimated size of the input of the last call of `items`.
+fn last_bytes_in(items: &[TodoItem]) -> Option<Quantiles> {
     estimate(items).pop().unwrap().bytes_in
 }
 
-/// Size of the default that is filled in: `"order":"newest",`.
+/// Size of the argument that the host fills in as a default: `"order":"newest",`.
 const DEFAULT_BYTES: u64 = 17;
 
+/// Returns the size of the arguments `{"x": ..}` and of the default, without the value of `x`.
+fn bytes_around_x() -> u64 {
+    json_bytes(&json!({"x": 0})) - json_bytes(&json!(0)) + DEFAULT_BYTES
+}
+
 #[test]
-fn a_reference_is_as_large_as_the_recorded_outputs_of_its_tool() {
+fn a_reference_counts_as_the_recorded_outputs_of_the_tool_that_it_refers_to() {
     let items = [
         step("a", "read", json!({"x": 1})),
         step("b", "read", json!({"x": {"$from": "a", "path": "/rows"}})),
     ];
-    let other_bytes = json_bytes(&json!({"x": 0})) - 1 + DEFAULT_BYTES;
-    let expected = Quantiles { median: 30, p95: 60 }.plus(Quantiles::exactly(other_bytes));
-    assert_eq!(bytes_in(&items), Some(expected));
+    let expected = RECORDED_OUTPUT_BYTES.plus(Quantiles::exactly(bytes_around_x()));
+    assert_eq!(last_bytes_in(&items), Some(expected));
 }
 
 #[test]
-fn a_file_is_as_large_as_its_content() {
-    let other_bytes = json_bytes(&json!({"x": 0})) - 1 + DEFAULT_BYTES;
+fn the_name_of_a_file_counts_as_its_content_and_an_unknown_file_has_no_size() {
     for argument in [json!({"$attachment": "a.csv"}), json!("attachment:a.csv")] {
         let items = [step("a", "read", json!({"x": argument}))];
-        assert_eq!(bytes_in(&items), Some(Quantiles::exactly(1_000 + other_bytes)));
+        assert_eq!(
+            last_bytes_in(&items),
+            Some(Quantiles::exactly(FILE_BYTES + bytes_around_x()))
+        );
     }
     assert_eq!(
-        bytes_in(&[step("a", "read", json!({"x": {"$attachment": "b.csv"}}))]),
+        last_bytes_in(&[step("a", "read", json!({"x": {"$attachment": "b.csv"}}))]),
         None
     );
 }
 
 #[test]
-fn an_existing_output_counts_with_its_exact_size() {
+fn a_reference_to_an_existing_output_counts_with_the_exact_size() {
     let mut completed = step("a", "new", json!({}));
     completed.status = TodoItemStatus::Completed;
     let items = [completed, step("b", "read", json!({"x": {"$from": "a"}}))];
-    let other_bytes = json_bytes(&json!({"x": 0})) - 1 + DEFAULT_BYTES;
-    assert_eq!(bytes_in(&items), Some(Quantiles::exactly(9 + other_bytes)));
+    assert_eq!(
+        last_bytes_in(&items),
+        Some(Quantiles::exactly(EXISTING_OUTPUT_BYTES + bytes_around_x()))
+    );
 }
 
 #[test]
-fn calls_without_records_and_calls_that_take_their_outputs_are_estimated_by_limits() {
+fn a_call_without_records_and_one_that_takes_its_output_are_estimated_by_limits() {
     let items = [
         step("a", "new", json!({"x": 1})),
         step("b", "read", json!({"x": {"$from": "a"}})),
@@ -104,7 +129,7 @@ fn calls_without_records_and_calls_that_take_their_outputs_are_estimated_by_limi
     assert_eq!(bases, [Basis::Limits, Basis::Limits, Basis::Records { calls: 2 }]);
     assert_eq!(calls[1].bytes_in, None);
     assert_eq!(calls[0].usage.fuel, Quantiles::exactly(Limits::EXECUTE.fuel));
-    assert_eq!(calls[2].usage.fuel, Quantiles::exactly(7));
+    assert_eq!(calls[2].usage.fuel, Quantiles::exactly(RECORDED_FUEL));
 }
 
 #[test]
@@ -115,11 +140,17 @@ fn a_step_that_will_not_run_is_not_estimated() {
     assert_eq!(calls.len(), 1);
 }
 
+/// Tokens of the request for the answer without outputs.
+const BASE_TOKENS: u64 = 100;
+
+/// Tokens of the request for the answer with the output of a call of `read`, which has a token for three bytes.
+const INPUT_TOKENS: Quantiles = Quantiles { median: 110, p95: 120 };
+
 #[test]
-fn the_answer_reads_all_outputs_except_displayed_and_unknown_ones() {
-    let items = ["read", "displayed", "new"].map(|tool| step(tool, tool, json!({"x": 1})));
-    let estimated = estimate_answer(&start(), 100, &estimate(&items), &[]);
-    assert_eq!(estimated.input_tokens, Quantiles { median: 110, p95: 120 });
+fn the_request_for_the_answer_has_all_outputs_except_displayed_ones_and_those_of_unknown_size() {
+    let items = TOOLS.map(|tool| step(tool, tool, json!({"x": 1})));
+    let estimated = estimate_answer(&start(), BASE_TOKENS, &estimate(&items), &[]);
+    assert_eq!(estimated.input_tokens, INPUT_TOKENS);
     assert_eq!((estimated.known_outputs, estimated.unknown_outputs), (1, 1));
     assert_eq!(estimated.cost_usd, None);
 }
@@ -130,7 +161,7 @@ fn the_answer_of_a_model_with_an_unbounded_context_is_estimated_as_free() {
     start.context = ContextWindow::Unbounded;
     let items = [step("a", "read", json!({"x": 1}))];
     assert_eq!(
-        estimate_answer(&start, 100, &estimate(&items), &[]),
+        estimate_answer(&start, BASE_TOKENS, &estimate(&items), &[]),
         AnswerEstimate::default()
     );
 }
@@ -146,12 +177,21 @@ fn the_cost_of_the_answer_follows_from_the_price() {
         long: None,
     });
     let items = [step("a", "read", json!({"x": 1}))];
-    let cost = estimate_answer(&start, 100, &estimate(&items), &[]).cost_usd.unwrap();
-    assert!((cost.median - (110.0 + 3_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
-    assert!((cost.p95 - (120.0 + 10_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
+    let cost = estimate_answer(&start, BASE_TOKENS, &estimate(&items), &[])
+        .cost_usd
+        .unwrap();
+    // One dollar per million of the 110 or 120 input tokens, and ten per million of the 300 or 1,000 assumed output tokens.
+    assert!(
+        (cost.median - (110.0 * 1.0 + 300.0 * 10.0) / 1e6).abs() < 1e-12,
+        "{cost:?}"
+    );
+    assert!(
+        (cost.p95 - (120.0 * 1.0 + 1_000.0 * 10.0) / 1e6).abs() < 1e-12,
+        "{cost:?}"
+    );
 }
 
-/// Returns JSON of any shape without references.
+/// Generates JSON of any shape without references.
 fn data() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![
         Just(Value::Null),
@@ -170,17 +210,16 @@ fn data() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn data_is_as_large_as_its_json(value in data()) {
-        let items = [step("a", "unknown", json!({"x": value}))];
+    fn a_value_without_references_is_as_large_as_its_json(value in data()) {
+        let items = [step("a", "tool_without_defaults", json!({"x": value}))];
         let exact = json_bytes(&json!({"x": value}));
-        prop_assert_eq!(bytes_in(&items), Some(Quantiles::exactly(exact)));
+        prop_assert_eq!(last_bytes_in(&items), Some(Quantiles::exactly(exact)));
     }
 
     #[test]
-    fn a_further_call_never_makes_the_estimate_of_the_answer_smaller(tools in prop::collection::vec(0_usize..3, 1..6)) {
-        let names = ["read", "displayed", "new"];
-        let items: Vec<TodoItem> = (0..).zip(&tools).map(|(n, tool): (u32, _)| step(&n.to_string(), names[*tool], json!({"x": 1}))).collect();
-        let answer_tokens = |items: &[TodoItem]| estimate_answer(&start(), 10, &estimate(items), &[]).tokens();
+    fn a_further_call_never_makes_the_estimate_of_the_answer_smaller(tools in prop::collection::vec(0..TOOLS.len(), 1..6)) {
+        let items: Vec<TodoItem> = (0..).zip(&tools).map(|(n, tool): (u32, _)| step(&n.to_string(), TOOLS[*tool], json!({"x": 1}))).collect();
+        let answer_tokens = |items: &[TodoItem]| estimate_answer(&start(), BASE_TOKENS, &estimate(items), &[]).tokens();
         let (before, after) = (answer_tokens(&items[1..]), answer_tokens(&items));
         prop_assert!(before.median <= after.median && before.p95 <= after.p95);
     }

@@ -3,6 +3,7 @@ use crate::parse::{MARKER_END, MARKER_START};
 use art_core::tool::{FunctionCall, FunctionKind};
 use serde_json::json;
 
+/// Parses a reply that has only this text.
 fn parse(text: &str) -> ExecutionReply {
     parse_execution(&ModelReply {
         text: text.to_owned(),
@@ -10,6 +11,7 @@ fn parse(text: &str) -> ExecutionReply {
     })
 }
 
+/// Returns a reply without text and with one native call, of the tool `t`.
 fn reply_with_native_call(arguments: &str) -> ModelReply {
     ModelReply {
         tool_calls: vec![ToolCallRequest {
@@ -59,7 +61,7 @@ fn an_array_of_calls_is_read() {
 fn content_and_decision_are_read_without_calls() {
     let reply = parse(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
     assert_eq!(reply.content, json!("42"));
-    assert_eq!(reply.decision, Some(Decision::CompleteItem));
+    assert_eq!(reply.decision, Some(StepDecision::CompleteItem));
     assert_eq!(reply.calls, []);
 }
 
@@ -72,11 +74,11 @@ fn prose_is_content() {
 }
 
 #[test]
-fn json_that_is_not_a_reply_is_content() {
+fn json_without_a_field_of_a_reply_is_content() {
     assert_eq!(parse(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
 }
 
-// A26: malformed JSON and other shapes.
+// A26: malformed JSON and other wrong shapes never fail the parser.
 #[test]
 fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     let reply = parse(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
@@ -87,7 +89,7 @@ fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     );
 }
 
-// A26: malformed JSON and other shapes.
+// A26: malformed JSON and other wrong shapes never fail the parser.
 #[test]
 fn calls_that_are_not_an_array_are_reported() {
     let reply = parse(r#"{"toolCalls":{"toolName":"t"}}"#);
@@ -106,7 +108,7 @@ fn arguments_that_are_not_an_object_are_a_problem_of_the_call() {
     );
 }
 
-// A26: malformed JSON and other shapes.
+// A26: malformed JSON and other wrong shapes never fail the parser.
 #[test]
 fn each_malformed_list_of_calls_is_reported_with_and_without_a_fence() {
     for (json, problem) in [
@@ -142,9 +144,9 @@ fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     }
 }
 
-// A27, A26: section headings of the older text form; malformed JSON and other shapes.
+// A27, A26: section headings of the older text form; malformed JSON and other wrong shapes never fail the parser.
 #[test]
-fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
+fn a_heading_without_calls_is_prose_and_broken_json_under_it_is_reported() {
     for text in ["Tool Calls: none", "Tool calls: [1]"] {
         let reply = parse(text);
         assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
@@ -162,9 +164,9 @@ fn calls_in_a_line_that_is_no_heading_are_prose() {
     assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
 }
 
-// A26: malformed JSON and other shapes.
+// A26: malformed JSON and other wrong shapes never fail the parser.
 #[test]
-fn broken_calls_are_reported_and_not_taken_for_an_answer() {
+fn calls_in_broken_json_are_reported_and_not_taken_for_content() {
     for text in [r#"{"toolCalls":[{"toolName":}]}"#, "```json\n{\"toolCalls\":[{\n```"] {
         let reply = parse(text);
         assert_eq!(reply.calls, []);
@@ -177,10 +179,12 @@ fn broken_calls_are_reported_and_not_taken_for_an_answer() {
 
 #[test]
 fn each_call_beyond_the_limit_gets_a_problem() {
-    let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); 66]);
+    let excess_calls = 2;
+    let call_count = MAX_CALLS_PER_REPLY + excess_calls;
+    let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); call_count]);
     let reply = parse(&json!({ "toolCalls": calls }).to_string());
     let refused: Vec<_> = reply.calls.iter().filter(|call| call.problem.is_some()).collect();
-    assert_eq!((reply.calls.len(), refused.len()), (66, 2));
+    assert_eq!((reply.calls.len(), refused.len()), (call_count, excess_calls));
     assert_eq!(refused[0].arguments, json!({}));
     assert_eq!(
         refused[0].problem.as_deref(),
@@ -191,15 +195,16 @@ fn each_call_beyond_the_limit_gets_a_problem() {
 
 #[test]
 fn calls_far_beyond_the_limit_are_dropped_and_counted() {
-    let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_ANSWERED + 1]);
+    let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_WITH_RESULT + 1]);
     let reply = parse(&json!({ "toolCalls": calls }).to_string());
-    assert_eq!(reply.calls.len(), MAX_CALLS_ANSWERED);
+    assert_eq!(reply.calls.len(), MAX_CALLS_WITH_RESULT);
     assert_eq!(
         reply.problems,
         ["the reply made 513 tool calls; make at most 64 at a time"]
     );
 }
 
+/// Parses the reply as one that ended because of its maximum length.
 fn parse_cut_off(mut reply: ModelReply) -> ExecutionReply {
     reply.metadata.stop_reason = Some(art_core::stream::StopReason::Length);
     parse_execution(&reply)
@@ -208,12 +213,12 @@ fn parse_cut_off(mut reply: ModelReply) -> ExecutionReply {
 #[test]
 fn every_call_of_a_cut_off_reply_has_a_problem() {
     let reply = parse_cut_off(reply_with_native_call("{\"a\":1}"));
-    assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT_OFF));
-    assert!(reply.cut);
+    assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT_OFF_PROBLEM));
+    assert!(reply.cut_off);
 }
 
 #[test]
-fn a_cut_off_reply_has_no_decision_and_no_incomplete_json_as_content() {
+fn a_cut_off_reply_loses_its_decision_its_plan_and_content_that_is_incomplete_json() {
     let text = |text: &str| ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -225,32 +230,32 @@ fn a_cut_off_reply_has_no_decision_and_no_incomplete_json_as_content() {
     let incomplete = parse_cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
     assert_eq!(
         (incomplete.content, incomplete.problems),
-        (Value::Null, vec![CUT_OFF.to_owned()])
+        (Value::Null, vec![CUT_OFF_PROBLEM.to_owned()])
     );
     assert_eq!(parse_cut_off(text("The answer is")).content, json!("The answer is"));
 }
 
 #[test]
-fn provider_state_is_kept_only_if_it_is_small_and_the_reply_has_native_calls() {
-    // As JSON, the content has two more bytes for its quotes.
+fn the_state_of_the_provider_is_kept_only_if_it_is_small_and_the_reply_has_native_calls() {
+    // As JSON, the content has two more bytes than characters, for its quotes, so `MAX_STATE_BYTES` characters are too many.
     let state = |chars: usize| ProviderState {
-        wire: "w".to_owned(),
+        protocol: "w".to_owned(),
         content: json!("x".repeat(chars)),
     };
-    let state_with = |reply: ModelReply, chars| {
+    let kept_state = |reply: ModelReply, chars| {
         parse_execution(&ModelReply {
             state: Some(state(chars)),
             ..reply
         })
-        .state
+        .provider_state
     };
-    assert_eq!(state_with(reply_with_native_call("{}"), 3), Some(state(3)));
-    assert_eq!(state_with(reply_with_native_call("{}"), MAX_STATE_BYTES), None);
-    assert_eq!(state_with(ModelReply::default(), 3), None);
+    assert_eq!(kept_state(reply_with_native_call("{}"), 3), Some(state(3)));
+    assert_eq!(kept_state(reply_with_native_call("{}"), MAX_STATE_BYTES), None);
+    assert_eq!(kept_state(ModelReply::default(), 3), None);
 }
 
 #[test]
-fn an_unknown_decision_is_reported() {
+fn an_unknown_name_of_a_decision_is_reported() {
     let reply = parse(r#"{"content":"x","nextStepDecision":"wait"}"#);
     assert_eq!(
         reply.problems,
@@ -270,8 +275,8 @@ fn native_calls_take_precedence_over_calls_in_the_text() {
 
 #[test]
 fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
-    let long = "x".repeat(65);
-    for name in ["functions.calculator", "", "t\nt", "é", long.as_str()] {
+    let too_long = "x".repeat(65);
+    for name in ["functions.calculator", "", "t\nt", "é", too_long.as_str()] {
         let mut reply = reply_with_native_call("{}");
         reply.tool_calls[0].function.name = name.to_owned();
         let parsed = parse_execution(&reply);
@@ -288,17 +293,17 @@ fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
 }
 
 #[test]
-fn provider_state_is_dropped_if_a_call_of_its_reply_is_dropped() {
+fn the_state_of_the_provider_is_dropped_if_a_call_of_its_reply_is_dropped() {
     let mut reply = reply_with_native_call("{}");
     reply.state = Some(ProviderState {
-        wire: "w".to_owned(),
+        protocol: "w".to_owned(),
         content: json!("s"),
     });
     reply.tool_calls.extend(reply_with_native_call("{}").tool_calls);
-    assert!(parse_execution(&reply).state.is_some());
+    assert!(parse_execution(&reply).provider_state.is_some());
     reply.tool_calls[1].function.name = "functions.t".to_owned();
     let parsed = parse_execution(&reply);
-    assert_eq!((parsed.calls.len(), parsed.state), (1, None));
+    assert_eq!((parsed.calls.len(), parsed.provider_state), (1, None));
 }
 
 #[test]
@@ -319,7 +324,7 @@ fn empty_native_arguments_are_an_empty_object() {
 }
 
 #[test]
-fn braces_in_thoughts_are_ignored() {
+fn json_in_thoughts_is_ignored_if_the_reply_has_content() {
     let reply = parse("<think>maybe {\"content\": 1}</think>{\"content\":\"42\"}");
     assert_eq!(
         (reply.thoughts.as_str(), reply.content),
@@ -329,7 +334,7 @@ fn braces_in_thoughts_are_ignored() {
 
 // A25: markers take precedence over braces.
 #[test]
-fn markers_in_thoughts_are_ignored() {
+fn json_between_markers_in_thoughts_is_ignored_if_the_reply_has_content() {
     let json = r#"{"content":"42"}"#;
     let marked = |json: &str| format!("{MARKER_START}{json}{MARKER_END}");
     let thought = format!("first {} then {{more}}", marked(r#"{"content":"41"}"#));
@@ -347,7 +352,7 @@ fn calls_that_are_only_in_the_thoughts_are_read() {
 }
 
 #[test]
-fn an_updated_plan_is_validated() {
+fn a_changed_plan_in_a_reply_is_checked() {
     let valid = parse(r#"{"updatedPlan":{"todoList":[{"id":"a","description":"do","status":"PENDING"}]}}"#);
     assert!(valid.updated_plan.unwrap().is_ok());
     let invalid = parse(r#"{"updatedPlan":{"todoList":[{"id":"a"}]}}"#);
@@ -357,6 +362,6 @@ fn an_updated_plan_is_validated() {
 #[test]
 fn similar_names_of_a_decision_are_accepted() {
     let decision = |name: &str| parse(&json!({"content": "x", "nextStepDecision": name}).to_string()).decision;
-    assert_eq!(decision("Done"), Some(Decision::CompleteItem));
-    assert_eq!(decision("failed"), Some(Decision::FailItem));
+    assert_eq!(decision("Done"), Some(StepDecision::CompleteItem));
+    assert_eq!(decision("failed"), Some(StepDecision::FailItem));
 }

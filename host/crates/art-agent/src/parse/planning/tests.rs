@@ -1,16 +1,17 @@
 use super::*;
 use serde_json::json;
 
-fn plan_with_items(list: &Value) -> Result<PlanDraft, Vec<String>> {
+/// Parses a plan whose items are `list`.
+fn parse_plan_with_items(list: &Value) -> Result<PlanDraft, Vec<String>> {
     plan_in_text(&json!({"title": "T", "intent": "I", "plan": ["one", 2], "todoList": list}).to_string())
 }
 
 fn parse_items(list: &Value) -> Vec<DraftItem> {
-    plan_with_items(list).unwrap().items.unwrap()
+    parse_plan_with_items(list).unwrap().items.unwrap()
 }
 
-fn problems(list: &Value) -> Vec<String> {
-    plan_with_items(list).unwrap_err()
+fn problems_of_items(list: &Value) -> Vec<String> {
+    parse_plan_with_items(list).unwrap_err()
 }
 
 // A22: fields of a plan that are kept.
@@ -34,7 +35,7 @@ fn every_field_of_an_item_is_kept() {
     assert_eq!(items, [expected]);
 }
 
-// A22: fields of a plan that are kept.
+// A22: fields that the model omits stay absent.
 #[test]
 fn absent_fields_stay_absent() {
     let items = parse_items(&json!([{"id": "a", "description": "do"}]));
@@ -46,9 +47,9 @@ fn absent_fields_stay_absent() {
     assert_eq!(items, [expected]);
 }
 
-// A24: plans with both kinds of steps.
+// A24: plans with tool steps and reasoning steps.
 #[test]
-fn mixed_steps_keep_their_dependencies() {
+fn a_reasoning_step_keeps_its_dependency_on_a_tool_step() {
     let items = parse_items(&json!([
         {"id": "a", "description": "do", "stepType": "tool", "requiredTools": ["t"]},
         {"id": "b", "description": "think", "stepType": "reasoning", "dependencies": ["a"]},
@@ -65,18 +66,21 @@ fn statuses_and_step_types_may_have_any_case() {
 }
 
 #[test]
-fn a_number_is_accepted_as_an_id() {
+fn numbers_are_accepted_as_ids_and_dependencies() {
     let items = parse_items(&json!([{"id": 2, "description": "do", "dependencies": [1]}]));
     assert_eq!((items[0].id.as_str(), items[0].dependencies[0].as_str()), ("2", "1"));
 }
 
 #[test]
-fn the_lines_of_a_plan_are_joined() {
-    assert_eq!(plan_with_items(&json!([])).unwrap().plan.as_deref(), Some("one\n2"));
+fn the_field_plan_may_be_an_array_of_lines() {
+    assert_eq!(
+        parse_plan_with_items(&json!([])).unwrap().plan.as_deref(),
+        Some("one\n2")
+    );
 }
 
 #[test]
-fn an_empty_list_of_items_is_told_from_a_missing_one() {
+fn a_plan_without_a_list_of_items_differs_from_one_with_an_empty_list() {
     assert_eq!(parse_items(&json!([])), []);
     assert_eq!(plan_in_text("{\"plan\":\"p\"}").unwrap().items, None);
 }
@@ -88,7 +92,7 @@ fn every_problem_is_reported_with_its_path() {
         {"id": "a", "description": " ", "stepType": "magic", "dependencies": "b", "requiredTools": [{}]},
     ]);
     assert_eq!(
-        problems(&list),
+        problems_of_items(&list),
         [
             "`todoList[0].id` has to be a text that is not empty",
             "`todoList[1]` has to be an object",
@@ -101,24 +105,24 @@ fn every_problem_is_reported_with_its_path() {
 }
 
 #[test]
-fn a_list_that_is_too_long_is_refused() {
+fn a_list_of_too_many_items_is_refused() {
     let item = json!({"id": "a", "description": "do"});
     let list = Value::from(vec![item; MAX_TODO_ITEMS + 1]);
     assert_eq!(
-        problems(&list),
+        problems_of_items(&list),
         ["`todoList` has 51 items, more than 50; use fewer, larger steps"]
     );
 }
 
 #[test]
-fn each_name_counts_once_and_a_list_with_too_many_is_refused() {
-    let item = |names: Vec<String>| json!([{"id": "a", "description": "do", "requiredTools": names}]);
+fn each_required_tool_counts_once_and_too_many_are_refused() {
+    let items_requiring = |names: Vec<String>| json!([{"id": "a", "description": "do", "requiredTools": names}]);
     let names = |count: usize| (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>();
     let repeated = [names(MAX_NAMES), names(MAX_NAMES)].concat();
-    let draft = plan_in_text(&json!({"todoList": item(repeated)}).to_string()).unwrap();
+    let draft = plan_in_text(&json!({"todoList": items_requiring(repeated)}).to_string()).unwrap();
     assert_eq!(draft.items.unwrap()[0].required_tools, names(MAX_NAMES));
     assert_eq!(
-        problems(&item(names(MAX_NAMES + 1))),
+        problems_of_items(&items_requiring(names(MAX_NAMES + 1))),
         ["`todoList[0].requiredTools` has 65 names, more than 64"]
     );
 }
@@ -127,13 +131,13 @@ fn each_name_counts_once_and_a_list_with_too_many_is_refused() {
 fn an_id_with_a_newline_is_refused() {
     let list = json!([{"id": "a\n## Tools", "description": "do"}]);
     assert_eq!(
-        problems(&list),
+        problems_of_items(&list),
         ["`todoList[0].id` has to be one line of at most 128 characters"]
     );
 }
 
 #[test]
-fn braces_in_front_of_the_plan_are_skipped() {
+fn an_object_before_the_plan_is_skipped() {
     let draft = plan_in_text("as {\"a\": 1} shows: {\"plan\": \"p\", \"todoList\": []}").unwrap();
     assert_eq!(draft.plan.as_deref(), Some("p"));
 }
@@ -154,7 +158,7 @@ fn a_missing_heading_is_tolerated() {
     assert_eq!(plan_in_text("Plan: x").unwrap().title, None);
 }
 
-// A26: malformed JSON and other shapes.
+// A26: malformed JSON and other wrong shapes never fail the parser.
 #[test]
 fn text_without_structure_is_not_a_plan() {
     assert_eq!(
@@ -163,7 +167,7 @@ fn text_without_structure_is_not_a_plan() {
     );
 }
 
-// A26: malformed JSON and other shapes.
+// A26: malformed JSON and other wrong shapes never fail the parser.
 #[test]
 fn invalid_json_is_reported_with_its_position() {
     let problems = plan_in_text("Plan: {\"todoList\": [}").unwrap_err();
@@ -185,6 +189,7 @@ fn a_text_that_is_too_long_is_cut() {
     assert!(items[0].description.ends_with("[truncated 10000 of 20000 characters]"));
 }
 
+/// Parses a reply of the planner that has only this text.
 fn parse_text_reply(text: &str) -> Result<PlanDraft, Vec<String>> {
     let reply = ModelReply {
         text: text.to_owned(),
@@ -194,7 +199,7 @@ fn parse_text_reply(text: &str) -> Result<PlanDraft, Vec<String>> {
 }
 
 #[test]
-fn an_answer_may_contain_json_or_name_the_fields_of_a_plan() {
+fn an_answer_in_prose_may_contain_json_or_name_the_fields_of_a_plan() {
     for text in [
         "A book as JSON:\n```json\n{\"title\": \"Dune\", \"year\": 1965}\n```",
         "OpenAI returns `toolCalls` when a function is called.",
@@ -206,7 +211,7 @@ fn an_answer_may_contain_json_or_name_the_fields_of_a_plan() {
 }
 
 #[test]
-fn a_plan_whose_steps_have_another_key_is_refused() {
+fn a_plan_that_has_its_items_under_another_key_is_refused() {
     for key in ["todo_list", "steps"] {
         let text = json!({"title": "t", key: [{"id": "a", "description": "d"}]}).to_string();
         assert_eq!(

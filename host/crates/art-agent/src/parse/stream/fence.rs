@@ -1,28 +1,29 @@
-//! Decides, character by character, whether a JSON fence can still be the end of a reply.
+//! Finds out whether a JSON fence may be metadata, which is not shown. It is metadata only if it contains one JSON object and if
+//! nothing but white space follows it until the reply ends. Its text is read character by character as it arrives.
 
 use serde::de::IgnoredAny;
 
-/// The state of reading the text after an opening fence.
+/// The text after an opening fence, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fence {
-    /// Number of bytes read.
+    /// Number of bytes of the text that were read.
     bytes_read: usize,
-    state: State,
+    position: Position,
 }
 
 /// Position in the text after an opening fence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum Position {
     /// Before the object.
     #[default]
-    Before,
-    /// Inside the object, at this depth of brackets.
-    Value { depth: usize },
-    /// Inside a string of the object.
-    Text { depth: usize, escaped: bool },
+    BeforeObject,
+    /// Inside the object, within `depth` open brackets. With the depth 0, the object has just ended.
+    InObject { depth: usize },
+    /// Inside a string of the object. `escaped` means that the last character was a backslash that escapes the next one.
+    InString { depth: usize, escaped: bool },
     /// After the object and this number of backticks.
-    After { ticks: usize },
-    /// The text is not an object that is followed by the end of the fence.
+    AfterObject { backticks: usize },
+    /// The text is not a single object that only the end of the fence follows.
     Invalid,
 }
 
@@ -32,50 +33,52 @@ impl Fence {
         self.bytes_read
     }
 
-    /// Continues to read `inside`, the whole text after the opening fence. Returns false once the fence cannot be
-    /// metadata at the end of a reply.
+    /// Reads on in `inside`, the whole text after the opening fence so far. Returns whether the fence may still be metadata at
+    /// the end of the reply.
     pub(super) fn may_be_last(&mut self, inside: &str) -> bool {
         for c in inside.get(self.bytes_read..).unwrap_or_default().chars() {
-            if self.state == State::Invalid {
+            if self.position == Position::Invalid {
                 return false;
             }
             self.bytes_read += c.len_utf8();
-            self.state = self.state.next(c);
-            // Parse the object only once, when all its brackets are closed.
-            if self.state == (State::Value { depth: 0 }) {
-                let value = inside.get(..self.bytes_read).unwrap_or_default().trim_start();
-                let is_json = serde_json::from_str::<IgnoredAny>(value).is_ok();
-                self.state = if is_json {
-                    State::After { ticks: 0 }
+            self.position = self.position.next(c);
+            // The object is parsed only once, when all its brackets are closed.
+            if self.position == (Position::InObject { depth: 0 }) {
+                let object = inside.get(..self.bytes_read).unwrap_or_default().trim_start();
+                let is_json = serde_json::from_str::<IgnoredAny>(object).is_ok();
+                self.position = if is_json {
+                    Position::AfterObject { backticks: 0 }
                 } else {
-                    State::Invalid
+                    Position::Invalid
                 };
             }
         }
-        self.state != State::Invalid
+        self.position != Position::Invalid
     }
 }
 
-impl State {
-    /// Returns the state after reading `c`.
+impl Position {
+    /// Returns the position after reading `c`.
     const fn next(self, c: char) -> Self {
         match (self, c) {
-            (Self::Before, '{') => Self::Value { depth: 1 },
-            (Self::Before, _) if c.is_whitespace() => self,
-            (Self::Value { depth }, '{' | '[') => Self::Value { depth: depth + 1 },
-            (Self::Value { depth }, '}' | ']') => Self::Value { depth: depth - 1 },
-            (Self::Value { depth }, '"') => Self::Text { depth, escaped: false },
-            (Self::Value { .. }, ':' | ',' | '+' | '-' | '.' | '0'..='9' | 'a'..='z' | 'E') => self,
-            (Self::Value { .. }, ' ' | '\n' | '\r' | '\t') => self,
-            (Self::Text { depth, escaped: false }, '"') => Self::Value { depth },
+            (Self::BeforeObject, '{') => Self::InObject { depth: 1 },
+            (Self::BeforeObject, _) if c.is_whitespace() => self,
+            (Self::InObject { depth }, '{' | '[') => Self::InObject { depth: depth + 1 },
+            (Self::InObject { depth }, '}' | ']') => Self::InObject { depth: depth - 1 },
+            (Self::InObject { depth }, '"') => Self::InString { depth, escaped: false },
+            (Self::InObject { .. }, ':' | ',' | '+' | '-' | '.' | '0'..='9' | 'a'..='z' | 'E') => self,
+            (Self::InObject { .. }, ' ' | '\n' | '\r' | '\t') => self,
+            (Self::InString { depth, escaped: false }, '"') => Self::InObject { depth },
             // JSON strings do not contain control characters.
-            (Self::Text { .. }, '\0'..='\x1f') => Self::Invalid,
-            (Self::Text { depth, escaped }, _) => Self::Text {
+            (Self::InString { .. }, '\0'..='\x1f') => Self::Invalid,
+            (Self::InString { depth, escaped }, _) => Self::InString {
                 depth,
                 escaped: !escaped && c == '\\',
             },
-            (Self::After { ticks }, '`') if ticks < 3 => Self::After { ticks: ticks + 1 },
-            (Self::After { ticks: 0 | 3 }, _) if c.is_whitespace() => self,
+            (Self::AfterObject { backticks }, '`') if backticks < 3 => Self::AfterObject {
+                backticks: backticks + 1,
+            },
+            (Self::AfterObject { backticks: 0 | 3 }, _) if c.is_whitespace() => self,
             _ => Self::Invalid,
         }
     }

@@ -1,13 +1,14 @@
-//! Buffer for text that was received but not shown yet. The total cost is linear: each byte is searched a bounded number of times,
-//! and taken text is removed only when the next piece arrives.
+//! Buffer for the text of a reply that has arrived and is neither shown nor dropped yet. Taking text from the buffer means to
+//! show or to drop it. The total cost is linear: each byte is searched a bounded number of times, and taken text is removed from
+//! memory only when the next piece arrives.
 
-/// The text that was received but not taken yet.
+/// The text that has arrived and was not taken yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingText {
     text: String,
-    /// Start of the text that was not taken yet.
+    /// Position in `text` of the first byte that was not taken.
     start: usize,
-    /// Position at which the search for tags continues; never before `start`.
+    /// Position in `text` at which the search for tags continues; never before `start`.
     searched: usize,
 }
 
@@ -29,7 +30,7 @@ impl PendingText {
         self.text.get(self.start..).unwrap_or_default()
     }
 
-    /// Takes the first `length` bytes and returns them.
+    /// Takes the first `length` bytes of [`Self::rest`] and returns them.
     pub(super) fn take(&mut self, length: usize) -> &str {
         let end = self.text.floor_char_boundary(self.start.saturating_add(length));
         let from = std::mem::replace(&mut self.start, end);
@@ -37,8 +38,9 @@ impl PendingText {
         self.text.get(from..end).unwrap_or_default()
     }
 
-    /// Searches for the first of `tags`, from the end of the last search. Returns its position in [`Self::rest`] and the tag, or
-    /// else the position there at which an incomplete tag may begin. Call [`Self::restart_search`] before searching for other tags.
+    /// Searches for one of `tags`, from where the last search ended. Returns the position of the first one in [`Self::rest`], and
+    /// which tag it is. If there is none, fails with the position in [`Self::rest`] up to which there is certainly no tag: an
+    /// incomplete one may begin there. Call [`Self::restart_search`] before searching for other tags.
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
         let text = self.text.get(self.searched..).unwrap_or_default();
         let found = first_tag(text, tags);
@@ -47,18 +49,19 @@ impl PendingText {
         found.map(|(_, tag)| (at, tag)).ok_or(at)
     }
 
-    /// Continues the search after the tag that was found, which is ordinary text.
+    /// Lets the search continue after the tag that was found, because it is ordinary text.
     pub(super) fn skip(&mut self, tag: &str) {
         self.searched = (self.searched + tag.len()).min(self.text.len());
     }
 
-    /// Restarts the search at the first byte that was not taken.
+    /// Lets the search begin again at the first byte that was not taken.
     pub(super) const fn restart_search(&mut self) {
         self.searched = self.start;
     }
 }
 
-/// Returns the first of `tags` in `text` and its position. Each tag begins with `<` or a backtick.
+/// Returns the position of the first tag in `text` that is one of `tags`, and which one it is. Each of `tags` has to begin with
+/// `<` or a backtick.
 pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'static str)> {
     text.match_indices(['<', '`']).find_map(|(at, _)| {
         let tail = text.get(at..)?;
@@ -67,7 +70,7 @@ pub(super) fn first_tag(text: &str, tags: &[&'static str]) -> Option<(usize, &'s
     })
 }
 
-/// Returns the position at which an incomplete tag may begin at the end of `text`, or the length of `text`.
+/// Returns the position of an incomplete tag at the end of `text`, or the length of `text` if there is none.
 fn partial_tag_start(text: &str, tags: &[&str]) -> usize {
     let longest = tags.iter().map(|tag| tag.len()).max().unwrap_or_default();
     let from = text.floor_char_boundary(text.len().saturating_sub(longest));

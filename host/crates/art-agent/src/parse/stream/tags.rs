@@ -1,4 +1,5 @@
-//! Finds the answer in a streamed reply without thoughts, by the rules of [`crate::parse::parse_answer`].
+//! Finds the answer in a reply that arrives in pieces, from which the thoughts are already removed. What is the answer follows
+//! the rules of [`crate::parse::parse_answer`], which reads a whole reply.
 
 use art_core::text::prefix;
 
@@ -8,40 +9,43 @@ use crate::parse::answer::{answer_text, without_trailing_fence};
 use crate::parse::json::MARKER_START;
 use crate::parse::planning::begins_like_json;
 
-const MAIN: &str = "<mainContent>";
-const MAIN_END: &str = "</mainContent>";
-const METADATA: &str = "<uiMetadata>";
-const FENCE: &str = "```json";
+/// Opening and closing tag of the answer.
+const ANSWER_TAG: &str = "<mainContent>";
+const ANSWER_CLOSING_TAG: &str = "</mainContent>";
+/// Opening tag of the metadata.
+const METADATA_TAG: &str = "<uiMetadata>";
+/// Opening of a fence, which may have metadata in it.
+const FENCE_START: &str = "```json";
 
-/// Number of characters, not counting white space, after which a reply without a tag is treated as the answer itself.
+/// Number of characters, not counting white space, after which a reply without `<mainContent>` is shown as the answer itself.
 const MAX_START_CHARS: usize = 16;
 
 /// The section of the reply that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Section {
-    /// The first characters, before any tag.
+    /// The first characters of the reply. No tag was found yet.
     #[default]
     Start,
-    /// Text without a tag.
-    Plain,
-    /// After `<mainContent>`.
-    Main,
+    /// The answer, in a reply that did not begin with `<mainContent>`.
+    Untagged,
+    /// The answer, after `<mainContent>`.
+    Tagged,
     /// After `<uiMetadata>`, without a `<mainContent>` before it.
     Metadata,
-    /// After the answer.
-    End,
+    /// The rest of the reply, which is not shown.
+    Rest,
 }
 
 /// Finds the answer in the pieces of a reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnswerFinder {
     section: Section,
-    /// Whether the reply is one of the planner, which may be a plan.
+    /// Whether the reply is one of the planner, so that it may be a plan.
     of_planner: bool,
     pending: PendingText,
-    /// Number of characters read in [`Section::Start`], not counting white space.
+    /// Number of characters that [`Section::Start`] has so far, not counting white space.
     start_chars: usize,
-    /// The fence at the beginning of the pending text.
+    /// What was read of the fence at the beginning of the pending text, if there is one.
     fence: Fence,
     /// Whether text other than white space was shown.
     has_shown: bool,
@@ -55,7 +59,7 @@ impl AnswerFinder {
         }
     }
 
-    /// Begins again with the text that follows.
+    /// Forgets all text so far, because it was thoughts. The reply begins with the text that follows.
     pub(super) fn restart(&mut self) {
         *self = Self {
             of_planner: self.of_planner,
@@ -63,50 +67,52 @@ impl AnswerFinder {
         };
     }
 
-    /// Adds a piece and returns the text to show now.
+    /// Adds a piece of the reply, and returns the text that can be shown now.
     pub(super) fn push(&mut self, text: &str) -> String {
         self.pending.push(text);
         let mut shown = String::new();
         loop {
             let (section, length_before) = (self.section, shown.len());
             self.read_section(&mut shown);
-            let visible = shown.get(length_before..).unwrap_or_default();
-            self.has_shown |= !visible.trim().is_empty();
-            if visible.is_empty() && self.section == section {
+            let newly_shown = shown.get(length_before..).unwrap_or_default();
+            self.has_shown |= !newly_shown.trim().is_empty();
+            if newly_shown.is_empty() && self.section == section {
                 return shown;
             }
         }
     }
 
-    /// Ends the reply and returns the pending text that is part of the answer.
+    /// Ends the reply, and returns the pending text if it is part of the answer.
     pub(super) fn finish(self) -> String {
         let pending = self.pending.rest();
         match self.section {
-            Section::Start if self.is_plan() => String::new(),
+            Section::Start if self.begins_like_plan() => String::new(),
             Section::Start => answer_text(pending).to_owned(),
-            // A fence counts as trailing only after other text; `x` represents the text that was shown.
-            Section::Plain if self.has_shown && without_trailing_fence(&format!("x{pending}")).is_some() => {
+            // Metadata in a fence is not part of the answer. A fence at the very beginning never is metadata, so `x` stands for
+            // the text that was shown before.
+            Section::Untagged if self.has_shown && without_trailing_fence(&format!("x{pending}")).is_some() => {
                 String::new()
             }
-            Section::Main if pending.starts_with(METADATA) => String::new(),
-            Section::Plain | Section::Main => pending.to_owned(),
-            Section::Metadata | Section::End => String::new(),
+            Section::Tagged if pending.starts_with(METADATA_TAG) => String::new(),
+            Section::Untagged | Section::Tagged => pending.to_owned(),
+            Section::Metadata | Section::Rest => String::new(),
         }
     }
 
-    /// Reads pending text in the current section, and appends the text of the answer to `shown`.
+    /// Reads pending text by the rules of the current section, which may change. Appends the text that can be shown now to
+    /// `shown`.
     fn read_section(&mut self, shown: &mut String) {
         match self.section {
             Section::Start => self.read_start(),
-            Section::Plain => self.read_plain(shown),
-            Section::Main => self.read_main(shown),
-            Section::Metadata => match self.pending.find(&[MAIN]) {
-                Ok((start, _)) => self.enter_main(start),
+            Section::Untagged => self.read_untagged(shown),
+            Section::Tagged => self.read_tagged(shown),
+            Section::Metadata => match self.pending.find(&[ANSWER_TAG]) {
+                Ok((start, _)) => self.enter_tagged(start),
                 Err(end) => {
                     self.pending.take(end);
                 }
             },
-            Section::End => {
+            Section::Rest => {
                 self.pending.take(usize::MAX);
             }
         }
@@ -114,30 +120,30 @@ impl AnswerFinder {
 
     fn read_start(&mut self) {
         let searched = self.pending.searched();
-        let found = self.pending.find(&[MAIN]);
+        let found = self.pending.find(&[ANSWER_TAG]);
         let end = found.map_or_else(|end| end, |(start, _)| start);
         let before = self.pending.rest().get(searched..end).unwrap_or_default();
         self.start_chars += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
-            _ if self.start_chars >= MAX_START_CHARS && self.is_plan() => self.enter(Section::End),
-            _ if self.start_chars >= MAX_START_CHARS => self.enter(Section::Plain),
-            Ok((start, _)) => self.enter_main(start),
+            _ if self.start_chars >= MAX_START_CHARS && self.begins_like_plan() => self.enter(Section::Rest),
+            _ if self.start_chars >= MAX_START_CHARS => self.enter(Section::Untagged),
+            Ok((start, _)) => self.enter_tagged(start),
             Err(_) => {}
         }
     }
 
     /// Returns whether the reply is one of the planner and begins like a plan.
-    fn is_plan(&self) -> bool {
+    fn begins_like_plan(&self) -> bool {
         let text = self.pending.rest().trim_start();
         let marker = prefix(MARKER_START, MAX_START_CHARS);
         self.of_planner && (begins_like_json(text) || text.starts_with(marker))
     }
 
-    fn read_plain(&mut self, shown: &mut String) {
-        match self.pending.find(&[MAIN, METADATA, FENCE]) {
+    fn read_untagged(&mut self, shown: &mut String) {
+        match self.pending.find(&[ANSWER_TAG, METADATA_TAG, FENCE_START]) {
             Err(end) => shown.push_str(self.pending.take(end)),
-            Ok((0, MAIN)) => self.enter_main(0),
-            Ok((0, METADATA)) => self.enter(Section::Metadata),
+            Ok((0, ANSWER_TAG)) => self.enter_tagged(0),
+            Ok((0, METADATA_TAG)) => self.enter(Section::Metadata),
             Ok((0, _)) if self.may_be_metadata() => {}
             Ok((0, tag)) => {
                 self.fence = Fence::default();
@@ -147,30 +153,44 @@ impl AnswerFinder {
         }
     }
 
-    /// Returns whether the fence at the beginning of the pending text may still be the JSON at the end of the reply.
+    /// Returns whether the fence at the beginning of the pending text may still be metadata at the end of the reply.
     fn may_be_metadata(&mut self) -> bool {
-        let inside = self.pending.rest().get(FENCE.len()..).unwrap_or_default();
-        let search_from = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(MAIN.len()));
-        let tag = first_tag(inside.get(search_from..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
-        // A reply that begins with a fence is itself the answer, and of several fences only the last can be metadata.
+        let inside = self.pending.rest().get(FENCE_START.len()..).unwrap_or_default();
+        let search_from = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(ANSWER_TAG.len()));
+        let tag = first_tag(
+            inside.get(search_from..).unwrap_or_default(),
+            &[ANSWER_TAG, METADATA_TAG, FENCE_START],
+        );
+        // If the reply begins with a fence, the fence is the answer. Of several fences, only the last can be metadata.
         self.has_shown && tag.is_none() && self.fence.may_be_last(inside)
     }
 
-    fn read_main(&mut self, shown: &mut String) {
+    fn read_tagged(&mut self, shown: &mut String) {
         loop {
-            let found = self.pending.find(&[MAIN_END, METADATA]);
-            // Metadata ends the answer unless a closing tag follows, so text that begins with it is not shown yet.
-            let is_metadata = self.pending.rest().starts_with(METADATA);
+            let found = self.pending.find(&[ANSWER_CLOSING_TAG, METADATA_TAG]);
+            // Metadata ends the answer, unless `</mainContent>` follows. Until this is known, text that begins with metadata is
+            // not shown.
+            let begins_with_metadata = self.pending.rest().starts_with(METADATA_TAG);
             match found {
-                Ok((start, MAIN_END)) => {
+                Ok((start, ANSWER_CLOSING_TAG)) => {
                     shown.push_str(self.pending.take(start));
-                    return self.enter(Section::End);
+                    return self.enter(Section::Rest);
                 }
                 Ok((start, tag)) => {
-                    shown.push_str(if is_metadata { "" } else { self.pending.take(start) });
+                    shown.push_str(if begins_with_metadata {
+                        ""
+                    } else {
+                        self.pending.take(start)
+                    });
                     self.pending.skip(tag);
                 }
-                Err(end) => return shown.push_str(if is_metadata { "" } else { self.pending.take(end) }),
+                Err(end) => {
+                    return shown.push_str(if begins_with_metadata {
+                        ""
+                    } else {
+                        self.pending.take(end)
+                    });
+                }
             }
         }
     }
@@ -180,8 +200,8 @@ impl AnswerFinder {
         self.pending.restart_search();
     }
 
-    fn enter_main(&mut self, start: usize) {
-        self.pending.take(start + MAIN.len());
-        self.enter(Section::Main);
+    fn enter_tagged(&mut self, start: usize) {
+        self.pending.take(start + ANSWER_TAG.len());
+        self.enter(Section::Tagged);
     }
 }

@@ -4,22 +4,25 @@ use proptest::prelude::*;
 use super::*;
 use crate::parse::parse_answer;
 
-/// Returns the text that is shown if `text` arrives in pieces that end at `cuts`.
-fn shown_text(text: &str, cuts: &[usize]) -> String {
+/// Returns the text that is shown if `text` arrives in pieces of `lengths` bytes, and then the rest in one piece.
+fn shown_text(text: &str, lengths: &[usize]) -> String {
     let mut stream = AnswerStream::new();
-    let mut all = String::new();
+    let mut shown = String::new();
     let mut from = 0;
-    for cut in cuts {
-        let to = text.floor_char_boundary(from + cut);
-        all.push_str(&stream.push(&text[from..to]));
+    for length in lengths {
+        let to = text.floor_char_boundary(from + length);
+        shown.push_str(&stream.push(&text[from..to]));
         from = to;
     }
-    all.push_str(&stream.push(&text[from..]));
-    all.push_str(&stream.finish());
-    all
+    shown.push_str(&stream.push(&text[from..]));
+    shown.push_str(&stream.finish());
+    shown
 }
 
-/// Returns the text that is shown of a reply of the planner that arrives character by character.
+/// The lengths for [`shown_text`] with which the text arrives in one piece.
+const ONE_PIECE: &[usize] = &[];
+
+/// Returns the text that is shown of a reply of the planner, if it arrives character by character.
 fn shown_planner_text(text: &str) -> String {
     let mut stream = AnswerStream::of_planner();
     let mut shown: String = text.chars().map(|c| stream.push(c.encode_utf8(&mut [0; 4]))).collect();
@@ -27,7 +30,8 @@ fn shown_planner_text(text: &str) -> String {
     shown
 }
 
-fn answer_content(text: &str) -> String {
+/// Returns the answer in a whole reply.
+fn answer_in(text: &str) -> String {
     let reply = ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -35,11 +39,12 @@ fn answer_content(text: &str) -> String {
     parse_answer(&reply).content
 }
 
+/// Returns the text that is shown after each of `pieces`, and then after the end of the reply.
 fn shown_pieces(pieces: &[&str]) -> Vec<String> {
     let mut stream = AnswerStream::new();
-    let mut all: Vec<_> = pieces.iter().map(|piece| stream.push(piece)).collect();
-    all.push(stream.finish());
-    all
+    let mut shown: Vec<_> = pieces.iter().map(|piece| stream.push(piece)).collect();
+    shown.push(stream.finish());
+    shown
 }
 
 #[test]
@@ -56,7 +61,7 @@ fn the_answer_is_streamed_without_its_tags() {
 }
 
 #[test]
-fn a_plan_of_the_planner_is_not_shown() {
+fn a_reply_of_the_planner_that_begins_like_a_plan_is_not_shown() {
     for plan in [
         "{\"todoList\": [{\"id\": \"a\"}]}",
         " [1]",
@@ -77,7 +82,7 @@ fn prose_of_the_planner_is_shown_like_any_answer() {
         "The answer is forty two.\n<uiMetadata>{\"a\": 1}</uiMetadata>",
         "<think>so</think>The answer is forty two.\n```json\n{\"suggestedQuestions\":[]}\n```",
     ] {
-        assert_eq!(shown_planner_text(text), answer_content(text), "{text}");
+        assert_eq!(shown_planner_text(text), answer_in(text), "{text}");
     }
 }
 
@@ -95,7 +100,7 @@ fn think_tags_inside_the_answer_are_shown() {
     ] {
         let content = text.trim_start_matches("<think>so</think>");
         assert_eq!(
-            (shown_text(text, &[3; 9]), answer_content(text)),
+            (shown_text(text, &[3; 9]), answer_in(text)),
             (content.to_owned(), content.to_owned())
         );
     }
@@ -140,7 +145,7 @@ fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
 }
 
 #[test]
-fn a_fence_in_the_middle_is_shown_as_soon_as_text_follows_it() {
+fn a_fence_is_shown_as_soon_as_text_follows_it() {
     let input = ["See this long example:\n```json\n{\"a\":1}\n``", "`\nand", " more"];
     assert_eq!(
         shown_pieces(&input),
@@ -149,16 +154,16 @@ fn a_fence_in_the_middle_is_shown_as_soon_as_text_follows_it() {
 }
 
 #[test]
-fn an_incomplete_tag_and_an_unclosed_thought_are_shown_at_the_end() {
+fn an_incomplete_tag_and_an_unclosed_thought_are_shown_when_the_reply_ends() {
     assert_eq!(shown_pieces(&["<mainContent>a </mainC"]), ["a", " </mainC"]);
     assert_eq!(shown_pieces(&["<think>no end"]), ["", "no end"]);
 }
 
 #[test]
-fn text_before_a_late_opening_tag_is_shown() {
+fn text_before_an_opening_tag_that_comes_late_is_shown() {
     let text = "Sure, here is the answer: <mainContent>42</mainContent>";
-    assert_eq!(answer_content(text), "42");
-    assert_eq!(shown_text(text, &[]), "Sure, here is the answer: 42");
+    assert_eq!(answer_in(text), "42");
+    assert_eq!(shown_text(text, ONE_PIECE), "Sure, here is the answer: 42");
 }
 
 /// Repeats `piece` up to a length of one mebibyte.
@@ -166,10 +171,10 @@ fn repeat_to_a_mebibyte(piece: &str) -> String {
     piece.repeat((1 << 20) / piece.len())
 }
 
-// This test and the next would take minutes if the work grew with the square of the length of a reply.
+// This test and the next one would take minutes if the time grew with the square of the length of a reply.
 #[test]
 fn the_text_shown_of_a_reply_full_of_tags_ends_with_the_answer() {
-    for tag in [
+    for repeated in [
         "```json",
         "</think>",
         "<think>",
@@ -184,15 +189,16 @@ fn the_text_shown_of_a_reply_full_of_tags_ends_with_the_answer() {
             "A long text of words<think>",
             "<mainContent>a",
         ] {
-            let text = format!("{before}{}", repeat_to_a_mebibyte(tag));
-            let shown = shown_text(&text, &[]);
-            assert!(shown.ends_with(&answer_content(&text)), "{before}{tag}");
+            let text = format!("{before}{}", repeat_to_a_mebibyte(repeated));
+            let shown = shown_text(&text, ONE_PIECE);
+            assert!(shown.ends_with(&answer_in(&text)), "{before}{repeated}");
         }
     }
 }
 
 #[test]
 fn a_long_reply_in_small_pieces_is_shown_as_its_answer() {
+    const PIECE_BYTES: usize = 16;
     let beginnings = [
         "",
         "a",
@@ -203,18 +209,19 @@ fn a_long_reply_in_small_pieces_is_shown_as_its_answer() {
         "<think>",
     ];
     for beginning in beginnings {
-        for piece in [" ", "`", "a"] {
-            let text = format!("{beginning}{}", repeat_to_a_mebibyte(piece));
+        for repeated in [" ", "`", "a"] {
+            let text = format!("{beginning}{}", repeat_to_a_mebibyte(repeated));
             let text = byte_prefix(&text, MAX_REPLY_BYTES);
             assert_eq!(
-                shown_text(text, &vec![16; text.len() / 16]),
-                answer_content(text),
-                "{beginning}{piece}"
+                shown_text(text, &vec![PIECE_BYTES; text.len() / PIECE_BYTES]),
+                answer_in(text),
+                "{beginning}{repeated}"
             );
         }
     }
 }
 
+/// Pattern of replies: tags, fences and texts in any order.
 const REPLY_PATTERN: &str = "(<think>|</think>|<mainContent>|</mainContent>|<uiMetadata>|</uiMetadata>|```json|```|\\{\\}|\
                       \\{\"a\":\"b\"\\}|<|`| |\n|word|a long text of words|é🦀){0,16}";
 
@@ -222,13 +229,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_division_into_pieces_does_not_change_the_shown_text(text in REPLY_PATTERN, cuts in prop::collection::vec(0usize..9, 0..30)) {
-        prop_assert_eq!(shown_text(&text, &cuts), shown_text(&text, &[]));
+    fn the_division_into_pieces_does_not_change_the_shown_text(
+        text in REPLY_PATTERN,
+        lengths in prop::collection::vec(0usize..9, 0..30),
+    ) {
+        prop_assert_eq!(shown_text(&text, &lengths), shown_text(&text, ONE_PIECE));
     }
 
     #[test]
     fn the_shown_text_ends_with_the_answer(text in REPLY_PATTERN) {
-        let (shown, answer) = (shown_text(&text, &[]), answer_content(&text));
+        let (shown, answer) = (shown_text(&text, ONE_PIECE), answer_in(&text));
         prop_assert!(shown.ends_with(&answer), "{:?} does not end with {:?}", shown, answer);
     }
 
@@ -238,9 +248,9 @@ proptest! {
         main in "(<mainContent>)?",
         text in "(word|a long text of words| |\n|```|```json|\\{\"a\":1\\}|<|é|<think>a</think>){0,12}",
         end in "(|</mainContent>)(|<uiMetadata>\\{\\}</uiMetadata>|\n```json\n\\{\"a\":1\\}\n```\n)",
-        cuts in prop::collection::vec(0usize..9, 0..30),
+        lengths in prop::collection::vec(0usize..9, 0..30),
     ) {
         let text = format!("{thoughts}{main}{text}{end}");
-        prop_assert_eq!(shown_text(&text, &cuts), answer_content(&text));
+        prop_assert_eq!(shown_text(&text, &lengths), answer_in(&text));
     }
 }

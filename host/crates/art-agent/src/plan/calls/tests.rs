@@ -8,6 +8,14 @@ fn tool(name: &str, input: &Value, output: &Value) -> ToolSchema {
         .unwrap()
 }
 
+/// Number of calls that the run may make.
+const MAX_CALLS: usize = 4;
+
+/// What [`faults`] returns for a plan without faults.
+const NO_FAULTS: [&str; 0] = [];
+
+/// Returns the tools that the plans of the tests may call. `search` returns pages with addresses, `fetch` takes an address and
+/// returns a text, `anything` takes and returns anything, and `count` promises the output `words` only for some inputs.
 fn tools() -> Vec<ToolSchema> {
     let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     let pages = json!({"type": "array", "items": object(json!({"url": {"type": "string"}, "size": {"type": "integer"}}), json!(["url"]))});
@@ -42,6 +50,7 @@ fn tools() -> Vec<ToolSchema> {
     ]
 }
 
+/// Returns a pending step with one planned call.
 fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
     TodoItem {
         tool_calls: vec![PlannedCall {
@@ -52,6 +61,7 @@ fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
     }
 }
 
+/// Returns the parameters that the plan declares.
 fn params() -> BTreeMap<String, Value> {
     BTreeMap::from([
         (
@@ -63,6 +73,7 @@ fn params() -> BTreeMap<String, Value> {
     ])
 }
 
+/// Checks the calls of `items` against the tools, the parameters and the only file `sales.csv`.
 fn check(items: &[TodoItem]) -> CallCheck {
     check_calls(Surroundings {
         items,
@@ -70,7 +81,7 @@ fn check(items: &[TodoItem]) -> CallCheck {
         tools: &tools(),
         disabled: &["delete".to_owned()],
         files: &BTreeSet::from(["sales.csv"]),
-        max_calls: 4,
+        max_calls: MAX_CALLS,
         params: &params(),
     })
 }
@@ -79,31 +90,35 @@ fn faults(items: &[TodoItem]) -> Vec<String> {
     check(items).faults.into_iter().map(|fault| fault.text).collect()
 }
 
-fn search() -> TodoItem {
+/// Returns the step `step_1`, which calls `search` with valid arguments.
+fn search_step() -> TodoItem {
     step("step_1", "search", json!({"query": "art"}))
 }
 
-/// Returns the faults of a second step that fetches `url`.
+/// Returns the faults of a plan that searches in `step_1`, and in `step_2` fetches `url`, which may be a reference.
 fn fetch_faults(url: impl Into<Value>) -> Vec<String> {
     let url = url.into();
-    faults(&[search(), step("step_2", "fetch", json!({"url": url}))])
+    faults(&[search_step(), step("step_2", "fetch", json!({"url": url}))])
 }
 
 #[test]
 fn a_call_whose_values_fit_has_no_fault() {
-    let found = check(&[search(), step("step_2", "anything", json!({"x": {"$from": "step_1"}}))]);
+    let found = check(&[
+        search_step(),
+        step("step_2", "anything", json!({"x": {"$from": "step_1"}})),
+    ]);
     assert_eq!((found.faults, found.at_run_time), (vec![], vec![]));
     assert_eq!(
         fetch_faults(json!({"$concat": ["https://", {"$from": "step_1", "path": "/count"}]})),
-        [""; 0]
+        NO_FAULTS
     );
-    assert_eq!(fetch_faults(json!({"$attachment": "sales.csv"})), [""; 0]);
+    assert_eq!(fetch_faults(json!({"$attachment": "sales.csv"})), NO_FAULTS);
 }
 
 #[test]
 fn a_value_that_may_be_absent_is_checked_at_run_time() {
     let found = check(&[
-        search(),
+        search_step(),
         step(
             "step_2",
             "fetch",
@@ -115,8 +130,8 @@ fn a_value_that_may_be_absent_is_checked_at_run_time() {
 }
 
 #[test]
-fn a_value_fits_only_if_the_tool_promises_it_for_the_input() {
-    let fit_of_words = |only: Value| {
+fn a_reference_fits_only_if_the_tool_promises_the_value_for_its_input() {
+    let fit_of_reference_to_words = |only: Value| {
         let arguments = json!({"query": {"$concat": [{"$from": "step_1", "path": "/words"}]}});
         let found = check(&[
             step("step_1", "count", json!({ "only": only })),
@@ -125,16 +140,17 @@ fn a_value_fits_only_if_the_tool_promises_it_for_the_input() {
         assert_eq!(found.faults, []);
         found.references[0].fit
     };
-    assert_eq!(fit_of_words(json!("words")), Fit::Fits);
-    assert_eq!(fit_of_words(json!("name")), Fit::AtRunTime);
-    assert_eq!(fit_of_words(json!(null)), Fit::AtRunTime);
+    assert_eq!(fit_of_reference_to_words(json!("words")), Fit::Fits);
+    assert_eq!(fit_of_reference_to_words(json!("name")), Fit::AtRunTime);
+    assert_eq!(fit_of_reference_to_words(json!(null)), Fit::AtRunTime);
 }
 
 #[test]
-fn outputs_of_completed_or_unplanned_steps_are_checked_at_run_time() {
-    let mut completed = search();
+fn outputs_of_completed_steps_and_of_steps_without_planned_calls_are_checked_at_run_time() {
+    let mut completed = search_step();
     completed.status = TodoItemStatus::Completed;
-    for earlier in [item("step_1", &[]), completed] {
+    let without_planned_calls = item("step_1", &[]);
+    for earlier in [without_planned_calls, completed] {
         let url = json!({"$from": "step_1", "path": "/anything"});
         let found = check(&[earlier, step("step_2", "fetch", json!({"url": url}))]);
         assert_eq!(found.faults, []);
@@ -143,8 +159,8 @@ fn outputs_of_completed_or_unplanned_steps_are_checked_at_run_time() {
 }
 
 #[test]
-fn a_concatenation_is_checked_at_run_time_if_a_part_may_not_be_scalar() {
-    for (part, places) in [
+fn a_concatenation_is_checked_at_run_time_if_a_part_may_not_be_a_scalar() {
+    for (part, places_at_run_time) in [
         (json!({"$from": "step_1", "path": "/count"}), vec![]),
         (
             json!({"$from": "step_1", "path": "/pages/0/url"}),
@@ -154,16 +170,16 @@ fn a_concatenation_is_checked_at_run_time_if_a_part_may_not_be_scalar() {
     ] {
         let url = json!({"$concat": ["https://", part]});
         let call = step("step_2", "fetch", json!({"url": url}));
-        let found = check(&[step("step_0", "anything", json!({})), search(), call]);
+        let found = check(&[step("step_0", "anything", json!({})), search_step(), call]);
         assert_eq!(
             (found.faults, found.at_run_time),
-            (vec![], places.into_iter().map(str::to_owned).collect())
+            (vec![], places_at_run_time.into_iter().map(str::to_owned).collect())
         );
     }
 }
 
 #[test]
-fn the_fault_of_a_wrong_type_names_the_value_that_would_fit() {
+fn the_fault_of_a_wrong_type_names_the_only_position_in_the_output_that_would_fit() {
     assert_eq!(
         fetch_faults(json!({"$from": "step_1", "path": "/pages/0"})),
         [
@@ -189,11 +205,11 @@ fn every_fault_of_the_arguments_is_reported_at_its_place() {
 
 #[test]
 fn a_required_parameter_with_a_default_may_be_missing() {
-    assert_eq!(faults(&[search()]), [""; 0]);
+    assert_eq!(faults(&[search_step()]), NO_FAULTS);
 }
 
 #[test]
-fn an_unknown_tool_is_named_with_the_nearest_one() {
+fn the_fault_of_an_unknown_tool_suggests_the_tool_with_the_most_similar_name() {
     assert_eq!(
         faults(&[step("step_1", "Search", json!({}))]),
         ["`step_1`: there is no tool `Search`; did you mean `search`?"]
@@ -217,12 +233,12 @@ fn a_pointer_that_the_output_does_not_declare_is_a_fault() {
 }
 
 #[test]
-fn a_reference_to_the_same_a_later_or_an_unknown_step_is_a_fault() {
-    let from = |step: &str| json!({"query": {"$from": step}});
+fn a_reference_to_its_own_step_or_to_a_later_or_an_unknown_one_is_a_fault() {
+    let query_from = |step: &str| json!({"query": {"$from": step}});
     let texts = faults(&[
-        step("a", "search", from("a")),
-        step("b", "search", from("c")),
-        step("c", "search", from("z")),
+        step("a", "search", query_from("a")),
+        step("b", "search", query_from("c")),
+        step("c", "search", query_from("z")),
     ]);
     insta::assert_snapshot!(texts.join("\n"), @r"
     `a.arguments.query`: `$from` names `a`, which is this step itself
@@ -232,7 +248,7 @@ fn a_reference_to_the_same_a_later_or_an_unknown_step_is_a_fault() {
 }
 
 #[test]
-fn a_concatenation_takes_no_object() {
+fn a_concatenation_with_an_object_is_a_fault() {
     assert_eq!(
         fetch_faults(json!({"$concat": ["a", {"$from": "step_1"}]})),
         ["`step_2.arguments.url`: `$concat` takes texts, numbers and booleans, the output of `step_1` is an object"]
@@ -245,23 +261,23 @@ fn an_unknown_file_is_a_fault_unless_an_earlier_step_may_produce_it() {
         fetch_faults(json!({"$attachment": "sale.csv"})),
         ["`step_2.arguments.url`: there is no file `sale.csv`; did you mean `sales.csv`?"]
     );
-    let mut later = step("step_2", "fetch", json!({"url": {"$attachment": "made.csv"}}));
-    later.dependencies = vec!["step_1".to_owned()];
-    let found = check(&[search(), later]);
+    let mut dependent = step("step_2", "fetch", json!({"url": {"$attachment": "made.csv"}}));
+    dependent.dependencies = vec!["step_1".to_owned()];
+    let found = check(&[search_step(), dependent]);
     assert_eq!(found.faults, []);
     assert_eq!(found.at_run_time, ["step_2.arguments.url"]);
 }
 
 #[test]
-fn faults_name_one_of_several_calls_by_its_number() {
-    let mut two = search();
-    two.tool_calls.push(PlannedCall {
+fn a_fault_in_a_step_with_several_calls_names_the_number_of_the_call() {
+    let mut with_two_calls = search_step();
+    with_two_calls.tool_calls.push(PlannedCall {
         tool_name: "fetch".to_owned(),
         arguments: json!({}),
     });
-    let last = step("step_2", "fetch", json!({"url": {"$from": "step_1", "call": 2}}));
+    let takes_third_output = step("step_2", "fetch", json!({"url": {"$from": "step_1", "call": 2}}));
     assert_eq!(
-        faults(&[two, last]),
+        faults(&[with_two_calls, takes_third_output]),
         [
             "`step_1.toolCalls[1].arguments`: `url` is missing, a string is asked for",
             "`step_2.arguments.url`: `step_1` has 2 planned calls, so `call` is at most 1"
@@ -271,9 +287,9 @@ fn faults_name_one_of_several_calls_by_its_number() {
 
 #[test]
 fn arguments_that_are_no_object_are_a_fault_of_their_call() {
-    let texts = [json!("{\"query\": "), json!("art"), json!([1]), json!(true)];
-    let calls = texts.map(|arguments| faults(&[step("step_1", "search", arguments)]).join("\n"));
-    insta::assert_snapshot!(calls.join("\n"), @r"
+    let wrong_arguments = [json!("{\"query\": "), json!("art"), json!([1]), json!(true)];
+    let texts = wrong_arguments.map(|arguments| faults(&[step("step_1", "search", arguments)]).join("\n"));
+    insta::assert_snapshot!(texts.join("\n"), @r"
     `step_1.arguments`: an object is asked for, the text is not valid JSON: EOF while parsing a value at line 1 column 10
     `step_1.arguments`: an object is asked for, the text is not valid JSON: expected value at line 1 column 1
     `step_1.arguments`: an object is asked for, `[1]` is given
@@ -282,16 +298,16 @@ fn arguments_that_are_no_object_are_a_fault_of_their_call() {
 }
 
 #[test]
-fn every_call_over_the_budget_of_the_run_is_a_fault() {
-    let plan = |count: u32| {
+fn every_call_over_the_maximum_of_the_run_is_a_fault() {
+    let steps = |count: usize| {
         (1..=count).map(|n| TodoItem {
             id: format!("step_{n}"),
-            ..search()
+            ..search_step()
         })
     };
-    assert_eq!(faults(&plan(4).collect::<Vec<_>>()), [""; 0]);
+    assert_eq!(faults(&steps(MAX_CALLS).collect::<Vec<_>>()), NO_FAULTS);
     assert_eq!(
-        faults(&plan(6).collect::<Vec<_>>()),
+        faults(&steps(MAX_CALLS + 2).collect::<Vec<_>>()),
         [
             "`step_5`: this is call 5 of the plan, and the run may make only 4",
             "`step_6`: this is call 6 of the plan, and the run may make only 4",
@@ -299,12 +315,12 @@ fn every_call_over_the_budget_of_the_run_is_a_fault() {
     );
 }
 
-/// Checks a call of a tool with the input schema `input`.
-fn check_input(input: &Value, arguments: Value) -> CallCheck {
+/// Checks a call with `arguments` of a tool whose input schema is `input_schema`.
+fn check_arguments(input_schema: &Value, arguments: Value) -> CallCheck {
     check_calls(Surroundings {
         items: &[step("a", "taker", arguments)],
         earlier: &[],
-        tools: &[tool("taker", input, &json!({}))],
+        tools: &[tool("taker", input_schema, &json!({}))],
         disabled: &[],
         files: &BTreeSet::new(),
         max_calls: 1,
@@ -313,62 +329,68 @@ fn check_input(input: &Value, arguments: Value) -> CallCheck {
 }
 
 #[test]
-fn keywords_about_a_whole_list_are_checked() {
-    let list =
+fn keywords_about_a_whole_array_are_checked() {
+    let input_with_array =
         |keyword: &str, asked: Value| json!({"type": "object", "properties": {"x": {"type": "array", keyword: asked}}});
     let arguments = || json!({"x": [1, 1]});
     assert_eq!(
-        check_input(&list("minItems", json!(2)), arguments()),
+        check_arguments(&input_with_array("minItems", json!(2)), arguments()),
         CallCheck::default()
     );
-    let found = check_input(&list("maxItems", json!(1)), arguments());
+    let found = check_arguments(&input_with_array("maxItems", json!(1)), arguments());
     assert_eq!(
         found.faults[0].text,
         "`a.arguments.x`: an array with a number of items of at most 1 is asked for, an array is given"
     );
     assert_eq!(
-        check_input(&list("uniqueItems", json!(true)), arguments()).at_run_time,
+        check_arguments(&input_with_array("uniqueItems", json!(true)), arguments()).at_run_time,
         ["a.arguments.x"]
     );
 }
 
 #[test]
-fn an_item_of_a_list_may_lack_a_property_with_a_default() {
+fn an_item_of_an_array_may_lack_a_required_property_with_a_default() {
     let item = json!({"type": "object", "properties": {"n": {"type": "integer", "default": 1}}, "required": ["n"]});
     let input = json!({"type": "object", "properties": {"x": {"type": "array", "items": item}}});
-    assert_eq!(check_input(&input, json!({"x": [{}, {"n": 2}]})), CallCheck::default());
+    assert_eq!(
+        check_arguments(&input, json!({"x": [{}, {"n": 2}]})),
+        CallCheck::default()
+    );
 }
 
 #[test]
-fn keywords_beside_any_of_are_checked_too() {
+fn properties_beside_an_any_of_are_checked_too() {
     let input = json!({
         "type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
         "additionalProperties": false,
         "anyOf": [{"type": "object", "required": ["a"]}],
     });
-    assert_eq!(check_input(&input, json!({"a": 1})), CallCheck::default());
-    let texts = |arguments: Value| {
-        check_input(&input, arguments)
+    assert_eq!(check_arguments(&input, json!({"a": 1})), CallCheck::default());
+    let fault_texts = |arguments: Value| {
+        check_arguments(&input, arguments)
             .faults
             .into_iter()
             .map(|fault| fault.text)
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        texts(json!({"a": "1"})),
+        fault_texts(json!({"a": "1"})),
         ["`a.arguments.a`: an integer is asked for, `\"1\"` is given"]
     );
     assert_eq!(
-        texts(json!({"b": "1"})),
+        fault_texts(json!({"b": "1"})),
         ["`a.arguments`: an object is asked for, an object is given"]
     );
 }
 
 #[test]
 fn the_faults_of_one_call_are_limited() {
-    let unknown: JsonObject = (0..100).map(|n| (format!("x{n}"), json!({"$from": "z"}))).collect();
-    let call = step("step_1", "anything", Value::Object(unknown));
+    let reference_to_unknown_step = json!({"$from": "z"});
+    let arguments: JsonObject = (0..100)
+        .map(|n| (format!("x{n}"), reference_to_unknown_step.clone()))
+        .collect();
+    let call = step("step_1", "anything", Value::Object(arguments));
     assert_eq!(faults(&[call]).len(), MAX_FAULTS);
 }
 
@@ -392,25 +414,25 @@ fn the_fault_for_a_disabled_tool_says_that_it_is_disabled() {
 
 #[test]
 fn the_schema_of_a_parameter_is_compared_with_what_is_asked_for() {
-    let with_limit = |name: &str| step("step_1", "search", json!({"query": "art", "limit": {"$param": name}}));
-    assert_eq!(faults(&[with_limit("limit")]), [""; 0]);
+    let search_with_limit = |name: &str| step("step_1", "search", json!({"query": "art", "limit": {"$param": name}}));
+    assert_eq!(faults(&[search_with_limit("limit")]), NO_FAULTS);
     assert_eq!(
-        faults(&[with_limit("address")]),
+        faults(&[search_with_limit("address")]),
         [
             "`step_1.arguments.limit`: an integer of at least 1 of at most 9 is asked for, the parameter `address` is a string"
         ]
     );
     assert_eq!(
-        faults(&[with_limit("limits")]),
+        faults(&[search_with_limit("limits")]),
         ["`step_1.arguments.limit`: the plan declares no parameter `limits`; did you mean `limit`?"]
     );
 }
 
 #[test]
-fn a_concatenation_takes_only_scalar_parameters() {
+fn a_concatenation_may_contain_a_scalar_parameter_but_no_other() {
     assert_eq!(
         fetch_faults(json!({"$concat": ["https://", {"$param": "address"}]})),
-        [""; 0]
+        NO_FAULTS
     );
     assert_eq!(
         fetch_faults(json!({"$concat": ["https://", {"$param": "list"}]})),
@@ -422,7 +444,7 @@ fn a_concatenation_takes_only_scalar_parameters() {
 fn each_reference_is_listed_with_whether_it_fits() {
     let from = |path: &str| json!({"$from": "step_1", "path": path});
     let found = check(&[
-        search(),
+        search_step(),
         step("step_2", "fetch", json!({"url": {"$concat": ["x", from("/count")]}})),
         step("step_3", "fetch", json!({"url": from("/pages/0/url")})),
         step("step_4", "fetch", json!({"url": from("/count")})),
@@ -449,7 +471,7 @@ fn each_reference_is_listed_with_whether_it_fits() {
 #[test]
 fn a_concatenation_is_checked_at_run_time_if_a_part_may_be_absent() {
     let url = json!({"$concat": ["https://", {"$from": "step_1", "path": "/pages/0/url"}]});
-    let found = check(&[search(), step("step_2", "fetch", json!({"url": url}))]);
+    let found = check(&[search_step(), step("step_2", "fetch", json!({"url": url}))]);
     assert_eq!(
         (found.faults, found.at_run_time),
         (vec![], vec!["step_2.arguments.url".to_owned()])

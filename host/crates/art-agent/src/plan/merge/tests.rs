@@ -2,6 +2,13 @@ use super::*;
 use art_core::tool::{ParsedToolCall, ToolResult};
 use serde_json::json;
 
+/// Time at which the items of [`item`] were created.
+const CREATED_AT: Timestamp = 1;
+
+/// Time at which the plans of the tests are merged.
+const MERGED_AT: Timestamp = 9;
+
+/// Returns an item of a draft without a status.
 pub(crate) fn draft(id: &str, dependencies: &[&str]) -> DraftItem {
     DraftItem {
         id: id.to_owned(),
@@ -11,8 +18,9 @@ pub(crate) fn draft(id: &str, dependencies: &[&str]) -> DraftItem {
     }
 }
 
+/// Returns a pending item without planned calls.
 pub(crate) fn item(id: &str, dependencies: &[&str]) -> TodoItem {
-    new_item(draft(id, dependencies), 1)
+    new_item(draft(id, dependencies), CREATED_AT)
 }
 
 pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
@@ -22,6 +30,7 @@ pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
     }
 }
 
+/// Returns a completed item with a result and the result of a call.
 fn completed(id: &str) -> TodoItem {
     let call = ParsedToolCall {
         call_id: "c".to_owned(),
@@ -39,16 +48,17 @@ fn ids(items: &[TodoItem]) -> Vec<&str> {
     items.iter().map(|item| item.id.as_str()).collect()
 }
 
-/// Returns the plan of a new question after the plan `old`, which was not finished.
-fn new_plan(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
-    plan_question(old, draft, &[], 9)
+/// Returns the plan for a new question, after a run that did not finish the plan `old`.
+fn plan_for_question(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
+    items_for_question(old, draft, &[], MERGED_AT)
 }
 
-/// Returns the plan after an update of a run that started no item.
+/// Returns the plan after the model changed it, in a run that has started no item.
 fn updated_plan(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
-    update(old, draft, &BTreeSet::new(), 9)
+    update_items(old, draft, &BTreeSet::new(), MERGED_AT)
 }
 
+/// Returns `draft` with a status.
 fn with_draft_status(draft: DraftItem, status: TodoItemStatus) -> DraftItem {
     DraftItem {
         status: Some(status),
@@ -57,86 +67,101 @@ fn with_draft_status(draft: DraftItem, status: TodoItemStatus) -> DraftItem {
 }
 
 #[test]
-fn a_step_that_is_planned_as_completed_keeps_result_tool_results_and_times() {
+fn a_completed_item_that_the_draft_lists_as_completed_is_kept_with_its_results_and_times() {
     let old = [completed("a")];
     let repeated = with_draft_status(draft("a", &["b"]), TodoItemStatus::Completed);
-    assert_eq!(new_plan(&old, vec![repeated]), old);
+    assert_eq!(plan_for_question(&old, vec![repeated]), old);
 }
 
 #[test]
-fn a_completed_step_that_is_planned_without_a_status_is_done_again() {
+fn a_completed_item_that_the_draft_lists_as_pending_or_without_a_status_is_done_again() {
     for status in [None, Some(TodoItemStatus::Pending)] {
         let again = DraftItem {
             status,
             ..draft("a", &[])
         };
-        let merged = new_plan(&[completed("a")], vec![again]);
+        let merged = plan_for_question(&[completed("a")], vec![again]);
         assert_eq!((merged[0].status, &merged[0].result), (TodoItemStatus::Pending, &None));
         assert_eq!(merged[0].tool_results, []);
     }
 }
 
 #[test]
-fn a_completed_step_that_the_draft_names_only_as_a_dependency_is_kept() {
+fn a_completed_item_that_the_draft_names_only_as_a_dependency_is_kept() {
     let old = [completed("a"), completed("b"), item("c", &["a"])];
-    assert_eq!(ids(&new_plan(&old, vec![draft("c", &["a"])])), ["a", "c"]);
+    assert_eq!(ids(&plan_for_question(&old, vec![draft("c", &["a"])])), ["a", "c"]);
 }
 
 #[test]
-fn a_step_that_the_plan_leaves_out_is_removed() {
+fn every_item_that_the_draft_for_a_new_question_does_not_name_is_removed() {
     let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed), completed("c")];
-    assert_eq!(new_plan(&old, Vec::new()), []);
+    assert_eq!(plan_for_question(&old, Vec::new()), []);
 }
 
 #[test]
-fn a_failed_step_is_tried_again_unless_it_is_planned_as_failed() {
+fn a_failed_item_is_tried_again_unless_the_draft_lists_it_as_failed() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(new_plan(&old, vec![draft("a", &[])])[0].status, TodoItemStatus::Pending);
+    assert_eq!(
+        plan_for_question(&old, vec![draft("a", &[])])[0].status,
+        TodoItemStatus::Pending
+    );
     let repeated = with_draft_status(draft("a", &[]), TodoItemStatus::Failed);
-    assert_eq!(new_plan(&old, vec![repeated]), old);
+    assert_eq!(plan_for_question(&old, vec![repeated]), old);
 }
 
 #[test]
-fn the_same_step_keeps_the_time_of_its_creation() {
-    let merged = new_plan(&[item("a", &[])], vec![draft("a", &["b"])]);
-    assert_eq!((merged[0].created_timestamp, merged[0].updated_timestamp), (1, 9));
+fn an_item_with_the_same_id_and_description_keeps_its_creation_time() {
+    let merged = plan_for_question(&[item("a", &[])], vec![draft("a", &["b"])]);
+    assert_eq!(
+        (merged[0].created_timestamp, merged[0].updated_timestamp),
+        (CREATED_AT, MERGED_AT)
+    );
     assert_eq!(merged[0].dependencies, ["b"]);
-    let other = DraftItem {
+    let with_other_description = DraftItem {
         description: "another thing".to_owned(),
         ..draft("a", &[])
     };
-    assert_eq!(new_plan(&[item("a", &[])], vec![other])[0].created_timestamp, 9);
+    assert_eq!(
+        plan_for_question(&[item("a", &[])], vec![with_other_description])[0].created_timestamp,
+        MERGED_AT
+    );
 }
 
 #[test]
-fn a_completed_draft_item_that_repeats_an_earlier_result_is_left_out() {
+fn a_completed_item_of_the_draft_that_repeats_an_earlier_result_is_dropped() {
     let earlier = [EarlierQuestion {
         number: 1,
         items: vec![completed("a")],
         ..EarlierQuestion::default()
     }];
-    let plan = |draft| plan_question(&[], vec![draft], &earlier, 9);
+    let plan = |draft| items_for_question(&[], vec![draft], &earlier, MERGED_AT);
     let repeated = with_draft_status(draft("q1.a", &[]), TodoItemStatus::Completed);
     assert_eq!(plan(repeated), []);
     assert_eq!(ids(&plan(draft("q1.a", &[]))), ["q1.a"]);
 }
 
 #[test]
-fn an_update_keeps_completed_steps_as_they_are() {
+fn an_update_keeps_completed_items_as_they_are() {
     let old = [completed("a")];
     assert_eq!(updated_plan(&old, vec![draft("a", &["b"])]), old);
     assert_eq!(ids(&updated_plan(&old, vec![draft("b", &["a"])])), ["a", "b"]);
 }
 
 #[test]
-fn a_new_item_is_pending_even_if_the_draft_completes_it() {
-    let new_draft = || with_draft_status(draft("a", &[]), TodoItemStatus::Completed);
-    assert_eq!(new_plan(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
-    assert_eq!(updated_plan(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
+fn a_new_item_is_pending_even_if_the_draft_lists_it_as_completed() {
+    let draft_of_new_item = || with_draft_status(draft("a", &[]), TodoItemStatus::Completed);
+    assert_eq!(
+        plan_for_question(&[], vec![draft_of_new_item()])[0].status,
+        TodoItemStatus::Pending
+    );
+    assert_eq!(
+        updated_plan(&[], vec![draft_of_new_item()])[0].status,
+        TodoItemStatus::Pending
+    );
 }
 
 #[test]
-fn an_update_may_cancel_an_open_item() {
+fn an_update_may_cancel_a_pending_item() {
     let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
     let merged = updated_plan(&[item("a", &[])], vec![cancelled]);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
@@ -154,20 +179,20 @@ fn an_update_tries_a_failed_item_again_only_if_it_sets_it_to_pending() {
 }
 
 #[test]
-fn a_running_item_is_unchanged_by_an_update() {
+fn an_update_does_not_change_an_item_in_progress() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
     assert_eq!(updated_plan(&old, Vec::new()), old);
     assert_eq!(updated_plan(&old, vec![draft("a", &["b"])]), old);
 }
 
 #[test]
-fn a_failed_item_missing_from_an_update_is_kept() {
+fn an_update_that_does_not_name_a_failed_item_keeps_it() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     assert_eq!(updated_plan(&old, vec![draft("b", &[])])[0], old[0]);
 }
 
 #[test]
-fn a_failed_item_cannot_be_cancelled_by_an_update() {
+fn an_update_cannot_cancel_a_failed_item() {
     let mut failed = with_status("a", TodoItemStatus::Failed);
     failed.error = Some("no".to_owned());
     let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
@@ -179,21 +204,21 @@ fn a_failed_item_cannot_be_cancelled_by_an_update() {
 }
 
 #[test]
-fn a_pending_item_missing_from_an_update_stays_only_if_it_was_started() {
+fn an_update_that_does_not_name_a_pending_item_keeps_it_only_if_the_run_started_it() {
     let old = [item("a", &[]), item("b", &[])];
     let started = BTreeSet::from(["a".to_owned()]);
-    assert_eq!(ids(&update(&old, Vec::new(), &started, 9)), ["a"]);
+    assert_eq!(ids(&update_items(&old, Vec::new(), &started, MERGED_AT)), ["a"]);
 }
 
 #[test]
-fn items_in_progress_without_a_run_become_pending() {
+fn items_that_an_earlier_run_left_in_progress_become_pending() {
     let mut state = PesAgentStateData {
         todo_list: vec![with_status("a", TodoItemStatus::InProgress), completed("b")],
         current_step_id: Some("a".to_owned()),
         is_paused: true,
         ..PesAgentStateData::default()
     };
-    assert!(requeue_orphans(&mut state, 9));
+    assert!(requeue_orphans(&mut state, MERGED_AT));
     assert_eq!(state.todo_list[0].status, TodoItemStatus::Pending);
     assert_eq!(state.todo_list[1], completed("b"));
     assert_eq!((state.is_paused, state.current_step_id), (false, None));

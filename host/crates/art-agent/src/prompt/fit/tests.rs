@@ -22,12 +22,13 @@ fn call(id: &str) -> ToolCallRequest {
     }
 }
 
-/// Returns the messages of a request, and the position of the task in them. `turns` has the length of each earlier message;
-/// `exchanges` has the number of calls and the length of their results, for each exchange after the task.
-fn messages(turns: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usize) {
+/// Returns the messages of a request, and the index of the task in them. `earlier_lengths` has the length of each earlier message
+/// of the conversation; `exchanges` has, for each exchange after the task, the number of calls and the length of each of their
+/// results.
+fn messages(earlier_lengths: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usize) {
     let mut all = vec![Message::system("instructions")];
-    for (n, length) in turns.iter().enumerate() {
-        let text = format!("turn {n} {}", "x".repeat(*length));
+    for (n, length) in earlier_lengths.iter().enumerate() {
+        let text = format!("message {n} {}", "x".repeat(*length));
         all.push(if n % 2 == 0 {
             Message::user(text)
         } else {
@@ -50,9 +51,9 @@ fn messages(turns: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usi
     (all, task)
 }
 
-fn fit_messages(messages: Vec<Message>, task: usize, budget: u64) -> Vec<Message> {
+fn fit_messages(messages: Vec<Message>, task: usize, max_tokens: u64) -> Vec<Message> {
     let mut request = request(messages);
-    fit(&mut request, task, budget);
+    cut_to_fit(&mut request, task, max_tokens);
     request.prompt.0
 }
 
@@ -62,12 +63,15 @@ fn texts(messages: &[Message]) -> Vec<&str> {
 
 #[test]
 fn a_quarter_of_the_context_up_to_8192_tokens_is_kept_for_the_reply() {
-    assert_eq!((request_budget(4_000), request_budget(128_000)), (3_000, 119_808));
+    assert_eq!(
+        (max_request_tokens(4_000), max_request_tokens(128_000)),
+        (3_000, 119_808)
+    );
 }
 
 #[test]
 fn three_bytes_count_as_a_token_and_each_message_adds_eight_tokens() {
-    assert_eq!(request_tokens(&request(vec![Message::user("abcd")])), 10);
+    assert_eq!(request_tokens(&request(vec![Message::user("abcd")])), 2 + 8);
     assert_eq!(text_tokens("漢字"), 2);
 }
 
@@ -85,7 +89,7 @@ fn the_oldest_question_and_its_answer_are_removed_first() {
     let remaining = fit_messages(all, task, tokens - 1);
     assert_eq!(
         texts(&remaining)[..4],
-        ["instructions", "turn 2 xxx", "turn 3 xxx", "the task"]
+        ["instructions", "message 2 xxx", "message 3 xxx", "the task"]
     );
 }
 
@@ -134,28 +138,33 @@ fn previews_of_attachments_are_removed_if_nothing_else_can_be_cut() {
 }
 
 #[test]
-fn tools_and_pictures_count_towards_the_budget() {
+fn a_picture_counts_as_two_thousand_tokens_of_its_request() {
     let mut request = request(vec![Message::system("s"), Message::user("old"), Message::user("task")]);
     request.media = vec![Media {
         name: "a.png".to_owned(),
         media_type: "image/png".to_owned(),
         base64: String::new(),
     }];
-    assert_eq!(request_tokens(&request), 2_000 + 9 + 9 + 10);
-    fit(&mut request, 2, 2_020);
+    let message_tokens = [1, 1, 2].map(|text_tokens| text_tokens + OVERHEAD_TOKENS);
+    assert_eq!(
+        request_tokens(&request),
+        MEDIA_TOKENS + message_tokens.iter().sum::<u64>()
+    );
+    let task_index = 2;
+    cut_to_fit(&mut request, task_index, MEDIA_TOKENS + 20);
     assert_eq!(texts(&request.prompt.0), ["s", "task"]);
 }
 
 proptest! {
     #[test]
     fn a_request_fits_or_contains_only_required_parts(
-        turns in prop::collection::vec(0usize..200, 0..6),
+        earlier_lengths in prop::collection::vec(0usize..200, 0..6),
         exchanges in prop::collection::vec((0usize..4, 0usize..2_000), 0..5),
-        budget in 0u64..2_000,
+        max_tokens in 0u64..2_000,
     ) {
-        let (all, task) = messages(&turns, &exchanges);
+        let (all, task) = messages(&earlier_lengths, &exchanges);
         prop_assert_eq!(request(all.clone()).prompt.validate(), Ok(()));
-        let remaining = fit_messages(all.clone(), task, budget);
+        let remaining = fit_messages(all.clone(), task, max_tokens);
         // Every call has its result, and every result its call.
         prop_assert_eq!(request(remaining.clone()).prompt.validate(), Ok(()));
         let calls = remaining.iter().map(|message| message.tool_calls.len()).sum::<usize>();
@@ -164,9 +173,10 @@ proptest! {
         prop_assert!(remaining.contains(&all[task]));
         let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task);
         prop_assert!(last.is_none_or(|index| remaining.contains(&all[index])));
-        let fits = request_tokens(&request(remaining.clone())) <= budget;
-        let minimum = 2 + last.map_or(0, |index| all.len() - index);
+        let fits = request_tokens(&request(remaining.clone())) <= max_tokens;
+        let fixed_messages = 2; // The instructions and the task.
+        let minimum = fixed_messages + last.map_or(0, |index| all.len() - index);
         prop_assert!(fits || remaining.len() == minimum, "{} messages remain, the minimum is {}", remaining.len(), minimum);
-        prop_assert_eq!(fit_messages(all, task, budget), remaining);
+        prop_assert_eq!(fit_messages(all, task, max_tokens), remaining);
     }
 }

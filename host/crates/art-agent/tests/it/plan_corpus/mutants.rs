@@ -1,15 +1,17 @@
-//! Makes faulty plans from good ones. Of each, the kind and the place of one fault are known.
+//! Makes mutants: good plans into which one fault is put. Of each mutant, the kind and the place of its fault are known.
+//!
+//! A place is written as the refusals name it, such as `step_2.arguments.url`; a pointer is the JSON pointer of the same value.
 
 use art_agent::RunStart;
 use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
-/// Maximum number of faulty plans of one kind that are made from one good plan.
-const MAX_OF_A_KIND: usize = 5;
+/// Maximum number of mutants with one kind of fault that are made from one good plan.
+const MAX_MUTANTS_OF_A_KIND: usize = 5;
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FaultKind {
     UnknownTool,
     DisabledTool,
     WrongType,
@@ -31,7 +33,7 @@ pub enum Kind {
     UndeclaredProperty,
 }
 
-impl Kind {
+impl FaultKind {
     pub const ALL: [Self; 19] = [
         Self::UnknownTool,
         Self::DisabledTool,
@@ -55,7 +57,7 @@ impl Kind {
     ];
 
     /// Returns the words that the refusal has to contain beside the place, or an empty text if they depend on the plan.
-    pub const fn reason(self) -> &'static str {
+    pub const fn words_of_refusal(self) -> &'static str {
         match self {
             Self::UnknownTool => "there is no tool",
             Self::DisabledTool => "is disabled in this conversation",
@@ -75,21 +77,21 @@ impl Kind {
     }
 }
 
-/// A plan with a fault. For a disabled tool or too few calls, the fault is not in the plan but in the start of its run.
+/// A plan with a fault. If the fault is a disabled tool or too few calls, the plan is good, and the start of its run is changed.
 #[derive(Debug)]
 pub struct Mutant {
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// The place that the refusal has to name.
     pub place: String,
     pub todo_list: Value,
-    /// The tool that the thread does not enable.
+    /// The tool that is disabled, if this is the fault.
     disabled_tool: Option<String>,
-    /// The number of calls that the run may make, if it is too small for the plan.
+    /// The number of calls that the run may make, if the fault is that it is too small for the plan.
     max_tool_calls: Option<u32>,
 }
 
 impl Mutant {
-    fn new(kind: Kind, place: &str, todo_list: Value) -> Self {
+    fn new(kind: FaultKind, place: &str, todo_list: Value) -> Self {
         let place = place.to_owned();
         Self {
             kind,
@@ -121,12 +123,12 @@ struct Call<'a> {
     pointer: String,
     /// How faults name the call.
     place: String,
-    /// Number of its step.
+    /// Index of its step.
     step: usize,
     tool: &'a ToolSchema,
 }
 
-/// A value in the arguments of a call.
+/// A value in the arguments of a call, at which a fault can be put.
 struct Site<'a> {
     pointer: String,
     place: String,
@@ -184,27 +186,27 @@ fn is_valid(schema: &Value, value: &Value) -> bool {
     jsonschema::draft202012::is_valid(schema, value)
 }
 
-/// Returns all faulty plans that are made from the plan `list`, at most [`MAX_OF_A_KIND`] of each kind.
+/// Returns all mutants that are made from the plan `list`, at most [`MAX_MUTANTS_OF_A_KIND`] of each kind.
 pub fn mutants(list: &Value, tools: &[ToolSchema]) -> Vec<Mutant> {
-    let source = Source::new(list, tools);
-    let mut all = source.call_mutants();
-    all.extend(source.value_mutants());
-    all.extend(source.object_mutants());
-    all.extend(source.reference_mutants());
-    all.extend(source.step_mutants());
-    let limited = Kind::ALL.into_iter().flat_map(|kind| {
+    let good_plan = GoodPlanParts::new(list, tools);
+    let mut all = good_plan.call_mutants();
+    all.extend(good_plan.value_mutants());
+    all.extend(good_plan.object_mutants());
+    all.extend(good_plan.reference_mutants());
+    all.extend(good_plan.step_mutants());
+    let limited = FaultKind::ALL.into_iter().flat_map(|kind| {
         let (matching, others) = std::mem::take(&mut all)
             .into_iter()
             .partition(|mutant: &Mutant| mutant.kind == kind);
         all = others;
         let matching: Vec<Mutant> = matching;
-        matching.into_iter().take(MAX_OF_A_KIND)
+        matching.into_iter().take(MAX_MUTANTS_OF_A_KIND)
     });
     limited.collect()
 }
 
 /// A good plan, and its parts.
-struct Source<'a> {
+struct GoodPlanParts<'a> {
     list: &'a Value,
     steps: &'a [Value],
     calls: Vec<Call<'a>>,
@@ -212,16 +214,16 @@ struct Source<'a> {
     references: Vec<Reference<'a>>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> GoodPlanParts<'a> {
     fn new(list: &'a Value, tools: &'a [ToolSchema]) -> Self {
-        let mut source = Self {
+        let mut parts = Self {
             list,
             steps: list.as_array().unwrap(),
             calls: Vec::new(),
             sites: Vec::new(),
             references: Vec::new(),
         };
-        for (step, item) in source.steps.iter().enumerate() {
+        for (step, item) in parts.steps.iter().enumerate() {
             let calls = item["toolCalls"].as_array().map(Vec::as_slice).unwrap_or_default();
             for (n, call) in calls.iter().enumerate() {
                 let id = item["id"].as_str().unwrap();
@@ -232,14 +234,14 @@ impl<'a> Source<'a> {
                 };
                 let tool = tools.iter().find(|tool| tool.name == call["toolName"]).unwrap();
                 let pointer = format!("/{step}/toolCalls/{n}");
-                source.walk(Site {
+                parts.collect_sites(Site {
                     pointer: format!("{pointer}/arguments"),
                     place: format!("{place}.arguments"),
                     step,
                     schema: &tool.input_schema,
                     value: &call["arguments"],
                 });
-                source.calls.push(Call {
+                parts.calls.push(Call {
                     pointer,
                     place,
                     step,
@@ -247,11 +249,11 @@ impl<'a> Source<'a> {
                 });
             }
         }
-        source
+        parts
     }
 
     /// Collects `site` and the values below it.
-    fn walk(&mut self, site: Site<'a>) {
+    fn collect_sites(&mut self, site: Site<'a>) {
         const ANY: &Value = &Value::Bool(true);
         let child = |key: &str, place: String, schema: &'a Value, value: &'a Value| Site {
             pointer: format!("{}/{key}", site.pointer),
@@ -291,54 +293,59 @@ impl<'a> Source<'a> {
             _ => {}
         }
         self.sites.push(site);
-        children.into_iter().for_each(|child| self.walk(child));
+        children.into_iter().for_each(|child| self.collect_sites(child));
     }
 
     fn id(&self, step: usize) -> &'a str {
         self.steps[step]["id"].as_str().unwrap()
     }
 
-    /// Returns the plan with another value at a position.
-    fn with(&self, pointer: &str, value: impl Into<Value>) -> Value {
+    /// Returns the plan with another value at `pointer`.
+    fn with_value_at(&self, pointer: &str, value: impl Into<Value>) -> Value {
         let mut list = self.list.clone();
         *list.pointer_mut(pointer).unwrap() = value.into();
         list
     }
 
-    /// Returns a faulty plan with another value at a site.
-    fn replaced(&self, kind: Kind, site: &Site<'_>, value: impl Into<Value>) -> Mutant {
-        Mutant::new(kind, &site.place, self.with(&site.pointer, value))
+    /// Returns the mutant with another value at a site.
+    fn mutant_at(&self, kind: FaultKind, site: &Site<'_>, value: impl Into<Value>) -> Mutant {
+        Mutant::new(kind, &site.place, self.with_value_at(&site.pointer, value))
     }
 
+    /// Returns mutants in which a call cannot be made: its tool is unknown or disabled, or the run may make too few calls.
     fn call_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
-        for (n, call) in self.calls.iter().enumerate() {
-            let renamed = |name: String| self.with(&format!("{}/toolName", call.pointer), name);
+        for (calls_before, call) in self.calls.iter().enumerate() {
+            let with_tool = |name: String| self.with_value_at(&format!("{}/toolName", call.pointer), name);
             let name = &call.tool.name;
             all.push(Mutant::new(
-                Kind::UnknownTool,
+                FaultKind::UnknownTool,
                 &call.place,
-                renamed(format!("{name}_v2")),
+                with_tool(format!("{name}_v2")),
             ));
             all.push(Mutant::new(
-                Kind::UnknownTool,
+                FaultKind::UnknownTool,
                 &call.place,
-                renamed("web_search".to_owned()),
+                with_tool("web_search".to_owned()),
             ));
-            all.push(Mutant::new(Kind::WrongCase, &call.place, renamed(capitalized(name))));
+            all.push(Mutant::new(
+                FaultKind::WrongCase,
+                &call.place,
+                with_tool(capitalized(name)),
+            ));
             all.push(Mutant {
                 disabled_tool: Some(name.clone()),
-                ..Mutant::new(Kind::DisabledTool, &call.place, self.list.clone())
+                ..Mutant::new(FaultKind::DisabledTool, &call.place, self.list.clone())
             });
             all.push(Mutant {
-                max_tool_calls: Some(u32::try_from(n).unwrap()),
-                ..Mutant::new(Kind::OverBudget, &call.place, self.list.clone())
+                max_tool_calls: Some(u32::try_from(calls_before).unwrap()),
+                ..Mutant::new(FaultKind::OverBudget, &call.place, self.list.clone())
             });
         }
         all
     }
 
-    /// Returns plans with a fault in a single value.
+    /// Returns mutants with a fault in a single value.
     fn value_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for site in self
@@ -355,10 +362,10 @@ impl<'a> Source<'a> {
                 json!(null),
             ];
             let wrong = others.into_iter().filter(|value| !is_valid(site.schema, value)).take(2);
-            all.extend(wrong.map(|value| self.replaced(Kind::WrongType, site, value)));
+            all.extend(wrong.map(|value| self.mutant_at(FaultKind::WrongType, site, value)));
             all.extend(self.out_of_range(site));
             if let Some(text) = site.value.as_str().filter(|_| lists_choices(site.schema)) {
-                all.push(self.replaced(Kind::WrongCase, site, capitalized(text)));
+                all.push(self.mutant_at(FaultKind::WrongCase, site, capitalized(text)));
             }
             if !site.place.ends_with(".arguments") {
                 all.extend(self.wrong_references(site));
@@ -369,7 +376,7 @@ impl<'a> Source<'a> {
         all.extend(
             without_dependencies
                 .filter(|site| !self.takes_from_others(site.step))
-                .map(|site| self.replaced(Kind::UnknownFile, site, json!({"$attachment": "missing.pdf"}))),
+                .map(|site| self.mutant_at(FaultKind::UnknownFile, site, json!({"$attachment": "missing.pdf"}))),
         );
         all
     }
@@ -382,6 +389,7 @@ impl<'a> Source<'a> {
             .any(|reference| reference.pointer.starts_with(&prefix))
     }
 
+    /// Returns mutants with a number beyond the bounds at a site, or with a text that is not among the choices.
     fn out_of_range(&self, site: &Site<'_>) -> Vec<Mutant> {
         let bounds = ["minimum", "maximum"].map(|bound| site.schema[bound].as_i64());
         let beyond = bounds
@@ -394,31 +402,31 @@ impl<'a> Source<'a> {
             .chain(unlisted_choice)
             .filter(|value| !is_valid(site.schema, value));
         outside
-            .map(|value| self.replaced(Kind::OutOfRange, site, value))
+            .map(|value| self.mutant_at(FaultKind::OutOfRange, site, value))
             .collect()
     }
 
-    /// Returns plans that refer to a step that cannot give a value, or whose value has another type.
+    /// Returns mutants with a reference at a site to a step that cannot give a value, or to a value of a wrong type.
     fn wrong_references(&self, site: &Site<'_>) -> Vec<Mutant> {
         let from = |id: &str| json!({"$from": id});
         let mut all = vec![
-            self.replaced(Kind::SelfReference, site, from(self.id(site.step))),
-            self.replaced(Kind::UnknownStep, site, from("no_such_step")),
+            self.mutant_at(FaultKind::SelfReference, site, from(self.id(site.step))),
+            self.mutant_at(FaultKind::UnknownStep, site, from("no_such_step")),
         ];
         let later = (site.step + 1..self.steps.len()).map(|later| from(self.id(later)));
-        all.extend(later.map(|value| self.replaced(Kind::ReferenceToLaterStep, site, value)));
+        all.extend(later.map(|value| self.mutant_at(FaultKind::ReferenceToLaterStep, site, value)));
         // The outputs of all tools are objects.
         let earlier = self.calls.iter().filter(|call| call.step < site.step);
         let takes_no_object = !is_valid(site.schema, &json!({}));
         all.extend(
             earlier
                 .filter(|_| takes_no_object)
-                .map(|call| self.replaced(Kind::WrongTypeOfReference, site, from(self.id(call.step)))),
+                .map(|call| self.mutant_at(FaultKind::WrongTypeOfReference, site, from(self.id(call.step)))),
         );
         all
     }
 
-    /// Returns plans with an object that has a key too many, a key too few, or a key in the wrong case.
+    /// Returns mutants with an object that has a key too many, a key too few, or a key in the wrong case.
     fn object_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         let is_closed = |site: &&Site<'_>| site.schema["additionalProperties"] == false && site.value.is_object();
@@ -428,25 +436,30 @@ impl<'a> Source<'a> {
             more.insert("colour".to_owned(), json!("red"));
             let place = format!("{}.colour", site.place);
             all.push(Mutant::new(
-                Kind::UnknownProperty,
+                FaultKind::UnknownProperty,
                 &place,
-                self.with(&site.pointer, more),
+                self.with_value_at(&site.pointer, more),
             ));
             for (key, value) in map {
                 let mut fewer = map.clone();
                 fewer.shift_remove(key);
                 let is_required = |names: &Value| names.as_array().is_some_and(|names| names.contains(&json!(key)));
                 if site.schema.get("required").is_some_and(is_required) {
-                    all.push(self.replaced(Kind::MissingRequired, site, fewer.clone()));
+                    all.push(self.mutant_at(FaultKind::MissingRequired, site, fewer.clone()));
                 }
                 fewer.insert(capitalized(key), value.clone());
                 let place = format!("{}.{}", site.place, capitalized(key));
-                all.push(Mutant::new(Kind::WrongCase, &place, self.with(&site.pointer, fewer)));
+                all.push(Mutant::new(
+                    FaultKind::WrongCase,
+                    &place,
+                    self.with_value_at(&site.pointer, fewer),
+                ));
             }
         }
         all
     }
 
+    /// Returns mutants in which a reference of the plan leads to nothing.
     fn reference_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for reference in &self.references {
@@ -454,24 +467,36 @@ impl<'a> Source<'a> {
                 all.push(Mutant::new(
                     kind,
                     &reference.place,
-                    self.with(&reference.pointer, value),
+                    self.with_value_at(&reference.pointer, value),
                 ));
             };
             let path = reference.path();
-            push(Kind::UnknownStep, reference.with("$from", "no_such_step"));
-            push(Kind::WrongCase, reference.with("$from", capitalized(reference.step())));
-            push(Kind::UnknownCall, reference.with("call", 9));
-            push(Kind::UndeclaredProperty, reference.with("path", "/no_such_property"));
-            push(Kind::BadPointer, reference.with("path", "result"));
+            push(FaultKind::UnknownStep, reference.with("$from", "no_such_step"));
+            push(
+                FaultKind::WrongCase,
+                reference.with("$from", capitalized(reference.step())),
+            );
+            push(FaultKind::UnknownCall, reference.with("call", 9));
+            push(
+                FaultKind::UndeclaredProperty,
+                reference.with("path", "/no_such_property"),
+            );
+            push(FaultKind::BadPointer, reference.with("path", "result"));
             match path {
                 "/rows" | "/results" | "/columns" => {
                     for item in ["first", "-1", "01"] {
-                        push(Kind::BadPointer, reference.with("path", format!("{path}/{item}")));
+                        push(FaultKind::BadPointer, reference.with("path", format!("{path}/{item}")));
                     }
                 }
                 "/result" | "/count" | "/row_count" | "/matched_rows" | "/words" => {
-                    push(Kind::PointerIntoScalar, reference.with("path", format!("{path}/0")));
-                    push(Kind::PointerIntoScalar, reference.with("path", format!("{path}/value")));
+                    push(
+                        FaultKind::PointerIntoScalar,
+                        reference.with("path", format!("{path}/0")),
+                    );
+                    push(
+                        FaultKind::PointerIntoScalar,
+                        reference.with("path", format!("{path}/value")),
+                    );
                 }
                 _ => {}
             }
@@ -479,23 +504,24 @@ impl<'a> Source<'a> {
         all
     }
 
+    /// Returns mutants with a faulty identifier or dependency of a step.
     fn step_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for step in 1..self.steps.len() {
             let (first, id) = (self.id(0), self.id(step));
             all.push(Mutant::new(
-                Kind::DuplicateId,
+                FaultKind::DuplicateId,
                 first,
-                self.with(&format!("/{step}/id"), first),
+                self.with_value_at(&format!("/{step}/id"), first),
             ));
             let mut list = self.list.clone();
             list[0]["dependencies"] = json!([id]);
             list[step]["dependencies"] = json!([first]);
-            all.push(Mutant::new(Kind::Cycle, first, list));
+            all.push(Mutant::new(FaultKind::Cycle, first, list));
         }
         let mut list = self.list.clone();
         list[0]["dependencies"] = json!([self.id(0)]);
-        all.push(Mutant::new(Kind::SelfReference, self.id(0), list));
+        all.push(Mutant::new(FaultKind::SelfReference, self.id(0), list));
         all
     }
 }

@@ -37,13 +37,13 @@ fn sentences(context: &ErrorContext) -> String {
 
 // A88: one sentence for every error code.
 #[test]
-fn every_code_has_a_sentence_without_names() {
+fn every_code_has_a_sentence_if_provider_and_model_are_unknown() {
     insta::assert_snapshot!(sentences(&ErrorContext::default()));
 }
 
 // A88: one sentence for every error code.
 #[test]
-fn every_code_has_a_sentence_with_names_and_a_delay() {
+fn every_code_has_a_sentence_with_provider_model_and_delay() {
     insta::assert_snapshot!(sentences(&ErrorContext {
         provider: Some("acme".to_owned()),
         model: Some("large-1".to_owned()),
@@ -52,7 +52,7 @@ fn every_code_has_a_sentence_with_names_and_a_delay() {
 }
 
 #[test]
-fn every_sentence_has_a_hint() {
+fn every_sentence_has_a_hint_after_a_semicolon() {
     for line in sentences(&ErrorContext::default()).lines() {
         let (name, text) = line.split_once(": ").unwrap();
         assert!(

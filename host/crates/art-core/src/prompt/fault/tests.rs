@@ -12,7 +12,7 @@ fn call(id: &str, arguments: &str) -> Value {
     json!({"id": id, "type": "function", "function": {"name": "t", "arguments": arguments}})
 }
 
-fn turn(calls: &[Value]) -> Value {
+fn assistant_message(calls: &[Value]) -> Value {
     json!({"role": "assistant", "content": null, "tool_calls": calls})
 }
 
@@ -25,8 +25,8 @@ fn a_prompt_with_calls_and_results_is_valid_with_either_name_of_the_result_role(
     let other_name = json!({"role": "tool", "content": "1", "tool_call_id": "b"});
     let prompt = json!([
         {"role": "system", "content": "s"}, {"role": "user", "content": "q"},
-        turn(&[call("a", "{}"), call("b", "{\"x\":1}")]), result("a"), other_name,
-        turn(&[call("a", "{}")]), result("a"), {"role": "assistant", "content": "done"},
+        assistant_message(&[call("a", "{}"), call("b", "{\"x\":1}")]), result("a"), other_name,
+        assistant_message(&[call("a", "{}")]), result("a"), {"role": "assistant", "content": "done"},
     ]);
     let parsed = ArtStandardPrompt::parse(&prompt).unwrap();
     assert_eq!(parsed.0[4].role, Role::ToolResult);
@@ -34,13 +34,13 @@ fn a_prompt_with_calls_and_results_is_valid_with_either_name_of_the_result_role(
 }
 
 #[test]
-fn a_result_may_follow_a_separate_request() {
+fn a_result_may_follow_a_tool_request() {
     let request = json!({"role": "tool_request", "name": "t", "tool_call_id": "a", "content": {"x": 1}});
     assert_eq!(faults(&json!([request, result("a")])), Vec::<String>::new());
 }
 
 #[test]
-fn the_content_of_a_separate_request_is_an_object_or_null() {
+fn the_content_of_a_tool_request_is_an_object_or_null() {
     for content in [json!({"name": "t"}), json!(null)] {
         assert_eq!(
             faults(&json!([{"role": "tool_request", "content": content}])),
@@ -90,19 +90,23 @@ fn a_value_that_is_not_a_message_is_reported() {
 fn unmatched_calls_and_results_are_reported() {
     let prompt = json!([
         {"role": "user", "content": "q"},
-        turn(&[call("a", "{}"), call("a", "[1]"), call("", "{")]),
-        turn(&[call("b", "{}")]), result("a"), result("b"), result("b"),
+        assistant_message(&[call("a", "{}"), call("a", "[1]"), call("", "{")]),
+        assistant_message(&[call("b", "{}")]), result("a"), result("b"), result("b"),
     ]);
-    let parsed: ArtStandardPrompt = ArtStandardPrompt(
-        prompt
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|message| Message::read(message).unwrap())
+    // `parse` would report only the faults of single messages, and would not match calls and results.
+    let messages = prompt.as_array().unwrap().iter();
+    let unchecked = ArtStandardPrompt(
+        messages
+            .map(|message| Message::deserialize_unchecked(message).unwrap())
             .collect(),
     );
-    let messages: Vec<_> = parsed.validate().unwrap_err().iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(messages.join("\n"), @r"
+    let faults: Vec<_> = unchecked
+        .validate()
+        .unwrap_err()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    insta::assert_snapshot!(faults.join("\n"), @r"
     message 1: two calls have the id `a`; ids have to be unique in a turn
     message 1: the arguments of the call `a` are not the text of a JSON object
     message 1: a call of `t` has an empty `id`
@@ -130,6 +134,9 @@ fn misplaced_calls_and_missing_call_identifiers_are_reported() {
 }
 
 #[test]
-fn the_calls_of_the_last_turn_may_still_be_open() {
-    assert_eq!(faults(&json!([turn(&[call("a", "{}")])])), Vec::<String>::new());
+fn the_calls_of_the_last_assistant_message_may_still_have_no_result() {
+    assert_eq!(
+        faults(&json!([assistant_message(&[call("a", "{}")])])),
+        Vec::<String>::new()
+    );
 }

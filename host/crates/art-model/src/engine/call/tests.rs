@@ -40,6 +40,7 @@ fn engine_with_slots(max_parallel: usize, model: ScriptedModel) -> (ReasoningEng
     )
 }
 
+/// Returns an engine with one model, which replies with these streams in turn.
 fn scripted_engine(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<ScriptedModel>) {
     engine(ScriptedModel::new(streams))
 }
@@ -48,7 +49,7 @@ fn config() -> RuntimeProviderConfig {
     RuntimeProviderConfig::new("s", "m")
 }
 
-async fn events(engine: &ReasoningEngine) -> Vec<StreamEvent> {
+async fn call_events(engine: &ReasoningEngine) -> Vec<StreamEvent> {
     engine.call(&config(), request()).collect().await
 }
 
@@ -56,12 +57,12 @@ async fn call_model(engine: &ReasoningEngine) -> Result<ModelReply, ModelError> 
     collect(engine.call(&config(), request())).await
 }
 
-fn rate_limited(ms: u64) -> StreamEvent {
+fn rate_limit_with_delay(delay_ms: u64) -> StreamEvent {
     StreamEvent::Error(ModelError {
         code: RateLimited,
         message: "slow down".to_owned(),
-        retry_after_ms: Some(ms),
-        unread: false,
+        retry_after_ms: Some(delay_ms),
+        request_not_read: false,
     })
 }
 
@@ -86,7 +87,7 @@ fn retries(events: &[StreamEvent]) -> Vec<&RetryContext> {
 async fn a_call_that_fails_before_its_first_token_is_retried() {
     let reply = vec![token("hi"), StreamEvent::End];
     let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
-    let events = events(&engine).await;
+    let events = call_events(&engine).await;
     let retries = retries(&events);
     assert_eq!(retries.len(), 2);
     assert_eq!((retries[0].attempt, retries[0].max_retries), (1, 3));
@@ -95,6 +96,7 @@ async fn a_call_that_fails_before_its_first_token_is_retried() {
         (NetworkError, "it failed")
     );
     assert_eq!((retries[1].attempt, retries[1].error), (2, Timeout));
+    // The waits are 1 s and 2 s, each with a jitter of 20 %.
     assert!((800..=1200).contains(&retries[0].delay_ms), "{retries:?}");
     assert!((1600..=2400).contains(&retries[1].delay_ms), "{retries:?}");
     assert_eq!(events[2..], [token("hi"), StreamEvent::End]);
@@ -105,7 +107,7 @@ async fn a_call_that_fails_before_its_first_token_is_retried() {
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_count_their_own_retries() {
     let (engine, model) = engine_with_slots(2, ScriptedModel::new(vec![vec![failure(NetworkError)]; 4]));
-    let (first, second) = tokio::join!(events(&engine), events(&engine));
+    let (first, second) = tokio::join!(call_events(&engine), call_events(&engine));
     for events in [first, second] {
         let attempts: Vec<_> = retries(&events).iter().map(|retry| retry.attempt).collect();
         assert_eq!(attempts, [1, 2]);
@@ -116,9 +118,9 @@ async fn concurrent_calls_count_their_own_retries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_waits_for_the_reported_delay() {
-    let (engine, _) = scripted_engine(vec![vec![rate_limited(7000)]]);
+    let (engine, _) = scripted_engine(vec![vec![rate_limit_with_delay(7000)]]);
     let started = Instant::now();
-    let events = events(&engine).await;
+    let events = call_events(&engine).await;
     assert_eq!(retries(&events)[0].delay_ms, 7000);
     assert_eq!(started.elapsed().as_secs(), 7);
 }
@@ -138,7 +140,7 @@ async fn a_failure_after_the_first_content_is_not_retried() {
     let contents = [token("half"), StreamEvent::Thinking("hm".to_owned())];
     for content in contents {
         let (engine, model) = scripted_engine(vec![vec![content.clone(), failure(NetworkError)]]);
-        assert_eq!(events(&engine).await, [content, failure(NetworkError)]);
+        assert_eq!(call_events(&engine).await, [content, failure(NetworkError)]);
         assert_eq!(model.calls.load(Ordering::SeqCst), 1);
     }
 }
@@ -146,13 +148,13 @@ async fn a_failure_after_the_first_content_is_not_retried() {
 #[tokio::test]
 async fn a_permanent_error_is_not_retried() {
     let (engine, _) = scripted_engine(vec![vec![failure(AuthenticationError)]]);
-    assert_eq!(events(&engine).await, [failure(AuthenticationError)]);
+    assert_eq!(call_events(&engine).await, [failure(AuthenticationError)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
-    let (engine, model) = scripted_engine(vec![vec![rate_limited(600_000)]; 4]);
-    let mut events = events(&engine).await;
+    let (engine, model) = scripted_engine(vec![vec![rate_limit_with_delay(600_000)]; 4]);
+    let mut events = call_events(&engine).await;
     let error = error_of(events.pop().unwrap());
     let delays: Vec<_> = retries(&events).iter().map(|retry| retry.delay_ms).collect();
     assert_eq!((delays.len(), model.calls.load(Ordering::SeqCst)), (3, 4));
@@ -186,7 +188,7 @@ async fn text_and_thoughts_of_a_reply_have_at_most_four_mebibytes() {
 #[tokio::test]
 async fn nothing_follows_the_end() {
     let (engine, _) = scripted_engine(vec![vec![StreamEvent::End, token("late")]]);
-    assert_eq!(events(&engine).await, [StreamEvent::End]);
+    assert_eq!(call_events(&engine).await, [StreamEvent::End]);
 }
 
 #[tokio::test]
@@ -290,6 +292,7 @@ async fn few_of_a_thousand_calls_reach_a_failing_provider() {
     let replies = futures_util::future::join_all(calls).await;
     assert!(replies.iter().all(Result::is_err));
     let reached = model.calls.load(Ordering::SeqCst);
+    // The fifth failure in a row opens the circuit.
     assert!(reached <= 5, "{reached}");
 }
 

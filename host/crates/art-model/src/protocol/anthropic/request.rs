@@ -7,18 +7,18 @@ use art_core::error::ModelError;
 use art_core::provider::{Media, ToolChoice};
 use serde_json::{Value, json};
 
-use super::{NAME, thinking};
+use super::{PROTOCOL_NAME, thinking};
 use crate::protocol::params::Params;
-use crate::protocol::turn_state::arrange;
+use crate::protocol::turn_state::restore_order;
 use crate::protocol::turns::{self, Turn, TurnCall, TurnResult};
 use crate::protocol::{OPENING_TURN, ProtocolCall, input_schema, is_image};
 
 /// Returns the body of a request.
 pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
-    let turns = turns::turns(call, NAME);
+    let turns = turns::turns(call, PROTOCOL_NAME);
     let mut body = JsonObject::new();
     body.insert("model".to_owned(), call.model_id.into());
-    add_system(&turns, &mut body);
+    add_system_blocks(&turns, &mut body);
     let mut messages = messages(&turns);
     if let Some(Value::Array(blocks)) = messages.last_mut().and_then(|message| message.get_mut("content")) {
         set_cache_breakpoint(blocks);
@@ -31,10 +31,10 @@ pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
     Ok(body.into())
 }
 
-/// Sets the parameters. The protocol has no `seed`. A thinking model accepts neither `temperature` nor `top_p`.
+/// Sets the parameters. The protocol has no `seed`. While a model thinks, it accepts neither `temperature` nor `top_p`.
 fn add_params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let params = Params::new(call);
-    let is_thinking = thinking::set(call.model_id, params.effort(), params.max_tokens(), turns, body);
+    let is_thinking = thinking::add_params(call.model_id, params.effort(), params.max_tokens(), turns, body);
     if !is_thinking {
         params.copy("temperature", body, "temperature");
         params.copy("topP", body, "top_p");
@@ -44,10 +44,10 @@ fn add_params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject
     }
 }
 
-fn add_system(turns: &[Turn<'_>], body: &mut JsonObject) {
+fn add_system_blocks(turns: &[Turn<'_>], body: &mut JsonObject) {
     let blocks = turns
         .iter()
-        .filter_map(Turn::system)
+        .filter_map(Turn::system_text)
         .map(|text| json!({"type": "text", "text": text}));
     let mut blocks: Vec<Value> = blocks.collect();
     if !blocks.is_empty() {
@@ -76,12 +76,13 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
     Ok(())
 }
 
-/// Sets a cache breakpoint after these blocks, because the next request probably begins with them. A thinking block accepts none.
+/// Tells the provider to cache the request up to the last of these blocks, because the next request probably begins with the same
+/// blocks. The provider accepts no such mark in a thinking block.
 fn set_cache_breakpoint(blocks: &mut [Value]) {
     let last = blocks.last_mut().and_then(Value::as_object_mut);
-    let is_thought = |block: &JsonObject| block.get("signature").is_some() || block.get("data").is_some();
+    let is_thinking_block = |block: &JsonObject| block.get("signature").is_some() || block.get("data").is_some();
     if let Some(block) = last
-        && !is_thought(block)
+        && !is_thinking_block(block)
     {
         block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
     }
@@ -113,10 +114,10 @@ fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
             Some(("user", text.chain(media.iter().filter_map(file_block)).collect()))
         }
         Turn::Assistant { text, calls, state } => {
-            // The provider expects thoughts to be sent back only with calls.
+            // The provider expects its thoughts to be sent back only in a turn with calls.
             let state = state.filter(|_| !calls.is_empty());
             let calls = calls.iter().map(tool_use).collect();
-            Some(("assistant", arrange(state, text_block(text), calls)))
+            Some(("assistant", restore_order(state, text_block(text), calls)))
         }
         Turn::Results(results) => Some(("user", results.iter().map(tool_result).collect())),
     }
@@ -130,15 +131,16 @@ fn text_block(text: &str) -> Option<Value> {
 }
 
 fn tool_use(call: &TurnCall<'_>) -> Value {
-    json!({"type": "tool_use", "id": valid_id(&call.id), "name": call.name, "input": Value::Object(call.to_object())})
+    json!({"type": "tool_use", "id": with_valid_characters(&call.id), "name": call.name, "input": Value::Object(call.arguments_as_object())})
 }
 
 fn tool_result(result: &TurnResult<'_>) -> Value {
-    json!({"type": "tool_result", "tool_use_id": valid_id(&result.id), "content": result.text})
+    json!({"type": "tool_result", "tool_use_id": with_valid_characters(&result.id), "content": result.text})
 }
 
-/// Replaces the characters of an identifier that the provider does not accept, all but ASCII letters, digits, `_` and `-`, by `_`.
-fn valid_id(id: &str) -> Cow<'_, str> {
+/// Returns an identifier with `_` in place of each character that the provider does not accept. It accepts only ASCII letters,
+/// digits, `_` and `-`.
+fn with_valid_characters(id: &str) -> Cow<'_, str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if id.chars().all(allowed) {
         return Cow::Borrowed(id);

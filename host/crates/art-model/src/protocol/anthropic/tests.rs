@@ -9,18 +9,22 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::Anthropic;
 const SAMPLE: &[u8] = include_bytes!("../samples/anthropic.sse");
 
+/// Decodes a stream of these events, and returns the events of the reply as text.
 fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "anthropic", events)
 }
 
+/// Returns the event that starts a content block.
 fn start(index: u64, block: &Value) -> Value {
     json!({"type": "content_block_start", "index": index, "content_block": block})
 }
 
+/// Returns the event that continues a content block.
 fn delta(index: u64, delta: &Value) -> Value {
     json!({"type": "content_block_delta", "index": index, "delta": delta})
 }
 
+/// Returns the two events that end a message.
 fn stop(reason: &str) -> [Value; 2] {
     [
         json!({"type": "message_delta", "delta": {"stop_reason": reason}}),
@@ -125,7 +129,7 @@ fn a_reply_that_does_not_stream_has_the_same_events() {
 }
 
 #[test]
-fn only_signed_thoughts_of_a_turn_with_calls_become_its_state() {
+fn only_signed_thoughts_of_a_turn_with_calls_become_the_state_to_send_back() {
     let thought = |signature: &str| {
         start(
             0,
@@ -134,13 +138,13 @@ fn only_signed_thoughts_of_a_turn_with_calls_become_its_state() {
     };
     let call = start(1, &json!({"type": "tool_use", "id": "a", "name": "f", "input": {}}));
     let [reason, end] = stop("end_turn");
-    for (events, wanted) in [
+    for (events, has_state) in [
         (vec![thought("s"), call.clone()], true),
         (vec![thought("s")], false),
         (vec![thought(""), call], false),
     ] {
         let events: Vec<Value> = events.into_iter().chain([reason.clone(), end.clone()]).collect();
-        assert_eq!(decode(&events).contains("state anthropic"), wanted);
+        assert_eq!(decode(&events).contains("state anthropic"), has_state);
     }
 }
 

@@ -1,33 +1,34 @@
-//! Sets the reasoning effort: as an effort for models since version 4.6, as a token budget for older ones.
+//! Tells the model how much to think: by an effort for models since version 4.6 ("adaptive thinking"), by a budget of tokens for
+//! older ones.
 
 use art_core::JsonObject;
 use serde_json::json;
 
 use super::super::turns::Turn;
 
-/// Minimum budget that the provider accepts, in tokens.
+/// Minimum thinking budget that the provider accepts, in tokens.
 const MIN_BUDGET: u64 = 1024;
-/// Default maximum number of tokens of a reply.
+/// Maximum number of tokens of a reply without its thinking budget, if the request does not set a maximum.
 const DEFAULT_MAX_TOKENS: u64 = 8192;
 
 /// Sets `max_tokens`, which is required, and the parameters for `effort`. Returns whether thinking is on.
-pub(super) fn set(
+pub(super) fn add_params(
     model: &str,
     effort: Option<&str>,
-    max: Option<u64>,
+    max_tokens: Option<u64>,
     turns: &[Turn<'_>],
     body: &mut JsonObject,
 ) -> bool {
     let effort = effort.filter(|effort| *effort != "none");
     let budget = effort
-        .filter(|_| !is_adaptive(model))
-        .and_then(|effort| budget_for_effort(effort, max));
-    let allowed = turns_allow_budget(turns);
-    let budget = budget.filter(|_| allowed);
+        .filter(|_| !supports_adaptive_thinking(model))
+        .and_then(|effort| budget_for_effort(effort, max_tokens));
+    let is_allowed = turns_allow_budget(turns);
+    let budget = budget.filter(|_| is_allowed);
     // The budget is part of `max_tokens`.
-    let max = max.unwrap_or(DEFAULT_MAX_TOKENS + budget.unwrap_or(0));
-    body.insert("max_tokens".to_owned(), max.into());
-    if let Some(effort) = effort.filter(|_| is_adaptive(model)) {
+    let max_tokens = max_tokens.unwrap_or(DEFAULT_MAX_TOKENS + budget.unwrap_or(0));
+    body.insert("max_tokens".to_owned(), max_tokens.into());
+    if let Some(effort) = effort.filter(|_| supports_adaptive_thinking(model)) {
         body.insert(
             "thinking".to_owned(),
             json!({"type": "adaptive", "display": "summarized"}),
@@ -45,20 +46,20 @@ pub(super) fn set(
     budget.is_some()
 }
 
-/// Returns the thinking budget in tokens, or `None` if the maximum reply length is too low for one.
-fn budget_for_effort(effort: &str, max: Option<u64>) -> Option<u64> {
+/// Returns the thinking budget in tokens, at most half of `max_tokens`, or `None` if `max_tokens` is too low for one.
+fn budget_for_effort(effort: &str, max_tokens: Option<u64>) -> Option<u64> {
     let default_budget = match effort {
         "minimal" => MIN_BUDGET,
         "low" => 2048,
         "medium" => 8192,
         _ => 16384,
     };
-    let limit = max.map_or(default_budget, |max| max / 2);
+    let limit = max_tokens.map_or(default_budget, |max_tokens| max_tokens / 2);
     Some(default_budget.min(limit)).filter(|budget| *budget >= MIN_BUDGET)
 }
 
 /// Returns whether the model supports adaptive thinking. A Claude name without a version counts as a current model.
-fn is_adaptive(model: &str) -> bool {
+fn supports_adaptive_thinking(model: &str) -> bool {
     let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("claude-")) else {
         return false;
     };
@@ -71,8 +72,8 @@ fn is_adaptive(model: &str) -> bool {
     }
 }
 
-/// Returns whether the turns allow a thinking budget. With a budget, the provider requires the thoughts of the last model turn if
-/// it has calls. A turn of another model does not have them.
+/// Returns whether the turns allow a thinking budget. With a budget, the provider requires that the last turn of the model has
+/// its thoughts if it has calls. A turn that another model made does not have them.
 fn turns_allow_budget(turns: &[Turn<'_>]) -> bool {
     let last = turns.iter().rev().find_map(|turn| match turn {
         Turn::Assistant { calls, state, .. } => Some(calls.is_empty() || state.is_some()),
@@ -87,7 +88,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn models_since_4_6_are_adaptive() {
+    fn models_since_4_6_support_adaptive_thinking() {
         for (model, expected) in [
             ("claude-opus-4-6", true),
             ("claude-sonnet-5", true),
@@ -98,36 +99,43 @@ mod tests {
             ("claude-3-7-sonnet-20250219", false),
             ("kimi-k2", false),
         ] {
-            assert_eq!(is_adaptive(model), expected, "{model}");
+            assert_eq!(supports_adaptive_thinking(model), expected, "{model}");
         }
     }
 
-    fn body(model: &str, effort: Option<&str>, max: Option<u64>) -> Value {
+    /// Returns the parameters for a model.
+    fn params(model: &str, effort: Option<&str>, max_tokens: Option<u64>) -> Value {
         let mut body = JsonObject::new();
-        set(model, effort, max, &[], &mut body);
+        add_params(model, effort, max_tokens, &[], &mut body);
         body.into()
     }
 
     #[test]
-    fn a_budget_is_included_in_max_tokens() {
-        let old = "claude-sonnet-4-5";
-        assert_eq!(body(old, None, None), json!({"max_tokens": 8192}));
-        assert_eq!(body(old, Some("none"), Some(100)), json!({"max_tokens": 100}));
+    fn the_thinking_budget_is_part_of_max_tokens() {
+        let model_with_budget = "claude-sonnet-4-5";
+        assert_eq!(params(model_with_budget, None, None), json!({"max_tokens": 8192}));
+        assert_eq!(
+            params(model_with_budget, Some("none"), Some(100)),
+            json!({"max_tokens": 100})
+        );
         let thinking = |budget: u64| json!({"type": "enabled", "budget_tokens": budget});
         assert_eq!(
-            body(old, Some("low"), None),
+            params(model_with_budget, Some("low"), None),
             json!({"max_tokens": 10240, "thinking": thinking(2048)})
         );
         assert_eq!(
-            body(old, Some("high"), Some(4000)),
+            params(model_with_budget, Some("high"), Some(4000)),
             json!({"max_tokens": 4000, "thinking": thinking(2000)})
         );
-        assert_eq!(body(old, Some("high"), Some(1500)), json!({"max_tokens": 1500}));
+        assert_eq!(
+            params(model_with_budget, Some("high"), Some(1500)),
+            json!({"max_tokens": 1500})
+        );
     }
 
     #[test]
-    fn an_adaptive_model_gets_an_effort() {
+    fn a_model_with_adaptive_thinking_gets_an_effort() {
         let expected = json!({"max_tokens": 8192, "thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "low"}});
-        assert_eq!(body("claude-opus-4-7", Some("minimal"), None), expected);
+        assert_eq!(params("claude-opus-4-7", Some("minimal"), None), expected);
     }
 }

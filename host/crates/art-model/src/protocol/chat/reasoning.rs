@@ -1,71 +1,76 @@
-//! Collects the thoughts that a provider expects to be sent back with a turn.
+//! Collects the thoughts of a reply that the provider expects to be sent back with this turn in later requests.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
-use super::{NAME, Profile};
-use crate::protocol::reply::MAX_STATE_BYTES;
+use super::{PROTOCOL_NAME, Variant};
+use crate::protocol::reply::MAX_PROVIDER_STATE_BYTES;
 
-/// Thoughts in the format of the provider. Over the limit they are dropped, because incomplete thoughts are useless.
+/// The thoughts of one reply, in the format of the provider. Over the limit they are dropped, because incomplete thoughts are
+/// useless.
 #[derive(Debug, Default)]
-pub(super) struct Reasoning {
-    details: Vec<Value>,
-    thoughts: String,
+pub(super) struct ThoughtsToSendBack {
+    /// The field `reasoning_details`, which OpenRouter expects back.
+    reasoning_details: Vec<Value>,
+    /// The field `reasoning_content`, which DeepSeek and others expect back.
+    reasoning_content: String,
+    /// Size of both, in bytes.
     bytes: usize,
 }
 
-impl Reasoning {
+impl ThoughtsToSendBack {
     /// Adds a piece of `reasoning_details`. Pieces of one text or summary are joined.
-    pub(super) fn add_detail(&mut self, piece: &Value) {
+    pub(super) fn add_reasoning_detail(&mut self, piece: &Value) {
         if !self.fits(piece.to_string().len()) {
             return;
         }
-        match self.details.last_mut() {
+        match self.reasoning_details.last_mut() {
             Some(last) if continues(last, piece) => append(last, piece),
-            _ => self.details.push(piece.clone()),
+            _ => self.reasoning_details.push(piece.clone()),
         }
     }
 
     /// Adds a piece of `reasoning_content`.
-    pub(super) fn add_thought(&mut self, piece: &str) {
+    pub(super) fn add_reasoning_content(&mut self, piece: &str) {
         if self.fits(piece.len()) {
-            self.thoughts.push_str(piece);
+            self.reasoning_content.push_str(piece);
         }
     }
 
-    /// Returns the state of the turn. DeepSeek expects thoughts in a turn with calls, and refuses them in others.
-    pub(super) fn take(&mut self, profile: Profile, has_calls: bool) -> Option<ProviderState> {
-        let reasoning = std::mem::take(self);
-        if reasoning.bytes > MAX_STATE_BYTES {
+    /// Returns the thoughts as the state of the turn, if the provider expects any. DeepSeek expects thoughts in a turn with
+    /// calls, and refuses them in others.
+    pub(super) fn take(&mut self, variant: Variant, has_calls: bool) -> Option<ProviderState> {
+        let thoughts = std::mem::take(self);
+        if thoughts.bytes > MAX_PROVIDER_STATE_BYTES {
             return None;
         }
-        let content = match profile {
-            Profile::OpenRouter if !reasoning.details.is_empty() => {
-                json!({"reasoning_details": reasoning.details})
+        let content = match variant {
+            Variant::OpenRouter if !thoughts.reasoning_details.is_empty() => {
+                json!({"reasoning_details": thoughts.reasoning_details})
             }
-            _ if profile.expects_reasoning_content() && has_calls && !reasoning.thoughts.is_empty() => {
-                json!({"reasoning_content": reasoning.thoughts})
+            _ if variant.expects_reasoning_content() && has_calls && !thoughts.reasoning_content.is_empty() => {
+                json!({"reasoning_content": thoughts.reasoning_content})
             }
             _ => return None,
         };
         Some(ProviderState {
-            wire: NAME.to_owned(),
+            protocol: PROTOCOL_NAME.to_owned(),
             content,
         })
     }
 
-    /// Counts `bytes` and returns whether the thoughts are within the limit.
+    /// Counts `bytes` more, and returns whether the thoughts are still within the limit.
     fn fits(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
-        self.bytes <= MAX_STATE_BYTES
+        self.bytes <= MAX_PROVIDER_STATE_BYTES
     }
 }
 
 /// Returns whether `piece` continues the text or summary of `last`.
 fn continues(last: &Value, piece: &Value) -> bool {
-    let same = |name: &str| last.get(name) == piece.get(name);
+    let has_same = |name: &str| last.get(name) == piece.get(name);
     let kind = piece.get("type").and_then(Value::as_str);
-    matches!(kind, Some("reasoning.text" | "reasoning.summary")) && same("type") && same("index")
+    matches!(kind, Some("reasoning.text" | "reasoning.summary")) && has_same("type") && has_same("index")
 }
 
 /// Appends the text or summary of `piece` to `last`, and replaces the other fields.

@@ -4,30 +4,31 @@ use art_core::stream::ProviderState;
 use art_core::think::{ThinkPart, ThinkTags};
 use serde_json::Value;
 
-use super::Profile;
-use super::reasoning::Reasoning;
+use super::Variant;
+use super::reasoning::ThoughtsToSendBack;
 use crate::protocol::calls::CallsTooLarge;
 use crate::protocol::reply::{self, ReplyBuilder, items_at, text_at};
 
-/// The state of a chat reply that is being parsed.
+/// Parses one chat reply.
 #[derive(Debug)]
 pub(super) struct Parser {
-    profile: Profile,
-    think: ThinkTags,
-    reasoning: Reasoning,
-    /// Whether a complete message was read.
-    is_complete: bool,
-    /// Whether pieces were read, so that a complete message would repeat them.
+    variant: Variant,
+    /// Separates the thoughts between `<think>` and `</think>` from the text.
+    think_tags: ThinkTags,
+    thoughts_to_send_back: ThoughtsToSendBack,
+    /// Whether a message that did not stream was read.
+    has_complete_message: bool,
+    /// Whether pieces of a message were read, so that a complete message would repeat them.
     has_pieces: bool,
 }
 
 impl Parser {
-    pub(super) fn new(profile: Profile) -> Self {
+    pub(super) fn new(variant: Variant) -> Self {
         Self {
-            profile,
-            think: ThinkTags::default(),
-            reasoning: Reasoning::default(),
-            is_complete: false,
+            variant,
+            think_tags: ThinkTags::default(),
+            thoughts_to_send_back: ThoughtsToSendBack::default(),
+            has_complete_message: false,
             has_pieces: false,
         }
     }
@@ -45,7 +46,7 @@ impl Parser {
             _ => {}
         }
         let refusal = text_at(message, "/refusal");
-        reply.state.refused |= !refusal.is_empty();
+        reply.collected.refused |= !refusal.is_empty();
         reply.add_text(refusal);
         if let Some(function) = message.get("function_call") {
             add_call_piece(None, "", function, reply)?;
@@ -62,14 +63,14 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads the thoughts. A message may repeat them under several names, of which only one is reported.
+    /// Reads the thoughts of a message, which a provider may repeat under several names. The reply gets only those of one name.
     fn add_thoughts(&mut self, message: &Value, reply: &mut ReplyBuilder<'_>) {
         let content = text_at(message, "/reasoning_content");
         let details = items_at(message, "/reasoning_details");
         for detail in details {
-            self.reasoning.add_detail(detail);
+            self.thoughts_to_send_back.add_reasoning_detail(detail);
         }
-        self.reasoning.add_thought(content);
+        self.thoughts_to_send_back.add_reasoning_content(content);
         let texts = [content, text_at(message, "/reasoning")];
         if let Some(thought) = texts.iter().find(|thought| !thought.is_empty()) {
             return reply.add_thought(thought);
@@ -80,7 +81,7 @@ impl Parser {
         }
     }
 
-    /// Reads a part of a message whose content is a list. Mistral sends such messages.
+    /// Reads one part of a content that is a list of parts, as Mistral sends it.
     fn add_content_part(&mut self, part: &Value, reply: &mut ReplyBuilder<'_>) {
         if let Some(content) = part.as_str() {
             return self.add_text(content, reply);
@@ -97,18 +98,18 @@ impl Parser {
     }
 
     fn add_text(&mut self, text: &str, reply: &mut ReplyBuilder<'_>) {
-        if self.profile.has_think_tags() {
-            self.think.push(text, &mut |part| add_think_part(part, reply));
+        if self.variant.has_think_tags() {
+            self.think_tags.push(text, &mut |part| add_think_part(part, reply));
         } else {
             reply.add_text(text);
         }
     }
 }
 
-impl reply::Parser for Parser {
-    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
+impl reply::EventParser for Parser {
+    fn read_event(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         reply.add_usage(event);
-        if self.profile.reports_cost() {
+        if self.variant.reports_cost() {
             reply.set_cost(event);
         }
         let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
@@ -119,7 +120,7 @@ impl reply::Parser for Parser {
             self.has_pieces = true;
             self.add_message(delta, reply)?;
         } else if let Some(message) = choice.get("message").filter(|_| !self.has_pieces) {
-            self.is_complete = true;
+            self.has_complete_message = true;
             self.add_message(message, reply)?;
         }
         reply.set_stop_reason(text_at(choice, "/finish_reason"));
@@ -127,33 +128,36 @@ impl reply::Parser for Parser {
     }
 
     fn is_complete(&self) -> bool {
-        self.is_complete
+        self.has_complete_message
     }
 
-    fn state(&mut self, has_calls: bool) -> Option<ProviderState> {
-        self.reasoning.take(self.profile, has_calls)
+    fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState> {
+        self.thoughts_to_send_back.take(self.variant, has_calls)
     }
 
-    fn flush(&mut self, reply: &mut ReplyBuilder<'_>) {
-        std::mem::take(&mut self.think).finish(&mut |part| add_think_part(part, reply));
+    fn add_pending_text(&mut self, reply: &mut ReplyBuilder<'_>) {
+        std::mem::take(&mut self.think_tags).finish(&mut |part| add_think_part(part, reply));
     }
 }
 
-/// Adds a part of the text. If the reply ends inside a block that has a closing tag, the text after the last such tag, which was
-/// already added as thoughts, is now added as text too.
+/// Adds a part of the text. If the reply ends inside a block of thoughts in which a nested block has ended, what follows the last
+/// nested block is the answer: it was added as thoughts before, and is now added as text too.
 fn add_think_part(part: ThinkPart<'_>, reply: &mut ReplyBuilder<'_>) {
     match part {
         ThinkPart::Text(text) => reply.add_text(text),
         ThinkPart::Thought(thought) => reply.add_thought(thought),
-        ThinkPart::Unclosed { content, is_whole } if !is_whole => reply.add_text(content),
-        // The text before the tag was already added. Add the tag too, so that the parser of the whole reply takes that
-        // text for thoughts.
-        ThinkPart::Restart => reply.add_text("</think>"),
+        ThinkPart::Unclosed {
+            content,
+            is_complete_block,
+        } if !is_complete_block => reply.add_text(content),
+        // What came before the closing tag was added as text, but was thoughts. Add the tag too, so that the caller, who parses
+        // the tags in the complete text again, takes it for thoughts.
+        ThinkPart::CloseWithoutOpen => reply.add_text("</think>"),
         ThinkPart::BlockEnd | ThinkPart::Unclosed { .. } => {}
     }
 }
 
-/// Reads a piece of a call. Some providers send arguments as JSON instead of text.
+/// Reads a piece of a call. Some providers send the arguments as JSON instead of as text with JSON.
 fn add_call_piece(
     index: Option<u64>,
     id: &str,
@@ -166,7 +170,7 @@ fn add_call_piece(
         _ => String::new(),
     };
     reply
-        .state
+        .collected
         .calls
         .add_piece(index, id, text_at(function, "/name"), &arguments)
 }

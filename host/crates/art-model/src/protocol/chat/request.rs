@@ -9,23 +9,23 @@ use art_core::prompt::{ArtStandardPrompt, Message, Role};
 use art_core::provider::{Media, ModelRequest, ReplyFormat, ToolChoice};
 use serde_json::{Value, json};
 
-use super::{NAME, Profile};
+use super::{PROTOCOL_NAME, Variant};
 use crate::protocol::params::Params;
 use crate::protocol::turns::{self, Turn, TurnCall};
 use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url, input_schema, is_image};
 
 /// Length of a call identifier of Mistral, in characters.
 const MISTRAL_ID_LENGTH: usize = 9;
-/// Turn of the model that is inserted between results and a turn that is not from the model, because Mistral refuses a user turn
-/// after results.
+/// Text of the turn of the model that is inserted if results are followed by a turn that is not from the model, because Mistral
+/// refuses a user turn after results.
 const TURN_AFTER_RESULTS: &str = "I have the results.";
 
-/// Encodes `call` in the variant `profile`.
-pub(super) fn request(profile: Profile, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+/// Encodes `call` in a variant of the protocol.
+pub(super) fn request(variant: Variant, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
     let merged;
-    let call = if profile == Profile::Ollama && is_r1(call.model_id) {
+    let call = if variant == Variant::Ollama && is_r1(call.model_id) {
         merged = ModelRequest {
-            prompt: merge_roles(&call.request.prompt),
+            prompt: merge_turns_of_one_role(&call.request.prompt),
             ..call.request.clone()
         };
         &ProtocolCall {
@@ -35,14 +35,14 @@ pub(super) fn request(profile: Profile, call: &ProtocolCall<'_>) -> Result<Proto
     } else {
         call
     };
-    let turns = turns::turns(call, NAME);
+    let turns = turns::turns(call, PROTOCOL_NAME);
     let mut body = JsonObject::new();
     body.insert("model".to_owned(), call.model_id.into());
-    body.insert("messages".to_owned(), messages(profile, &turns).into());
-    add_stream_options(profile, call, &mut body);
-    add_params(profile, call, &mut body);
-    add_tools(profile, call, &mut body)?;
-    add_reply_format(profile, call, &turns, &mut body);
+    body.insert("messages".to_owned(), messages(variant, &turns).into());
+    add_stream_options(variant, call, &mut body);
+    add_params(variant, call, &mut body);
+    add_tools(variant, call, &mut body)?;
+    add_reply_format(variant, call, &turns, &mut body);
     Params::new(call).add_provider_params(&mut body);
     Ok(ProtocolRequest {
         path: "chat/completions".to_owned(),
@@ -50,26 +50,26 @@ pub(super) fn request(profile: Profile, call: &ProtocolCall<'_>) -> Result<Proto
     })
 }
 
-fn add_stream_options(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
+fn add_stream_options(variant: Variant, call: &ProtocolCall<'_>, body: &mut JsonObject) {
     body.insert("stream".to_owned(), call.stream.into());
-    if call.stream && profile.needs_usage_request() {
+    if call.stream && variant.needs_usage_request() {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
 }
 
-fn add_params(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) {
+fn add_params(variant: Variant, call: &ProtocolCall<'_>, body: &mut JsonObject) {
     let params = Params::new(call);
     params.copy("temperature", body, "temperature");
     params.copy("topP", body, "top_p");
-    let seed = if profile == Profile::Mistral {
+    let seed = if variant == Variant::Mistral {
         "random_seed"
     } else {
         "seed"
     };
     params.copy("seed", body, seed);
     if let Some(max) = params.max_tokens() {
-        let field = match profile {
-            Profile::OpenAi => "max_completion_tokens",
+        let field = match variant {
+            Variant::OpenAi => "max_completion_tokens",
             _ => "max_tokens",
         };
         body.insert(field.to_owned(), max.into());
@@ -78,17 +78,17 @@ fn add_params(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) 
         body.insert("stop".to_owned(), stop.into());
     }
     if let Some(effort) = params.effort() {
-        add_effort(profile, effort, body);
+        add_effort(variant, effort, body);
     }
 }
 
 /// Sets the reasoning effort.
-fn add_effort(profile: Profile, effort: &str, body: &mut JsonObject) {
-    if profile == Profile::OpenRouter {
+fn add_effort(variant: Variant, effort: &str, body: &mut JsonObject) {
+    if variant == Variant::OpenRouter {
         body.insert("reasoning".to_owned(), json!({"effort": effort}));
         return;
     }
-    if profile == Profile::DeepSeek {
+    if variant == Variant::DeepSeek {
         let switch = if effort == "none" { "disabled" } else { "enabled" };
         body.insert("thinking".to_owned(), json!({"type": switch}));
         if effort == "none" {
@@ -98,7 +98,7 @@ fn add_effort(profile: Profile, effort: &str, body: &mut JsonObject) {
     body.insert("reasoning_effort".to_owned(), effort.into());
 }
 
-fn add_tools(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+fn add_tools(variant: Variant, call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
         let parameters = input_schema(tool)?;
         let function = json!({"name": tool.name, "description": tool.description, "parameters": parameters});
@@ -109,18 +109,18 @@ fn add_tools(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) -
         body.insert("tools".to_owned(), tools.into());
         body.insert(
             "tool_choice".to_owned(),
-            tool_choice(profile, call.request.tool_choice).into(),
+            tool_choice(variant, call.request.tool_choice).into(),
         );
     }
     Ok(())
 }
 
-/// Returns the provider's name for a tool choice. DeepSeek refuses a required call while the model thinks, and unknown servers
-/// may refuse it too.
-const fn tool_choice(profile: Profile, choice: ToolChoice) -> &'static str {
-    match (choice, profile) {
+/// Returns the name of a tool choice in the terms of the provider. DeepSeek refuses a required call while the model thinks, and
+/// unknown servers may refuse it too.
+const fn tool_choice(variant: Variant, choice: ToolChoice) -> &'static str {
+    match (choice, variant) {
         (ToolChoice::None, _) => "none",
-        (ToolChoice::Required, Profile::DeepSeek | Profile::Compatible) | (ToolChoice::Auto, _) => "auto",
+        (ToolChoice::Required, Variant::DeepSeek | Variant::Compatible) | (ToolChoice::Auto, _) => "auto",
         (ToolChoice::Required, _) => "required",
     }
 }
@@ -128,14 +128,16 @@ const fn tool_choice(profile: Profile, choice: ToolChoice) -> &'static str {
 /// Requests a JSON reply if the prompt mentions JSON, but not from Groq and unknown servers. Groq validates the finished reply
 /// and returns an error instead of a reply that could be repaired; it also refuses JSON together with tools. Some unknown
 /// servers refuse the field.
-fn add_reply_format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
-    let requests_json = call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, true);
-    if !requests_json || matches!(profile, Profile::Groq | Profile::Compatible) {
+fn add_reply_format(variant: Variant, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
+    let system_turns_count = true;
+    let requests_json =
+        call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, system_turns_count);
+    if !requests_json || matches!(variant, Variant::Groq | Variant::Compatible) {
         return;
     }
-    let is_strict = matches!(profile, Profile::OpenAi | Profile::Mistral | Profile::Ollama);
+    let enforces_schemas = matches!(variant, Variant::OpenAi | Variant::Mistral | Variant::Ollama);
     let format = match &call.request.reply_schema {
-        Some(schema) if is_strict => {
+        Some(schema) if enforces_schemas => {
             json!({"type": "json_schema", "json_schema": {"name": REPLY_SCHEMA_NAME, "strict": true, "schema": schema}})
         }
         _ => json!({"type": "json_object"}),
@@ -143,46 +145,46 @@ fn add_reply_format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>
     body.insert("response_format".to_owned(), format);
 }
 
-fn messages(profile: Profile, turns: &[Turn<'_>]) -> Vec<Value> {
+fn messages(variant: Variant, turns: &[Turn<'_>]) -> Vec<Value> {
     let mut messages: Vec<Value> = Vec::with_capacity(turns.len());
     for turn in turns {
-        let after_results = messages.last().is_some_and(|last| last["role"] == "tool");
-        if profile == Profile::Mistral && after_results && !matches!(turn, Turn::Assistant { .. }) {
+        let is_after_results = messages.last().is_some_and(|last| last["role"] == "tool");
+        if variant == Variant::Mistral && is_after_results && !matches!(turn, Turn::Assistant { .. }) {
             messages.push(json!({"role": "assistant", "content": TURN_AFTER_RESULTS}));
         }
         match turn {
             Turn::System(text) => messages.push(json!({"role": "system", "content": text})),
             Turn::User { text, media } => {
-                messages.push(json!({"role": "user", "content": content(profile, text, media)}));
+                messages.push(json!({"role": "user", "content": content(variant, text, media)}));
             }
-            Turn::Assistant { text, calls, state } => messages.push(assistant_message(profile, text, calls, *state)),
+            Turn::Assistant { text, calls, state } => messages.push(assistant_message(variant, text, calls, *state)),
             Turn::Results(results) => messages.extend(results.iter().map(
-                |result| json!({"role": "tool", "tool_call_id": call_id(profile, &result.id), "content": result.text}),
+                |result| json!({"role": "tool", "tool_call_id": accepted_call_id(variant, &result.id), "content": result.text}),
             )),
         }
     }
     messages
 }
 
-/// Returns the identifier of a call in a form that the provider accepts: Mistral requires 9 letters and digits. Equal
-/// identifiers stay equal, so that results still match their calls.
-fn call_id(profile: Profile, id: &str) -> Cow<'_, str> {
-    let fits = id.len() == MISTRAL_ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if profile != Profile::Mistral || fits {
+/// Returns an identifier of a call that the provider accepts: Mistral requires 9 letters and digits. Equal identifiers stay
+/// equal, so that results still match their calls.
+fn accepted_call_id(variant: Variant, id: &str) -> Cow<'_, str> {
+    let is_valid = id.len() == MISTRAL_ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if variant != Variant::Mistral || is_valid {
         return Cow::Borrowed(id);
     }
-    let mut rest = BuildHasherDefault::<DefaultHasher>::default().hash_one(id);
+    let mut hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(id);
     let digits = (0..MISTRAL_ID_LENGTH).filter_map(|_| {
-        let digit = u32::try_from(rest % 36).ok()?;
-        rest /= 36;
+        let digit = u32::try_from(hash % 36).ok()?;
+        hash /= 36;
         char::from_digit(digit, 36)
     });
     Cow::Owned(digits.collect())
 }
 
-/// Returns text, or a list of parts if there are files that the provider accepts.
-fn content(profile: Profile, text: &str, media: &[Media]) -> Value {
-    let files: Vec<Value> = media.iter().filter_map(|file| file_part(profile, file)).collect();
+/// Returns the content of a user turn: its text, or a list of parts if there are files that the provider accepts.
+fn content(variant: Variant, text: &str, media: &[Media]) -> Value {
+    let files: Vec<Value> = media.iter().filter_map(|file| file_part(variant, file)).collect();
     if files.is_empty() {
         return text.into();
     }
@@ -191,8 +193,8 @@ fn content(profile: Profile, text: &str, media: &[Media]) -> Value {
 }
 
 /// Returns the part of a file, or `None` if the provider does not accept its type.
-fn file_part(profile: Profile, file: &Media) -> Option<Value> {
-    let accepts_pdf = matches!(profile, Profile::OpenAi | Profile::OpenRouter);
+fn file_part(variant: Variant, file: &Media) -> Option<Value> {
+    let accepts_pdf = matches!(variant, Variant::OpenAi | Variant::OpenRouter);
     if is_image(file) {
         Some(json!({"type": "image_url", "image_url": {"url": data_url(file)}}))
     } else if file.media_type == "application/pdf" && accepts_pdf {
@@ -202,26 +204,27 @@ fn file_part(profile: Profile, file: &Media) -> Option<Value> {
     }
 }
 
-fn assistant_message(profile: Profile, text: &str, calls: &[TurnCall<'_>], state: Option<&Value>) -> Value {
+fn assistant_message(variant: Variant, text: &str, calls: &[TurnCall<'_>], state: Option<&Value>) -> Value {
     let mut message = JsonObject::new();
     message.insert("role".to_owned(), "assistant".into());
     let content = if text.is_empty() { Value::Null } else { text.into() };
     message.insert("content".to_owned(), content);
-    let field = match profile {
-        Profile::OpenRouter => Some("reasoning_details"),
-        _ if profile.expects_reasoning_content() && !calls.is_empty() => Some("reasoning_content"),
+    // The field of the state that is sent back.
+    let field = match variant {
+        Variant::OpenRouter => Some("reasoning_details"),
+        _ if variant.expects_reasoning_content() && !calls.is_empty() => Some("reasoning_content"),
         _ => None,
     };
     if let Some((name, value)) = field.and_then(|field| Some((field, state?.get(field)?))) {
         message.insert(name.to_owned(), value.clone());
-    } else if profile == Profile::DeepSeek && !calls.is_empty() {
+    } else if variant == Variant::DeepSeek && !calls.is_empty() {
         // DeepSeek thinks by default, and then refuses calls without thoughts, even if another model made them.
         message.insert("reasoning_content".to_owned(), " ".into());
     }
     if !calls.is_empty() {
         let calls = calls.iter().map(|call| {
-            let function = json!({"name": call.name, "arguments": call.json()});
-            json!({"id": call_id(profile, &call.id), "type": "function", "function": function})
+            let function = json!({"name": call.name, "arguments": call.arguments_as_json()});
+            json!({"id": accepted_call_id(variant, &call.id), "type": "function", "function": function})
         });
         message.insert("tool_calls".to_owned(), calls.collect());
     }
@@ -237,7 +240,7 @@ fn is_r1(model: &str) -> bool {
 }
 
 /// Merges adjacent turns of one role, with their calls (A74). Results stay separate.
-fn merge_roles(prompt: &ArtStandardPrompt) -> ArtStandardPrompt {
+fn merge_turns_of_one_role(prompt: &ArtStandardPrompt) -> ArtStandardPrompt {
     let mut merged: Vec<Message> = Vec::with_capacity(prompt.0.len());
     for message in &prompt.0 {
         match merged.last_mut() {

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-/// Errors of the providers: HTTP status, expected code, and body.
+/// Errors of the providers, one per line: HTTP status (`none` for an error in a stream), expected code, and body.
 const ERRORS: &str = r#"
 401  AuthenticationError   {"error": {"message": "Incorrect API key", "type": "invalid_request_error", "code": "invalid_api_key"}}
 401  AuthenticationError   {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
@@ -36,7 +36,7 @@ none Unknown               null
 "#;
 
 #[test]
-fn the_errors_of_every_protocol_have_the_right_code() {
+fn the_errors_of_every_provider_get_the_right_code() {
     for line in ERRORS.trim().lines() {
         let (status, rest) = line.split_once(' ').unwrap();
         let (code, body) = rest.trim().split_once(' ').unwrap();
@@ -57,9 +57,9 @@ fn the_error_of_a_used_up_quota_is_not_retryable_and_has_a_hint() {
 fn a_delay_requested_in_the_body_is_read() {
     let body = json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "34.5s"}]}});
     assert_eq!(error_from_body(Some(429), &body).retry_after_ms, Some(34_500));
-    for none in ["1e300s", "0s", "0.0001s", "-1s", "7"] {
-        let body = json!({"error": {"details": [{"retryDelay": none}]}});
-        assert_eq!(error_from_body(Some(429), &body).retry_after_ms, None, "{none}");
+    for ignored in ["1e300s", "0s", "0.0001s", "-1s", "7"] {
+        let body = json!({"error": {"details": [{"retryDelay": ignored}]}});
+        assert_eq!(error_from_body(Some(429), &body).retry_after_ms, None, "{ignored}");
     }
 }
 
@@ -85,8 +85,8 @@ fn an_error_is_recognised_by_its_field_or_its_type() {
     assert!(error_in_reply(&json!({"error": {"message": "x"}})).is_some());
     assert!(error_in_reply(&json!({"type": "error", "message": "x"})).is_some());
     assert!(error_in_reply(&json!([{"error": {}}])).is_some());
-    for none in [json!(null), json!(false), json!("")] {
-        assert!(error_in_reply(&json!({"error": none, "choices": []})).is_none());
+    for no_error in [json!(null), json!(false), json!("")] {
+        assert!(error_in_reply(&json!({"error": no_error, "choices": []})).is_none());
     }
     assert!(error_in_reply(&json!({"choices": [{"error": 1}]})).is_none());
     assert!(error_in_reply(&json!({"choices": [{"finish_reason": "unheard_of"}]})).is_none());
@@ -126,7 +126,7 @@ fn an_unfinished_reply_is_an_error() {
 }
 
 #[test]
-fn errors_about_tools_are_recognised() {
+fn an_error_that_refuses_tools_is_recognised_by_its_words() {
     let refuses = |status, error: Value| refuses_tools(status, &json!({ "error": error }));
     for (status, error) in [
         (

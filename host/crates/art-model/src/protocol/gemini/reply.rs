@@ -3,19 +3,19 @@
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
 
-use super::NAME;
+use super::PROTOCOL_NAME;
 use crate::protocol::calls::CallsTooLarge;
-use crate::protocol::reply::{self, MAX_STATE_BYTES, ReplyBuilder, items_at, text_at};
+use crate::protocol::reply::{self, MAX_PROVIDER_STATE_BYTES, ReplyBuilder, items_at, text_at};
 
-/// The state of a reply that is being parsed.
+/// Parses one reply. The provider signs its thoughts: a signature comes with a call or with text, and is sent back with it.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     /// The signature of each call; null for a call without one.
-    signatures: Vec<Value>,
-    /// The last signature of the text.
+    call_signatures: Vec<Value>,
+    /// The last signature that came with text.
     text_signature: Option<String>,
     /// Size of all signatures, in bytes.
-    bytes: usize,
+    signature_bytes: usize,
 }
 
 impl Parser {
@@ -24,12 +24,12 @@ impl Parser {
         let is_thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
         let signature = self.signature_within_limit(text_at(part, "/thoughtSignature"));
         if let Some(call) = part.get("functionCall") {
-            let index = u64::try_from(self.signatures.len()).unwrap_or(u64::MAX);
-            self.signatures.push(signature.map_or(Value::Null, Value::from));
+            let index = u64::try_from(self.call_signatures.len()).unwrap_or(u64::MAX);
+            self.call_signatures.push(signature.map_or(Value::Null, Value::from));
             let arguments = call.get("args").filter(|args| !args.is_null());
             let arguments = arguments.map(Value::to_string).unwrap_or_default();
             return reply
-                .state
+                .collected
                 .calls
                 .start(index, text_at(call, "/id"), text_at(call, "/name"), &arguments);
         }
@@ -44,18 +44,18 @@ impl Parser {
         Ok(())
     }
 
-    /// Counts the size of a signature. Returns it if it is not empty and the state stays within its limit.
+    /// Counts the size of a signature. Returns the signature if it is not empty and all signatures are still within the limit.
     fn signature_within_limit<'a>(&mut self, signature: &'a str) -> Option<&'a str> {
-        self.bytes = self.bytes.saturating_add(signature.len());
-        (!signature.is_empty() && self.bytes <= MAX_STATE_BYTES).then_some(signature)
+        self.signature_bytes = self.signature_bytes.saturating_add(signature.len());
+        (!signature.is_empty() && self.signature_bytes <= MAX_PROVIDER_STATE_BYTES).then_some(signature)
     }
 }
 
-impl reply::Parser for Parser {
-    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
+impl reply::EventParser for Parser {
+    fn read_event(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         reply.add_usage(event);
         if !text_at(event, "/promptFeedback/blockReason").is_empty() {
-            reply.state.stop = Some(StopReason::ContentFilter);
+            reply.collected.stop_reason = Some(StopReason::ContentFilter);
         }
         for part in items_at(event, "/candidates/0/content/parts") {
             self.add_part(part, reply)?;
@@ -64,14 +64,14 @@ impl reply::Parser for Parser {
         Ok(())
     }
 
-    fn state(&mut self, _has_calls: bool) -> Option<ProviderState> {
-        let signatures = std::mem::take(&mut self.signatures);
+    fn state_to_send_back(&mut self, _has_calls: bool) -> Option<ProviderState> {
+        let signatures = std::mem::take(&mut self.call_signatures);
         let has_signature = signatures.iter().any(Value::is_string) || self.text_signature.is_some();
-        if !has_signature || self.bytes > MAX_STATE_BYTES {
+        if !has_signature || self.signature_bytes > MAX_PROVIDER_STATE_BYTES {
             return None;
         }
         Some(ProviderState {
-            wire: NAME.to_owned(),
+            protocol: PROTOCOL_NAME.to_owned(),
             content: json!({"calls": signatures, "text": self.text_signature.take()}),
         })
     }

@@ -7,19 +7,19 @@ use art_core::error::ModelError;
 use art_core::provider::{Media, ReplyFormat, ToolChoice};
 use serde_json::{Value, json};
 
-use super::{NAME, thinking};
+use super::{PROTOCOL_NAME, thinking};
 use crate::protocol::params::Params;
 use crate::protocol::turns::{self, Turn, TurnCall, TurnResult, to_object};
 use crate::protocol::{OPENING_TURN, ProtocolCall, input_schema, is_image};
 
-/// Placeholder that the provider accepts as the signature of a call of another model.
+/// Placeholder that the provider accepts as the signature of a call that another model made.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Media types of pictures that the provider accepts.
 const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
-/// Returns the path. Escapes all characters of the model name except ASCII letters, digits, `-`, `_` and `.`, so that the name
-/// cannot end its path segment.
+/// Returns the path of a request to a model. Escapes all characters of the model name except ASCII letters, digits, `-`, `_`
+/// and `.`, so that the name cannot end its path segment.
 pub(super) fn path(model: &str, stream: bool) -> String {
     let name = model.strip_prefix("models/").unwrap_or(model);
     let mut escaped = String::with_capacity(name.len());
@@ -40,7 +40,7 @@ pub(super) fn path(model: &str, stream: bool) -> String {
 
 /// Returns the body of a request.
 pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
-    let turns = turns::turns(call, NAME);
+    let turns = turns::turns(call, PROTOCOL_NAME);
     let mut body = JsonObject::new();
     if let Some(instructions) = turns::instructions(&turns) {
         body.insert(
@@ -50,7 +50,7 @@ pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
     }
     body.insert("contents".to_owned(), contents(&turns, call.model_id).into());
     add_tools(call, &mut body)?;
-    let config = config(call);
+    let config = generation_config(call);
     if !config.is_empty() {
         body.insert("generationConfig".to_owned(), config.into());
     }
@@ -58,7 +58,7 @@ pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
     Ok(body.into())
 }
 
-fn config(call: &ProtocolCall<'_>) -> JsonObject {
+fn generation_config(call: &ProtocolCall<'_>) -> JsonObject {
     let params = Params::new(call);
     let mut config = JsonObject::new();
     params.copy("temperature", &mut config, "temperature");
@@ -153,11 +153,11 @@ fn model_parts(text: &str, calls: &[TurnCall<'_>], state: Option<&Value>, model:
         .collect();
     // Since Gemini 3, the first call of a turn must have a signature.
     let mut placeholder = None;
-    if thinking::has_levels(model) && signatures.iter().all(Option::is_none) {
+    if thinking::has_thinking_levels(model) && signatures.iter().all(Option::is_none) {
         placeholder = Some(Value::from(PLACEHOLDER_SIGNATURE));
     }
     for (call, signature) in calls.iter().zip(signatures) {
-        let part = json!({"functionCall": {"id": call.id, "name": call.name, "args": Value::Object(call.to_object())}});
+        let part = json!({"functionCall": {"id": call.id, "name": call.name, "args": Value::Object(call.arguments_as_object())}});
         parts.push(with_signature(part, signature.or(placeholder.take().as_ref())));
     }
     parts

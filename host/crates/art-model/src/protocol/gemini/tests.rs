@@ -10,14 +10,17 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::Gemini;
 const SAMPLE: &[u8] = include_bytes!("../samples/gemini.sse");
 
+/// Decodes a stream of these events, and returns the events of the reply as text.
 fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "gemini", events)
 }
 
+/// Returns an event with parts of a reply.
 fn parts(parts: &Value) -> Value {
     json!({"candidates": [{"content": {"role": "model", "parts": parts}}]})
 }
 
+/// Returns an event with a stop reason.
 fn stop(reason: &str) -> Value {
     json!({"candidates": [{"finishReason": reason}]})
 }
@@ -88,14 +91,14 @@ fn a_reply_format_is_not_requested_together_with_tools() {
 fn calls_of_another_model_get_a_placeholder_signature() {
     let calls = vec![tool_call("a", "f", "{}"), tool_call("b", "f", "{}")];
     let request = request_with(vec![Message::assistant_calls("", calls)]);
-    for (model, wanted) in [("gemini-3-flash", true), ("gemini-2.5-flash", false)] {
+    for (model, has_placeholder) in [("gemini-3-flash", true), ("gemini-2.5-flash", false)] {
         let body = encode(PROTOCOL, "gemini", model, &request).body;
         assert_eq!(
             body["contents"][0],
             json!({"role": "user", "parts": [{"text": "Begin."}]})
         );
         let parts = &body["contents"][1]["parts"];
-        assert_eq!(parts[0].get("thoughtSignature").is_some(), wanted);
+        assert_eq!(parts[0].get("thoughtSignature").is_some(), has_placeholder);
         assert_eq!(parts[1].get("thoughtSignature"), None);
     }
 }
@@ -104,15 +107,16 @@ fn calls_of_another_model_get_a_placeholder_signature() {
 fn the_state_of_a_turn_with_a_dropped_call_is_dropped() {
     let call =
         |name: &str, args: Value| json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "Y2FsbA=="});
-    let ending = |reason: &str| {
+    let decode_with_stop_reason = |reason: &str| {
         let calls = json!([call("f", json!({})), call("g", json!("cut"))]);
         decode(&[parts(&calls), stop(reason)])
     };
-    assert!(ending("STOP").contains("\nstate gemini "), "{}", ending("STOP"));
-    let cut = ending("MAX_TOKENS");
+    let complete = decode_with_stop_reason("STOP");
+    assert!(complete.contains("\nstate gemini "), "{complete}");
+    let cut_off = decode_with_stop_reason("MAX_TOKENS");
     assert!(
-        !cut.contains("state gemini") && cut.starts_with("call  f {}\nmetadata"),
-        "{cut}"
+        !cut_off.contains("state gemini") && cut_off.starts_with("call  f {}\nmetadata"),
+        "{cut_off}"
     );
 }
 

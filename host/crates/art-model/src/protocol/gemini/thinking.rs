@@ -1,11 +1,11 @@
-//! Sets the reasoning effort: as a level since Gemini 3, as a token budget before.
+//! Tells the model how much to think: by a level since Gemini 3, by a budget of tokens before.
 
 use serde_json::{Value, json};
 
 /// Returns the `thinkingConfig` for `effort`.
 pub(super) fn config(model: &str, effort: &str) -> Value {
     let include_thoughts = effort != "none";
-    if has_levels(model) {
+    if has_thinking_levels(model) {
         // `low` is the lowest level that all models support.
         let level = match effort {
             "none" | "minimal" | "low" => "low",
@@ -26,8 +26,9 @@ pub(super) fn config(model: &str, effort: &str) -> Value {
     json!({"thinkingBudget": budget, "includeThoughts": include_thoughts})
 }
 
-/// Returns whether the model is Gemini 3 or later. A Gemini name without a version counts as a current model.
-pub(super) fn has_levels(model: &str) -> bool {
+/// Returns whether the model accepts a thinking level: Gemini does since version 3. A Gemini name without a version counts as a
+/// current model.
+pub(super) fn has_thinking_levels(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let Some(version) = name.strip_prefix("gemini-") else {
         return false;
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_since_3_have_levels() {
+    fn models_since_3_have_thinking_levels() {
         for (model, expected) in [
             ("gemini-3-pro-preview", true),
             ("gemini-3.5-flash", true),
@@ -50,7 +51,7 @@ mod tests {
             ("gemini-1.5-flash", false),
             ("gemma-3-27b-it", false),
         ] {
-            assert_eq!(has_levels(model), expected, "{model}");
+            assert_eq!(has_thinking_levels(model), expected, "{model}");
         }
     }
 

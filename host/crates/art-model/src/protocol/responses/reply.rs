@@ -3,18 +3,20 @@
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
 
-use super::NAME;
+use super::PROTOCOL_NAME;
 use crate::protocol::calls::CallsTooLarge;
 use crate::protocol::reply::{self, ReplyBuilder, items_at, text_at};
-use crate::protocol::turn_state::TurnState;
+use crate::protocol::turn_state::StateToSendBack;
 
-/// The state of a response that is being parsed.
+/// Parses one response, which consists of items: messages, thoughts (`reasoning`) and calls.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    turn_state: TurnState,
-    /// Whether text arrived in pieces, so that the complete text is ignored.
+    /// The items with thoughts, which the provider expects to be sent back with the turn, and the positions of text and calls.
+    state_to_send_back: StateToSendBack,
+    /// Whether text arrived in pieces, so that the complete text at the end is ignored.
     has_text: bool,
-    /// The kind of events from which thoughts are read. A provider may send both full thoughts and a summary.
+    /// The kind of the first thoughts. Thoughts of the other kind are ignored, because a provider may send both full thoughts
+    /// and a summary of them.
     thought_kind: Option<ThoughtKind>,
     /// Number of started items. An event without an index belongs to the last one.
     started_items: u64,
@@ -27,8 +29,8 @@ enum ThoughtKind {
 }
 
 impl Parser {
-    /// Returns the index of the item of an event.
-    fn index(&self, event: &Value) -> u64 {
+    /// Returns the index of the item to which an event belongs.
+    fn item_index(&self, event: &Value) -> u64 {
         let index = event.get("output_index").and_then(Value::as_u64);
         index.unwrap_or(self.started_items.saturating_sub(1))
     }
@@ -44,11 +46,11 @@ impl Parser {
         reply.add_text(text);
     }
 
-    /// Reads the start of an item. Only a call has content there: its identifier and name.
+    /// Reads the start of an item. Only a call has content at its start: its identifier and name.
     fn read_item_start(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         self.started_items = self.started_items.saturating_add(1);
         match event.get("item") {
-            Some(item) if text_at(item, "/type") == "function_call" => start_call(self.index(event), item, reply),
+            Some(item) if text_at(item, "/type") == "function_call" => start_call(self.item_index(event), item, reply),
             _ => Ok(()),
         }
     }
@@ -62,41 +64,43 @@ impl Parser {
     ) -> Result<(), CallsTooLarge> {
         match text_at(item, "/type") {
             "function_call" => {
-                self.turn_state.add_call_position();
+                self.state_to_send_back.add_call_placeholder();
                 start_call(index, item, reply)?;
                 replace_arguments(index, text_at(item, "/arguments"), reply)?;
             }
-            "message" => self.turn_state.add_text_position(),
-            "reasoning" if !text_at(item, "/encrypted_content").is_empty() => self.turn_state.add_object(json!({
-                "type": "reasoning",
-                "id": text_at(item, "/id"),
-                "summary": items_at(item, "/summary"),
-                "encrypted_content": text_at(item, "/encrypted_content"),
-            })),
+            "message" => self.state_to_send_back.add_text_placeholder(),
+            "reasoning" if !text_at(item, "/encrypted_content").is_empty() => {
+                self.state_to_send_back.add_object(json!({
+                    "type": "reasoning",
+                    "id": text_at(item, "/id"),
+                    "summary": items_at(item, "/summary"),
+                    "encrypted_content": text_at(item, "/encrypted_content"),
+                }));
+            }
             _ => {}
         }
         Ok(())
     }
 
-    /// Reads the end of the response, and its items if they did not stream.
+    /// Reads the end of the response, which contains all items again. They are read only as far as they did not stream.
     fn end_response(&mut self, response: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         reply.add_usage(response);
         let output = items_at(response, "/output");
-        let streamed = !reply.state.calls.is_empty() || self.turn_state.has_objects();
+        let has_streamed = !reply.collected.calls.is_empty() || self.state_to_send_back.has_objects();
         for (index, item) in (0..).zip(output) {
             self.add_text_and_thoughts(item, reply);
-            if !streamed {
+            if !has_streamed {
                 self.read_complete_item(index, item, reply)?;
             }
         }
         let reason = text_at(response, "/incomplete_details/reason");
-        reply.state.stop = Some(match text_at(response, "/status") {
+        reply.collected.stop_reason = Some(match text_at(response, "/status") {
             "completed" | "" => StopReason::Stop,
             // Some providers send no reason. An incomplete response counts as cut off, so that its last call is dropped.
             "incomplete" if reason.is_empty() => StopReason::Length,
             status => reply::stop_reason(if reason.is_empty() { status } else { reason }),
         });
-        reply.state.end_marked = true;
+        reply.collected.end_marked = true;
         Ok(())
     }
 
@@ -107,7 +111,7 @@ impl Parser {
                 for part in items_at(item, "/content") {
                     reply.add_text(text_at(part, "/text"));
                     reply.add_text(text_at(part, "/refusal"));
-                    reply.state.refused |= text_at(part, "/type") == "refusal";
+                    reply.collected.refused |= text_at(part, "/type") == "refusal";
                 }
             }
             "reasoning" if self.thought_kind.is_none() => {
@@ -119,14 +123,14 @@ impl Parser {
     }
 }
 
-impl reply::Parser for Parser {
-    fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
+impl reply::EventParser for Parser {
+    fn read_event(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         let delta = text_at(event, "/delta");
-        let index = self.index(event);
+        let index = self.item_index(event);
         match text_at(event, "/type") {
             "response.output_text.delta" => self.add_text(delta, reply),
             "response.refusal.delta" => {
-                reply.state.refused = true;
+                reply.collected.refused = true;
                 self.add_text(delta, reply);
             }
             "response.reasoning_text.delta" => self.add_thought(ThoughtKind::Full, delta, reply),
@@ -135,7 +139,7 @@ impl reply::Parser for Parser {
                 reply.add_thought("\n\n");
             }
             "response.output_item.added" => self.read_item_start(event, reply)?,
-            "response.function_call_arguments.delta" => reply.state.calls.append(index, delta)?,
+            "response.function_call_arguments.delta" => reply.collected.calls.append_arguments(index, delta)?,
             "response.function_call_arguments.done" => replace_arguments(index, text_at(event, "/arguments"), reply)?,
             "response.output_item.done" => {
                 self.read_complete_item(index, event.get("item").unwrap_or(&Value::Null), reply)?;
@@ -149,20 +153,20 @@ impl reply::Parser for Parser {
         Ok(())
     }
 
-    fn state(&mut self, has_calls: bool) -> Option<ProviderState> {
-        let state = self.turn_state.take(NAME);
+    fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState> {
+        let state = self.state_to_send_back.take(PROTOCOL_NAME);
         if has_calls { state } else { None }
     }
 }
 
 fn start_call(index: u64, item: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
     let (id, name) = (text_at(item, "/call_id"), text_at(item, "/name"));
-    reply.state.calls.start(index, id, name, "")
+    reply.collected.calls.start(index, id, name, "")
 }
 
 fn replace_arguments(index: u64, arguments: &str, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
     if arguments.is_empty() {
         return Ok(());
     }
-    reply.state.calls.replace(index, arguments)
+    reply.collected.calls.replace_arguments(index, arguments)
 }

@@ -5,15 +5,15 @@ use art_core::error::ModelError;
 use art_core::provider::{Media, ReplyFormat, ToolChoice};
 use serde_json::{Value, json};
 
-use super::NAME;
+use super::PROTOCOL_NAME;
 use crate::protocol::params::Params;
-use crate::protocol::turn_state::arrange;
+use crate::protocol::turn_state::restore_order;
 use crate::protocol::turns::{self, Turn, TurnCall};
 use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url, input_schema, is_image};
 
 /// Encodes `call`.
 pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
-    let turns = turns::turns(call, NAME);
+    let turns = turns::turns(call, PROTOCOL_NAME);
     let mut body = JsonObject::new();
     body.insert("model".to_owned(), call.model_id.into());
     if let Some(instructions) = turns::instructions(&turns) {
@@ -24,7 +24,9 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     body.insert("store".to_owned(), false.into());
     add_params(call, &mut body);
     add_tools(call, &mut body)?;
-    if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, false) {
+    // System turns are sent as `instructions`, in which the provider does not look for the word.
+    let system_turns_count = false;
+    if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, system_turns_count) {
         let format = match &call.request.reply_schema {
             Some(schema) => json!({"type": "json_schema", "name": REPLY_SCHEMA_NAME, "strict": true, "schema": schema}),
             None => json!({"type": "json_object"}),
@@ -49,14 +51,14 @@ fn add_params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
     if let Some(effort) = params.effort() {
         body.insert("reasoning".to_owned(), json!({"effort": effort, "summary": "auto"}));
     }
-    // Nothing is stored at the provider, so encrypted thoughts are requested and sent back with the turn. A model without
-    // reasoning refuses the field `include`.
+    // Nothing is stored at the provider, so the reply must contain its thoughts, encrypted, to be sent back with the turn. A
+    // model that does not reason refuses the field `include`.
     if params.effort().is_some() || is_reasoning_model(call.model_id) {
         body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     }
 }
 
-/// Returns whether the model is a reasoning model: the `o` series, and GPT since version 5 without its chat variants.
+/// Returns whether the model reasons: the `o` series does, and GPT since version 5 except its chat variants.
 fn is_reasoning_model(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let version_after = |prefix: &str| {
@@ -94,26 +96,26 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
         Turn::User { text, media } => vec![json!({"role": "user", "content": content(text, media)})],
         Turn::Assistant { text, calls, state } => {
             let text = (!text.is_empty()).then(|| json!({"role": "assistant", "content": text}));
-            arrange(*state, text, calls.iter().map(function_call).collect())
+            restore_order(*state, text, calls.iter().map(function_call).collect())
         }
         Turn::Results(results) => {
-            let output = |result: &turns::TurnResult<'_>| json!({"type": "function_call_output", "call_id": call_id(&result.id), "output": result.text});
+            let output = |result: &turns::TurnResult<'_>| json!({"type": "function_call_output", "call_id": shortened_call_id(&result.id), "output": result.text});
             results.iter().map(output).collect()
         }
     }
 }
 
 fn function_call(call: &TurnCall<'_>) -> Value {
-    json!({"type": "function_call", "call_id": call_id(&call.id), "name": call.name, "arguments": call.json()})
+    json!({"type": "function_call", "call_id": shortened_call_id(&call.id), "name": call.name, "arguments": call.arguments_as_json()})
 }
 
-/// Shortens an identifier to its last 64 characters, the limit of the provider. Identifiers of other providers may be longer.
-fn call_id(id: &str) -> String {
+/// Returns the last 64 characters of an identifier, the limit of the provider. Identifiers of other providers may be longer.
+fn shortened_call_id(id: &str) -> String {
     let excess = id.chars().count().saturating_sub(64);
     id.chars().skip(excess).collect()
 }
 
-/// Returns text, or a list of parts if there are files that the provider accepts.
+/// Returns the content of a user turn: its text, or a list of parts if there are files that the provider accepts.
 fn content(text: &str, media: &[Media]) -> Value {
     let files: Vec<Value> = media.iter().filter_map(file_part).collect();
     if files.is_empty() {

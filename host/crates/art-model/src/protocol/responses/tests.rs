@@ -7,10 +7,12 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::OpenaiResponses;
 const SAMPLE: &[u8] = include_bytes!("../samples/responses.sse");
 
+/// Decodes a stream of these events, and returns the events of the reply as text.
 fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "openai", events)
 }
 
+/// Returns the last event of a stream, which contains the complete response.
 fn completed(response: &Value) -> Value {
     json!({"type": "response.completed", "response": response})
 }
@@ -26,7 +28,7 @@ fn a_request_has_the_format_of_the_provider() {
 #[test]
 fn thoughts_are_requested_only_from_reasoning_models() {
     let request = request_with(vec![Message::user("hi")]);
-    for (model, thinks) in [
+    for (model, is_reasoning_model) in [
         ("gpt-5-mini", true),
         ("o3", true),
         ("gpt-4o", false),
@@ -34,7 +36,7 @@ fn thoughts_are_requested_only_from_reasoning_models() {
         ("omni", false),
     ] {
         let body = encode(PROTOCOL, "openai", model, &request).body;
-        assert_eq!(body.get("include").is_some(), thinks, "{model}");
+        assert_eq!(body.get("include").is_some(), is_reasoning_model, "{model}");
         assert_eq!((body.get("reasoning"), &body["store"]), (None, &json!(false)));
     }
 }
@@ -54,8 +56,8 @@ fn a_recorded_stream_is_decoded() {
 #[test]
 fn a_reply_that_does_not_stream_has_the_same_events() {
     let text = std::str::from_utf8(SAMPLE).unwrap();
-    let last = text.trim().rsplit_once("data: ").unwrap().1;
-    let event: Value = serde_json::from_str(last).unwrap();
+    let (_, last_event) = text.trim().rsplit_once("data: ").unwrap();
+    let event: Value = serde_json::from_str(last_event).unwrap();
     assert_eq!(
         decode_body(PROTOCOL, "openai", &event["response"]),
         events_as_text(&replay(PROTOCOL, "openai", [SAMPLE]))
@@ -65,16 +67,16 @@ fn a_reply_that_does_not_stream_has_the_same_events() {
 #[test]
 fn a_state_that_is_nested_too_deeply_is_dropped() {
     let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
-    for (levels, wanted) in [(10, true), (100, false)] {
+    for (levels, is_kept) in [(10, true), (100, false)] {
         let nested = (0..levels).fold(json!([]), |inside, _| json!([inside]));
         let thought = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "g", "summary": nested});
         let end = completed(&json!({"status": "completed", "output": [thought, call]}));
-        assert_eq!(decode(&[end]).contains("state openai-responses"), wanted, "{levels}");
+        assert_eq!(decode(&[end]).contains("state openai-responses"), is_kept, "{levels}");
     }
 }
 
 #[test]
-fn text_of_the_last_event_is_read_only_if_it_did_not_stream() {
+fn the_text_in_the_last_event_is_read_only_if_none_arrived_before() {
     let message = json!({"type": "message", "content": [{"type": "output_text", "text": "42"}]});
     let delta = json!({"type": "response.output_text.delta", "delta": "42"});
     let end = completed(&json!({"status": "completed", "output": [message]}));
@@ -84,7 +86,7 @@ fn text_of_the_last_event_is_read_only_if_it_did_not_stream() {
 }
 
 #[test]
-fn a_summary_of_full_thoughts_is_ignored() {
+fn a_summary_is_ignored_after_full_thoughts() {
     let full = |text: &str| json!({"type": "response.reasoning_text.delta", "delta": text});
     let summary = json!({"type": "response.reasoning_summary_text.delta", "delta": "short"});
     let text = decode(&[

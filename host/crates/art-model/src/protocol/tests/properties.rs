@@ -1,10 +1,10 @@
-//! Properties of every protocol, for any bytes that a provider sends.
+//! Tests of properties that every protocol has, whatever bytes a provider sends.
 
 use art_core::stream::StreamEvent;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::protocol::tests::{events_as_text, stream};
+use crate::protocol::tests::{events_as_text, sse_bytes};
 use crate::protocol::{Protocol, codec, replay};
 
 /// Recorded streams of all protocols, each with a provider that uses the protocol.
@@ -93,7 +93,7 @@ fn line_ends_do_not_change_the_events() {
     }
 }
 
-/// Names and words that the parsers check, so that random events get past the first checks.
+/// Names and values of fields that the parsers look for, so that random events get past the first checks.
 const WORDS: &[&str] = &[
     "choices",
     "delta",
@@ -167,10 +167,12 @@ const WORDS: &[&str] = &[
     "{\"a\":",
 ];
 
+/// Generates texts, mostly from [`WORDS`].
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![4 => proptest::sample::select(WORDS).prop_map(str::to_owned), 1 => ".{0,8}"]
 }
 
+/// Generates JSON with fields and texts from [`word`].
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -188,21 +190,21 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Generates streams of events of a sample, in any order and number, with random events and bytes among them.
+/// Generates streams of events of `sample`, in any order and number, with random events and bytes among them.
 fn modified_sample(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let text = String::from_utf8_lossy(sample).replace("\r\n", "\n");
     let events: Vec<String> = text.split_inclusive("\n\n").map(str::to_owned).collect();
     let piece = prop_oneof![
         5 => proptest::sample::select(events).prop_map(String::into_bytes),
-        1 => json().prop_map(|event| stream(&[event])),
+        1 => json().prop_map(|event| sse_bytes(&[event])),
         1 => proptest::collection::vec(any::<u8>(), 0..12),
     ];
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
 /// Checks that the last event is the only `End` or `Error`, that `End` directly follows the only `Metadata` event, that a stream
-/// with `Error` has no `Metadata`, and that the events are not much larger than the bytes.
-fn check_events(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
+/// with `Error` has no `Metadata`, and that the events are not much larger than the `received_bytes`.
+fn check_events(events: &[StreamEvent], received_bytes: usize) -> Result<(), TestCaseError> {
     let count = |matches: fn(&StreamEvent) -> bool| events.iter().filter(|event| matches(event)).count();
     let ends = count(|event| matches!(event, StreamEvent::End | StreamEvent::Error(_)));
     prop_assert_eq!(ends, 1);
@@ -221,7 +223,7 @@ fn check_events(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseErro
         .iter()
         .map(|event| serde_json::to_string(event).unwrap().len())
         .sum::<usize>();
-    prop_assert!(size <= 16 * bytes + 8192, "{size} out of {bytes}");
+    prop_assert!(size <= 16 * received_bytes + 8192, "{size} out of {received_bytes}");
     Ok(())
 }
 
@@ -229,15 +231,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn random_events_end_once_within_bounds(events in proptest::collection::vec(json(), 0..12)) {
-        let bytes = stream(&events);
+    fn random_events_end_the_reply_once_and_within_bounds(events in proptest::collection::vec(json(), 0..12)) {
+        let bytes = sse_bytes(&events);
         for (protocol, provider, _) in SAMPLES {
             check_events(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
         }
     }
 
     #[test]
-    fn random_bodies_end_once_within_bounds(body in json()) {
+    fn random_bodies_end_the_reply_once_and_within_bounds(body in json()) {
         for (protocol, provider, _) in SAMPLES {
             let codec = codec(protocol, provider);
             check_events(&codec.decode_body(&body), body.to_string().len())?;
@@ -246,7 +248,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_end_once_within_bounds(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn random_bytes_end_the_reply_once_and_within_bounds(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         for (protocol, provider, _) in SAMPLES {
             check_events(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
         }
@@ -254,12 +256,12 @@ proptest! {
 
     #[test]
     fn splitting_a_modified_sample_does_not_change_its_events(
-        (which, bytes) in (0..SAMPLES.len()).prop_flat_map(|which| (Just(which), modified_sample(SAMPLES[which].2))),
-        size in 1usize..40,
+        (index, bytes) in (0..SAMPLES.len()).prop_flat_map(|index| (Just(index), modified_sample(SAMPLES[index].2))),
+        piece_length in 1usize..40,
     ) {
-        let (protocol, provider, _) = SAMPLES[which];
+        let (protocol, provider, _) = SAMPLES[index];
         let expected = replay(protocol, provider, [bytes.as_slice()]);
         check_events(&expected, bytes.len())?;
-        prop_assert_eq!(replay(protocol, provider, bytes.chunks(size)), expected);
+        prop_assert_eq!(replay(protocol, provider, bytes.chunks(piece_length)), expected);
     }
 }

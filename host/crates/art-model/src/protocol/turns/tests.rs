@@ -5,6 +5,7 @@ use art_core::stream::{Phase, ProviderState};
 use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use serde_json::json;
 
+/// Returns a call of the tool `tool_ID` without arguments.
 fn call(id: &str) -> ToolCallRequest {
     ToolCallRequest {
         id: id.to_owned(),
@@ -16,7 +17,8 @@ fn call(id: &str) -> ToolCallRequest {
     }
 }
 
-/// Returns one line for each turn.
+/// Returns the turns of a prompt for the protocol `here`, one line for each. A call is shown as `ID=NAME` with its arguments
+/// behind it, and a result as `ID=TEXT`.
 fn turn_lines(messages: Vec<Message>) -> Vec<String> {
     let request = ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning);
     let call = ProtocolCall {
@@ -44,12 +46,12 @@ fn turn_line(turn: &Turn<'_>) -> String {
                 state.map_or("", |_| " state")
             )
         }
-        Turn::Results(answers) => {
-            let answers: Vec<_> = answers
+        Turn::Results(results) => {
+            let results: Vec<_> = results
                 .iter()
-                .map(|answer| format!("{}={}", answer.id, answer.text))
+                .map(|result| format!("{}={}", result.id, result.text))
                 .collect();
-            format!("results {}", answers.join(" "))
+            format!("results {}", results.join(" "))
         }
     }
 }
@@ -85,13 +87,13 @@ fn a_result_without_an_earlier_call_becomes_text() {
 }
 
 #[test]
-fn a_separate_call_message_is_an_assistant_turn() {
-    let alone: Message =
+fn a_call_that_is_a_separate_message_becomes_an_assistant_turn() {
+    let separate_call: Message =
         serde_json::from_value(json!({"role": "tool_request", "name": "f", "tool_call_id": "a", "content": {"x": 1}}))
             .unwrap();
-    let nameless: Message = serde_json::from_value(json!({"role": "tool_request", "content": null})).unwrap();
-    let tool: Message = serde_json::from_value(json!({"role": "tool", "tool_call_id": "a", "content": "1"})).unwrap();
-    let turns = turn_lines(vec![alone, tool, nameless]);
+    let nameless_call: Message = serde_json::from_value(json!({"role": "tool_request", "content": null})).unwrap();
+    let result: Message = serde_json::from_value(json!({"role": "tool", "tool_call_id": "a", "content": "1"})).unwrap();
+    let turns = turn_lines(vec![separate_call, result, nameless_call]);
     assert_eq!(turns, [r#"assistant [a=f{"x":1}]"#, "results a=1"]);
 }
 
@@ -126,7 +128,7 @@ fn a_state_is_used_only_for_its_own_protocol() {
     for (protocol, expected) in [("here", "assistant hi[] state"), ("elsewhere", "assistant hi[]")] {
         let mut message = Message::assistant("hi");
         message.provider_state = Some(ProviderState {
-            wire: protocol.to_owned(),
+            protocol: protocol.to_owned(),
             content: json!([]),
         });
         assert_eq!(turn_lines(vec![message]), [expected]);
@@ -134,7 +136,7 @@ fn a_state_is_used_only_for_its_own_protocol() {
 }
 
 #[test]
-fn a_value_that_is_not_an_object_becomes_a_field() {
+fn a_value_that_is_not_an_object_becomes_a_field_of_one() {
     for (text, expected) in [
         (r#"{"a":1}"#, json!({"a": 1})),
         ("", json!({})),

@@ -1,26 +1,39 @@
-//! Files of questions that later questions of the thread use.
+//! Files of questions that later questions of the thread use, and the messages that a later question is shown.
 
 use std::sync::Mutex;
 
 use super::*;
 
-fn question_with_file(name: &str, text: Option<&str>, base64: Option<&str>) -> Question {
-    let attachment = QueryAttachment {
-        name: name.to_owned(),
-        media_type: "text/csv".to_owned(),
-        text: text.unwrap_or_default().to_owned(),
-        base64: base64.map(str::to_owned),
-    };
+/// Returns a question with the file `a.csv`.
+fn question_with_file(file: QueryAttachment) -> Question {
     Question {
-        attachments: vec![attachment],
+        attachments: vec![file],
         ..question()
     }
 }
 
-/// Returns a runtime that answers one question without a tool, and whose model then calls a tool with `attachment:NAME`. Also
-/// returns the list to which the tool adds the arguments of its calls.
-fn runtime_reading(name: &str) -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Value>>>) {
-    let call = json!({"toolCalls": [{"toolName": "read", "arguments": {"file": format!("attachment:{name}")}}]});
+/// Returns the file `a.csv` with this text.
+fn text_file(text: &str) -> QueryAttachment {
+    QueryAttachment {
+        name: "a.csv".to_owned(),
+        media_type: "text/csv".to_owned(),
+        text: text.to_owned(),
+        base64: None,
+    }
+}
+
+/// Returns the file `a.csv` with bytes that are not text.
+fn binary_file(base64: &str) -> QueryAttachment {
+    QueryAttachment {
+        base64: Some(base64.to_owned()),
+        ..text_file("")
+    }
+}
+
+/// Returns a runtime whose model answers the first question without a tool, and for the second one calls a tool with the file
+/// `a.csv`. Also returns the list to which the tool adds the arguments of its calls.
+fn runtime_reading_file_in_second_question() -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Value>>>) {
+    let call = json!({"toolCalls": [{"toolName": "read", "arguments": {"file": "attachment:a.csv"}}]});
     let (home, runtime) = scripted::scripted_runtime([
         scripted::plan_reply(&json!([])),
         scripted::text_reply("Thank you."),
@@ -29,8 +42,8 @@ fn runtime_reading(name: &str) -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Val
         scripted::completing_reply(),
         scripted::text_reply("Read."),
     ]);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let in_tool = Arc::clone(&seen);
+    let received_arguments = Arc::new(Mutex::new(Vec::new()));
+    let in_tool = Arc::clone(&received_arguments);
     let schema = json!({"name": "read", "description": "Reads.", "inputSchema": {"type": "object",
         "properties": {"file": {"type": "string"}}}});
     let tool = DirectTool::new(serde_json::from_value(schema).unwrap(), move |call| {
@@ -38,37 +51,39 @@ fn runtime_reading(name: &str) -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Val
         std::future::ready(success(&json!(1)))
     });
     runtime.tools.registry().register(Arc::new(tool)).unwrap();
-    (home, runtime, seen)
+    (home, runtime, received_arguments)
 }
 
 #[tokio::test]
 async fn a_later_question_of_the_thread_can_use_a_file_of_an_earlier_one() {
-    for (file, content) in [
-        (question_with_file("a.csv", Some("x,y"), None), "x,y"),
-        (question_with_file("a.csv", None, Some("/wA=")), "/wA="),
-    ] {
-        let (_home, runtime, seen) = runtime_reading("a.csv");
-        let answer = ask(&runtime, file, CancellationToken::new()).await.unwrap();
+    let base64 = "/wA=";
+    for (file, expected_argument) in [(text_file("x,y"), "x,y"), (binary_file(base64), base64)] {
+        let (_home, runtime, received_arguments) = runtime_reading_file_in_second_question();
+        let first = question_with_file(file);
+        let answer = ask(&runtime, first, CancellationToken::new()).await.unwrap();
         let later = question().in_thread(&answer.thread_id);
         ask(&runtime, later, CancellationToken::new()).await.unwrap();
-        assert_eq!(*seen.lock().unwrap(), [json!({"file": content})]);
+        assert_eq!(
+            *received_arguments.lock().unwrap(),
+            [json!({"file": expected_argument})]
+        );
     }
 }
 
 #[tokio::test]
 async fn a_question_of_another_thread_cannot_use_the_file() {
-    let (_home, runtime, seen) = runtime_reading("a.csv");
-    let file = question_with_file("a.csv", Some("x,y"), None);
-    ask(&runtime, file, CancellationToken::new()).await.unwrap();
+    let (_home, runtime, received_arguments) = runtime_reading_file_in_second_question();
+    let first = question_with_file(text_file("x,y"));
+    ask(&runtime, first, CancellationToken::new()).await.unwrap();
     ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    assert_eq!(*seen.lock().unwrap(), Vec::<Value>::new());
+    assert_eq!(*received_arguments.lock().unwrap(), Vec::<Value>::new());
 }
 
 #[tokio::test]
 async fn the_message_of_a_question_names_its_files_and_the_store_has_their_content() {
     let (_home, runtime) = runtime_with_population_tool();
-    let file = question_with_file("a.csv", Some("x,y"), None);
-    let answer = ask(&runtime, file, CancellationToken::new()).await.unwrap();
+    let first = question_with_file(text_file("x,y"));
+    let answer = ask(&runtime, first, CancellationToken::new()).await.unwrap();
     let messages = runtime
         .store
         .list_messages(&answer.thread_id, MessageOptions::default());
@@ -79,7 +94,7 @@ async fn the_message_of_a_question_names_its_files_and_the_store_has_their_conte
     assert_eq!(stored.as_deref(), Some(&b"x,y"[..]));
 }
 
-// B32: the history limit.
+// The history limit of a thread counts messages of people and the agent only (B32).
 #[tokio::test]
 async fn the_history_limit_counts_messages_of_people_and_the_agent_only() {
     let (_home, runtime) = runtime_with_population_tool();
@@ -113,6 +128,7 @@ async fn the_history_limit_counts_messages_of_people_and_the_agent_only() {
     let (start, _) = prepare::prepare(&runtime, asked, &CancellationToken::new())
         .await
         .unwrap();
-    let shown: Vec<_> = start.history.iter().map(|message| message.content.as_str()).collect();
-    assert_eq!(shown, ["1", "2"]);
+    let contents: Vec<_> = start.history.iter().map(|message| message.content.as_str()).collect();
+    // The first two messages are those of the person and the agent.
+    assert_eq!(contents, ["1", "2"]);
 }

@@ -1,4 +1,5 @@
-//! What a watcher is notified of, with a model that reads its replies from a script (A82, A84).
+//! What a watcher is notified of, with a model that reads its replies from a script. The events of a run come in a fixed order
+//! (A82). Failed calls, calls of unknown tools and large results do not end a run (A84).
 
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
@@ -7,8 +8,8 @@ use art_core::tool::ParsedToolCall;
 use art_tools::{ToolProgress, ToolReport};
 
 use super::scripted::{
-    Reply, calling_reply, completing_reply, failing_reply, one_step_plan, plan_reply, scripted_runtime, text_reply,
-    tool,
+    ANSWER, LARGE_OUTPUT_CHARS, Reply, calling_reply, completing_reply, failing_reply, one_step_plan, plan_reply,
+    scripted_runtime, text_reply, tool,
 };
 use super::*;
 
@@ -18,7 +19,7 @@ struct Recorder {
     lines: Vec<(SpanContext, String)>,
     /// Length of the longest tool output, in bytes.
     largest_output: usize,
-    /// Number of the recorded notification at which to panic.
+    /// Number of the notification at which to panic, from 1.
     panics_at: Option<usize>,
 }
 
@@ -139,7 +140,7 @@ async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
         calling_reply(&["one"]),
         calling_reply(&["two"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
     .await;
     insta::assert_snapshot!(recorder.transcript(), @r"
@@ -163,7 +164,7 @@ async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
     7 model called: embedded for Synthesis
     7 token
     7 model replied: 12 tokens
-    0 run ended: 3
+    0 run ended: The answer.
     ");
 }
 
@@ -173,7 +174,7 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
         one_step_plan(),
         calling_reply(&["two", "one"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
     .await;
     insta::assert_snapshot!(recorder.transcript(), @r"
@@ -194,17 +195,17 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
     6 model called: embedded for Synthesis
     6 token
     6 model replied: 12 tokens
-    0 run ended: 3
+    0 run ended: The answer.
     ");
 }
 
 #[tokio::test]
-async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
+async fn the_end_of_a_failed_tool_call_is_reported_and_the_run_continues() {
     let (answer, recorder) = record_run([
         one_step_plan(),
         calling_reply(&["fails", "panics"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
     .await;
     assert_eq!(
@@ -216,7 +217,7 @@ async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
             "tool returned: host_error"
         ]
     );
-    assert_eq!(recorder.lines_with("run ended"), ["run ended: 3"]);
+    assert_eq!(recorder.lines_with("run ended"), ["run ended: The answer."]);
     assert_eq!(answer.calls.len(), 2);
 }
 
@@ -226,7 +227,7 @@ async fn ask_with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
         one_step_plan(),
         calling_reply(&["works"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ]);
     let schema = serde_json::from_value(json!({
         "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
@@ -260,7 +261,7 @@ async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
 #[tokio::test(start_paused = true)]
 async fn progress_of_a_tool_is_not_part_of_the_run() {
     let (answer, journal) = ask_with_progress(&mut Unwatched).await;
-    assert_eq!(answer.report.response.response.content, "3");
+    assert_eq!(answer.report.response.response.content, ANSWER);
     assert!(!journal.contains("halfway"), "{journal}");
 }
 
@@ -268,16 +269,16 @@ async fn progress_of_a_tool_is_not_part_of_the_run() {
 async fn a_call_of_a_tool_that_does_not_exist_is_not_reported() {
     let (answer, recorder) = record_run([
         one_step_plan(),
-        calling_reply(&["nobody", "one"]),
+        calling_reply(&["unknown", "one"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
     .await;
     assert_eq!(
         recorder.lines_with("tool"),
         ["tool called: one{}", "tool returned: success"]
     );
-    assert_eq!(answer.report.response.response.content, "3");
+    assert_eq!(answer.report.response.response.content, ANSWER);
 }
 
 #[tokio::test]
@@ -286,10 +287,11 @@ async fn a_watcher_gets_a_large_result_in_full() {
         one_step_plan(),
         calling_reply(&["large"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
     .await;
-    assert_eq!(recorder.largest_output, 100_002);
+    let quotation_marks = 2;
+    assert_eq!(recorder.largest_output, LARGE_OUTPUT_CHARS + quotation_marks);
 }
 
 #[tokio::test]
@@ -344,7 +346,7 @@ async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
+async fn the_end_of_a_cancelled_tool_call_is_reported_before_that_of_its_run() {
     let cancel = CancellationToken::new();
     let (_home, runtime) = scripted_runtime([one_step_plan(), calling_reply(&["waits"])]);
     let cancel_in_tool = cancel.clone();
@@ -355,7 +357,7 @@ async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
     runtime.tools.registry().register(waits).unwrap();
     let mut recorder = Recorder::default();
     runtime.ask_watched(question(), cancel, &mut recorder).await.unwrap();
-    let last: Vec<_> = recorder
+    let last_lines_backwards: Vec<_> = recorder
         .lines
         .iter()
         .rev()
@@ -367,7 +369,7 @@ async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
         "tool returned: cancelled",
         "tool called: waits{}",
     ];
-    assert_eq!(last, expected);
+    assert_eq!(last_lines_backwards, expected);
     assert!(recorder.lines_with("run failed").is_empty());
 }
 
@@ -378,35 +380,41 @@ async fn a_watcher_that_panics_is_not_called_again_and_the_run_continues() {
             one_step_plan(),
             calling_reply(&["one", "fails"]),
             completing_reply(),
-            text_reply("3"),
+            text_reply(ANSWER),
         ]
     };
     let (_, undisturbed) = record_run(replies()).await;
-    for n in 1..=undisturbed.lines.len() {
+    for panicking_notification in 1..=undisturbed.lines.len() {
         let (_home, runtime) = scripted_runtime(replies());
         let mut recorder = Recorder {
-            panics_at: Some(n),
+            panics_at: Some(panicking_notification),
             ..Recorder::default()
         };
         let answer = runtime
             .ask_watched(question(), CancellationToken::new(), &mut recorder)
             .await;
         let answer = answer.unwrap();
-        assert_eq!(answer.report.response.response.content, "3", "{n}");
-        assert_eq!((recorder.lines.len(), answer.watcher_panics), (n, 1));
+        assert_eq!(
+            answer.report.response.response.content, ANSWER,
+            "{panicking_notification}"
+        );
+        assert_eq!(
+            (recorder.lines.len(), answer.watcher_panics),
+            (panicking_notification, 1)
+        );
     }
 }
 
 #[tokio::test]
 async fn the_panic_count_is_0_if_the_watcher_does_not_panic() {
-    let (answer, _) = record_run([plan_reply(&json!([])), text_reply("3")]).await;
+    let (answer, _) = record_run([plan_reply(&json!([])), text_reply(ANSWER)]).await;
     assert_eq!(answer.watcher_panics, 0);
 }
 
 #[tokio::test]
 #[should_panic = "as requested"]
 async fn a_panic_of_a_strict_watcher_panics_the_run() {
-    let (_home, runtime) = scripted_runtime([plan_reply(&json!([])), text_reply("3")]);
+    let (_home, runtime) = scripted_runtime([plan_reply(&json!([])), text_reply(ANSWER)]);
     let mut question = question();
     question.settings.strict_watcher = true;
     let mut recorder = Recorder {
@@ -426,25 +434,25 @@ async fn a_run_without_a_watcher_is_answered() {
         one_step_plan(),
         calling_reply(&["one"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ]);
     let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    assert_eq!(answer.report.response.response.content, "3");
+    assert_eq!(answer.report.response.response.content, ANSWER);
 }
 
-// A83: identifiers of traces and spans.
+// The spans of calls name that of the run as their parent (A83).
 #[tokio::test]
 async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
     let (answer, recorder) = record_run([
         one_step_plan(),
         calling_reply(&["one"]),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
     .await;
-    let trace = answer.trace_id.replace('-', "");
+    let trace_id = answer.trace_id.replace('-', "");
     let root = &recorder.lines[0].0;
-    assert!(recorder.lines.iter().all(|(span, _)| span.trace_id == trace));
+    assert!(recorder.lines.iter().all(|(span, _)| span.trace_id == trace_id));
     assert_eq!(root.parent_span_id, None);
     for (span, line) in &recorder.lines {
         let is_run_line = line.starts_with("run");
@@ -457,7 +465,7 @@ async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
     }
 }
 
-// A83: identifiers of traces and spans.
+// One run is one trace (A83).
 #[tokio::test]
 async fn two_runs_are_two_traces() {
     let (_home, runtime) = scripted_runtime([

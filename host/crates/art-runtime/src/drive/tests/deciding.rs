@@ -13,8 +13,8 @@ use super::scripted::{Reply, calling_reply, completing_reply, one_step_plan, scr
 use super::*;
 
 /// Returns a tool that asks a person, and that counts its approved calls in `effects`.
-fn asking_tool(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
-    let blocking_config = config.map(|config| serde_json::from_value::<BlockingToolConfig>(config).unwrap());
+fn asking_tool(blocking_config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
+    let blocking_config = blocking_config.map(|config| serde_json::from_value::<BlockingToolConfig>(config).unwrap());
     let schema = ToolSchema {
         name: "asks".to_owned(),
         description: "Deletes it after a person has approved.".to_owned(),
@@ -45,6 +45,7 @@ fn asking_tool(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool
     Arc::new(DirectTool::new(schema, run))
 }
 
+/// Returns the replies of a run with one step, which calls the tool that asks.
 fn replies() -> Vec<Reply> {
     vec![
         one_step_plan(),
@@ -54,17 +55,21 @@ fn replies() -> Vec<Reply> {
     ]
 }
 
-/// Returns a runtime whose run calls a tool that asks.
-fn runtime_that_asks(config: Option<Value>) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
+/// Returns a runtime whose run calls a tool that asks a person, and the number of approved calls of the tool.
+fn runtime_that_asks(blocking_config: Option<Value>) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
     let (home, runtime) = scripted_runtime(replies());
     let effects = Arc::new(AtomicU32::new(0));
-    let tool = asking_tool(config, Arc::clone(&effects));
+    let tool = asking_tool(blocking_config, Arc::clone(&effects));
     runtime.tools.registry().register(tool).unwrap();
     (home, runtime, effects)
 }
 
 fn approval() -> Feedback {
     Feedback::new(true, 0)
+}
+
+fn rejection() -> Feedback {
+    Feedback::new(false, 0)
 }
 
 /// Returns the identifier of the only suspension that a run waits for.
@@ -82,13 +87,14 @@ async fn resume(runtime: &Runtime, answer: &Answer) -> Result<Answer, RuntimeErr
         .await
 }
 
-async fn resume_execution(runtime: &Runtime, thread: &str, id: &str) -> Result<Answer, RuntimeError> {
+/// Approves the suspension `id`, and resumes its run.
+async fn approve_and_resume(runtime: &Runtime, thread: &str, id: &str) -> Result<Answer, RuntimeError> {
     runtime
         .resume_execution(thread, id, approval(), CancellationToken::new(), &mut Unwatched)
         .await
 }
 
-// A33, A40: a run that waits, and its decision.
+// A run that is resumed by the identifier of its suspension goes on (A33). What a thread waits for can be looked up (A40).
 #[tokio::test]
 async fn a_run_waits_for_a_decision_and_continues_after_it() {
     let (_home, runtime, effects) = runtime_that_asks(None);
@@ -103,7 +109,7 @@ async fn a_run_waits_for_a_decision_and_continues_after_it() {
         .unwrap()
         .unwrap();
     assert_eq!((state.suspension_id, state.tool_name), (id.clone(), "asks".to_owned()));
-    let done = resume_execution(&runtime, &answer.thread_id, &id).await.unwrap();
+    let done = approve_and_resume(&runtime, &answer.thread_id, &id).await.unwrap();
     assert_eq!((done.text(), done.status()), ("Done.", RunStatus::Success));
     assert_eq!(done.trace_id, answer.trace_id);
     assert_eq!(effects.load(Ordering::SeqCst), 1);
@@ -113,12 +119,12 @@ async fn a_run_waits_for_a_decision_and_continues_after_it() {
     assert_eq!(state.unwrap(), None);
 }
 
-// C16: completesOnApproval.
+// The result of a tool with `completesOnApproval` is the decision (C16).
 #[tokio::test]
-async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
+async fn a_tool_whose_result_is_the_decision_does_not_run_after_it() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"completesOnApproval": true})));
     let answer = runtime.ask("q").await.unwrap();
-    let done = resume_execution(&runtime, &answer.thread_id, &only_suspension_id(&answer))
+    let done = approve_and_resume(&runtime, &answer.thread_id, &only_suspension_id(&answer))
         .await
         .unwrap();
     assert_eq!(done.status(), RunStatus::Success);
@@ -135,7 +141,7 @@ async fn race_clients(runtime: Runtime, effects: &AtomicU32) {
     let clients: Vec<_> = (0..200)
         .map(|_| {
             let (runtime, thread, id) = (Arc::clone(&runtime), answer.thread_id.clone(), id.clone());
-            tokio::spawn(async move { resume_execution(&runtime, &thread, &id).await })
+            tokio::spawn(async move { approve_and_resume(&runtime, &thread, &id).await })
         })
         .collect();
     let mut answers = 0;
@@ -151,7 +157,7 @@ async fn race_clients(runtime: Runtime, effects: &AtomicU32) {
     assert_eq!((answers, effects.load(Ordering::SeqCst)), (1, 1));
 }
 
-// A38: 200 clients, 100 rounds.
+// Of several who resume one suspension exactly one has an effect (A38).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     for _ in 0..100 {
@@ -160,7 +166,7 @@ async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     }
 }
 
-// A38: the same with a database, which syncs each commit. `ART_RACE_ROUNDS=100` runs as many rounds as above.
+// The same with a database (A38). It syncs each commit, so there are fewer rounds; `ART_RACE_ROUNDS=100` runs as many as above.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an_effect() {
     let rounds = std::env::var("ART_RACE_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap());
@@ -171,9 +177,9 @@ async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an
     }
 }
 
-// A host stops after the decision is stored and before the run takes it.
+// This is the case if a host stops after the decision is stored and before the run applies it.
 #[tokio::test]
-async fn a_stored_decision_is_taken_when_the_run_is_resumed() {
+async fn a_stored_decision_is_applied_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
     let id = only_suspension_id(&answer);
@@ -195,14 +201,14 @@ async fn resuming_a_run_that_still_waits_changes_nothing() {
     assert_eq!(runtime.store.read_journal(&answer.trace_id).await.unwrap(), before);
 }
 
-// A34: a suspension of another thread or person is refused like an unknown one.
+// A decision about a suspension of another thread or person is refused like one about an unknown suspension (A34).
 #[tokio::test]
-async fn decisions_that_cannot_be_taken_are_refused() {
+async fn a_decision_about_an_unknown_foreign_or_ended_suspension_is_refused() {
     let (_home, runtime, _) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
     let id = only_suspension_id(&answer);
-    let unknown = resume_execution(&runtime, &answer.thread_id, "x").await.unwrap_err();
-    let of_other_thread = resume_execution(&runtime, "other", &id).await.unwrap_err();
+    let unknown = approve_and_resume(&runtime, &answer.thread_id, "x").await.unwrap_err();
+    let of_other_thread = approve_and_resume(&runtime, "other", &id).await.unwrap_err();
     let of_stranger = runtime
         .decide(crate::SuspensionOf::from(&id).of_user("bob"), approval())
         .await
@@ -225,7 +231,6 @@ async fn decisions_that_cannot_be_taken_are_refused() {
     );
 }
 
-// A new question while the run waits.
 #[tokio::test]
 async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled() {
     let (_home, runtime, _) = runtime_that_asks(None);
@@ -253,9 +258,8 @@ async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled
     );
 }
 
-// A tool that is removed while its call waits.
 #[tokio::test]
-async fn an_approval_is_refused_if_the_tool_was_removed() {
+async fn an_approval_is_refused_if_the_tool_was_removed_while_its_call_waits() {
     let (_home, runtime, effects) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
     let id = only_suspension_id(&answer);
@@ -265,13 +269,14 @@ async fn an_approval_is_refused_if_the_tool_was_removed() {
         error.to_string().contains("was removed or replaced by another version"),
         "{error}"
     );
-    runtime.decide(&id, Feedback::new(false, 0)).await.unwrap();
+    runtime.decide(&id, rejection()).await.unwrap();
     let rejected = resume(&runtime, &answer).await.unwrap();
     assert_eq!(effects.load(Ordering::SeqCst), 0);
     assert!(rejected.waits_for.is_empty());
 }
 
-// Q4: SUSPENSION_TIMEOUT is recorded when a host next resumes the run.
+// A question with a time limit counts as rejected after it (Q4). The observation `SUSPENSION_TIMEOUT` is recorded when a host
+// next resumes the run.
 #[tokio::test]
 async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"timeoutMs": 1, "completesOnApproval": false})));
@@ -300,11 +305,11 @@ async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     assert_eq!(observed.len(), 1);
 }
 
-// Q4: the operator's limit and default.
+// The operator may set the time limit, and that questions count as approved after it (Q4).
 #[tokio::test]
-async fn an_expired_confirmation_is_approved_if_the_operator_has_set_this() {
-    for (form, effect) in [("confirm", 1), ("text", 0)] {
-        let form = json!({"inputType": form, "prompt": "Sure?"});
+async fn an_expired_confirmation_counts_as_approved_if_the_operator_wants_so() {
+    for (input_type, expected_effects) in [("confirm", 1), ("text", 0)] {
+        let form = json!({"inputType": input_type, "prompt": "Sure?"});
         let (_home, mut runtime, effects) =
             runtime_that_asks(Some(json!({"completesOnApproval": false, "feedbackSchema": form})));
         runtime.config.approval.value.timeout_ms = Some(20);
@@ -314,7 +319,7 @@ async fn an_expired_confirmation_is_approved_if_the_operator_has_set_this() {
             tokio::time::sleep(Duration::from_millis(25)).await;
             assert!(resume(&runtime, &answer).await.unwrap().waits_for.is_empty());
         }
-        assert_eq!(effects.load(Ordering::SeqCst), effect);
+        assert_eq!(effects.load(Ordering::SeqCst), expected_effects);
     }
 }
 
@@ -330,12 +335,12 @@ async fn changed_arguments_are_refused_if_the_question_does_not_allow_them() {
     assert!(matches!(error, RuntimeError::Decision { .. }), "{error}");
 }
 
-// C12, C18: the tool learns the decision, and runs with the arguments that the person gave.
+// A question may have a form for the answer (C12). The approved call gets the decision (C18).
 #[tokio::test]
 async fn an_approved_tool_runs_with_the_changed_arguments_and_the_answer() {
     let form = json!({"inputType": "text", "prompt": "Which word?", "allowModifyArgs": true});
-    let config = json!({"feedbackSchema": form, "completesOnApproval": false});
-    let (_home, runtime, _) = runtime_that_asks(Some(config));
+    let blocking_config = json!({"feedbackSchema": form, "completesOnApproval": false});
+    let (_home, runtime, _) = runtime_that_asks(Some(blocking_config));
     let answer = runtime.ask("q").await.unwrap();
     let feedback = Feedback {
         value: Some(json!("blue")),

@@ -1,13 +1,13 @@
-//! Calls that a person makes, without a model.
+//! Direct calls: calls that a person makes, without a model.
 
 use art_agent::CallToMake;
 use art_core::tool::ToolStatus;
 
 use super::*;
 
-/// Returns a runtime without a model whose tool `any` returns its arguments.
+/// Returns a runtime without a model whose tool `echo` returns its arguments.
 async fn echoing_runtime() -> Runtime {
-    let schema = json!({"name": "any", "description": "Returns its arguments.", "inputSchema": {"type": "object"}});
+    let schema = json!({"name": "echo", "description": "Returns its arguments.", "inputSchema": {"type": "object"}});
     let tool = DirectTool::new(serde_json::from_value(schema).unwrap(), async |call: DirectCall| {
         success(&call.arguments)
     });
@@ -31,19 +31,19 @@ async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
         json!({"$attachment": "a.csv"}),
         json!({"a": "attachment:a.csv", "b": {"$concat": ["x"]}}),
     ] {
-        let answer = call(&runtime, "any", arguments.clone()).await.unwrap();
+        let answer = call(&runtime, "echo", arguments.clone()).await.unwrap();
         assert_eq!(answer.called.unwrap().result.output, Some(arguments));
         assert_eq!(answer.report.response.metadata.llm_calls, 0);
     }
 }
 
 #[tokio::test]
-async fn the_intent_of_a_direct_call_is_committed_before_it_is_made() {
+async fn the_announcement_of_a_direct_call_is_committed_before_the_call_is_made() {
     let runtime = Arc::new(echoing_runtime().await);
     let store = Arc::clone(&runtime.store);
     let tool = DirectTool::typed(
-        "looks",
-        "Returns the kinds of the events.",
+        "list_events",
+        "Returns the kinds of the events in the journal of the run.",
         move |_: BTreeMap<String, Value>| {
             let store = Arc::clone(&store);
             async move {
@@ -54,7 +54,7 @@ async fn the_intent_of_a_direct_call_is_committed_before_it_is_made() {
         },
     );
     runtime.tools.registry().register(Arc::new(tool)).unwrap();
-    let answer = call(&runtime, "looks", json!({})).await.unwrap();
+    let answer = call(&runtime, "list_events", json!({})).await.unwrap();
     assert_eq!(
         answer.called.unwrap().result.output,
         Some(json!(["started", "tool_called"]))
@@ -62,16 +62,16 @@ async fn the_intent_of_a_direct_call_is_committed_before_it_is_made() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_direct_call_has_an_observation_of_the_call() {
+async fn a_direct_call_is_observed() {
     let runtime = echoing_runtime().await;
-    let answer = call(&runtime, "any", json!({})).await.unwrap();
-    let of_calls = ObservationFilter {
+    let answer = call(&runtime, "echo", json!({})).await.unwrap();
+    let only_tool_calls = ObservationFilter {
         types: vec![ObservationType::ToolExecution],
         ..ObservationFilter::default()
     };
     let observed = runtime
         .store
-        .list_observations(&answer.thread_id, of_calls)
+        .list_observations(&answer.thread_id, only_tool_calls)
         .await
         .unwrap();
     assert_eq!(observed.len(), 1);
@@ -81,7 +81,7 @@ async fn the_end_of_a_direct_call_has_an_observation_of_the_call() {
 #[tokio::test]
 async fn a_direct_call_of_a_tool_that_does_not_exist_ends_its_run_with_an_error() {
     let runtime = echoing_runtime().await;
-    let answer = call(&runtime, "nobody", json!({})).await.unwrap();
+    let answer = call(&runtime, "unknown", json!({})).await.unwrap();
     assert_eq!(answer.called.as_ref().unwrap().result.status, ToolStatus::Error);
     let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!((run.status, run.model), (RunState::Error, None));

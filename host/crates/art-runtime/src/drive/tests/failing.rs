@@ -34,6 +34,7 @@ impl Model for ShutdownRecordingModel {
     }
 }
 
+/// Returns a runtime, and whether its model was shut down.
 fn runtime_with_recorded_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
     let (home, mut runtime) = runtime_with_population_tool();
     let shut_down = Arc::new(AtomicBool::new(false));
@@ -44,24 +45,24 @@ fn runtime_with_recorded_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBo
     (home, runtime, shut_down)
 }
 
-/// Asks a model that plans a step, fails to carry out the step, and then replies with `answer`.
-async fn ask_failing(answer: Reply) -> Answer {
-    let (_home, runtime) = scripted_runtime([one_step_plan(), failing_reply(), answer]);
+/// Asks a model that plans a step, fails when it should carry out the step, and then gives the last reply.
+async fn ask_with_failing_step(last_reply: Reply) -> Answer {
+    let (_home, runtime) = scripted_runtime([one_step_plan(), failing_reply(), last_reply]);
     ask(&runtime, question(), CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_model_failure_that_the_run_recovers_from_is_not_reported() {
-    let recovered = ask_failing(text_reply("It failed.")).await;
+async fn a_report_has_a_model_error_only_if_the_last_model_call_failed() {
+    let answered = ask_with_failing_step(text_reply("It failed.")).await;
     assert!(
-        recovered
+        answered
             .report
             .items
             .iter()
             .any(|item| item.status == TodoItemStatus::Failed)
     );
-    assert_eq!(recovered.report.model_error, None);
-    let failed = ask_failing(failing_reply()).await;
+    assert_eq!(answered.report.model_error, None);
+    let failed = ask_with_failing_step(failing_reply()).await;
     assert!(failed.report.model_error.is_some());
 }
 

@@ -19,7 +19,8 @@ async fn create_thread_with_model(runtime: &Runtime, provider: &str, model: &str
     runtime.store.create_thread(new).await.unwrap();
 }
 
-/// Returns a runtime with all providers, whose model is the embedded one. `ollama` needs no key.
+/// Returns a runtime that uses the embedded model and knows all providers. Models of `ollama` are set up, since it needs no
+/// key.
 async fn runtime_with_providers() -> Runtime {
     Runtime::builder().build().await.unwrap()
 }

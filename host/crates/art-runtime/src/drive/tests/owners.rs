@@ -12,6 +12,7 @@ type User = Option<&'static str>;
 
 const USERS: [User; 3] = [Some("ada"), Some("bob"), None];
 
+/// Returns the question of a user.
 fn user_question(user: User) -> Question {
     Question {
         user_id: user.map(str::to_owned),
@@ -19,6 +20,7 @@ fn user_question(user: User) -> Question {
     }
 }
 
+/// Returns a run as a user looks it up.
 fn user_run(trace_id: &str, user: User) -> RunOf {
     match user {
         Some(user) => RunOf::from(trace_id).of_user(user),
@@ -76,7 +78,7 @@ async fn call_methods(runtime: &Runtime, thread_id: &str, trace_id: &str, user: 
     ]
 }
 
-// B23: threads and runs of other persons.
+// A thread or run of another person is like one that does not exist (B23).
 #[tokio::test]
 async fn threads_and_runs_of_others_fail_like_unknown_ones() {
     for owner in USERS {
@@ -109,21 +111,21 @@ async fn a_refused_request_changes_nothing() {
 async fn interrupted_runs_are_listed_for_their_owner() {
     let (_home, runtime) = runtime_with_population_tool();
     let (_, trace_id) = create_thread_with_interrupted_run(&runtime, Some("ada")).await;
-    for (owner, found) in [
+    for (owner, is_found) in [
         (Owner::user(Some("ada")), true),
         (Owner::user(Some("bob")), false),
         (Owner::user(None), false),
         (Owner::Anyone, true),
     ] {
         let runs = runtime.interrupted_runs(owner.clone()).await.unwrap();
-        assert_eq!(runs.iter().any(|run| run.trace_id == trace_id), found, "{owner:?}");
+        assert_eq!(runs.iter().any(|run| run.trace_id == trace_id), is_found, "{owner:?}");
     }
 }
 
 #[tokio::test]
 async fn the_person_and_the_session_are_in_the_thread_the_journal_the_answer_and_the_calls() {
-    let seen = Arc::new(Mutex::new(None));
-    let in_tool = Arc::clone(&seen);
+    let ids_in_call = Arc::new(Mutex::new(None));
+    let in_tool = Arc::clone(&ids_in_call);
     let (_home, runtime) = scripted::scripted_runtime([
         scripted::one_step_plan(),
         scripted::calling_reply(&["who"]),
@@ -139,7 +141,7 @@ async fn the_person_and_the_session_are_in_the_thread_the_journal_the_answer_and
     let answer = runtime.ask(question().of_user("ada").in_session("s1")).await.unwrap();
     let (ada, session) = (Some("ada".to_owned()), Some("s1".to_owned()));
     assert_eq!(answer.report.response.metadata.user_id, ada);
-    assert_eq!(seen.lock().unwrap().clone(), Some((ada.clone(), session)));
+    assert_eq!(ids_in_call.lock().unwrap().clone(), Some((ada.clone(), session)));
     let journal = journal(&runtime, &answer.trace_id).await;
     assert_eq!(journal[0]["start"]["props"]["userId"], "ada");
     assert_eq!(journal[0]["start"]["props"]["sessionId"], "s1");

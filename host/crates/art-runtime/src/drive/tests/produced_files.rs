@@ -6,15 +6,19 @@ use art_core::outcome::{Attachment, Success};
 
 use super::*;
 
+const PRODUCED_FILES: u32 = 5;
+
 #[tokio::test]
 async fn a_run_stores_files_up_to_its_limit_and_continues_without_the_others() {
-    let (_home, runtime) = scripted::runtime_calling("produces_files", 5);
-    let number = AtomicU8::new(0);
-    let tool = scripted::tool("produces_files", move || {
+    let (_home, runtime) = scripted::runtime_calling("produces_file", PRODUCED_FILES);
+    let next_byte = AtomicU8::new(0);
+    // Each file has other bytes, since equal files are stored once. It has the maximum size of a file, and a run stores less
+    // than four times this size.
+    let tool = scripted::tool("produces_file", move || {
         let file = Attachment {
             media_type: "text/plain".to_owned(),
             filename: Some("a.txt".to_owned()),
-            data: vec![number.fetch_add(1, Ordering::Relaxed); art_store::limits::MAX_VALUE_BYTES],
+            data: vec![next_byte.fetch_add(1, Ordering::Relaxed); art_store::limits::MAX_VALUE_BYTES],
         };
         std::future::ready(Ending::Success(Success {
             output: "1".to_owned(),
@@ -28,11 +32,11 @@ async fn a_run_stores_files_up_to_its_limit_and_continues_without_the_others() {
     let names: Vec<_> = answer.report.files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["a.txt", "a-2.txt", "a-3.txt"]);
     let results = &answer.report.items[0].tool_results;
-    let stored: Vec<_> = results
+    let is_stored: Vec<_> = results
         .iter()
         .map(|result| result.metadata.attachments[0].digest.is_some())
         .collect();
-    assert_eq!(stored, [true, true, true, false, false]);
+    assert_eq!(is_stored, [true, true, true, false, false]);
     for file in &answer.report.files {
         let bytes = runtime.store.get_blob(&answer.thread_id, &file.digest).await.unwrap();
         assert_eq!(bytes.unwrap().len() as u64, file.bytes);

@@ -4,12 +4,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use art_store::{Commit, JournalEntry, NewEvent, NewRun, StoreError};
 
-use super::scripted::{Reply, calling_reply, completing_reply, plan_reply, scripted_runtime, text_reply, tool};
+use super::scripted::{ANSWER, Reply, calling_reply, completing_reply, plan_reply, scripted_runtime, text_reply, tool};
 use super::*;
 use crate::testing::json_text;
 
+/// Number of all tool calls of a run with [`replies`], and of those that call the tool `counted`.
+const ALL_CALLS: usize = 4;
+const COUNTED_CALLS: usize = 2;
+
 /// Returns the replies of a run with two steps, each of which calls two tools at the same time.
-fn script() -> Vec<Reply> {
+fn replies() -> Vec<Reply> {
     let step = |id| json!({"id": id, "description": format!("do {id}"), "stepType": "tool", "dependencies": []});
     vec![
         plan_reply(&json!([step("a"), step("b")])),
@@ -17,7 +21,7 @@ fn script() -> Vec<Reply> {
         completing_reply(),
         calling_reply(&["counted", "two"]),
         completing_reply(),
-        text_reply("The answer."),
+        text_reply(ANSWER),
     ]
 }
 
@@ -28,23 +32,48 @@ fn question_with_sequential_steps() -> Question {
     question
 }
 
-/// Returns a runtime with these replies and a tool `counted`, which counts its calls.
-fn counting_runtime(replies: Vec<Reply>, repeatable: bool) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
+/// Whether an interrupted call of a tool may be made again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeatable {
+    Yes,
+    No,
+}
+
+/// Returns a runtime with these replies and a tool `counted`, and the number of calls of this tool.
+fn counting_runtime(replies: Vec<Reply>, repeatable: Repeatable) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
     let (home, runtime) = scripted_runtime(replies);
-    let count = Arc::new(AtomicU32::new(0));
-    let counter = Arc::clone(&count);
+    let calls_made = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&calls_made);
     let tool = tool("counted", move || {
         counter.fetch_add(1, Ordering::SeqCst);
         std::future::ready(success(&json!(1)))
     });
     let tool = Arc::into_inner(tool).unwrap();
-    let tool = if repeatable { tool.repeatable() } else { tool };
+    let tool = match repeatable {
+        Repeatable::Yes => tool.repeatable(),
+        Repeatable::No => tool,
+    };
     runtime.tools.registry().register(Arc::new(tool)).unwrap();
-    (home, runtime, count)
+    (home, runtime, calls_made)
 }
 
-/// Returns a store with a run whose host stopped after `journal`.
-async fn store_stopped_after(runtime: &Runtime, answer: &Answer, journal: &[JournalEntry]) -> MemoryStore {
+/// Returns a runtime that goes on after a host which had these entries in its journal when it stopped. Its model gives the
+/// replies that the stopped host did not get.
+async fn runtime_after_stop(
+    stopped: &Runtime,
+    answer: &Answer,
+    journal: &[JournalEntry],
+    repeatable: Repeatable,
+) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
+    let received_replies = count_events(journal, "model_replied");
+    let remaining_replies = replies().split_off(received_replies);
+    let (home, mut runtime, calls_made) = counting_runtime(remaining_replies, repeatable);
+    runtime.store = Arc::new(store_with_interrupted_run(stopped, answer, journal).await);
+    (home, runtime, calls_made)
+}
+
+/// Returns a store with the run of `answer` as if its host had stopped after the entries in `journal`.
+async fn store_with_interrupted_run(runtime: &Runtime, answer: &Answer, journal: &[JournalEntry]) -> MemoryStore {
     let (thread_id, trace_id) = (answer.thread_id.clone(), answer.trace_id.clone());
     let store = MemoryStore::new();
     let thread = runtime.store.get_thread(&thread_id).await.unwrap().unwrap();
@@ -79,40 +108,43 @@ async fn resume(runtime: &Runtime, trace_id: &str) -> Result<Answer, RuntimeErro
     runtime.resume(trace_id, CancellationToken::new(), &mut Unwatched).await
 }
 
+fn is_end_of_counted_call(entry: &JournalEntry) -> bool {
+    parse_payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"))
+}
+
 /// Returns the number of events of a kind.
 fn count_events(journal: &[JournalEntry], kind: &str) -> usize {
     journal.iter().filter(|entry| entry.kind == kind).count()
 }
 
-// P86, B33: recovery after a crash.
+// What a run had done when its host stopped is not done again (B33), and work in progress is done again (P86).
 #[tokio::test]
 async fn a_run_that_was_stopped_after_any_event_reaches_the_same_answer() {
-    let (_home, first, calls_made) = counting_runtime(script(), true);
+    let (_home, first, calls_made) = counting_runtime(replies(), Repeatable::Yes);
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
-    assert_eq!((answer.text(), calls_made.load(Ordering::SeqCst)), ("The answer.", 2));
+    assert_eq!(
+        (answer.text(), calls_made.load(Ordering::SeqCst) as usize),
+        (ANSWER, COUNTED_CALLS)
+    );
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
     for stop in 1..journal.len() {
-        let entries_before_stop = &journal[..stop];
-        let replied = count_events(entries_before_stop, "model_replied");
-        let (_home, mut second, calls_made) = counting_runtime(script().split_off(replied), true);
-        second.store = Arc::new(store_stopped_after(&first, &answer, entries_before_stop).await);
+        let before_stop = &journal[..stop];
+        let (_home, second, calls_made) = runtime_after_stop(&first, &answer, before_stop, Repeatable::Yes).await;
         let resumed = resume(&second, &answer.trace_id).await.unwrap();
         assert_eq!(
             (resumed.text(), resumed.status()),
-            ("The answer.", RunStatus::Success),
+            (ANSWER, RunStatus::Success),
             "{stop}"
         );
-        let ended =
-            |entry: &&JournalEntry| parse_payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
-        let ended = entries_before_stop.iter().filter(ended).count();
+        let ended_before_stop = before_stop.iter().filter(|entry| is_end_of_counted_call(entry)).count();
         assert_eq!(
             calls_made.load(Ordering::SeqCst) as usize,
-            2 - ended,
+            COUNTED_CALLS - ended_before_stop,
             "{stop}: nothing that ended runs again"
         );
         assert_eq!(
             resumed.calls.len(),
-            4,
+            ALL_CALLS,
             "{stop}: calls before the stop are listed as well"
         );
         let run = second.store.get_run(&answer.trace_id).await.unwrap().unwrap();
@@ -122,21 +154,21 @@ async fn a_run_that_was_stopped_after_any_event_reaches_the_same_answer() {
 
 #[tokio::test]
 async fn an_interrupted_call_that_is_not_repeatable_has_an_unknown_outcome() {
-    let (_home, first, _) = counting_runtime(script(), false);
+    let (_home, first, _) = counting_runtime(replies(), Repeatable::No);
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
-    let ends = |entry: &JournalEntry| parse_payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
-    let stop = journal.iter().position(ends).unwrap();
-    let replied = count_events(&journal[..stop], "model_replied");
-    let (_home, mut second, calls_made) = counting_runtime(script().split_off(replied), false);
-    second.store = Arc::new(store_stopped_after(&first, &answer, &journal[..stop]).await);
+    let stop = journal.iter().position(is_end_of_counted_call).unwrap();
+    let before_stop = &journal[..stop];
+    let (_home, second, calls_made) = runtime_after_stop(&first, &answer, before_stop, Repeatable::No).await;
     let resumed = resume(&second, &answer.trace_id).await.unwrap();
-    let called = count_events(&journal[..stop], "tool_called");
-    let announced = journal[..stop]
+    assert!(count_events(before_stop, "tool_called") > 0);
+    let announced = before_stop
         .iter()
         .filter(|entry| parse_payload(entry)["toolName"] == "counted");
-    assert!(called > 0);
-    assert_eq!(calls_made.load(Ordering::SeqCst) as usize, 2 - announced.count());
+    assert_eq!(
+        calls_made.load(Ordering::SeqCst) as usize,
+        COUNTED_CALLS - announced.count()
+    );
     let results = resumed.steps().flat_map(|step| &step.tool_results);
     let unknown: Vec<_> = results
         .filter(|result| result.code == Some(art_core::error::ToolErrorCode::UnknownOutcome))
@@ -165,15 +197,16 @@ async fn a_run_that_ended_or_does_not_exist_cannot_be_resumed() {
 
 #[tokio::test]
 async fn a_run_of_an_earlier_version_of_the_host_ends_with_an_error() {
-    let (_home, first, _) = counting_runtime(script(), true);
+    let (_home, first, _) = counting_runtime(replies(), Repeatable::Yes);
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
     let mut journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
+    // Only the start remains, with the first version of the journal.
     journal.truncate(1);
-    let mut start = parse_payload(&journal[0]);
-    start["start"]["version"] = json!(1);
-    journal[0].payload = start.to_string();
-    let (_home, mut second, _) = counting_runtime(script(), true);
-    second.store = Arc::new(store_stopped_after(&first, &answer, &journal).await);
+    let mut started = parse_payload(&journal[0]);
+    started["start"]["version"] = json!(1);
+    journal[0].payload = started.to_string();
+    let (_home, mut second, _) = counting_runtime(replies(), Repeatable::Yes);
+    second.store = Arc::new(store_with_interrupted_run(&first, &answer, &journal).await);
     let resumed = resume(&second, &answer.trace_id).await.unwrap();
     assert_eq!(resumed.status(), RunStatus::Error);
     assert!(resumed.text().contains("an earlier version of the host"), "{resumed}");
@@ -181,11 +214,12 @@ async fn a_run_of_an_earlier_version_of_the_host_ends_with_an_error() {
 
 #[tokio::test]
 async fn a_run_on_which_another_host_works_cannot_be_resumed() {
-    let (_home, first, _) = counting_runtime(script(), true);
+    let (_home, first, _) = counting_runtime(replies(), Repeatable::Yes);
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
-    let (_home, mut second, _) = counting_runtime(script(), true);
-    let store = store_stopped_after(&first, &answer, &journal[..1]).await;
+    let (_home, mut second, _) = counting_runtime(replies(), Repeatable::Yes);
+    let only_start = &journal[..1];
+    let store = store_with_interrupted_run(&first, &answer, only_start).await;
     store.acquire_lease(&answer.thread_id).await.unwrap();
     second.store = Arc::new(store);
     let busy = resume(&second, &answer.trace_id).await.unwrap_err();
@@ -197,17 +231,18 @@ async fn a_run_on_which_another_host_works_cannot_be_resumed() {
 
 #[tokio::test]
 async fn the_next_question_of_a_thread_ends_its_interrupted_run() {
-    let (_home, first, _) = counting_runtime(script(), true);
+    let (_home, first, _) = counting_runtime(replies(), Repeatable::Yes);
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
-    let (_home, mut second, _) = counting_runtime(script(), true);
-    second.store = Arc::new(store_stopped_after(&first, &answer, &journal[..3]).await);
+    let (_home, mut second, _) = counting_runtime(replies(), Repeatable::Yes);
+    let first_entries = &journal[..3];
+    second.store = Arc::new(store_with_interrupted_run(&first, &answer, first_entries).await);
     assert_eq!(
         second.interrupted_runs(art_store::Owner::Anyone).await.unwrap().len(),
         1
     );
     let next = Question::from("another").in_thread(&answer.thread_id);
-    assert_eq!(second.ask(next).await.unwrap().text(), "The answer.");
+    assert_eq!(second.ask(next).await.unwrap().text(), ANSWER);
     let run = second.store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Error);
     assert!(run.summary["error"].as_str().unwrap().contains("the host stopped"));
@@ -220,13 +255,12 @@ async fn the_next_question_of_a_thread_ends_its_interrupted_run() {
     );
 }
 
-// H06: questions of one thread at the same time.
 #[tokio::test]
 async fn questions_of_one_thread_are_answered_one_after_the_other() {
     let (_home, runtime) = runtime_with_population_tool();
     let first = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
-    let asked = (0..5).map(|_| runtime.ask(question().in_thread(&first.thread_id)));
-    for answer in futures_util::future::join_all(asked).await {
+    let asked_at_once = (0..5).map(|_| runtime.ask(question().in_thread(&first.thread_id)));
+    for answer in futures_util::future::join_all(asked_at_once).await {
         assert_eq!(answer.unwrap().status(), RunStatus::Success);
     }
     let messages = runtime.store.list_messages(&first.thread_id, MessageOptions::default());
@@ -234,7 +268,7 @@ async fn questions_of_one_thread_are_answered_one_after_the_other() {
     assert_eq!(roles, [MessageRole::User, MessageRole::Ai].repeat(6));
 }
 
-// A host was stopped for so long that another one took its thread over.
+// The host paused for so long that another one took its thread over.
 #[tokio::test]
 async fn a_host_that_lost_its_lease_fails_and_commits_nothing_more() {
     let (_home, runtime) = scripted_runtime([super::scripted::one_step_plan(), calling_reply(&["slow"])]);

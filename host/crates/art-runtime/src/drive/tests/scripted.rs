@@ -13,22 +13,30 @@ use futures_util::stream::{self, BoxStream};
 
 use super::*;
 
+/// What the model answers to one call: a text, or its failure.
 pub(super) type Reply = Result<String, ModelError>;
+
+/// The answer at the end of most scripts.
+pub(super) const ANSWER: &str = "The answer.";
+
+/// Length of the text that the tool `large` returns.
+pub(super) const LARGE_OUTPUT_CHARS: usize = 100_000;
 
 /// A model that replies from a list, and fails when the list is empty.
 #[derive(Debug)]
 struct ScriptedModel {
-    embedded: Arc<dyn Model>,
+    /// The embedded model, which lends its configuration and its capabilities.
+    embedded_model: Arc<dyn Model>,
     replies: Mutex<VecDeque<Reply>>,
 }
 
 impl Model for ScriptedModel {
     fn config(&self) -> &RuntimeProviderConfig {
-        self.embedded.config()
+        self.embedded_model.config()
     }
 
     fn capabilities(&self) -> &[ModelCapability] {
-        self.embedded.capabilities()
+        self.embedded_model.capabilities()
     }
 
     fn stream(&self, _request: ModelRequest) -> BoxStream<'static, StreamEvent> {
@@ -50,12 +58,13 @@ impl Model for ScriptedModel {
     }
 }
 
+/// Returns a reply with a plan of these items.
 pub(super) fn plan_reply(items: &Value) -> Reply {
     let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": items});
     Ok(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
-/// Returns a plan with one step.
+/// Returns a reply with a plan of one step, `a`.
 pub(super) fn one_step_plan() -> Reply {
     plan_reply(&json!([{"id": "a", "description": "do a", "stepType": "tool", "dependencies": []}]))
 }
@@ -69,7 +78,7 @@ pub(super) fn calling_reply(tools: &[&str]) -> Reply {
     Ok(json!({ "toolCalls": calls }).to_string())
 }
 
-/// Returns a reply that completes the step.
+/// Returns a reply that calls no tool and completes the step.
 pub(super) fn completing_reply() -> Reply {
     Ok(json!({"content": "done", "nextStepDecision": "complete_item"}).to_string())
 }
@@ -78,16 +87,17 @@ pub(super) fn text_reply(text: &str) -> Reply {
     Ok(text.to_owned())
 }
 
+/// Returns the failure of a model call that is not repeated.
 pub(super) fn failing_reply() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::AuthenticationError,
         message: "the key is wrong".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     })
 }
 
-/// Creates a tool without parameters.
+/// Creates a tool without parameters, whose function is `run`.
 pub(super) fn tool<F>(name: &str, run: impl Fn() -> F + Send + Sync + 'static) -> Arc<DirectTool>
 where
     F: Future<Output = Ending> + Send + 'static,
@@ -106,19 +116,20 @@ pub(super) fn runtime_calling(tool: &str, count: u32) -> (tempfile::TempDir, Run
         one_step_plan(),
         Ok(json!({ "toolCalls": calls }).to_string()),
         completing_reply(),
-        text_reply("3"),
+        text_reply(ANSWER),
     ])
 }
 
-/// Creates a runtime with the tools `one`, `two`, `fails`, `panics` and `large`, whose model gives `replies`.
+/// Creates a runtime with the tools `one`, `two` and `large`, which return these numbers and a large text, and the tools
+/// `fails` and `panics`. Its model gives `replies`, and fails when it is called once more.
 pub(super) fn scripted_runtime(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
     let (home, mut runtime) = runtime_with_population_tool();
     let tools = runtime.tools.registry();
-    let answers = |name, output: Value| tool(name, move || std::future::ready(success(&output)));
+    let tool_returning = |name, output: Value| tool(name, move || std::future::ready(success(&output)));
     for tool in [
-        answers("one", json!(1)),
-        answers("two", json!(2)),
-        answers("large", json!("x".repeat(100_000))),
+        tool_returning("one", json!(1)),
+        tool_returning("two", json!(2)),
+        tool_returning("large", json!("x".repeat(LARGE_OUTPUT_CHARS))),
         tool("fails", || async {
             failure(ToolErrorCode::IoError, "the disk is full")
         }),
@@ -133,7 +144,7 @@ pub(super) fn scripted_runtime(replies: impl IntoIterator<Item = Reply>) -> (tem
 /// Creates a model that gives `replies`.
 pub(super) fn scripted_model(replies: impl IntoIterator<Item = Reply>) -> Arc<dyn Model> {
     Arc::new(ScriptedModel {
-        embedded: Arc::new(crate::compose::embedded_model()),
+        embedded_model: Arc::new(crate::compose::embedded_model()),
         replies: Mutex::new(replies.into_iter().collect()),
     })
 }

@@ -13,7 +13,7 @@ use super::*;
 #[derive(Debug)]
 struct CountingModel {
     model: Arc<dyn Model>,
-    sent: Arc<AtomicUsize>,
+    sent_pieces: Arc<AtomicUsize>,
 }
 
 impl Model for CountingModel {
@@ -26,38 +26,48 @@ impl Model for CountingModel {
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
-        let sent = Arc::clone(&self.sent);
+        let sent_pieces = Arc::clone(&self.sent_pieces);
         let count = move |_: &StreamEvent| {
-            sent.fetch_add(1, Ordering::Relaxed);
+            sent_pieces.fetch_add(1, Ordering::Relaxed);
         };
         self.model.stream(request).inspect(count).boxed()
     }
 }
 
-/// Records every piece, and how many pieces the model was ahead.
+/// A watcher that records every piece, and how many pieces the model was ahead.
 #[derive(Default)]
 struct PieceRecorder {
-    sent: Arc<AtomicUsize>,
-    pieces: Vec<(Phase, Option<String>, StreamEvent)>,
+    sent_pieces: Arc<AtomicUsize>,
+    pieces: Vec<RecordedPiece>,
     /// Maximum number of pieces that the model had sent and the watcher did not have yet.
     max_ahead: usize,
 }
 
+struct RecordedPiece {
+    phase: Phase,
+    step_id: Option<String>,
+    event: StreamEvent,
+}
+
 impl Watcher for PieceRecorder {
     fn stream(&mut self, piece: &Streamed<'_>) {
-        let step = piece.step.map(|step| step.step_id.clone());
-        self.pieces.push((piece.phase, step, piece.event.clone()));
-        let sent = self.sent.load(Ordering::Relaxed);
-        self.max_ahead = self.max_ahead.max(sent - self.pieces.len());
+        self.pieces.push(RecordedPiece {
+            phase: piece.phase,
+            step_id: piece.step.map(|step| step.step_id.clone()),
+            event: piece.event.clone(),
+        });
+        let sent_pieces = self.sent_pieces.load(Ordering::Relaxed);
+        self.max_ahead = self.max_ahead.max(sent_pieces - self.pieces.len());
     }
 }
 
+/// Asks a question. Returns its answer, and the watcher that recorded the pieces.
 async fn ask_and_record() -> (tempfile::TempDir, Runtime, Answer, PieceRecorder) {
     let (home, mut runtime) = runtime_with_population_tool();
     let mut recorder = PieceRecorder::default();
     runtime.engine = ReasoningEngine::with_model(Arc::new(CountingModel {
         model: scripted_model([one_step_plan(), completing_reply(), text_reply("done")]),
-        sent: Arc::clone(&recorder.sent),
+        sent_pieces: Arc::clone(&recorder.sent_pieces),
     }));
     let answer = runtime
         .ask_watched(question(), CancellationToken::new(), &mut recorder)
@@ -68,13 +78,13 @@ async fn ask_and_record() -> (tempfile::TempDir, Runtime, Answer, PieceRecorder)
 #[tokio::test]
 async fn pieces_of_replies_have_their_phase_and_step() {
     let (_home, _runtime, answer, recorder) = ask_and_record().await;
-    let in_phase = |phase| recorder.pieces.iter().filter(move |piece| piece.0 == phase);
-    assert!(in_phase(Phase::Planning).all(|piece| piece.1.is_none()));
-    let step = answer.report.items.first().map(|item| item.id.clone());
-    assert!(in_phase(Phase::Execution).all(|piece| piece.1 == step));
+    let in_phase = |phase| recorder.pieces.iter().filter(move |piece| piece.phase == phase);
+    assert!(in_phase(Phase::Planning).all(|piece| piece.step_id.is_none()));
+    let step_id = answer.report.items.first().map(|item| item.id.clone());
+    assert!(in_phase(Phase::Execution).all(|piece| piece.step_id == step_id));
     for phase in [Phase::Planning, Phase::Execution, Phase::Synthesis] {
         assert!(
-            in_phase(phase).any(|piece| matches!(piece.2, StreamEvent::Token(_))),
+            in_phase(phase).any(|piece| matches!(piece.event, StreamEvent::Token(_))),
             "{phase:?}"
         );
     }
@@ -91,7 +101,7 @@ async fn the_journal_has_each_complete_reply_once() {
     let (_home, runtime, answer, recorder) = ask_and_record().await;
     let mut streamed = String::new();
     for piece in &recorder.pieces {
-        if let StreamEvent::Token(text) = &piece.2 {
+        if let StreamEvent::Token(text) = &piece.event {
             streamed.push_str(text);
         }
     }

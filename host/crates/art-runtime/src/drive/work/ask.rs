@@ -1,4 +1,4 @@
-//! Carries out a model call.
+//! Carries out a model call: passes on the pieces of the reply as they arrive, and collects them into the complete reply.
 
 use std::sync::Arc;
 
@@ -16,10 +16,13 @@ use crate::runtime::Runtime;
 /// A model call in progress.
 struct CallInProgress {
     call: Arc<StreamingCall>,
-    /// The events of the reply; `None` once it has ended.
-    events: Option<BoxStream<'static, StreamEvent>>,
+    /// The pieces of the reply that are still to come; `None` once the reply has ended.
+    pieces: Option<BoxStream<'static, StreamEvent>>,
+    /// The reply so far.
     reply: ModelReply,
+    /// How much of the reply has arrived, for the estimate of its tokens if the call fails.
     received: PartialReply,
+    /// The error with which the call failed.
     failure: Option<ModelError>,
 }
 
@@ -44,7 +47,7 @@ pub(super) fn call_model(
     };
     let call = CallInProgress {
         call: Arc::new(call),
-        events: Some(runtime.engine.call(model, *request)),
+        pieces: Some(runtime.engine.call(model, *request)),
         reply: ModelReply::default(),
         received: PartialReply::default(),
         failure: None,
@@ -52,24 +55,25 @@ pub(super) fn call_model(
     stream::unfold(Some(call), async |call| Some(advance(call?).await)).boxed()
 }
 
-/// Returns the next event, and the call unless it has ended.
-async fn advance(mut streamed: CallInProgress) -> (WorkEvent, Option<CallInProgress>) {
-    let Some(events) = &mut streamed.events else {
-        return (end_event(streamed), None);
+/// Returns the next event, and the call unless this was its last event.
+async fn advance(mut in_progress: CallInProgress) -> (WorkEvent, Option<CallInProgress>) {
+    let Some(pieces) = &mut in_progress.pieces else {
+        return (end_event(in_progress), None);
     };
-    let event = events
+    let event = pieces
         .next()
         .await
         .unwrap_or_else(|| StreamEvent::Error(incomplete_reply_error()));
     if matches!(event, StreamEvent::End | StreamEvent::Error(_)) {
-        streamed.events = None;
+        in_progress.pieces = None;
     }
-    streamed.received.push(&event);
-    streamed.failure = streamed.reply.push(event.clone()).err();
-    let (call, event) = (Arc::clone(&streamed.call), Box::new(event));
-    (WorkEvent::Piece { call, event }, Some(streamed))
+    in_progress.received.push(&event);
+    in_progress.failure = in_progress.reply.push(event.clone()).err();
+    let (call, event) = (Arc::clone(&in_progress.call), Box::new(event));
+    (WorkEvent::Piece { call, event }, Some(in_progress))
 }
 
+/// Returns the event for the journal of a call whose reply has ended.
 fn end_event(ended: CallInProgress) -> WorkEvent {
     let (at, action) = (now(), ended.call.id);
     let event = match ended.failure {
@@ -93,6 +97,6 @@ fn incomplete_reply_error() -> ModelError {
         code: ModelErrorCode::InvalidResponse,
         message: "the reply of the model stopped before its end; ask again".to_owned(),
         retry_after_ms: None,
-        unread: false,
+        request_not_read: false,
     }
 }

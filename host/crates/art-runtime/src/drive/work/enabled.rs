@@ -10,7 +10,8 @@ use futures_util::future::BoxFuture;
 
 use crate::runtime::Runtime;
 
-/// Reads the settings of the thread at each call, so that a tool which is disabled during a run is refused from then on.
+/// Looks up whether a thread enables a tool. It reads the settings of the thread at each call, so that a tool which is disabled
+/// during a run is refused from then on.
 #[derive(Debug)]
 pub(super) struct ThreadTools {
     store: Arc<dyn Store>,

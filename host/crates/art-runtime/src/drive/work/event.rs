@@ -23,17 +23,19 @@ pub(in crate::drive) enum WorkEvent {
     ToolEnded(Box<EndedCall>),
 }
 
-/// Identifies a model call.
+/// The properties of a model call that accompany each piece of its reply.
 pub(in crate::drive) struct StreamingCall {
     pub(in crate::drive) id: ActionId,
     pub(in crate::drive) phase: Phase,
+    /// Whether the text of the reply may be the answer to the question.
     pub(in crate::drive) may_answer: bool,
+    /// Step of the plan; `None` in other phases than execution.
     pub(in crate::drive) step: Option<StepContext>,
 }
 
 /// A tool call that ended.
 pub(in crate::drive) struct EndedCall {
-    /// Number of the batch of calls.
+    /// Number of the action, the batch of calls to which this call belongs.
     pub(in crate::drive) action: ActionId,
     /// The plan item that made the call.
     pub(in crate::drive) item_id: String,

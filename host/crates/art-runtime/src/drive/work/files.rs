@@ -1,4 +1,4 @@
-//! Copies files from the store into the arguments of calls.
+//! Inserts the contents of stored files into the arguments of calls.
 
 use art_agent::FileArgument;
 use art_store::Store;
@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Replaces the arguments of a call that name stored files by their contents.
+/// Replaces each argument of a call that names a stored file by the content of the file. `files` says where these arguments
+/// are.
 ///
 /// # Errors
 /// Fails with the reason if a file cannot be read.
@@ -28,12 +29,12 @@ pub(crate) async fn insert_files(
 /// Replaces an argument that names a file by the content of the file.
 pub(crate) fn insert_file(arguments: &mut Value, file: &FileArgument, bytes: Vec<u8>) {
     if let Some(argument) = arguments.pointer_mut(&file.pointer) {
-        *argument = Value::from(content(bytes));
+        *argument = Value::from(text_or_base64(bytes));
     }
 }
 
 /// Returns the content of a file as text, or in base64 if it is not text.
-fn content(bytes: Vec<u8>) -> String {
+fn text_or_base64(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| STANDARD.encode(error.as_bytes()))
 }
 
@@ -44,7 +45,8 @@ mod tests {
     use art_store::{Blob, digest};
     use serde_json::json;
 
-    fn file(pointer: &str, bytes: &[u8]) -> FileArgument {
+    /// Returns the entry which says that the argument at `pointer` names a file with this content.
+    fn file_argument(pointer: &str, bytes: &[u8]) -> FileArgument {
         FileArgument {
             pointer: pointer.to_owned(),
             digest: digest(bytes),
@@ -53,11 +55,11 @@ mod tests {
 
     #[tokio::test]
     async fn inserted_content_that_names_a_file_is_not_replaced_again() {
-        let (text, bytes): (&[u8], &[u8]) = (b"attachment:y", &[0xff, 0]);
-        let store =
-            store_with_run(|commit| commit.blobs = vec![Blob::new(text.to_vec()), Blob::new(bytes.to_vec())]).await;
+        let (content_of_x, content_of_y): (&[u8], &[u8]) = (b"attachment:y", &[0xff, 0]);
+        let blobs = [content_of_x, content_of_y].map(|content| Blob::new(content.to_vec()));
+        let store = store_with_run(|commit| commit.blobs = blobs.into()).await;
         let mut arguments = json!({"a": ["attachment:x", "attachment:y"]});
-        let files = [file("/a/0", text), file("/a/1", bytes)];
+        let files = [file_argument("/a/0", content_of_x), file_argument("/a/1", content_of_y)];
         insert_files(&store, "t", &mut arguments, &files).await.unwrap();
         assert_eq!(arguments, json!({"a": ["attachment:y", "/wA="]}));
     }
@@ -66,7 +68,7 @@ mod tests {
     async fn a_call_whose_file_is_missing_is_refused() {
         let store = store_with_run(|_| ()).await;
         let mut arguments = json!({"a": "attachment:x"});
-        let refused = insert_files(&store, "t", &mut arguments, &[file("/a", b"never kept")]).await;
+        let refused = insert_files(&store, "t", &mut arguments, &[file_argument("/a", b"never kept")]).await;
         assert!(refused.unwrap_err().contains("not kept any more"));
     }
 }

@@ -1,4 +1,4 @@
-//! Carries out a tool call.
+//! Checks a tool call, asks a person about it if necessary, and carries it out.
 
 use art_agent::{ActionId, Approval, FileArgument, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
@@ -34,8 +34,8 @@ pub(in crate::drive) enum Admission {
     Suspended(Box<SuspendedCall>),
 }
 
-/// Makes the grants that a person approved for a call, inserts the files that it names into its arguments, and checks it. Returns the
-/// admission, or the report of a refused call.
+/// Makes the grants that a person approved for a call, inserts the files that its arguments name, and checks the call. Returns
+/// the admission, or the report of a refused call.
 pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) -> Result<Admission, Box<ToolReport>> {
     let ToolCall {
         action,
@@ -48,20 +48,20 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     if let Some(approval) = &approval {
         decisions::make_grants(runtime, approval).await;
     }
-    let admitted = match insert_and_admit(runtime, call, &files, &scope).await {
+    let admitted = match insert_files_and_admit(runtime, call, &files, &scope).await {
         Ok(admitted) => admitted,
         Err(report) => return ask_for_grant(runtime, report, approval.is_some()).map(Admission::Suspended),
     };
-    let input = digest(admitted.input_json().as_bytes());
+    let input_digest = digest(admitted.input_json().as_bytes());
     let mut standing_approval = None;
     let admitted = match (rule_decision(runtime, &admitted, &scope), approval) {
         (RuleDecision::Refuse { reason }, _) => return Err(refusal_report(admitted.call(), &reason)),
-        (_, Some(approval)) => check_approved(&approval, admitted, &input)?,
+        (_, Some(approval)) => check_approved(&approval, admitted, &input_digest)?,
         (RuleDecision::Ask { reason }, None) => {
             return Ok(Admission::Suspended(rule_question(runtime, &admitted, &reason)));
         }
-        (RuleDecision::Run { by }, None) => {
-            standing_approval = by;
+        (RuleDecision::Run { approved_by }, None) => {
+            standing_approval = approved_by;
             admitted
         }
     };
@@ -72,7 +72,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         call_id: admitted.call().call_id.clone(),
         tool_name: admitted.call().tool_name.clone(),
         tool_digest: admitted.tool_digest().map(str::to_owned),
-        input,
+        input: input_digest,
         standing_approval,
     };
     let announced = AnnouncedCall {
@@ -84,8 +84,8 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     Ok(Admission::Announced(Box::new(announced), Box::new(event)))
 }
 
-/// Returns the question to a person about a call that lacks a grant. Fails with the report if nobody can be asked, or if a person
-/// was asked before.
+/// Returns the question to a person about a call that lacks a grant. Fails with the report if the call was refused for another
+/// reason, if nobody can be asked, or if a person was asked before.
 fn ask_for_grant(
     runtime: &Runtime,
     mut report: Box<ToolReport>,
@@ -102,18 +102,19 @@ fn ask_for_grant(
 }
 
 /// Returns the question to a person about a call that is not made yet. Returns `None` if the call may run without a question, and
-/// if it is refused or invalid. A refusal becomes the result of the call later, when it is to be made.
+/// if it is refused or invalid. In that case the refusal becomes the result of the call later, when the call is to be made.
 pub(super) async fn question_about_call(
     runtime: &Runtime,
-    item: &str,
+    item_id: &str,
     call: ParsedToolCall,
     files: &[FileArgument],
     scope: &CallScope,
 ) -> Option<Box<SuspendedCall>> {
-    let scope = scope_for_item(scope, item);
-    let admitted = match insert_and_admit(runtime, call, files, &scope).await {
+    let scope = scope_for_item(scope, item_id);
+    let was_asked = false;
+    let admitted = match insert_files_and_admit(runtime, call, files, &scope).await {
         Ok(admitted) => admitted,
-        Err(report) => return ask_for_grant(runtime, report, false).ok(),
+        Err(report) => return ask_for_grant(runtime, report, was_asked).ok(),
     };
     match rule_decision(runtime, &admitted, &scope) {
         RuleDecision::Ask { reason } => Some(rule_question(runtime, &admitted, &reason)),
@@ -121,14 +122,14 @@ pub(super) async fn question_about_call(
     }
 }
 
-fn scope_for_item(scope: &CallScope, item: &str) -> CallScope {
+fn scope_for_item(scope: &CallScope, item_id: &str) -> CallScope {
     CallScope {
-        parent_id: Some(item.to_owned()),
+        parent_id: Some(item_id.to_owned()),
         ..scope.clone()
     }
 }
 
-async fn insert_and_admit(
+async fn insert_files_and_admit(
     runtime: &Runtime,
     mut call: ParsedToolCall,
     files: &[FileArgument],
@@ -143,10 +144,11 @@ async fn insert_and_admit(
 
 /// The decision of the rules and the standing approvals about a call.
 enum RuleDecision {
-    /// The call runs. `by` is the identifier of the standing approval without which a rule would have asked.
+    /// The call runs. `approved_by` is the identifier of the standing approval without which a rule would have asked.
     Run {
-        by: Option<String>,
+        approved_by: Option<String>,
     },
+    /// A person is asked about the call.
     Ask {
         reason: String,
     },
@@ -158,30 +160,35 @@ enum RuleDecision {
 fn rule_decision(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> RuleDecision {
     let policy = &runtime.config.approval.value;
     match policy.verdict(admitted.schema(), &admitted.call().arguments) {
-        Verdict::Run => RuleDecision::Run { by: None },
+        Verdict::Run => RuleDecision::Run { approved_by: None },
         Verdict::Refuse { reason } => RuleDecision::Refuse { reason },
         Verdict::Ask { reason } => {
             match StandingApprovals::of(&runtime.config).find(admitted, scope.user_id.as_deref()) {
-                Some(id) => RuleDecision::Run { by: Some(id) },
+                Some(id) => RuleDecision::Run { approved_by: Some(id) },
                 None => RuleDecision::Ask { reason },
             }
         }
     }
 }
 
+/// Returns the question to a person about a call, because a rule says that one is asked.
 fn rule_question(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<SuspendedCall> {
     let mut question = admitted.question_by_rule(reason, now());
     runtime.config.approval.value.limit(&mut question, now());
     Box::new(question)
 }
 
-/// Returns a call that a person approved, with the decision. Refuses a call that differs from the approved one in the version of
-/// the tool or in the arguments.
-fn check_approved(approval: &Approval, admitted: AdmittedCall, input: &str) -> Result<AdmittedCall, Box<ToolReport>> {
+/// Returns a call that a person approved, with the decision for its tool. Refuses a call that differs from the approved one in
+/// the version of the tool or in the arguments.
+fn check_approved(
+    approval: &Approval,
+    admitted: AdmittedCall,
+    input_digest: &str,
+) -> Result<AdmittedCall, Box<ToolReport>> {
     let asked = &approval.suspension;
     let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {
         "its tool was replaced by another version"
-    } else if approval.decision.feedback.modified_args.is_none() && input != asked.input {
+    } else if approval.decision.feedback.modified_args.is_none() && input_digest != asked.input_digest {
         "its arguments are not the ones that were shown"
     } else {
         return Ok(match decisions::hitl_context(approval) {
@@ -200,7 +207,7 @@ fn refusal_report(call: &ParsedToolCall, reason: &str) -> Box<ToolReport> {
 
 /// A tool call in progress.
 struct RunningCall<'a> {
-    /// The call. When it ends, `progress` closes, because the call owns the only sender.
+    /// The call. When it ends, the channel `progress` closes, because the call owns the only sender.
     running: BoxFuture<'a, WorkEvent>,
     /// Receives progress only while `running` is polled, so the channel does not grow while the driver is slow.
     progress: UnboundedReceiver<CallProgress>,
@@ -209,7 +216,7 @@ struct RunningCall<'a> {
 }
 
 /// Runs the call. Returns a stream of its progress, and then exactly one event of its end.
-pub(super) fn run(runtime: &Runtime, call: AnnouncedCall) -> BoxStream<'_, WorkEvent> {
+pub(super) fn run_call(runtime: &Runtime, call: AnnouncedCall) -> BoxStream<'_, WorkEvent> {
     let (sender, progress) = unbounded_channel();
     let AnnouncedCall {
         action,

@@ -3,7 +3,7 @@
 use art_sdk::prelude::*;
 use sha2::{Digest, Sha256};
 
-/// The computation.
+/// The operation to carry out, with its operands.
 #[args]
 pub struct Input {
     /// The operation.
@@ -19,21 +19,21 @@ pub struct Input {
 #[args]
 #[derive(Clone, Copy)]
 pub enum Op {
-    /// `a + b`
+    /// Computes `a + b`.
     Add,
-    /// Primes below `a`.
+    /// Counts the primes below `a`.
     Sieve,
-    /// `a` rounds of a linear congruential generator.
+    /// Runs `a` rounds of a linear congruential generator.
     Lcg,
-    /// `a` records written as JSON, parsed and sorted.
+    /// Writes `a` records as JSON, parses and sorts them.
     Json,
-    /// SHA-256 of `a` bytes.
+    /// Computes the SHA-256 of `a` bytes.
     Hash,
     /// Never ends.
     Spin,
     /// Sleeps `a` milliseconds.
     Sleep,
-    /// The sum of the bytes of a file.
+    /// Computes the sum of the bytes of the file `/bench/file`.
     Read,
 }
 

@@ -12,17 +12,17 @@ use rustix::fs::OFlags;
 
 use super::Fault;
 use super::bindings::types::{ErrorCode, NewTimestamp};
-use super::mount::Place;
+use super::mount::HostPlace;
 use super::overlay::{Found, Overlay};
 use super::path::GuestPath;
 use super::status::file_times;
 use super::tree::{FileTree, GrantedPath, Target};
 
-/// Something that may be removed, moved or replaced.
+/// A path at which something may be removed, moved, linked or replaced.
 enum Removable {
-    /// A place on the host.
-    Place(GrantedPath, Place),
-    /// A path of a grant whose changes are staged: the overlay, the path on the host, and the path as granted.
+    /// A path whose changes are made on the host.
+    OnHost(GrantedPath, HostPlace),
+    /// A path whose changes are staged: the overlay to which they go, the path on the host, and the path of the guest.
     Staged(Arc<Overlay>, PathBuf, GrantedPath),
 }
 
@@ -30,7 +30,7 @@ impl FileTree {
     pub(super) fn create_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
-            Target::Above(_) => return Err(ErrorCode::Exist.into()),
+            Target::AboveGranted(_) => return Err(ErrorCode::Exist.into()),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, path)) = granted.overlay() {
@@ -38,7 +38,7 @@ impl FileTree {
             return Ok(overlay.create_directory(&path)?);
         }
         let place = granted.place_to_change()?;
-        if place.is_right_itself() {
+        if place.is_granted_directory() {
             return Err(ErrorCode::Exist.into());
         }
         create_within_quota(&granted, || place.dir.create_dir(&place.path))
@@ -46,7 +46,7 @@ impl FileTree {
 
     pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
         let (granted, place) = match self.find_removable(directory, path)? {
-            Removable::Place(granted, place) => (granted, place),
+            Removable::OnHost(granted, place) => (granted, place),
             Removable::Staged(overlay, path, _) => return Ok(overlay.remove_directory(&path)?),
         };
         let removed = place.dir.remove_dir(&place.path);
@@ -55,27 +55,33 @@ impl FileTree {
 
     pub(super) fn remove_file(&self, directory: &str, path: &str) -> Result<(), Fault> {
         let (granted, place) = match self.find_removable(directory, path)? {
-            Removable::Place(granted, place) => (granted, place),
-            Removable::Staged(.., granted) if granted.path.is_directory => return Err(ErrorCode::NotDirectory.into()),
+            Removable::OnHost(granted, place) => (granted, place),
+            Removable::Staged(.., granted) if granted.path.is_written_as_directory => {
+                return Err(ErrorCode::NotDirectory.into());
+            }
             Removable::Staged(overlay, path, _) => return Ok(overlay.remove_file(&path)?),
         };
-        if granted.path.is_directory {
+        if granted.path.is_written_as_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
         let removed = place.dir.remove_file(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Moves a file within one grant, and a directory unless changes are staged. A link is not moved: what it leads to depends on
-    /// where it is.
+    /// Moves a file within one grant, and a directory unless changes are staged. `from` and `to` each have a directory of the
+    /// guest and a path relative to it. A link is not moved: what it leads to depends on where it is.
     pub(super) fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
         let ((old, old_place), (new, new_place)) =
             match (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?) {
-                (Removable::Place(old, old_place), Removable::Place(new, new_place)) => {
+                (Removable::OnHost(old, old_place), Removable::OnHost(new, new_place)) => {
                     ((old, old_place), (new, new_place))
                 }
                 (Removable::Staged(overlay, old, from), Removable::Staged(_, new, to)) => {
                     check_same_grant(&from, &to)?;
+                    let names_directory = from.path.is_written_as_directory || to.path.is_written_as_directory;
+                    if names_directory && overlay.find(&old)?.is_non_directory() {
+                        return Err(ErrorCode::NotDirectory.into());
+                    }
                     return Ok(overlay.rename(&old, &new)?);
                 }
                 _ => return Err(ErrorCode::CrossDevice.into()),
@@ -86,7 +92,7 @@ impl FileTree {
         if metadata.is_symlink() {
             return Err(link_fault(&old));
         }
-        if !metadata.is_dir() && (old.path.is_directory || new.path.is_directory) {
+        if !metadata.is_dir() && (old.path.is_written_as_directory || new.path.is_written_as_directory) {
             return Err(ErrorCode::NotDirectory.into());
         }
         let renamed = old_place.dir.rename(&old_place.path, &new_place.dir, &new_place.path);
@@ -95,10 +101,10 @@ impl FileTree {
 
     /// Gives a file a second name within one grant, unless changes are staged.
     pub(super) fn link(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
-        let (Removable::Place(old, old_place), Removable::Place(new, new_place)) =
+        let (Removable::OnHost(old, old_place), Removable::OnHost(new, new_place)) =
             (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?)
         else {
-            // The two names would become separate files as soon as one of them is committed.
+            // Changes are staged for each name by itself, so the two names would be separate files after a commit.
             return Err(ErrorCode::NotPermitted.into());
         };
         check_same_grant(&old, &new)?;
@@ -107,7 +113,7 @@ impl FileTree {
         if !metadata.is_file() {
             return Err(link_fault(&old));
         }
-        if old.path.is_directory || new.path.is_directory {
+        if old.path.is_written_as_directory || new.path.is_written_as_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
         create_within_quota(&new, || {
@@ -117,28 +123,28 @@ impl FileTree {
         })
     }
 
-    /// Refuses to create a link, which could lead the host or another tool out of what is granted.
+    /// Refuses to create a symbolic link, which could lead the host or another tool out of what is granted.
     pub(super) fn refuse_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (Removable::Place(granted, _) | Removable::Staged(.., granted)) = self.find_removable(directory, path)?;
+        let (Removable::OnHost(granted, _) | Removable::Staged(.., granted)) = self.find_removable(directory, path)?;
         Err(link_fault(&granted))
     }
 
     /// Returns the target of a link. A link with an absolute target is refused, and so is every link in a staged grant.
     pub(super) fn read_link(&self, directory: &str, path: &str) -> Result<String, Fault> {
         let granted = match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
-            Target::Above(_) => return Err(ErrorCode::Invalid.into()),
+            Target::AboveGranted(_) => return Err(ErrorCode::Invalid.into()),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, path)) = granted.overlay() {
             return Err(match overlay.find(&path)? {
                 Found::Nothing => ErrorCode::NoEntry,
-                Found::Host(metadata) if metadata.is_symlink() => ErrorCode::Loop,
+                Found::OnHost(metadata) if metadata.is_symlink() => ErrorCode::Loop,
                 _ => ErrorCode::Invalid,
             }
             .into());
         }
         let place = granted.place(Access::Read)?;
-        if place.is_right_itself() {
+        if place.is_granted_directory() {
             return Err(ErrorCode::Invalid.into());
         }
         let target = place.dir.read_link(&place.path);
@@ -156,12 +162,12 @@ impl FileTree {
     ) -> Result<(), Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
-            Target::Above(path) => return Err(Fault::read_only(&path)),
+            Target::AboveGranted(path) => return Err(Fault::read_only(&path)),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, path)) = granted.overlay() {
             granted.check_writable()?;
-            let Found::Staged(file) = overlay.find(&path)? else {
+            let Found::StagedFile(file) = overlay.find(&path)? else {
                 return Err(ErrorCode::NotPermitted.into());
             };
             let set = file.set_times(file_times(accessed, modified)?);
@@ -173,12 +179,11 @@ impl FileTree {
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Returns the place below a right that `path` leads to, whether or not something is there. The directory of the right itself is
-    /// refused.
+    /// Returns what `path` leads to below a right, whether or not something is there. Refuses the directory of the right itself.
     fn find_removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
-            Target::Above(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
+            Target::AboveGranted(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, path)) = granted.overlay() {
@@ -186,7 +191,7 @@ impl FileTree {
             return Ok(Removable::Staged(Arc::clone(overlay), path, granted));
         }
         let place = granted.place_to_change()?;
-        if place.is_right_itself() {
+        if place.is_granted_directory() {
             let reason = "the directory of a grant itself cannot be removed or moved";
             let path = granted.path.as_str();
             return Err(Fault::never_allowed(
@@ -196,14 +201,14 @@ impl FileTree {
                 reason,
             ));
         }
-        Ok(Removable::Place(granted, place))
+        Ok(Removable::OnHost(granted, place))
     }
 }
 
 /// Creates a file or directory within the quota.
 fn create_within_quota(granted: &GrantedPath, create: impl FnOnce() -> io::Result<()>) -> Result<(), Fault> {
     let quota = &granted.mount.quota;
-    quota.add_file()?;
+    quota.take_file()?;
     create().map_err(|error| {
         quota.return_file();
         granted.fault(&error, Access::ReadWrite)
@@ -225,7 +230,7 @@ fn link_fault(granted: &GrantedPath) -> Fault {
     )
 }
 
-fn open_to_set_times(place: &Place, follow: bool) -> io::Result<std::fs::File> {
+fn open_to_set_times(place: &HostPlace, follow: bool) -> io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     let follow = if follow && place.may_follow {
         FollowSymlinks::Yes

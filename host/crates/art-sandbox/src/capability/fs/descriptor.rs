@@ -13,7 +13,7 @@ use super::mount::Mount;
 /// Maximum number of bytes that one operation reads or writes.
 pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;
 
-/// An open file, or the path of a directory. A directory is not kept open: each operation looks it up again, beneath its right.
+/// An open file, or the path of a directory. A directory is not kept open: each operation looks it up again by its path.
 #[derive(Clone, Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub enum Descriptor {
@@ -28,6 +28,7 @@ pub enum Descriptor {
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct OpenFile {
     pub(super) file: File,
+    /// The right under which the file was opened.
     pub(super) mount: Arc<Mount>,
     pub(super) may_read: bool,
     pub(super) may_write: bool,
@@ -43,10 +44,11 @@ impl Descriptor {
         }
     }
 
-    /// Returns what the guest may do with this descriptor. `is_writable` says whether any right of the call allows changes.
-    pub(super) fn flags(&self, is_writable: bool) -> DescriptorFlags {
+    /// Returns what the guest may do with this descriptor. A directory counts as writable if any right of the call allows
+    /// changes.
+    pub(super) fn flags(&self, has_writable_right: bool) -> DescriptorFlags {
         let (has_read, has_write, write) = match self {
-            Self::Directory(_) => (true, is_writable, DescriptorFlags::MUTATE_DIRECTORY),
+            Self::Directory(_) => (true, has_writable_right, DescriptorFlags::MUTATE_DIRECTORY),
             Self::File(file) => (file.may_read, file.may_write, DescriptorFlags::WRITE),
         };
         let flag_if = |is_set, flag| if is_set { flag } else { DescriptorFlags::empty() };
@@ -84,12 +86,12 @@ impl OpenFile {
         Ok(buffer)
     }
 
-    /// Writes all bytes, and takes them from the quota. A hole before them, beyond the end of the file, counts too.
+    /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the hole between is taken too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
         let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
-        self.mount.quota.add_bytes(added)?;
+        self.mount.quota.take_bytes(added)?;
         self.file
             .write_all_at(bytes, offset)
             .map_err(|error| code_of_error(&error))
@@ -100,10 +102,10 @@ impl OpenFile {
         self.write(bytes, self.length()?)
     }
 
-    /// Changes the length, and takes what is added from the quota.
+    /// Changes the length, and takes the bytes that are added from the quota.
     pub(super) fn set_length(&self, length: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
-        self.mount.quota.add_bytes(length.saturating_sub(self.length()?))?;
+        self.mount.quota.take_bytes(length.saturating_sub(self.length()?))?;
         self.file.set_len(length).map_err(|error| code_of_error(&error))
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use art_core::capability::{Access, Capability, Denial, Grants};
+use art_core::capability::{Access, CallGrants, Capability, Denial};
 use rustix::io::Errno;
 use wasmtime::component::ResourceTableError;
 
@@ -13,7 +13,7 @@ use super::bindings::types::ErrorCode;
 pub(crate) enum Fault {
     /// The guest gets this code.
     Code(ErrorCode),
-    /// The operation is not allowed. The guest gets a code, and the call a denial.
+    /// The operation is not allowed. The guest gets a code, and the outcome of the call gets a denial.
     Denied(Box<Refusal>),
     /// The call ends.
     Trap(wasmtime::Error),
@@ -26,14 +26,14 @@ pub(crate) struct Refusal {
     /// The path as the guest names it.
     path: String,
     access: Access,
-    /// The reason, if no grant could allow the operation.
+    /// The reason, if no grant could allow the operation; `None` if the operator may grant it.
     reason: Option<&'static str>,
 }
 
 impl Refusal {
     /// Returns the code for the guest and the denial of the call.
-    pub(super) fn into_parts(self, grants: &Grants) -> (ErrorCode, Denial) {
-        let denial = grants.denied_path(&self.path, self.access);
+    pub(super) fn into_parts(self, grants: &CallGrants) -> (ErrorCode, Denial) {
+        let denial = grants.denial_of_path(&self.path, self.access);
         let denial = match self.reason {
             Some(reason) => Denial::new(Capability::Fs, &denial.action, &denial.resource, reason),
             None => denial,
@@ -48,12 +48,12 @@ impl Fault {
         Self::denied(ErrorCode::Access, path, access, None)
     }
 
-    /// Creates the fault for a change where only reading is allowed.
+    /// Creates the fault for a change at a path where only reading is allowed.
     pub(super) fn read_only(path: &str) -> Self {
         Self::denied(ErrorCode::ReadOnly, path, Access::ReadWrite, None)
     }
 
-    /// Creates the fault for an operation that no grant allows.
+    /// Creates the fault for an operation that no grant could allow.
     pub(super) fn never_allowed(code: ErrorCode, path: &str, access: Access, reason: &'static str) -> Self {
         Self::denied(code, path, access, Some(reason))
     }
@@ -68,9 +68,9 @@ impl Fault {
     }
 
     /// Creates the fault for an error of the operating system or of `cap-std` at a path of the guest.
-    pub(super) fn at(error: &io::Error, path: &str, access: Access) -> Self {
+    pub(super) fn of_io_error(error: &io::Error, path: &str, access: Access) -> Self {
         match error.raw_os_error() {
-            Some(code) => Self::Code(code_of(Errno::from_raw_os_error(code))),
+            Some(errno) => Self::Code(code_of_errno(Errno::from_raw_os_error(errno))),
             // This is how `cap-std` reports a path or a link that leads out of its directory.
             None if error.kind() == io::ErrorKind::PermissionDenied => {
                 Self::never_allowed(ErrorCode::Access, path, access, "it leads out of what is granted")
@@ -98,7 +98,7 @@ impl From<ResourceTableError> for Fault {
 /// Returns the code for an error of the operating system, without a denial.
 pub(super) fn code_of_error(error: &io::Error) -> ErrorCode {
     match error.raw_os_error() {
-        Some(code) => code_of(Errno::from_raw_os_error(code)),
+        Some(errno) => code_of_errno(Errno::from_raw_os_error(errno)),
         None => code_of_kind(error.kind()),
     }
 }
@@ -113,9 +113,9 @@ fn code_of_kind(kind: io::ErrorKind) -> ErrorCode {
     }
 }
 
-fn code_of(errno: Errno) -> ErrorCode {
+fn code_of_errno(errno: Errno) -> ErrorCode {
     match errno {
-        // A pipe without a reader, and a socket, cannot be opened.
+        // Opening a pipe without a reader, or a socket, fails with `NXIO`.
         Errno::ACCESS | Errno::NXIO | Errno::NODEV => ErrorCode::Access,
         Errno::PERM => ErrorCode::NotPermitted,
         Errno::NOENT => ErrorCode::NoEntry,

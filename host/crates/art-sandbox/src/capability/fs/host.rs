@@ -1,5 +1,5 @@
-//! The functions of `wasi:filesystem`. They count the paths, names and bytes that the guest passes or gets, and leave the work to the
-//! tree of files.
+//! The functions of `wasi:filesystem`. They count the paths, names and bytes that the guest passes or gets, and record their
+//! results for replays. The tree of files and the open files do the work.
 
 use std::sync::Arc;
 
@@ -34,20 +34,22 @@ impl CallState {
         Ok(self.table.get(handle)?.clone())
     }
 
-    /// Carries out an operation at a path that is relative to an open directory, and counts the path.
+    /// Carries out and records an operation at a path that is relative to an open directory. Counts the bytes of the path, and
+    /// calls `operation` with the path of the directory.
     fn at_path<T: FileResult>(
         &mut self,
         (handle, path): (&Handle, &str),
         operation: impl FnOnce(&FileTree, &str) -> FsResult<T>,
     ) -> FsResult<T> {
         self.meter.count_bytes(path.len());
-        self.operate(|state| {
+        self.run_recorded(|state| {
             let directory = Arc::clone(state.descriptor(handle)?.directory()?);
             operation(&state.file_tree(), &directory)
         })
     }
 
-    /// Calls `change` with two paths, each with the open directory that it is relative to.
+    /// Carries out and records a change with two paths, each relative to an open directory. Calls `change` with the path of each
+    /// directory and the path that is relative to it.
     fn with_two_paths(
         &mut self,
         (old, old_path): (&Handle, &str),
@@ -55,7 +57,7 @@ impl CallState {
         change: impl FnOnce(&FileTree, (&str, &str), (&str, &str)) -> FsResult<()>,
     ) -> FsResult<()> {
         self.meter.count_bytes(old_path.len() + new_path.len());
-        self.operate(|state| {
+        self.run_recorded(|state| {
             let old = Arc::clone(state.descriptor(old)?.directory()?);
             let new = Arc::clone(state.descriptor(new)?.directory()?);
             change(&state.file_tree(), (&old, old_path), (&new, new_path))
@@ -63,7 +65,7 @@ impl CallState {
     }
 
     fn open_writer(&mut self, handle: &Handle, position: Option<Filesize>) -> FsResult<Resource<DynOutputStream>> {
-        let writer = self.operate(|state| {
+        let writer = self.run_recorded(|state| {
             let descriptor = state.descriptor(handle)?;
             let file = descriptor.file()?;
             file.check_writable()?;
@@ -93,7 +95,7 @@ impl types::Host for CallState {
 
 impl types::HostDescriptor for CallState {
     fn read_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
-        let reader = self.operate(|state| {
+        let reader = self.run_recorded(|state| {
             let descriptor = state.descriptor(&handle)?;
             Ok(Box::new(FileReader::new(Arc::clone(descriptor.file()?), offset)) as DynInputStream)
         })?;
@@ -109,22 +111,22 @@ impl types::HostDescriptor for CallState {
     }
 
     fn advise(&mut self, handle: Handle, _: Filesize, _: Filesize, _: Advice) -> FsResult<()> {
-        self.operate(|state| Ok(state.descriptor(&handle)?.file().map(drop)?))
+        self.run_recorded(|state| Ok(state.descriptor(&handle)?.file().map(drop)?))
     }
 
     fn sync_data(&mut self, handle: Handle) -> FsResult<()> {
-        self.operate(|state| state.descriptor(&handle)?.sync())
+        self.run_recorded(|state| state.descriptor(&handle)?.sync())
     }
 
     fn get_flags(&mut self, handle: Handle) -> FsResult<DescriptorFlags> {
-        self.operate(|state| {
+        self.run_recorded(|state| {
             let descriptor = state.descriptor(&handle)?;
             Ok(descriptor.flags(state.file_tree().is_writable()))
         })
     }
 
     fn get_type(&mut self, handle: Handle) -> FsResult<DescriptorType> {
-        self.operate(|state| {
+        self.run_recorded(|state| {
             Ok(match state.descriptor(&handle)? {
                 Descriptor::Directory(_) => DescriptorType::Directory,
                 Descriptor::File(_) => DescriptorType::RegularFile,
@@ -133,18 +135,18 @@ impl types::HostDescriptor for CallState {
     }
 
     fn set_size(&mut self, handle: Handle, size: Filesize) -> FsResult<()> {
-        self.operate(|state| Ok(state.descriptor(&handle)?.file()?.set_length(size)?))
+        self.run_recorded(|state| Ok(state.descriptor(&handle)?.file()?.set_length(size)?))
     }
 
     fn set_times(&mut self, handle: Handle, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
-        self.operate(|state| match state.descriptor(&handle)? {
+        self.run_recorded(|state| match state.descriptor(&handle)? {
             Descriptor::File(open) => Ok(open.set_times(file_times(accessed, modified)?)?),
             Descriptor::Directory(path) => state.file_tree().set_times(&path, ".", true, (accessed, modified)),
         })
     }
 
     fn read(&mut self, handle: Handle, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
-        let (bytes, is_end) = self.operate(|state| {
+        let (bytes, is_end) = self.run_recorded(|state| {
             let bytes = state.descriptor(&handle)?.file()?.read(length, offset)?;
             let is_end = bytes.is_empty() && length > 0;
             Ok((bytes, is_end))
@@ -156,7 +158,7 @@ impl types::HostDescriptor for CallState {
     fn write(&mut self, handle: Handle, mut bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
         bytes.truncate(MAX_TRANSFER_BYTES);
         self.meter.count_bytes(bytes.len());
-        self.operate(|state| {
+        self.run_recorded(|state| {
             state.descriptor(&handle)?.file()?.write(&bytes, offset)?;
             Ok(bytes.len() as Filesize)
         })
@@ -168,7 +170,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn sync(&mut self, handle: Handle) -> FsResult<()> {
-        self.operate(|state| state.descriptor(&handle)?.sync())
+        self.run_recorded(|state| state.descriptor(&handle)?.sync())
     }
 
     fn create_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
@@ -178,7 +180,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn stat(&mut self, handle: Handle) -> FsResult<DescriptorStat> {
-        self.operate(|state| {
+        self.run_recorded(|state| {
             let descriptor = state.descriptor(&handle)?;
             Ok(state.file_tree().descriptor_status(&descriptor)?.stat())
         })
@@ -247,7 +249,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn is_same_object(&mut self, one: Handle, other: Handle) -> wasmtime::Result<bool> {
-        let is_same = self.operate(|state| {
+        let is_same = self.run_recorded(|state| {
             let (one, other) = (state.descriptor(&one)?, state.descriptor(&other)?);
             let tree = state.file_tree();
             let hash = |descriptor| tree.descriptor_status(descriptor).ok().map(|status| status.hash());
@@ -258,7 +260,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn metadata_hash(&mut self, handle: Handle) -> FsResult<MetadataHashValue> {
-        self.operate(|state| {
+        self.run_recorded(|state| {
             let descriptor = state.descriptor(&handle)?;
             Ok(state.file_tree().descriptor_status(&descriptor)?.hash())
         })
@@ -278,7 +280,7 @@ impl types::HostDescriptor for CallState {
 
 impl types::HostDirectoryEntryStream for CallState {
     fn read_directory_entry(&mut self, handle: Resource<Listing>) -> FsResult<Option<DirectoryEntry>> {
-        let entry = self.operate(|state| state.table.get_mut(&handle)?.next())?;
+        let entry = self.run_recorded(|state| state.table.get_mut(&handle)?.next())?;
         self.meter
             .count_bytes(entry.as_ref().map_or(0, |entry| entry.name.len()));
         Ok(entry)

@@ -16,7 +16,7 @@ pub(super) const MAX_ENTRIES: u32 = 100_000;
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct Listing {
     entries: Entries,
-    /// How many more entries of a directory on the host the guest may get.
+    /// How many more entries of a directory on the host the guest may get. Known entries are not counted.
     remaining: u32,
 }
 
@@ -32,7 +32,7 @@ impl FileTree {
     /// Returns the entries of a directory.
     pub(super) fn list(&self, directory: &str) -> Result<Listing, Fault> {
         let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
-            Target::Above(path) => Entries::Known(self.entries_above(&path)),
+            Target::AboveGranted(path) => Entries::Known(self.entries_above_granted(&path)),
             Target::Granted(granted) => {
                 if let Some((overlay, path)) = granted.overlay() {
                     let entries = overlay.list(&path)?;
@@ -50,8 +50,8 @@ impl FileTree {
         })
     }
 
-    /// Returns the entries of a directory above rights.
-    fn entries_above(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
+    /// Returns the entries of a directory above rights: only those that lead to rights.
+    fn entries_above_granted(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
         let entry = |(name, mount): (String, Option<std::sync::Arc<super::mount::Mount>>)| {
             let type_ = match mount {
                 None => DescriptorType::Directory,
@@ -62,7 +62,7 @@ impl FileTree {
             };
             DirectoryEntry { type_, name }
         };
-        let entries: Vec<_> = self.names(path).into_iter().map(entry).collect();
+        let entries: Vec<_> = self.names_leading_to_rights(path).into_iter().map(entry).collect();
         entries.into_iter()
     }
 }
@@ -104,7 +104,7 @@ fn directory_entry(entry: &DirEntry) -> Result<DirectoryEntry, Fault> {
     })
 }
 
-/// Returns the type of a file as the guest sees it.
+/// Returns the type of a file or directory in the terms of the guest's interface.
 pub(super) fn type_of(file_type: FileType) -> DescriptorType {
     match file_type {
         _ if file_type.is_dir() => DescriptorType::Directory,

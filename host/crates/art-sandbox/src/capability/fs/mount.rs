@@ -1,11 +1,11 @@
-//! The files of one right on the host. All are opened beneath the directory that the operator granted.
+//! The files of one right, as they are on the host. All are opened beneath the directory that the operator granted.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use art_core::capability::{Access, FsRight, Uses};
+use art_core::capability::{Access, FsRight, GrantUses};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::io::Errno;
@@ -25,31 +25,32 @@ pub(super) struct Mount {
     base: OnceLock<Base>,
 }
 
-/// Where the files of a right are.
+/// Where the files of a right are on the host.
 #[derive(Debug)]
 struct Base {
     /// The granted directory, or the directory that contains the granted file.
     dir: Arc<Dir>,
     /// The path of the right beneath `dir`. It is empty if the right is `dir` itself.
     path: PathBuf,
-    kind: Kind,
+    kind: BaseKind,
 }
 
 /// What a right leads to.
 #[derive(Debug)]
-enum Kind {
+enum BaseKind {
     /// A directory; everything below it is opened beneath this one.
     Directory(Arc<Dir>),
     /// A file, or a path at which nothing exists.
-    Other {
-        /// Whether the right is the granted file itself. The links in its path are already resolved, so no link is followed.
-        is_granted: bool,
+    FileOrNothing {
+        /// Whether this is the path of the grant, and not one below it. The links in that path are already resolved, so no link
+        /// is followed.
+        is_path_of_grant: bool,
     },
 }
 
-/// A directory, and the path of something beneath it.
+/// The place of a file or directory on the host: an open directory, and a path beneath it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct HostPlace {
     pub(super) dir: Arc<Dir>,
     pub(super) path: PathBuf,
     /// Whether a link at the end of the path may be followed.
@@ -68,19 +69,19 @@ impl Mount {
 
     /// Returns the path of the right as the guest sees it.
     pub(super) fn guest_path(&self) -> &str {
-        &self.right.guest
+        &self.right.guest_path
     }
 
     pub(super) fn access(&self) -> Access {
         self.right.access
     }
 
-    /// Records the use of something below this right. `rest` is empty for the right itself.
-    pub(super) fn add_use(&self, rest: &str, access: Access, uses: &mut Uses) {
+    /// Records the use of something below this right. `path_in_right` is empty for the right itself.
+    pub(super) fn add_use(&self, path_in_right: &str, access: Access, uses: &mut GrantUses) {
         let grant = &self.right.grant.path;
-        match rest {
-            "" => uses.add_path(access.action(), grant, &self.right.path),
-            rest => uses.add_path(access.action(), grant, &self.right.path.join(rest)),
+        match path_in_right {
+            "" => uses.add_path(access.action(), grant, &self.right.host_path),
+            below => uses.add_path(access.action(), grant, &self.right.host_path.join(below)),
         }
     }
 
@@ -89,14 +90,15 @@ impl Mount {
         Arc::ptr_eq(&self.right.grant, &other.right.grant)
     }
 
-    /// Returns the place of something below this right. `rest` is empty for the right itself.
-    pub(super) fn place(&self, rest: &str) -> io::Result<Place> {
+    /// Returns the place of something below this right. `path_in_right` is empty for the right itself.
+    pub(super) fn place(&self, path_in_right: &str) -> io::Result<HostPlace> {
         match self.base.get() {
-            Some(base) => base.place(rest),
+            Some(base) => base.place(path_in_right),
             None => {
                 let base = self.open_base()?;
-                let place = base.place(rest);
-                // If nothing exists at the path, a file or a directory may be created there later, so the base is not kept.
+                let place = base.place(path_in_right);
+                // If nothing exists at the path of the right, a file or a directory may be created there later. So the base is
+                // not kept then.
                 if base.exists() {
                     drop(self.base.set(base));
                 }
@@ -109,10 +111,10 @@ impl Mount {
         let granted = &self.right.grant.path;
         match Dir::open_ambient_dir(granted, ambient_authority()) {
             Ok(dir) => {
-                let below = self.right.path.strip_prefix(granted).unwrap_or(Path::new(""));
+                let below = self.right.host_path.strip_prefix(granted).unwrap_or(Path::new(""));
                 Base::below(Arc::new(dir), below)
             }
-            Err(error) if means_no_directory(&error) => Base::of_other(granted),
+            Err(error) if means_no_directory(&error) => Base::of_file_or_nothing(granted),
             Err(error) => Err(error),
         }
     }
@@ -122,11 +124,13 @@ impl Base {
     /// Returns the base of a path beneath a granted directory.
     fn below(dir: Arc<Dir>, path: &Path) -> io::Result<Self> {
         let kind = if path.as_os_str().is_empty() {
-            Kind::Directory(Arc::clone(&dir))
+            BaseKind::Directory(Arc::clone(&dir))
         } else {
             match dir.open_dir(path) {
-                Ok(directory) => Kind::Directory(Arc::new(directory)),
-                Err(error) if means_no_directory(&error) => Kind::Other { is_granted: false },
+                Ok(directory) => BaseKind::Directory(Arc::new(directory)),
+                Err(error) if means_no_directory(&error) => BaseKind::FileOrNothing {
+                    is_path_of_grant: false,
+                },
                 Err(error) => return Err(error),
             }
         };
@@ -135,7 +139,7 @@ impl Base {
     }
 
     /// Returns the base of a granted path at which there is a file or nothing.
-    fn of_other(granted: &Path) -> io::Result<Self> {
+    fn of_file_or_nothing(granted: &Path) -> io::Result<Self> {
         let real = std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned());
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(Errno::NOENT.into());
@@ -143,41 +147,44 @@ impl Base {
         Ok(Self {
             dir: Arc::new(Dir::open_ambient_dir(parent, ambient_authority())?),
             path: name.into(),
-            kind: Kind::Other { is_granted: true },
+            kind: BaseKind::FileOrNothing { is_path_of_grant: true },
         })
     }
 
     fn exists(&self) -> bool {
         match self.kind {
-            Kind::Directory(_) => true,
-            Kind::Other { .. } => self.dir.symlink_metadata(&self.path).is_ok(),
+            BaseKind::Directory(_) => true,
+            BaseKind::FileOrNothing { .. } => self.dir.symlink_metadata(&self.path).is_ok(),
         }
     }
 
-    fn place(&self, rest: &str) -> io::Result<Place> {
+    fn place(&self, path_in_right: &str) -> io::Result<HostPlace> {
         match &self.kind {
-            Kind::Directory(dir) => Ok(Place {
+            BaseKind::Directory(dir) => Ok(HostPlace {
                 dir: Arc::clone(dir),
-                path: if rest.is_empty() { ".".into() } else { rest.into() },
+                path: match path_in_right {
+                    "" => ".".into(),
+                    below => below.into(),
+                },
                 may_follow: true,
             }),
-            Kind::Other { is_granted } if rest.is_empty() => Ok(Place {
+            BaseKind::FileOrNothing { is_path_of_grant } if path_in_right.is_empty() => Ok(HostPlace {
                 dir: Arc::clone(&self.dir),
                 path: self.path.clone(),
-                may_follow: !is_granted,
+                may_follow: !is_path_of_grant,
             }),
-            Kind::Other { .. } if self.exists() => Err(Errno::NOTDIR.into()),
-            Kind::Other { .. } => Err(Errno::NOENT.into()),
+            BaseKind::FileOrNothing { .. } if self.exists() => Err(Errno::NOTDIR.into()),
+            BaseKind::FileOrNothing { .. } => Err(Errno::NOENT.into()),
         }
     }
 }
 
-/// Returns whether an error means that there is no directory: nothing, or something else.
+/// Returns whether an error means that there is no directory at a path, but nothing or a file.
 fn means_no_directory(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound)
 }
 
-impl Place {
+impl HostPlace {
     /// Returns the metadata of the file or directory at this place.
     pub(super) fn metadata(&self, follow: bool) -> io::Result<Metadata> {
         if self.path == Path::new(".") {
@@ -189,8 +196,8 @@ impl Place {
         }
     }
 
-    /// Returns whether this is the directory of the right itself, which cannot be removed or moved.
-    pub(super) fn is_right_itself(&self) -> bool {
+    /// Returns whether this is the directory of a right itself, and not something below it. It cannot be removed or moved.
+    pub(super) fn is_granted_directory(&self) -> bool {
         self.path.as_os_str() == OsStr::new(".")
     }
 }
@@ -199,11 +206,11 @@ impl GrantedPath {
     /// Returns the overlay for changes of this path, and the path on the host. `None` if changes are not staged.
     pub(super) fn overlay(&self) -> Option<(&Arc<Overlay>, PathBuf)> {
         let overlay = self.mount.overlay.as_ref()?;
-        let right = &self.mount.right.path;
-        let path = if self.rest.is_empty() {
-            right.clone()
+        let path_of_right = &self.mount.right.host_path;
+        let path = if self.path_in_right.is_empty() {
+            path_of_right.clone()
         } else {
-            right.join(&self.rest)
+            path_of_right.join(&self.path_in_right)
         };
         Some((overlay, path))
     }
@@ -218,18 +225,20 @@ impl GrantedPath {
     }
 
     /// Returns the place of this path on the host.
-    pub(super) fn place(&self, access: Access) -> Result<Place, Fault> {
-        self.mount.place(&self.rest).map_err(|error| self.fault(&error, access))
+    pub(super) fn place(&self, access: Access) -> Result<HostPlace, Fault> {
+        let place = self.mount.place(&self.path_in_right);
+        place.map_err(|error| self.fault(&error, access))
     }
 
     /// Returns the place of this path on the host. Fails if the right does not allow changes.
-    pub(super) fn place_to_change(&self) -> Result<Place, Fault> {
+    pub(super) fn place_to_change(&self) -> Result<HostPlace, Fault> {
         self.check_writable()?;
         self.place(Access::ReadWrite)
     }
 
+    /// Creates the fault for an error at this path.
     pub(super) fn fault(&self, error: &io::Error, access: Access) -> Fault {
-        Fault::at(error, self.path.as_str(), access)
+        Fault::of_io_error(error, self.path.as_str(), access)
     }
 }
 

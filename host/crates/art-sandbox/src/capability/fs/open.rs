@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 use super::descriptor::{Descriptor, OpenFile};
-use super::mount::Place;
+use super::mount::HostPlace;
 use super::overlay::{Found, Overlay, OverlayOpening};
 use super::path::GuestPath;
 use super::tree::{FileTree, GrantedPath, Target};
@@ -26,7 +26,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Returns the access that is needed.
+    /// Returns the access that the guest needs to open something in this way.
     fn access(self) -> Access {
         let changing = OpenFlags::CREATE | OpenFlags::TRUNCATE;
         if self.flags.contains(DescriptorFlags::WRITE) || self.open_flags.intersects(changing) {
@@ -62,9 +62,9 @@ impl FileTree {
         opening.check()?;
         let access = opening.access();
         match self.target(GuestPath::join(directory, path, access)?, access)? {
-            Target::Above(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
-            Target::Above(_) if access.may_write() => Err(ErrorCode::IsDirectory.into()),
-            Target::Above(path) => Ok(Descriptor::Directory(path.into())),
+            Target::AboveGranted(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
+            Target::AboveGranted(_) if access.may_write() => Err(ErrorCode::IsDirectory.into()),
+            Target::AboveGranted(path) => Ok(Descriptor::Directory(path.into())),
             Target::Granted(granted) => open_granted(&granted, opening),
         }
     }
@@ -78,7 +78,7 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
         Access::Read => granted.place(Access::Read)?,
         Access::ReadWrite => granted.place_to_change()?,
     };
-    if place.is_right_itself() {
+    if place.is_granted_directory() {
         return open_directory(granted, opening);
     }
     let (file, metadata) = if opening.has(OpenFlags::CREATE) {
@@ -89,14 +89,15 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
     if metadata.is_dir() {
         return Ok(Descriptor::Directory(granted.path.as_str().into()));
     }
-    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_written_as_directory {
         return Err(ErrorCode::NotDirectory.into());
     }
     let may_set_times = granted.mount.access().may_write();
     Ok(file_descriptor(granted, opening, file.into_std(), may_set_times))
 }
 
-/// Opens a path whose changes are staged: a file of the host to read it, or a file of the draft.
+/// Opens a path whose changes are staged. A file that the call only reads and has not changed is opened on the host; any other
+/// file is opened in the draft of the call.
 fn open_staged(granted: &GrantedPath, overlay: &Overlay, path: &Path, opening: Opening) -> Result<Descriptor, Fault> {
     let writes = opening.access().may_write();
     if writes {
@@ -109,7 +110,7 @@ fn open_staged(granted: &GrantedPath, overlay: &Overlay, path: &Path, opening: O
     if found.is_special() {
         return Err(special_file_fault(granted, opening.access()));
     }
-    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_written_as_directory {
         return Err(if matches!(found, Found::Nothing) {
             ErrorCode::NoEntry
         } else {
@@ -117,13 +118,18 @@ fn open_staged(granted: &GrantedPath, overlay: &Overlay, path: &Path, opening: O
         }
         .into());
     }
-    let how = OverlayOpening {
+    let overlay_opening = OverlayOpening {
         writes,
         creates: opening.has(OpenFlags::CREATE),
         must_be_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
         truncates: opening.has(OpenFlags::TRUNCATE),
     };
-    Ok(file_descriptor(granted, opening, overlay.open(path, how)?, writes))
+    Ok(file_descriptor(
+        granted,
+        opening,
+        overlay.open(path, overlay_opening)?,
+        writes,
+    ))
 }
 
 fn file_descriptor(granted: &GrantedPath, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
@@ -144,32 +150,32 @@ fn open_directory(granted: &GrantedPath, opening: Opening) -> Result<Descriptor,
     }
 }
 
-/// Opens what exists, or creates it within the quota.
-fn open_or_create(granted: &GrantedPath, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
+/// Opens the file or directory at a place, or creates a file there within the quota.
+fn open_or_create(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<(File, Metadata), Fault> {
     if !opening.has(OpenFlags::EXCLUSIVE) {
         match open(granted, place, opening, &options(place, opening)) {
             Err(Fault::Code(ErrorCode::NoEntry)) => {}
             result => return result,
         }
     }
-    if granted.path.is_directory {
+    if granted.path.is_written_as_directory {
         return Err(ErrorCode::IsDirectory.into());
     }
     let quota = &granted.mount.quota;
-    quota.add_file()?;
+    quota.take_file()?;
     let created = open(granted, place, opening, options(place, opening).create_new(true));
     created.inspect_err(|_| quota.return_file())
 }
 
-fn open_existing(granted: &GrantedPath, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
+fn open_existing(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<(File, Metadata), Fault> {
     open(granted, place, opening, &options(place, opening))
 }
 
-/// Opens a file or a directory, and refuses everything else. It never waits: pipes and devices are opened without blocking, and are
+/// Opens a file or a directory, and refuses everything else. Never waits: a pipe or a device is opened without blocking, and is
 /// closed again.
 fn open(
     granted: &GrantedPath,
-    place: &Place,
+    place: &HostPlace,
     opening: Opening,
     options: &OpenOptions,
 ) -> Result<(File, Metadata), Fault> {
@@ -187,7 +193,7 @@ fn open(
 }
 
 fn open_fault(granted: &GrantedPath, error: &io::Error, access: Access) -> Fault {
-    // A pipe without a reader and a socket fail with this error.
+    // Opening a pipe without a reader, or a socket, fails with this error.
     if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
         return special_file_fault(granted, access);
     }
@@ -200,7 +206,7 @@ fn special_file_fault(granted: &GrantedPath, access: Access) -> Fault {
 }
 
 /// Returns the options to open a file or a directory. They do not truncate a file: [`open`] does that after it has checked the type.
-fn options(place: &Place, opening: Opening) -> OpenOptions {
+fn options(place: &HostPlace, opening: Opening) -> OpenOptions {
     let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
     let writes = opening.access().may_write();
     let mut options = OpenOptions::new();

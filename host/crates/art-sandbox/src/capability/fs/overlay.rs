@@ -1,5 +1,6 @@
-//! Staged writes: the changes of a call under a grant with `stage = true` go to a draft, and the call sees them as if they were
-//! made.
+//! Staged changes: what a call changes under a grant with `stage = true` goes to a *draft*, a folder of the call with the
+//! contents of the files that it wrote. The *overlay* puts the changes over the files of the host, so that the call sees them as
+//! if they were made. After a success the draft becomes a change set, which a person commits or drops.
 //!
 //! The granted files themselves are only read. Links are not followed. A file can be moved, and a directory cannot.
 
@@ -11,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use art_core::capability::FsGrant;
-use art_staging::{Before, Drafted, Origin, Staging, StagingError};
+use art_staging::{DraftedAction, Origin, PathState, Staging, StagingError};
 use cap_std::fs::Metadata;
 
-use self::state::{EntryKind, State};
+use self::state::{ChangeKind, OverlayState};
 use super::bindings::types::{DirectoryEntry, ErrorCode};
 use super::fault::code_of_error;
 use super::quota::Quota;
 
 type Result<T> = std::result::Result<T, ErrorCode>;
 
-/// Where the drafts of a call go.
+/// Where the drafts of a call go, and what is noted in them about the call.
 #[derive(Clone, Debug)]
 pub(crate) struct StagingArea {
     pub(crate) staging: Arc<Staging>,
@@ -34,34 +35,39 @@ pub(super) struct Overlay {
     grant: Arc<FsGrant>,
     area: StagingArea,
     quota: Arc<Quota>,
-    /// Present from the first use until the end of the call.
-    state: Mutex<Option<State>>,
+    /// What the overlay has opened; present from the first use until the end of the call.
+    state: Mutex<Option<OverlayState>>,
 }
 
 /// What the call finds at a path.
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
-    /// A file that the call wrote.
-    Staged(File),
+    /// A file that the call wrote, opened in the draft.
+    StagedFile(File),
     /// A directory that the call created.
     NewDirectory,
-    /// Something on the host.
-    Host(Box<Metadata>),
+    /// Something on the host that the call has not changed.
+    OnHost(Box<Metadata>),
 }
 
 impl Found {
     /// Returns whether something is there that is neither a regular file nor a directory.
     pub(super) fn is_special(&self) -> bool {
-        matches!(self, Self::Host(metadata) if !metadata.is_dir() && !metadata.is_file())
+        matches!(self, Self::OnHost(metadata) if !metadata.is_dir() && !metadata.is_file())
     }
 
     pub(super) fn is_directory(&self) -> bool {
         match self {
             Self::NewDirectory => true,
-            Self::Host(metadata) => metadata.is_dir(),
-            Self::Nothing | Self::Staged(_) => false,
+            Self::OnHost(metadata) => metadata.is_dir(),
+            Self::Nothing | Self::StagedFile(_) => false,
         }
+    }
+
+    /// Returns whether something is there that is not a directory.
+    pub(super) fn is_non_directory(&self) -> bool {
+        !self.is_directory() && !matches!(self, Self::Nothing)
     }
 }
 
@@ -89,63 +95,64 @@ impl Overlay {
         Arc::ptr_eq(&self.grant, grant)
     }
 
-    /// Calls `operation` with the state and the path below the directory that the state opened. `path` is the path on the host.
-    fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut State, &str) -> Result<T>) -> Result<T> {
+    /// Calls `operation` with the state, and with a path relative to the directory that the state has opened. `path` is the same
+    /// path as an absolute one on the host.
+    fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut OverlayState, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {
-            *state = Some(State::open(&self.grant.path, &self.area)?);
+            *state = Some(OverlayState::open(&self.grant.path, &self.area)?);
         }
         let state = state.as_mut().ok_or(ErrorCode::Io)?;
-        let below = path.strip_prefix(&self.grant.path).ok().ok_or(ErrorCode::Access)?;
-        let below = below.to_str().ok_or(ErrorCode::IllegalByteSequence)?;
-        let key = state.key(below)?;
-        operation(state, &key)
+        let in_grant = path.strip_prefix(&self.grant.path).ok().ok_or(ErrorCode::Access)?;
+        let in_grant = in_grant.to_str().ok_or(ErrorCode::IllegalByteSequence)?;
+        let path_in_dir = state.path_in_dir(in_grant)?;
+        operation(state, &path_in_dir)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<State>> {
+    fn lock(&self) -> MutexGuard<'_, Option<OverlayState>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn find(&self, path: &Path) -> Result<Found> {
-        self.with_state(path, |state, key| state.find(key))
+        self.with_state(path, |state, path| state.find(path))
     }
 
-    /// Opens a file, in the draft if it is written to.
+    /// Opens a file: in the draft if the call has changed it or wants to write to it, and on the host otherwise.
     pub(super) fn open(&self, path: &Path, opening: OverlayOpening) -> Result<File> {
-        self.with_state(path, |state, key| match state.find(key)? {
-            Found::Nothing if opening.creates => state.create(key, &self.quota),
+        self.with_state(path, |state, path| match state.find(path)? {
+            Found::Nothing if opening.creates => state.create_file(path, &self.quota),
             Found::Nothing => Err(ErrorCode::NoEntry),
             _ if opening.must_be_new => Err(ErrorCode::Exist),
-            Found::Staged(file) => truncate_if(file, opening.truncates),
+            Found::StagedFile(file) => truncate_if(file, opening.truncates),
             Found::NewDirectory => Err(ErrorCode::IsDirectory),
-            Found::Host(metadata) if metadata.is_dir() => Err(ErrorCode::IsDirectory),
-            Found::Host(metadata) if !metadata.is_file() => Err(ErrorCode::Access),
-            Found::Host(_) if opening.writes => state.copy_up(key, opening.truncates, &self.quota),
-            Found::Host(_) => state.open_host_file(key),
+            Found::OnHost(metadata) if metadata.is_dir() => Err(ErrorCode::IsDirectory),
+            Found::OnHost(metadata) if !metadata.is_file() => Err(ErrorCode::Access),
+            Found::OnHost(_) if opening.writes => state.copy_into_draft(path, opening.truncates, &self.quota),
+            Found::OnHost(_) => state.open_host_file(path),
         })
     }
 
     pub(super) fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {
-        self.with_state(path, State::list)
+        self.with_state(path, OverlayState::list)
     }
 
     pub(super) fn create_directory(&self, path: &Path) -> Result<()> {
-        self.with_state(path, |state, key| {
-            state.check_new(key)?;
-            self.quota.add_file()?;
-            state.put(key, EntryKind::Directory)
+        self.with_state(path, |state, path| {
+            state.check_new(path)?;
+            self.quota.take_file()?;
+            state.set_change(path, ChangeKind::NewDirectory)
         })
     }
 
     pub(super) fn remove_directory(&self, path: &Path) -> Result<()> {
-        self.with_state(path, |state, key| {
-            match state.find(key)? {
+        self.with_state(path, |state, path| {
+            match state.find(path)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if !found.is_directory() => return Err(ErrorCode::NotDirectory),
                 _ => {}
             }
-            if state.list(key)?.is_empty() {
-                state.put(key, EntryKind::Nothing)
+            if state.list(path)?.is_empty() {
+                state.set_change(path, ChangeKind::Removed)
             } else {
                 Err(ErrorCode::NotEmpty)
             }
@@ -153,10 +160,10 @@ impl Overlay {
     }
 
     pub(super) fn remove_file(&self, path: &Path) -> Result<()> {
-        self.with_state(path, |state, key| match state.find(key)? {
+        self.with_state(path, |state, path| match state.find(path)? {
             Found::Nothing => Err(ErrorCode::NoEntry),
             found if found.is_directory() => Err(ErrorCode::IsDirectory),
-            _ => state.put(key, EntryKind::Nothing),
+            _ => state.set_change(path, ChangeKind::Removed),
         })
     }
 
@@ -169,32 +176,33 @@ impl Overlay {
             match state.find(old)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if found.is_directory() => return Err(ErrorCode::NotPermitted),
-                Found::Host(metadata) if !metadata.is_file() => return Err(ErrorCode::NotPermitted),
-                Found::Host(_) => drop(state.copy_up(old, false, &self.quota)?),
+                Found::OnHost(metadata) if !metadata.is_file() => return Err(ErrorCode::NotPermitted),
+                Found::OnHost(_) => drop(state.copy_into_draft(old, false, &self.quota)?),
                 _ => {}
             }
-            let below = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
-            let new = below
+            let in_grant = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
+            let new = in_grant
                 .filter(|_| state.grants_directory())
                 .ok_or(ErrorCode::CrossDevice)?;
             state.move_file(old, new)
         })
     }
 
-    /// Makes a change set of the changes of the call. Returns its identifier, or `None` if the call changed nothing.
+    /// Makes a change set of the changes of the call. Returns the identifier of the change set, or `None` if the call changed
+    /// nothing.
     pub(super) fn finish(&self) -> std::result::Result<Option<String>, StagingError> {
         let Some(state) = self.lock().take() else {
             return Ok(None);
         };
-        let (draft, entries) = state.into_parts();
-        let drafted = entries.into_iter().map(|(path, entry)| {
-            let drafted = match (entry.kind, entry.before) {
-                (EntryKind::File(blob), _) => Drafted::Write(blob),
-                (EntryKind::Directory, _) => Drafted::CreateDirectory,
-                (EntryKind::Nothing, Before::Directory) => Drafted::RemoveDirectory,
-                (EntryKind::Nothing, _) => Drafted::RemoveFile,
+        let (draft, changes) = state.into_parts();
+        let drafted = changes.into_iter().map(|(path, change)| {
+            let action = match (change.kind, change.before) {
+                (ChangeKind::WrittenFile(blob), _) => DraftedAction::Write(blob),
+                (ChangeKind::NewDirectory, _) => DraftedAction::CreateDirectory,
+                (ChangeKind::Removed, PathState::Directory) => DraftedAction::RemoveDirectory,
+                (ChangeKind::Removed, _) => DraftedAction::RemoveFile,
             };
-            (PathBuf::from(path), drafted, entry.before)
+            (PathBuf::from(path), action, change.before)
         });
         draft.finish(drafted.collect())
     }

@@ -14,19 +14,20 @@ const MAX_PATH_BYTES: usize = 4_096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GuestPath {
     text: String,
-    /// Whether the guest wrote the path as that of a directory: it ends with `/`, or its last part is `.` or `..`.
-    pub(super) is_directory: bool,
+    /// Whether the guest wrote the path as that of a directory: it ends with `/`, or its last part is `.` or `..`. Another path
+    /// may lead to a directory too.
+    pub(super) is_written_as_directory: bool,
 }
 
 impl GuestPath {
     /// Joins a path to the directory that it is relative to. Refuses a path that leaves this directory.
     pub(super) fn join(directory: &str, path: &str, access: Access) -> Result<Self, Fault> {
-        check(path)?;
-        let leaving_fault = || Fault::no_grant(&format!("{directory}/{path}"), access);
+        check_text(path)?;
+        let outside_fault = || Fault::no_grant(&format!("{directory}/{path}"), access);
         let mut parts = Vec::new();
         for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if part == ".." {
-                parts.pop().ok_or_else(leaving_fault)?;
+                parts.pop().ok_or_else(outside_fault)?;
             } else {
                 parts.push(part);
             }
@@ -41,7 +42,7 @@ impl GuestPath {
         let last = path.rsplit('/').next().unwrap_or_default();
         Ok(Self {
             text,
-            is_directory: matches!(last, "" | "." | ".."),
+            is_written_as_directory: matches!(last, "" | "." | ".."),
         })
     }
 
@@ -52,7 +53,7 @@ impl GuestPath {
 }
 
 /// Refuses text that cannot be a path: it is empty, too long, or has a NUL character.
-fn check(path: &str) -> Result<(), ErrorCode> {
+fn check_text(path: &str) -> Result<(), ErrorCode> {
     match path {
         "" => Err(ErrorCode::NoEntry),
         _ if path.len() > MAX_PATH_BYTES => Err(ErrorCode::NameTooLong),
@@ -71,7 +72,7 @@ fn join_texts(directory: &str, below: &str) -> String {
 }
 
 /// Returns the part of a path below a directory, or `None` if the path is not below. The part is empty for the directory itself.
-pub(super) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+pub(super) fn strip_directory<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     match path.strip_prefix(directory)? {
         rest if directory.is_empty() || rest.is_empty() => Some(rest),
         rest => rest.strip_prefix('/'),
@@ -107,25 +108,25 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_path_shows_whether_it_is_a_directory() {
-        let is_directory = |path| GuestPath::join("", path, Access::Read).unwrap().is_directory;
-        assert!(["a/", "a/.", "a/b/..", "."].into_iter().all(is_directory));
-        assert!(!["a", "a/.b", "a..", "a/b"].into_iter().any(is_directory));
+    fn the_end_of_a_path_shows_whether_it_is_written_as_a_directory() {
+        let as_directory = |path| GuestPath::join("", path, Access::Read).unwrap().is_written_as_directory;
+        assert!(["a/", "a/.", "a/b/..", "."].into_iter().all(as_directory));
+        assert!(!["a", "a/.b", "a..", "a/b"].into_iter().any(as_directory));
     }
 
     #[test]
     fn a_directory_matches_only_whole_parts_of_a_path() {
-        assert_eq!(below("data/a/b", "data"), Some("a/b"));
-        assert_eq!(below("data", "data"), Some(""));
-        assert_eq!(below("data2/a", "data"), None);
-        assert_eq!(below("a", ""), Some("a"));
+        assert_eq!(strip_directory("data/a/b", "data"), Some("a/b"));
+        assert_eq!(strip_directory("data", "data"), Some(""));
+        assert_eq!(strip_directory("data2/a", "data"), None);
+        assert_eq!(strip_directory("a", ""), Some("a"));
     }
 
     proptest! {
         #[test]
         fn a_joined_path_stays_below_its_directory(path in "[a./\\\\~ \0]{0,12}") {
             if let Some(joined) = join("home/me", &path) {
-                prop_assert!(below(&joined, "home/me").is_some());
+                prop_assert!(strip_directory(&joined, "home/me").is_some());
                 prop_assert!(joined.split('/').all(|part| !matches!(part, "" | "." | "..")));
             }
         }

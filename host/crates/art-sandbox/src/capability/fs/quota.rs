@@ -11,9 +11,9 @@ use super::bindings::types::ErrorCode;
 #[derive(Debug)]
 pub(super) struct Quota {
     grant: Arc<FsGrant>,
-    bytes: AtomicU64,
-    files: AtomicU64,
-    /// Whether something did not fit.
+    remaining_bytes: AtomicU64,
+    remaining_files: AtomicU64,
+    /// Whether the call wanted to add more than remained.
     is_exceeded: AtomicBool,
 }
 
@@ -21,8 +21,8 @@ impl Quota {
     pub(super) fn new(grant: &Arc<FsGrant>) -> Self {
         Self {
             grant: Arc::clone(grant),
-            bytes: AtomicU64::new(grant.max_bytes),
-            files: AtomicU64::new(grant.max_files),
+            remaining_bytes: AtomicU64::new(grant.max_bytes),
+            remaining_files: AtomicU64::new(grant.max_files),
             is_exceeded: AtomicBool::new(false),
         }
     }
@@ -32,17 +32,18 @@ impl Quota {
         Arc::ptr_eq(&self.grant, grant)
     }
 
-    /// Takes bytes that are about to be added. What was added stays counted, also if it is removed again.
-    pub(super) fn add_bytes(&self, bytes: u64) -> Result<(), ErrorCode> {
-        self.take(&self.bytes, bytes)
+    /// Takes bytes that are about to be added. They stay taken even if they are removed from the file again.
+    pub(super) fn take_bytes(&self, bytes: u64) -> Result<(), ErrorCode> {
+        self.take(&self.remaining_bytes, bytes)
     }
 
     /// Takes one file or directory that is about to be created.
-    pub(super) fn add_file(&self) -> Result<(), ErrorCode> {
-        self.take(&self.files, 1)
+    pub(super) fn take_file(&self) -> Result<(), ErrorCode> {
+        self.take(&self.remaining_files, 1)
     }
 
-    /// Returns a denial if something did not fit, or `None` if everything did. The tool itself gets only an error code.
+    /// Returns a denial if the call wanted to add more than remained, and `None` otherwise. The tool itself gets only an error
+    /// code.
     pub(super) fn denial(&self) -> Option<Denial> {
         let FsGrant {
             path,
@@ -57,8 +58,9 @@ impl Quota {
         self.is_exceeded.load(Ordering::Relaxed).then(denial)
     }
 
-    fn take(&self, left: &AtomicU64, wanted: u64) -> Result<(), ErrorCode> {
-        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(wanted));
+    fn take(&self, remaining: &AtomicU64, wanted: u64) -> Result<(), ErrorCode> {
+        let subtract = |remaining: u64| remaining.checked_sub(wanted);
+        let taken = remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
         if taken.is_err() {
             self.is_exceeded.store(true, Ordering::Relaxed);
             return Err(ErrorCode::InsufficientSpace);
@@ -66,9 +68,9 @@ impl Quota {
         Ok(())
     }
 
-    /// Gives back a file that was not created.
+    /// Gives back what was taken for a file or directory that then was not created.
     pub(super) fn return_file(&self) {
-        self.files.fetch_add(1, Ordering::Relaxed);
+        self.remaining_files.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -87,23 +89,25 @@ mod tests {
     }
 
     #[test]
-    fn bytes_beyond_the_quota_are_refused_and_use_none_of_it() {
-        let quota = quota(10, 1);
-        quota.add_bytes(8).unwrap();
+    fn bytes_that_exceed_the_quota_are_refused_and_none_of_them_is_taken() {
+        let (max_bytes, max_files) = (10, 1);
+        let quota = quota(max_bytes, max_files);
+        quota.take_bytes(8).unwrap();
         assert_eq!(quota.denial(), None);
-        quota.add_bytes(3).unwrap_err();
-        quota.add_bytes(2).unwrap();
-        quota.add_bytes(1).unwrap_err();
-        quota.add_bytes(u64::MAX).unwrap_err();
+        quota.take_bytes(3).unwrap_err();
+        quota.take_bytes(2).unwrap();
+        quota.take_bytes(1).unwrap_err();
+        quota.take_bytes(u64::MAX).unwrap_err();
         assert!(quota.denial().unwrap().reason.contains("at most 10 bytes"));
     }
 
     #[test]
-    fn a_returned_file_can_be_added_again() {
-        let quota = quota(0, 1);
-        quota.add_file().unwrap();
-        quota.add_file().unwrap_err();
+    fn a_returned_file_can_be_taken_again() {
+        let (max_bytes, max_files) = (0, 1);
+        let quota = quota(max_bytes, max_files);
+        quota.take_file().unwrap();
+        quota.take_file().unwrap_err();
         quota.return_file();
-        quota.add_file().unwrap();
+        quota.take_file().unwrap();
     }
 }

@@ -1,4 +1,5 @@
-//! The record of what a guest learns from files. A replayed call gets every result from the record, and touches no file.
+//! The record of what a guest learns from files: the result of each operation, in the form of an *answer*. A replayed call gets
+//! every result from the record, and touches no file.
 
 use art_core::intake::{Answer, Body, CrossingKind, FileAnswer, FileStatus};
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
@@ -17,21 +18,25 @@ pub(super) type FsResult<T> = Result<T, Fault>;
 
 /// A result of an operation on files.
 pub(super) trait FileResult: Sized {
-    /// Returns the form in which the result is recorded.
+    /// Returns the answer as which the result is recorded.
     fn answer(&self) -> FileAnswer;
 
-    /// Returns the recorded result, or `None` if the answer is that of another operation. For an opened file, directory or
-    /// stream, the result is a placeholder: every operation on it gets its result from the record too.
-    fn of_answer(answer: FileAnswer) -> Option<Self>;
+    /// Returns the result that an answer records, or `None` if the answer is that of another operation. For an opened file,
+    /// directory or stream, the result is a placeholder: every operation on it gets its result from the record too.
+    fn from_answer(answer: FileAnswer) -> Option<Self>;
 }
 
 impl CallState {
     /// Carries out an operation on files, and records its result. In a replay, returns the recorded result instead.
-    pub(super) fn operate<T: FileResult>(&mut self, operation: impl FnOnce(&mut Self) -> FsResult<T>) -> FsResult<T> {
+    pub(super) fn run_recorded<T: FileResult>(
+        &mut self,
+        operation: impl FnOnce(&mut Self) -> FsResult<T>,
+    ) -> FsResult<T> {
         let kind = CrossingKind::File;
         if let Some(recorded) = self.outside.next_recorded(kind).map_err(Fault::Trap)? {
             self.outside.record(recorded.clone());
-            return recorded_result(recorded).unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit_error(kind))));
+            return recorded_result(recorded)
+                .unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit_answer_error(kind))));
         }
         let result = match operation(self) {
             Err(fault) => Err(self.guest_code(fault).map_err(Fault::Trap)?),
@@ -45,7 +50,7 @@ impl CallState {
         Ok(result?)
     }
 
-    /// Returns the code that the guest gets, and notes a denial.
+    /// Returns the error code that the guest gets for a fault. If the fault is a denial, adds it to those of the call.
     ///
     /// # Errors
     /// Fails if the fault ends the call.
@@ -62,17 +67,18 @@ impl CallState {
     }
 }
 
-/// Returns the recorded result, or `None` if the answer is that of another operation.
+/// Returns the result that an answer records, which may be an error code. Returns `None` if the answer is that of another
+/// operation.
 fn recorded_result<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
     match recorded {
-        Answer::File(FileAnswer::Failed(code)) => code_named(&code).map(|code| Err(code.into())),
-        Answer::File(answer) => T::of_answer(answer).map(Ok),
+        Answer::File(FileAnswer::Failed(code)) => error_code_named(&code).map(|code| Err(code.into())),
+        Answer::File(answer) => T::from_answer(answer).map(Ok),
         _ => None,
     }
 }
 
-/// Returns the code that has this name, or `None` if there is none.
-pub(crate) fn code_named(name: &str) -> Option<ErrorCode> {
+/// Returns the error code that has this name, or `None` if there is none.
+pub(crate) fn error_code_named(name: &str) -> Option<ErrorCode> {
     use ErrorCode as E;
     const CODES: [ErrorCode; 37] = [
         E::Access,
@@ -143,7 +149,7 @@ impl FileResult for () {
         FileAnswer::Done
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         (answer == FileAnswer::Done).then_some(())
     }
 }
@@ -153,7 +159,7 @@ impl FileResult for bool {
         FileAnswer::Same(*self)
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Same(is_same) => Some(is_same),
             _ => None,
@@ -166,7 +172,7 @@ impl FileResult for u64 {
         FileAnswer::Written(*self)
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Written(bytes) => Some(bytes),
             _ => None,
@@ -179,7 +185,7 @@ impl FileResult for (Vec<u8>, bool) {
         FileAnswer::Read(Body(self.0.clone()), self.1)
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Read(Body(bytes), is_end) => Some((bytes, is_end)),
             _ => None,
@@ -192,7 +198,7 @@ impl FileResult for String {
         FileAnswer::Link(self.clone())
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Link(target) => Some(target),
             _ => None,
@@ -205,7 +211,7 @@ impl FileResult for DescriptorType {
         FileAnswer::Type(type_name(*self))
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Type(name) => type_named(&name),
             _ => None,
@@ -219,7 +225,7 @@ impl FileResult for DescriptorFlags {
         FileAnswer::Rights(has(Self::READ), has(Self::WRITE), has(Self::MUTATE_DIRECTORY))
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         let FileAnswer::Rights(read, write, change) = answer else {
             return None;
         };
@@ -243,7 +249,7 @@ impl FileResult for DescriptorStat {
         })
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         let FileAnswer::Status(status) = answer else {
             return None;
         };
@@ -267,7 +273,7 @@ impl FileResult for MetadataHashValue {
         FileAnswer::Hash(self.lower, self.upper)
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Hash(lower, upper) => Some(Self { lower, upper }),
             _ => None,
@@ -283,7 +289,7 @@ impl FileResult for Option<DirectoryEntry> {
         }
     }
 
-    fn of_answer(answer: FileAnswer) -> Option<Self> {
+    fn from_answer(answer: FileAnswer) -> Option<Self> {
         match answer {
             FileAnswer::Entry(kind, name) => Some(Some(DirectoryEntry {
                 type_: type_named(&kind)?,
@@ -295,22 +301,22 @@ impl FileResult for Option<DirectoryEntry> {
     }
 }
 
-/// Implements [`FileResult`] for opened files, directories and streams, each with a placeholder for replays.
-macro_rules! opened {
+/// Implements [`FileResult`] for opened files, directories and streams, each with its placeholder for replays.
+macro_rules! impl_for_opened {
     ($($result:ty => $placeholder:expr),* $(,)?) => {$(
         impl FileResult for $result {
             fn answer(&self) -> FileAnswer {
                 FileAnswer::Opened
             }
 
-            fn of_answer(answer: FileAnswer) -> Option<Self> {
+            fn from_answer(answer: FileAnswer) -> Option<Self> {
                 if answer == FileAnswer::Opened { Some($placeholder) } else { None }
             }
         }
     )*};
 }
 
-opened! {
+impl_for_opened! {
     Descriptor => Self::Directory("".into()),
     Listing => Self::empty(),
     DynInputStream => Box::new(ClosedInputStream),
@@ -323,17 +329,18 @@ mod tests {
 
     #[test]
     fn a_code_is_found_by_its_name() {
-        // The first code, one in the middle, and the last one.
+        // The first code of the list, one in the middle, and the last one.
         for code in [ErrorCode::Access, ErrorCode::NoEntry, ErrorCode::CrossDevice] {
-            assert_eq!(code_named(code.name()), Some(code));
+            assert_eq!(error_code_named(code.name()), Some(code));
         }
-        assert_eq!(code_named("no-such-code"), None);
+        assert_eq!(error_code_named("no-such-code"), None);
     }
 
     #[test]
     fn a_result_is_the_same_after_it_was_recorded() {
-        fn round_trip<T: FileResult>(value: &T) -> FileAnswer {
-            T::of_answer(value.answer()).unwrap().answer()
+        /// Returns the answer of the result that is read from the answer of `value`.
+        fn answer_after_reading<T: FileResult>(value: &T) -> FileAnswer {
+            T::from_answer(value.answer()).unwrap().answer()
         }
         let stat = DescriptorStat {
             type_: DescriptorType::SymbolicLink,
@@ -349,18 +356,21 @@ mod tests {
                 nanoseconds: 7,
             }),
         };
-        assert_eq!(round_trip(&stat), stat.answer());
+        assert_eq!(answer_after_reading(&stat), stat.answer());
         let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
-        assert_eq!(round_trip(&flags), flags.answer());
+        assert_eq!(answer_after_reading(&flags), flags.answer());
         let entry = Some(DirectoryEntry {
             type_: DescriptorType::Fifo,
             name: "f".to_owned(),
         });
-        assert_eq!(round_trip(&entry), entry.answer());
+        assert_eq!(answer_after_reading(&entry), entry.answer());
         for (kind, _) in TYPES {
-            assert_eq!(round_trip(&kind), kind.answer());
+            assert_eq!(answer_after_reading(&kind), kind.answer());
         }
-        assert_eq!(round_trip(&(b"abc".to_vec(), true)), (b"abc".to_vec(), true).answer());
-        assert_eq!(bool::of_answer(FileAnswer::Done), None);
+        assert_eq!(
+            answer_after_reading(&(b"abc".to_vec(), true)),
+            (b"abc".to_vec(), true).answer()
+        );
+        assert_eq!(bool::from_answer(FileAnswer::Done), None);
     }
 }

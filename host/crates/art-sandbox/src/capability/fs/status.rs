@@ -21,27 +21,28 @@ use super::tree::{FileTree, GrantedPath, Target};
 #[derive(Debug)]
 pub(super) enum Status {
     /// A directory above rights, or one that the call created in a draft. Only its path is known.
-    PathOnly(String),
-    /// A file or directory on the host.
-    Host(Box<Metadata>),
+    DirectoryPath(String),
+    /// A file or directory on the host, or a file in a draft.
+    Metadata(Box<Metadata>),
 }
 
 impl FileTree {
-    /// Returns what is known about a path relative to a directory of the guest.
+    /// Returns what is known about a path relative to a directory of the guest. `follow` says whether a link at the end is
+    /// followed.
     pub(super) fn status(&self, directory: &str, path: &str, follow: bool) -> Result<Status, Fault> {
         match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
-            Target::Above(path) => Ok(Status::PathOnly(path)),
+            Target::AboveGranted(path) => Ok(Status::DirectoryPath(path)),
             Target::Granted(granted) => {
                 if let Some((overlay, path)) = granted.overlay() {
                     return staged_status(&granted, overlay.find(&path)?, follow);
                 }
                 let place = granted.place(Access::Read)?;
-                let metadata = place.metadata(follow || granted.path.is_directory);
+                let metadata = place.metadata(follow || granted.path.is_written_as_directory);
                 let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
-                if granted.path.is_directory && !metadata.is_dir() {
+                if granted.path.is_written_as_directory && !metadata.is_dir() {
                     return Err(ErrorCode::NotDirectory.into());
                 }
-                Ok(Status::Host(Box::new(metadata)))
+                Ok(Status::Metadata(Box::new(metadata)))
             }
         }
     }
@@ -52,7 +53,7 @@ impl FileTree {
             Descriptor::Directory(path) => self.status(path, ".", true),
             Descriptor::File(open) => {
                 let metadata = open.file.metadata().map_err(|error| code_of_error(&error))?;
-                Ok(Status::Host(Box::new(Metadata::from_just_metadata(metadata))))
+                Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))))
             }
         }
     }
@@ -60,25 +61,26 @@ impl FileTree {
 
 /// Returns what is known about a path whose changes are staged.
 fn staged_status(granted: &GrantedPath, found: Found, follow: bool) -> Result<Status, Fault> {
-    if granted.path.is_directory && !found.is_directory() && !matches!(found, Found::Nothing) {
+    if granted.path.is_written_as_directory && found.is_non_directory() {
         return Err(ErrorCode::NotDirectory.into());
     }
     match found {
         Found::Nothing => Err(ErrorCode::NoEntry.into()),
-        Found::NewDirectory => Ok(Status::PathOnly(granted.path.as_str().to_owned())),
-        Found::Staged(file) => {
+        Found::NewDirectory => Ok(Status::DirectoryPath(granted.path.as_str().to_owned())),
+        Found::StagedFile(file) => {
             let metadata = file.metadata().map_err(|error| code_of_error(&error))?;
-            Ok(Status::Host(Box::new(Metadata::from_just_metadata(metadata))))
+            Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))))
         }
-        Found::Host(metadata) if follow && metadata.is_symlink() => Err(ErrorCode::Loop.into()),
-        Found::Host(metadata) => Ok(Status::Host(metadata)),
+        Found::OnHost(metadata) if follow && metadata.is_symlink() => Err(ErrorCode::Loop.into()),
+        Found::OnHost(metadata) => Ok(Status::Metadata(metadata)),
     }
 }
 
 impl Status {
+    /// Returns the type, size and times for the guest.
     pub(super) fn stat(&self) -> DescriptorStat {
         match self {
-            Self::PathOnly(_) => DescriptorStat {
+            Self::DirectoryPath(_) => DescriptorStat {
                 type_: DescriptorType::Directory,
                 link_count: 1,
                 size: 0,
@@ -86,7 +88,7 @@ impl Status {
                 data_modification_timestamp: None,
                 status_change_timestamp: None,
             },
-            Self::Host(metadata) => DescriptorStat {
+            Self::Metadata(metadata) => DescriptorStat {
                 type_: type_of(metadata.file_type()),
                 link_count: metadata.nlink(),
                 size: metadata.len(),
@@ -97,12 +99,12 @@ impl Status {
         }
     }
 
-    /// Returns a hash that two different files do not share. It does not reveal the inode numbers of the host.
+    /// Returns a hash that identifies the file or directory and does not reveal the inode numbers of the host.
     pub(super) fn hash(&self) -> MetadataHashValue {
         let mut hasher = blake3::Hasher::new();
         match self {
-            Self::PathOnly(path) => hasher.update(b"above").update(path.as_bytes()),
-            Self::Host(metadata) => {
+            Self::DirectoryPath(path) => hasher.update(b"above").update(path.as_bytes()),
+            Self::Metadata(metadata) => {
                 let (device, number) = identity(metadata);
                 hasher.update(&device.to_le_bytes()).update(&number.to_le_bytes())
             }
@@ -125,7 +127,7 @@ fn datetime(seconds: i64, nanoseconds: i64) -> Option<Datetime> {
     })
 }
 
-/// Returns the times to set.
+/// Returns the access and modification times to set, as the guest gives them.
 pub(super) fn file_times(accessed: NewTimestamp, modified: NewTimestamp) -> Result<FileTimes, ErrorCode> {
     let mut times = FileTimes::new();
     if let Some(time) = system_time(accessed)? {
@@ -142,8 +144,8 @@ fn system_time(time: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
         NewTimestamp::NoChange => Ok(None),
         NewTimestamp::Now => Ok(Some(SystemTime::now())),
         NewTimestamp::Timestamp(Datetime { seconds, nanoseconds }) if nanoseconds < 1_000_000_000 => {
-            let since = Duration::new(seconds, nanoseconds);
-            let time = SystemTime::UNIX_EPOCH.checked_add(since);
+            let since_epoch = Duration::new(seconds, nanoseconds);
+            let time = SystemTime::UNIX_EPOCH.checked_add(since_epoch);
             time.map(Some).ok_or(ErrorCode::Overflow)
         }
         NewTimestamp::Timestamp(_) => Err(ErrorCode::Invalid),

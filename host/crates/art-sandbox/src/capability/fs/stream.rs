@@ -51,7 +51,7 @@ impl Pollable for FileReader {
 /// Writes to a file.
 pub(super) struct FileWriter {
     file: Arc<OpenFile>,
-    /// Where the next bytes go; `None` is the end of the file.
+    /// Where the next bytes go; `None` if each write goes to the end of the file.
     position: Option<u64>,
 }
 
@@ -82,7 +82,7 @@ impl OutputStream for FileWriter {
         Ok(())
     }
 
-    /// Returns the maximum even if the quota is nearly used up, so that the write itself says what is wrong.
+    /// Returns the maximum even if less of the quota remains, so that the write itself fails with the right code.
     fn check_write(&mut self) -> StreamResult<usize> {
         Ok(MAX_TRANSFER_BYTES)
     }

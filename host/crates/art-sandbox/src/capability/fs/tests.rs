@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use art_core::capability::{Access, FsGrant, FsRight, Grants};
+use art_core::capability::{Access, CallGrants, FsGrant, FsRight};
+use art_staging::{Origin, Staging};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -23,8 +24,8 @@ struct Sandbox {
 
 fn right(guest: &str, path: PathBuf, access: Access) -> FsRight {
     FsRight {
-        guest: guest.to_owned(),
-        path: path.clone(),
+        guest_path: guest.to_owned(),
+        host_path: path.clone(),
         access,
         grant: Arc::new(FsGrant::new(path, access)),
     }
@@ -32,14 +33,15 @@ fn right(guest: &str, path: PathBuf, access: Access) -> FsRight {
 
 fn tree(rights: Vec<FsRight>) -> FileTree {
     FileTree::new(
-        &Grants {
+        &CallGrants {
             fs: rights,
-            ..Grants::clone(&Grants::by_default())
+            ..CallGrants::clone(&CallGrants::by_default())
         },
         None,
     )
 }
 
+/// Creates the folder, with this access to `inside/`.
 fn sandbox(access: Access) -> Sandbox {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
@@ -88,41 +90,41 @@ impl Sandbox {
     }
 
     /// Tries every operation of the interface on a path. Returns the names of the operations that worked.
-    fn try_all(&self, path: &str) -> Vec<&'static str> {
+    fn working_operations(&self, path: &str) -> Vec<&'static str> {
         let tree = &self.tree;
         let now = (NewTimestamp::Now, NewTimestamp::Now);
         let empty = OpenFlags::empty();
         let mut worked = Vec::new();
-        let mut note = |name, is_ok| {
+        let mut note_if_ok = |name, is_ok| {
             if is_ok {
                 worked.push(name)
             }
         };
-        note("stat", tree.status("", path, true).is_ok());
-        note("lstat", tree.status("", path, false).is_ok());
-        note("read", self.open(path, empty, DescriptorFlags::READ).is_ok());
+        note_if_ok("stat", tree.status("", path, true).is_ok());
+        note_if_ok("lstat", tree.status("", path, false).is_ok());
+        note_if_ok("read", self.open(path, empty, DescriptorFlags::READ).is_ok());
         let directory = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ);
         let listed = directory.is_ok_and(|open| tree.list(open.directory().unwrap()).is_ok());
-        note("list", listed);
-        note("readlink", tree.read_link("", path).is_ok());
-        note("write", self.open(path, empty, DescriptorFlags::WRITE).is_ok());
-        note(
+        note_if_ok("list", listed);
+        note_if_ok("readlink", tree.read_link("", path).is_ok());
+        note_if_ok("write", self.open(path, empty, DescriptorFlags::WRITE).is_ok());
+        note_if_ok(
             "create",
             self.open(path, OpenFlags::CREATE, DescriptorFlags::WRITE).is_ok(),
         );
-        note(
+        note_if_ok(
             "truncate",
             self.open(path, OpenFlags::TRUNCATE, DescriptorFlags::READ).is_ok(),
         );
-        note("mkdir", tree.create_directory("", path).is_ok());
-        note("set_times", tree.set_times("", path, true, now).is_ok());
-        note("symlink", tree.refuse_link("", path).is_ok());
-        note("link_from", tree.link(("", path), ("", "data/linked")).is_ok());
-        note("link_to", tree.link(("", "data/a.txt"), ("", path)).is_ok());
-        note("rename_from", tree.rename(("", path), ("", "data/renamed")).is_ok());
-        note("rename_to", tree.rename(("", "data/a.txt"), ("", path)).is_ok());
-        note("unlink", tree.remove_file("", path).is_ok());
-        note("rmdir", tree.remove_directory("", path).is_ok());
+        note_if_ok("mkdir", tree.create_directory("", path).is_ok());
+        note_if_ok("set_times", tree.set_times("", path, true, now).is_ok());
+        note_if_ok("symlink", tree.refuse_link("", path).is_ok());
+        note_if_ok("link_from", tree.link(("", path), ("", "data/linked")).is_ok());
+        note_if_ok("link_to", tree.link(("", "data/a.txt"), ("", path)).is_ok());
+        note_if_ok("rename_from", tree.rename(("", path), ("", "data/renamed")).is_ok());
+        note_if_ok("rename_to", tree.rename(("", "data/a.txt"), ("", path)).is_ok());
+        note_if_ok("unlink", tree.remove_file("", path).is_ok());
+        note_if_ok("rmdir", tree.remove_directory("", path).is_ok());
         worked
     }
 
@@ -139,7 +141,7 @@ impl Sandbox {
 fn code(fault: Fault) -> ErrorCode {
     match fault {
         Fault::Code(code) => code,
-        Fault::Denied(refusal) => refusal.into_parts(&Grants::by_default()).0,
+        Fault::Denied(refusal) => refusal.into_parts(&CallGrants::by_default()).0,
         Fault::Trap(error) => panic!("{error}"),
     }
 }
@@ -220,17 +222,17 @@ fn plant_links(sandbox: &Sandbox) {
     symlink("../..", inside.join("sub/up2")).unwrap();
 }
 
-/// Operations on a link itself that do not follow it, and so stay inside.
-const ON_THE_LINK: [&str; 3] = ["lstat", "readlink", "unlink"];
+/// Operations that concern a link itself. They do not follow it, and so stay inside.
+const OPERATIONS_ON_A_LINK: [&str; 3] = ["lstat", "readlink", "unlink"];
 
 #[test]
 fn no_operation_leaves_a_grant() {
     for path in escaping_paths() {
         let sandbox = sandbox(Access::ReadWrite);
         plant_links(&sandbox);
-        let mut worked = sandbox.try_all(&path);
-        worked.retain(|name| !ON_THE_LINK.contains(name));
-        // A link is replaced by a file of the same name, as on any system.
+        let mut worked = sandbox.working_operations(&path);
+        worked.retain(|name| !OPERATIONS_ON_A_LINK.contains(name));
+        // `rename_to` replaces a link by the moved file, as on any system.
         worked.retain(|name| *name != "rename_to");
         // `unlink` runs before `rmdir` and removes the link.
         worked.retain(|name| *name != "rmdir");
@@ -291,7 +293,7 @@ fn nothing_is_changed_under_a_read_only_grant() {
     let sandbox = sandbox(Access::Read);
     let before = fs::metadata(sandbox.host_path("inside/a.txt")).unwrap();
     for path in ["data/a.txt", "data/new.txt", "data/sub", "data"] {
-        let mut worked = sandbox.try_all(path);
+        let mut worked = sandbox.working_operations(path);
         worked.retain(|name| !["stat", "lstat", "read", "list"].contains(name));
         assert!(worked.is_empty(), "`{path}`: {worked:?}");
     }
@@ -346,6 +348,7 @@ fn a_granted_pipe_is_refused_without_waiting() {
     assert_eq!(sandbox.read("pipe"), Err(ErrorCode::Access));
 }
 
+/// Creates the folder with a quota for `inside/`, which is granted as `data` and as `~/data` by the same grant.
 fn sandbox_with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
     let mut sandbox = sandbox(Access::ReadWrite);
     let path = sandbox.host_path("inside");
@@ -355,8 +358,8 @@ fn sandbox_with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
         ..FsGrant::new(path.clone(), Access::ReadWrite)
     });
     let right = |guest: &str| FsRight {
-        guest: guest.to_owned(),
-        path: path.clone(),
+        guest_path: guest.to_owned(),
+        host_path: path.clone(),
         access: Access::ReadWrite,
         grant: Arc::clone(&grant),
     };
@@ -366,8 +369,10 @@ fn sandbox_with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
 
 #[test]
 fn all_rights_of_a_grant_share_its_byte_quota() {
-    let sandbox = sandbox_with_quota(10, 10);
+    let (max_bytes, max_files) = (10, 10);
+    let sandbox = sandbox_with_quota(max_bytes, max_files);
     sandbox.create("data/one").unwrap().write(b"123456", 0).unwrap();
+    // Four bytes remain for a file under the other right.
     let two = sandbox.create("~/data/two").unwrap();
     assert_eq!(two.write(b"12345", 0), Err(ErrorCode::InsufficientSpace));
     two.append(b"1234").unwrap();
@@ -377,19 +382,22 @@ fn all_rights_of_a_grant_share_its_byte_quota() {
 
 #[test]
 fn holes_in_files_count_as_bytes() {
-    let sandbox = sandbox_with_quota(1_000, 10);
+    let (max_bytes, max_files) = (1_000, 10);
+    let sandbox = sandbox_with_quota(max_bytes, max_files);
     let file = sandbox.create("data/one").unwrap();
     assert_eq!(file.set_length(1 << 60), Err(ErrorCode::InsufficientSpace));
     assert_eq!(file.write(b"x", 1 << 60), Err(ErrorCode::InsufficientSpace));
     assert_eq!(file.write(b"x", u64::MAX), Err(ErrorCode::FileTooLarge));
     file.set_length(600).unwrap();
+    // From the end of the file, this would add 401 bytes, and the next write adds 101.
     assert_eq!(file.write(b"x", 1_000), Err(ErrorCode::InsufficientSpace));
     file.write(b"x", 700).unwrap();
 }
 
 #[test]
 fn files_directories_and_hard_links_count_as_files() {
-    let sandbox = sandbox_with_quota(1_000, 3);
+    let (max_bytes, max_files) = (1_000, 3);
+    let sandbox = sandbox_with_quota(max_bytes, max_files);
     sandbox.create("data/one").unwrap();
     sandbox.tree.create_directory("", "data/two").unwrap();
     sandbox.tree.link(("", "data/one"), ("", "data/three")).unwrap();
@@ -400,13 +408,15 @@ fn files_directories_and_hard_links_count_as_files() {
         sandbox.tree.link(("", "data/one"), ("", "data/four")).map_err(code),
         full
     );
+    // Opening a file that exists takes nothing.
     sandbox.create("data/one").unwrap();
     assert!(!sandbox.host_path("inside/four").exists());
 }
 
 #[test]
 fn a_failed_creation_takes_nothing_from_the_quota() {
-    let sandbox = sandbox_with_quota(1_000, 1);
+    let (max_bytes, max_files) = (1_000, 1);
+    let sandbox = sandbox_with_quota(max_bytes, max_files);
     for _ in 0..5 {
         sandbox.create("data/missing/file").unwrap_err();
         sandbox.tree.create_directory("", "data/sub").unwrap_err();
@@ -479,8 +489,8 @@ fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
         "chain",
     ] {
         let right = FsRight {
-            guest: "x".to_owned(),
-            path: inside.join(name),
+            guest_path: "x".to_owned(),
+            host_path: inside.join(name),
             access: Access::ReadWrite,
             grant: Arc::clone(&grant),
         };
@@ -508,16 +518,16 @@ fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
 #[test]
 fn a_right_allows_at_least_what_a_right_above_it_allows() {
     let sandbox = sandbox(Access::ReadWrite);
-    let (wide, part) = (sandbox.host_path("inside"), sandbox.host_path("inside/sub"));
+    let (whole, part) = (sandbox.host_path("inside"), sandbox.host_path("inside/sub"));
     let rights = vec![
-        right("data", wide, Access::ReadWrite),
+        right("data", whole, Access::ReadWrite),
         right("data/sub", part, Access::Read),
     ];
-    let both = Sandbox {
+    let with_both_rights = Sandbox {
         tree: tree(rights),
         folder: sandbox.folder,
     };
-    both.create("data/sub/new.txt").unwrap();
+    with_both_rights.create("data/sub/new.txt").unwrap();
 }
 
 #[test]
@@ -536,6 +546,33 @@ fn nothing_is_moved_or_linked_from_one_grant_to_another() {
 }
 
 #[test]
+fn a_file_whose_changes_are_staged_is_not_moved_by_a_path_of_a_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    fs::write(inside.join("a.txt"), "a").unwrap();
+    let mut grant = FsGrant::new(inside.clone(), Access::ReadWrite);
+    grant.stage = true;
+    let grants = CallGrants {
+        fs: vec![FsRight {
+            grant: Arc::new(grant),
+            ..right("data", inside, Access::ReadWrite)
+        }],
+        ..CallGrants::clone(&CallGrants::by_default())
+    };
+    let area = StagingArea {
+        staging: Arc::new(Staging::open(&folder.path().join("staging")).unwrap()),
+        origin: Origin::default(),
+    };
+    let tree = FileTree::new(&grants, Some(&area));
+    for (from, to) in [("data/a.txt/", "data/b.txt"), ("data/a.txt", "data/b.txt/")] {
+        let moved = tree.rename(("", from), ("", to)).map_err(code);
+        assert_eq!(moved, Err(ErrorCode::NotDirectory), "`{from}` to `{to}`");
+    }
+    tree.rename(("", "data/a.txt"), ("", "data/b.txt")).unwrap();
+}
+
+#[test]
 fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
     use std::os::unix::ffi::OsStrExt as _;
     let sandbox = sandbox(Access::Read);
@@ -547,6 +584,8 @@ fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
     fs::write(sandbox.host_path("inside/two\nlines"), "").unwrap();
     fs::write(sandbox.host_path("inside").join("n".repeat(255)), "").unwrap();
     let mut listing = sandbox.tree.list("data").unwrap();
+    // `a.txt`, `sub` and the two new names.
+    let readable_names = 4;
     let (mut name_count, mut errors) = (0, Vec::new());
     loop {
         match listing.next() {
@@ -555,28 +594,31 @@ fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
             Err(fault) => errors.push(code(fault)),
         }
     }
-    assert_eq!((name_count, errors), (4, vec![ErrorCode::IllegalByteSequence]));
+    assert_eq!(
+        (name_count, errors),
+        (readable_names, vec![ErrorCode::IllegalByteSequence])
+    );
 }
 
 #[test]
 fn a_denial_names_the_command_that_grants_the_right() {
-    let grants = Grants {
+    let grants = CallGrants {
         tool: "file_read".into(),
-        ..Grants::clone(&Grants::by_default())
+        ..CallGrants::clone(&CallGrants::by_default())
     };
-    let command = |fault| match fault {
+    let suggested_command = |fault| match fault {
         Fault::Denied(refusal) => refusal.into_parts(&grants).1.command,
         other => panic!("{other:?}"),
     };
     let sandbox = sandbox(Access::Read);
-    let missing = sandbox.tree.status("", "etc/hosts", true).unwrap_err();
+    let not_granted = sandbox.tree.status("", "etc/hosts", true).unwrap_err();
     assert_eq!(
-        command(missing).as_deref(),
+        suggested_command(not_granted).as_deref(),
         Some("art grant add file_read --read /etc/hosts")
     );
     let read_only = sandbox.tree.create_directory("", "data/new").unwrap_err();
     assert_eq!(
-        command(read_only).as_deref(),
+        suggested_command(read_only).as_deref(),
         Some("art grant add file_read --write /data/new")
     );
 }
@@ -595,7 +637,7 @@ proptest! {
         let path = parts.join("/");
         let read = sandbox.read(&path).unwrap_or_default();
         prop_assert_ne!(read.as_slice(), b"canary");
-        sandbox.try_all(&path);
+        sandbox.working_operations(&path);
         sandbox.assert_outside_is_untouched();
         prop_assert!(Path::new(&sandbox.host_path("inside")).is_dir());
     }

@@ -3,30 +3,31 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use art_core::capability::{Access, Denial, FsRight, Grants, Use, Uses};
+use art_core::capability::{Access, CallGrants, Denial, FsRight, GrantUse, GrantUses};
 use art_staging::StagingError;
 
 use super::Fault;
 use super::mount::Mount;
 use super::overlay::{Overlay, StagingArea};
-use super::path::{GuestPath, below};
+use super::path::{GuestPath, strip_directory};
 use super::quota::Quota;
 
 /// The files of one call.
 #[derive(Debug)]
 pub(crate) struct FileTree {
-    /// The rights of the call, the one with the longest path first.
+    /// The rights of the call. The one with the longest path of the guest comes first, so that the first one that covers a path
+    /// is the closest one.
     mounts: Vec<Arc<Mount>>,
-    /// One for each grant whose changes are staged.
+    /// The staged changes: one overlay for each grant whose changes are staged.
     overlays: Vec<Arc<Overlay>>,
-    uses: Mutex<Uses>,
+    uses: Mutex<GrantUses>,
 }
 
 /// What a path of the guest leads to.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// A directory above a right. The guest sees in it only the names that lead to rights.
-    Above(String),
+    /// The path of a directory above a right. The guest sees in it only the names that lead to rights.
+    AboveGranted(String),
     /// Something that a right covers.
     Granted(GrantedPath),
 }
@@ -37,13 +38,13 @@ pub(super) struct GrantedPath {
     pub(super) mount: Arc<Mount>,
     /// The path as the guest named it, for denials.
     pub(super) path: GuestPath,
-    /// The part below the right; empty for the right itself.
-    pub(super) rest: String,
+    /// The part of the path below the right; empty for the right itself.
+    pub(super) path_in_right: String,
 }
 
 impl FileTree {
     /// Creates the tree for a call. Without a staging area, the files of a grant whose changes are staged can only be read.
-    pub(crate) fn new(grants: &Grants, area: Option<&StagingArea>) -> Self {
+    pub(crate) fn new(grants: &CallGrants, area: Option<&StagingArea>) -> Self {
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
@@ -78,52 +79,56 @@ impl FileTree {
         let covering = self
             .mounts
             .iter()
-            .find_map(|mount| Some((mount, below(path.as_str(), mount.guest_path())?.to_owned())));
+            .find_map(|mount| Some((mount, strip_directory(path.as_str(), mount.guest_path())?.to_owned())));
         match covering {
-            Some((mount, rest)) => {
+            Some((mount, path_in_right)) => {
                 if mount.access() >= access {
-                    mount.add_use(&rest, access, &mut self.uses());
+                    mount.add_use(&path_in_right, access, &mut self.uses());
                 }
                 Ok(Target::Granted(GrantedPath {
                     mount: Arc::clone(mount),
                     path,
-                    rest,
+                    path_in_right,
                 }))
             }
-            None if self.is_above(path.as_str()) => Ok(Target::Above(path.as_str().to_owned())),
+            None if self.is_above_granted(path.as_str()) => Ok(Target::AboveGranted(path.as_str().to_owned())),
             None => Err(Fault::no_grant(path.as_str(), access)),
         }
     }
 
-    fn uses(&self) -> std::sync::MutexGuard<'_, Uses> {
+    fn uses(&self) -> std::sync::MutexGuard<'_, GrantUses> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the recorded uses of the call, and clears them.
-    pub(crate) fn take_uses(&self) -> Vec<Use> {
+    pub(crate) fn take_uses(&self) -> Vec<GrantUse> {
         self.uses().take()
     }
 
     /// Returns whether a path is the root or a directory above a right.
-    fn is_above(&self, path: &str) -> bool {
+    fn is_above_granted(&self, path: &str) -> bool {
         path.is_empty()
             || self
                 .mounts
                 .iter()
-                .any(|mount| below(mount.guest_path(), path).is_some())
+                .any(|mount| strip_directory(mount.guest_path(), path).is_some())
     }
 
-    /// Returns the names in a directory above rights. A name that is a right has its mount, and one that leads to rights has
-    /// `None`.
-    pub(super) fn names(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
+    /// Returns the names in a directory above rights. A name that is that of a right itself has its mount, and a name that only
+    /// leads to rights has `None`.
+    pub(super) fn names_leading_to_rights(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
         let mut names = BTreeMap::new();
         for mount in &self.mounts {
-            let Some(rest) = below(mount.guest_path(), directory) else {
+            let Some(below_directory) = strip_directory(mount.guest_path(), directory) else {
                 continue;
             };
-            match rest.split_once('/') {
+            match below_directory.split_once('/') {
                 Some((name, _)) => drop(names.insert(name.to_owned(), None)),
-                None => drop(names.entry(rest.to_owned()).or_insert_with(|| Some(Arc::clone(mount)))),
+                None => drop(
+                    names
+                        .entry(below_directory.to_owned())
+                        .or_insert_with(|| Some(Arc::clone(mount))),
+                ),
             }
         }
         names
@@ -134,8 +139,8 @@ impl FileTree {
         self.mounts.iter().any(|mount| mount.access().may_write())
     }
 
-    /// Makes change sets of the staged changes if `is_success` is true. Otherwise the changes are dropped.
-    pub(crate) fn finish_if(&self, is_success: bool) -> Result<(), StagingError> {
+    /// Ends the drafts of the staged changes: makes change sets of them if the call was a success, and drops them otherwise.
+    pub(crate) fn finish_drafts(&self, is_success: bool) -> Result<(), StagingError> {
         self.overlays.iter().try_for_each(|overlay| match is_success {
             true => overlay.finish().map(drop),
             false => Ok(()),
@@ -164,13 +169,14 @@ fn find_or_create_overlay(
     Some(overlay)
 }
 
-/// Returns what a right allows: at least what a right to a directory above it allows for the same files, if the changes under both
-/// are staged or those under neither.
+/// Returns what a right allows. If another right to a directory above it covers the same files and allows more, this holds for
+/// the right too, unless the changes under only one of the two are staged.
 fn effective_access(right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
         wide.grant.stage == right.grant.stage
-            && below(&right.guest, &wide.guest)
-                .is_some_and(|rest| wide.path.join(rest) == right.path || rest.is_empty() && wide.path == right.path)
+            && strip_directory(&right.guest_path, &wide.guest_path).is_some_and(|rest| {
+                wide.host_path.join(rest) == right.host_path || rest.is_empty() && wide.host_path == right.host_path
+            })
     };
     let above = all.iter().filter(covers_same).map(|wide| wide.access);
     above.max().unwrap_or(right.access)

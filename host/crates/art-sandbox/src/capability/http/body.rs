@@ -1,4 +1,5 @@
-//! The bodies of requests and responses, which are counted and searched for secrets while they pass.
+//! The bodies of requests and responses, whose bytes are counted while they pass. A request body is also searched for canaries,
+//! which are decoy secrets that no tool may send.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,14 +29,16 @@ impl Traffic {
     }
 }
 
-/// Redacts a body, unless there is nothing to redact.
-pub(super) struct Filter(Option<RedactedStream>);
+/// Redacts secrets in a body, part by part, unless there is nothing to redact. It holds bytes back that may be the beginning of a
+/// secret.
+pub(super) struct BodyFilter(Option<RedactedStream>);
 
-impl Filter {
+impl BodyFilter {
     pub(super) fn new(redactor: &Redactor) -> Self {
         Self((!redactor.is_empty()).then(|| RedactedStream::new(redactor.clone())))
     }
 
+    /// Takes the next part. Returns what can be passed on.
     pub(super) fn push(&mut self, part: Bytes) -> Bytes {
         match &mut self.0 {
             Some(stream) => stream.push(&part).into(),
@@ -43,6 +46,7 @@ impl Filter {
         }
     }
 
+    /// Returns the bytes that were held back, at the end of the body.
     pub(super) fn finish(&mut self) -> Bytes {
         self.0.as_mut().map(RedactedStream::finish).unwrap_or_default().into()
     }
@@ -56,15 +60,15 @@ impl Filter {
     }
 }
 
-/// The body that a guest sends, up to the maximum size and up to the first canary. Its trailers are not sent.
+/// The body that a guest sends. It fails at the maximum size and at the first canary. Its trailers are not sent.
 pub(super) struct RequestBody {
     body: WasiBody,
     sent: u64,
     is_complete: bool,
     traffic: Traffic,
-    canary_filter: Filter,
-    /// Receives the canary that was found.
-    found_canary: Arc<OnceLock<String>>,
+    canary_filter: BodyFilter,
+    /// The name of the first canary that was found in a request of the call.
+    seen_canary: Arc<OnceLock<String>>,
 }
 
 impl RequestBody {
@@ -72,19 +76,19 @@ impl RequestBody {
         body: WasiBody,
         traffic: Traffic,
         canaries: &Redactor,
-        found_canary: Arc<OnceLock<String>>,
+        seen_canary: Arc<OnceLock<String>>,
     ) -> Self {
         Self {
             body,
             sent: 0,
             is_complete: false,
             traffic,
-            canary_filter: Filter::new(canaries),
-            found_canary,
+            canary_filter: BodyFilter::new(canaries),
+            seen_canary,
         }
     }
 
-    /// Counts the next part, or the end, and returns what can be sent.
+    /// Counts and searches the next part, or the end if it is `None`. Returns what can be sent.
     fn pass(&mut self, part: Option<Bytes>) -> Result<Bytes, Error> {
         let part = match part {
             Some(part) => {
@@ -98,7 +102,7 @@ impl RequestBody {
             }
         };
         if let Some(canary) = self.canary_filter.canary() {
-            self.found_canary.get_or_init(|| canary.to_owned());
+            self.seen_canary.get_or_init(|| canary.to_owned());
             return Err(Error::HttpRequestDenied);
         }
         if self.sent > MAX_REQUEST_BODY_BYTES {
@@ -143,7 +147,7 @@ impl Body for RequestBody {
 }
 
 /// A part of the body of a response.
-pub(super) enum Part {
+pub(super) enum ResponsePart {
     Data(Bytes),
     /// The body is complete.
     End,
@@ -151,11 +155,11 @@ pub(super) enum Part {
 
 /// The body of a response, as it arrives.
 pub(super) struct ResponseBody {
-    pub(super) parts: mpsc::Receiver<Result<Part, Error>>,
+    pub(super) parts: mpsc::Receiver<Result<ResponsePart, Error>>,
     pub(super) traffic: Traffic,
-    /// Receives the response until the body is dropped.
+    /// The task that receives the response. It ends when the body is dropped.
     pub(super) _task: NetworkTask,
-    /// Counts the request as open until the body is dropped.
+    /// The permit of an open request. The request counts as open until the body is dropped.
     pub(super) _open: OwnedSemaphorePermit,
 }
 
@@ -165,11 +169,11 @@ impl Body for ResponseBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         Poll::Ready(match ready!(self.parts.poll_recv(cx)) {
-            Some(Ok(Part::Data(data))) => {
+            Some(Ok(ResponsePart::Data(data))) => {
                 self.traffic.add(data.len());
                 Some(Ok(Frame::data(data)))
             }
-            Some(Ok(Part::End)) => None,
+            Some(Ok(ResponsePart::End)) => None,
             Some(Err(error)) => Some(Err(error)),
             // The task ended without the end of the body.
             None => Some(Err(Error::ConnectionTerminated)),

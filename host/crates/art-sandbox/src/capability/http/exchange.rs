@@ -1,9 +1,9 @@
-//! One request and its response, on the thread of the network.
+//! Sends one request and receives its response, on the network thread.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
 
-use art_core::capability::Target;
+use art_core::capability::RequestTarget;
 use art_core::secret::Redactor;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -15,42 +15,44 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use wasmtime_wasi_http::Error;
 
-use super::body::{Filter, Part, RequestBody};
+use super::body::{BodyFilter, RequestBody, ResponsePart};
 use super::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MAX_RESPONSE_BYTES, Timeouts};
 use super::network::{ConnectError, Network};
-use super::secret::clean_headers;
-use super::wire::{ResponseTooLarge, Wire};
+use super::secret::redact_headers;
+use super::wire::{LimitedConnection, ResponseTooLarge};
 
 /// Why there is no response.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// An address of the host is not public.
+    /// An address of the host is not public, and the grant allows only public ones.
     NotPublic,
-    /// Something else.
+    /// Any other failure, as the guest sees it.
     Other(Error),
 }
 
-/// A request that was admitted.
+/// A request that was admitted, and the channels to the call that waits for its response.
 pub(super) struct Exchange {
-    pub(super) target: Target,
+    pub(super) target: RequestTarget,
     /// Whether the grant allows addresses that are not public.
-    pub(super) private: bool,
+    pub(super) allows_private: bool,
     pub(super) request: Request<RequestBody>,
     pub(super) timeouts: Timeouts,
     /// Removes secrets from the response.
     pub(super) redactor: Redactor,
-    /// Whether the request has a secret.
+    /// Whether the host added a secret to the request.
     pub(super) carries_secret: bool,
+    /// Gets the status and the headers of the response, or the failure.
     pub(super) head_sender: oneshot::Sender<Result<Response<()>, Failure>>,
-    pub(super) part_sender: mpsc::Sender<Result<Part, Error>>,
+    /// Gets the body of the response in parts.
+    pub(super) part_sender: mpsc::Sender<Result<ResponsePart, Error>>,
 }
 
 impl Exchange {
     /// Sends the request on a connection of its own, and passes on the response. No redirect is followed.
     pub(super) async fn run(self, network: Arc<Network>) {
-        let limit = self.timeouts.connect;
-        let connection = match network.connect(&self.target, self.private, limit).await {
-            Ok(connection) => TokioIo::new(Wire::new(connection)),
+        let time_limit = self.timeouts.connect;
+        let connection = match network.connect(&self.target, self.allows_private, time_limit).await {
+            Ok(connection) => TokioIo::new(LimitedConnection::new(connection)),
             Err(error) => return fail(self.head_sender, connect_failure(&error)),
         };
         let handshake = http1::Builder::new()
@@ -66,7 +68,7 @@ impl Exchange {
         tokio::pin!(exchange);
         tokio::select! {
             () = &mut exchange => {}
-            // The connection is closed, and the rest of the response may still have to be passed on.
+            // The connection is closed, but the rest of the response may still have to be passed on to the guest.
             _ = connection => exchange.await,
         }
     }
@@ -83,39 +85,39 @@ impl Exchange {
             Err(_) => return fail(self.head_sender, Failure::Other(Error::HttpResponseTimeout)),
         };
         let (mut head, mut body) = response.into_parts();
-        if let Err(error) = clean_headers(&mut head.headers, &self.redactor, self.carries_secret) {
+        if let Err(error) = redact_headers(&mut head.headers, &self.redactor, self.carries_secret) {
             return fail(self.head_sender, Failure::Other(error));
         }
         if self.head_sender.send(Ok(Response::from_parts(head, ()))).is_err() {
             return;
         }
-        let mut filter = Filter::new(&self.redactor);
+        let mut secret_filter = BodyFilter::new(&self.redactor);
         loop {
             let part = match timeout(between_bytes, next_part(&mut body)).await {
                 Ok(part) => part,
                 Err(_) => Err(Error::ConnectionReadTimeout),
             };
-            let is_last = !matches!(part, Ok(Part::Data(_)));
-            if pass_on(&self.part_sender, &mut filter, part).await.is_err() || is_last {
+            let is_last = !matches!(part, Ok(ResponsePart::Data(_)));
+            if pass_on(&self.part_sender, &mut secret_filter, part).await.is_err() || is_last {
                 return;
             }
         }
     }
 }
 
-/// Sends a part of a body to the guest, without secrets. Fails if nobody reads it.
+/// Sends a part of the body of a response to the guest, without secrets. Fails if the guest has dropped the body.
 async fn pass_on(
-    part_sender: &mpsc::Sender<Result<Part, Error>>,
-    filter: &mut Filter,
-    part: Result<Part, Error>,
-) -> Result<(), mpsc::error::SendError<Result<Part, Error>>> {
+    part_sender: &mpsc::Sender<Result<ResponsePart, Error>>,
+    secret_filter: &mut BodyFilter,
+    part: Result<ResponsePart, Error>,
+) -> Result<(), mpsc::error::SendError<Result<ResponsePart, Error>>> {
     let (data, end) = match part {
-        Ok(Part::Data(data)) => (filter.push(data), None),
-        Ok(Part::End) => (filter.finish(), Some(Ok(Part::End))),
+        Ok(ResponsePart::Data(data)) => (secret_filter.push(data), None),
+        Ok(ResponsePart::End) => (secret_filter.finish(), Some(Ok(ResponsePart::End))),
         Err(error) => (Bytes::new(), Some(Err(error))),
     };
     if !data.is_empty() {
-        part_sender.send(Ok(Part::Data(data))).await?;
+        part_sender.send(Ok(ResponsePart::Data(data))).await?;
     }
     match end {
         Some(end) => part_sender.send(end).await,
@@ -128,16 +130,16 @@ fn fail(head_sender: oneshot::Sender<Result<Response<()>, Failure>>, failure: Fa
     drop(head_sender.send(Err(failure)));
 }
 
-/// Returns the next part of a body. Trailers are not passed on.
-async fn next_part(body: &mut Incoming) -> Result<Part, Error> {
+/// Returns the next part of the body of a response. Trailers count as its end.
+async fn next_part(body: &mut Incoming) -> Result<ResponsePart, Error> {
     match body.frame().await {
-        Some(Ok(frame)) => Ok(frame.into_data().map_or(Part::End, Part::Data)),
+        Some(Ok(frame)) => Ok(frame.into_data().map_or(ResponsePart::End, ResponsePart::Data)),
         Some(Err(error)) => Err(connection_error(&error)),
-        None => Ok(Part::End),
+        None => Ok(ResponsePart::End),
     }
 }
 
-/// Returns the failure to connect as the guest sees it. It contains no address.
+/// Returns the failure to connect as the guest sees it, without any address.
 fn connect_failure(error: &ConnectError) -> Failure {
     Failure::Other(match error {
         ConnectError::NotPublic => return Failure::NotPublic,

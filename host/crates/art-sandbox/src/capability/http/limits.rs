@@ -1,12 +1,12 @@
-//! Limits of the requests of one call.
+//! Limits of the requests that one call sends.
 
 use std::time::Duration;
 
 use wasmtime_wasi_http::RequestOptions;
 
-/// Requests of one call. A tool that reads a page and what it links to needs about ten.
+/// Number of requests of one call. A tool that reads a page and the pages to which it links needs about ten.
 pub(super) const MAX_REQUESTS: u64 = 16;
-/// Requests of one call at the same time, counted until their responses are read or dropped.
+/// Number of requests of one call that are open at the same time. A request is open until its response is read or dropped.
 pub(super) const MAX_OPEN_REQUESTS: usize = 4;
 /// Length of a URL in bytes, as most servers limit it.
 pub(super) const MAX_URL_BYTES: usize = 8 << 10;
@@ -18,17 +18,19 @@ pub(super) const MAX_RESPONSE_BYTES: u64 = 5 << 20;
 pub(super) const MAX_HEADERS: usize = 64;
 /// Size of the headers of a request and of a response in bytes.
 pub(super) const MAX_HEADER_BYTES: usize = 16 << 10;
-/// Memory of one set of headers that a guest creates, which is more than their size.
+/// Memory of one set of headers that a guest creates. It is larger than [`MAX_HEADER_BYTES`], because the set needs more memory
+/// than its names and values have bytes.
 pub(super) const MAX_FIELD_BYTES: usize = 32 << 10;
-/// Size of a part of the body of a request. Two parts wait in the memory of the host for each body that a guest begins, sent or not.
+/// Size of a part of the body of a request. Two parts wait in the memory of the host for each body that a guest begins, sent or
+/// not.
 pub(super) const BODY_PART_BYTES: usize = 8 << 10;
-/// Number of addresses of a host that are tried.
+/// Number of addresses of one host to which the network tries to connect.
 pub(super) const MAX_ADDRESSES: usize = 4;
 
 /// The times that parts of a request may take. The deadline of the call applies as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timeouts {
-    /// For each of these: finding the addresses of the host, connecting to one of them, and setting up TLS.
+    /// For each of three steps: finding the addresses of the host, connecting to one of them, and setting up TLS.
     pub(super) connect: Duration,
     /// From sending the request to the head of the response.
     pub(super) first_byte: Duration,
@@ -46,7 +48,7 @@ impl Timeouts {
     /// Returns the times that a guest wishes, none of them longer than allowed.
     pub(super) fn new(options: Option<RequestOptions>) -> Self {
         let options = options.unwrap_or_default();
-        let at_most = |wish: Option<Duration>, max: Duration| wish.map_or(max, |wish| wish.min(max));
+        let at_most = |wished: Option<Duration>, max: Duration| wished.map_or(max, |wished| wished.min(max));
         Self {
             connect: at_most(options.connect_timeout, Self::MAX.connect),
             first_byte: at_most(options.first_byte_timeout, Self::MAX.first_byte),
@@ -61,13 +63,16 @@ mod tests {
 
     #[test]
     fn a_guest_can_shorten_timeouts_but_not_lengthen_them() {
-        let wish = |seconds| RequestOptions {
+        let options_with_all = |seconds| RequestOptions {
             connect_timeout: Some(Duration::from_secs(seconds)),
             first_byte_timeout: Some(Duration::from_secs(seconds)),
             between_bytes_timeout: Some(Duration::from_secs(seconds)),
         };
-        assert_eq!(Timeouts::new(Some(wish(1))).first_byte, Duration::from_secs(1));
-        assert_eq!(Timeouts::new(Some(wish(600))), Timeouts::MAX);
+        assert_eq!(
+            Timeouts::new(Some(options_with_all(1))).first_byte,
+            Duration::from_secs(1)
+        );
+        assert_eq!(Timeouts::new(Some(options_with_all(600))), Timeouts::MAX);
         assert_eq!(Timeouts::new(None), Timeouts::MAX);
     }
 }

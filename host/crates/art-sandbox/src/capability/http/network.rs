@@ -1,11 +1,12 @@
-//! The connections of tools. They are made on a thread of their own, so that no guest waits for the network of another guest.
+//! Makes the connections for the requests of tools, on a thread of their own, so that no guest waits for the connections of
+//! another guest.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use art_core::capability::{Target, is_public};
+use art_core::capability::{RequestTarget, is_public};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rustls::ClientConfig;
@@ -20,7 +21,7 @@ use tokio_rustls::TlsConnector;
 
 use super::limits::MAX_ADDRESSES;
 
-/// Maximum number of threads that ask the system for addresses. A thread is blocked while it asks.
+/// Maximum number of threads that ask the operating system for the addresses of hosts. Each is blocked while it waits.
 const RESOLVER_THREADS: usize = 4;
 
 /// Finds the addresses of hosts.
@@ -51,9 +52,9 @@ pub(super) enum ConnectError {
     Refused,
     /// It took too long to connect.
     Timeout,
-    /// The host has no certificate that is valid for it, or does not use TLS.
+    /// The certificate of the host is not valid for it, or the host does not use TLS.
     Tls(io::Error),
-    /// This machine has no certificates to compare with.
+    /// This machine has no trusted certificates with which the one of the host could be checked.
     NoCertificates,
 }
 
@@ -65,7 +66,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 /// Makes the connections of all calls of a sandbox.
 pub(crate) struct Network {
     resolver: Box<dyn Resolve>,
-    /// Created when a tool first connects with TLS, because reading the certificates of the system is slow.
+    /// Created when a tool first connects with TLS, because reading the certificates of the system is slow. `None` if that
+    /// failed.
     tls: OnceLock<Option<TlsConnector>>,
     /// Created when a tool first sends a request. `None` if the thread could not be started.
     runtime: OnceLock<Option<Runtime>>,
@@ -94,48 +96,53 @@ impl Network {
         runtime.as_ref().map(|runtime| NetworkTask(runtime.spawn(task)))
     }
 
-    /// Connects to the host of `target`. Looks up its addresses once, and connects to one of them. If `private` is false, all of
-    /// them must be public.
+    /// Connects to the host of `target`. Looks up its addresses once, and connects to one of them. Unless `allows_private` is
+    /// set, all of them must be public. Each step may take `time_limit`.
     pub(super) async fn connect(
         &self,
-        target: &Target,
-        private: bool,
-        limit: Duration,
+        target: &RequestTarget,
+        allows_private: bool,
+        time_limit: Duration,
     ) -> Result<Box<dyn Connection>, ConnectError> {
-        let addresses = self.look_up_addresses(target, limit).await?;
-        if !private && !addresses.iter().all(|address| is_public(address.ip())) {
+        let addresses = self.look_up_addresses(target, time_limit).await?;
+        if !allows_private && !addresses.iter().all(|address| is_public(address.ip())) {
             return Err(ConnectError::NotPublic);
         }
-        let stream = connect_to_any(&addresses, limit).await?;
+        let stream = connect_to_any(&addresses, time_limit).await?;
         if target.secure {
-            return self.encrypt(stream, target, limit).await;
+            return self.encrypt(stream, target, time_limit).await;
         }
         Ok(Box::new(stream))
     }
 
-    async fn look_up_addresses(&self, target: &Target, limit: Duration) -> Result<Vec<SocketAddr>, ConnectError> {
+    async fn look_up_addresses(
+        &self,
+        target: &RequestTarget,
+        time_limit: Duration,
+    ) -> Result<Vec<SocketAddr>, ConnectError> {
         if let Ok(address) = target.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, target.port)]);
         }
         let lookup = self.resolver.resolve(target.host.clone(), target.port);
-        match timeout(limit, lookup).await {
+        match timeout(time_limit, lookup).await {
             Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses),
             Ok(Ok(_) | Err(_)) => Err(ConnectError::UnknownHost),
             Err(_) => Err(ConnectError::ResolveTimeout),
         }
     }
 
+    /// Sets up TLS on a connection.
     async fn encrypt(
         &self,
         stream: TcpStream,
-        target: &Target,
-        limit: Duration,
+        target: &RequestTarget,
+        time_limit: Duration,
     ) -> Result<Box<dyn Connection>, ConnectError> {
         let tls = self.tls.get_or_init(system_tls).as_ref();
         let tls = tls.ok_or(ConnectError::NoCertificates)?;
         let name = ServerName::try_from(target.host.clone())
             .map_err(|error| ConnectError::Tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
-        match timeout(limit, tls.connect(name, stream)).await {
+        match timeout(time_limit, tls.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(Box::new(stream)),
             Ok(Err(error)) => Err(ConnectError::Tls(error)),
             Err(_) => Err(ConnectError::Timeout),
@@ -145,7 +152,7 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        // It is not necessary to wait for the tasks, and not possible on a thread that itself runs asynchronous tasks.
+        // Waiting for the tasks is not necessary, and a thread that itself runs asynchronous tasks must not wait for them.
         if let Some(runtime) = self.runtime.take().flatten() {
             runtime.shutdown_background();
         }
@@ -162,6 +169,7 @@ impl Drop for NetworkTask {
     }
 }
 
+/// Starts the network thread.
 fn start_runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -184,13 +192,13 @@ fn system_tls() -> Option<TlsConnector> {
     Some(TlsConnector::from(Arc::new(config.ok()?.with_no_client_auth())))
 }
 
-/// Connects to the first address that accepts, of at most [`MAX_ADDRESSES`]. Each address gets an equal share of the time, so that
-/// an address that does not answer leaves time for the others.
-async fn connect_to_any(addresses: &[SocketAddr], limit: Duration) -> Result<TcpStream, ConnectError> {
-    let tried = addresses.len().clamp(1, MAX_ADDRESSES);
-    let share = limit / u32::try_from(tried).unwrap_or(1);
+/// Connects to the first of the addresses that accepts the connection. Tries at most [`MAX_ADDRESSES`], and each for an equal
+/// share of the time, so that one that does not answer leaves time for the others.
+async fn connect_to_any(addresses: &[SocketAddr], time_limit: Duration) -> Result<TcpStream, ConnectError> {
+    let attempts = addresses.len().clamp(1, MAX_ADDRESSES);
+    let share = time_limit / u32::try_from(attempts).unwrap_or(1);
     let mut failure = ConnectError::UnknownHost;
-    for address in addresses.iter().take(tried) {
+    for address in addresses.iter().take(attempts) {
         match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(_)) => failure = ConnectError::Refused,

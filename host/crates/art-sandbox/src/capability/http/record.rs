@@ -23,7 +23,7 @@ type Arrival<T> = Option<Result<Result<T, ErrorCode>, ()>>;
 type Response = Resource<HostIncomingResponse>;
 type Trailers = Option<Resource<FieldMap>>;
 
-/// Links the functions whose results depend on the network, in place of those that do not record them.
+/// Links the functions whose results depend on the network, in place of those of `wasmtime_wasi_http`, which record nothing.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     let mut interface = linker.instance(INTERFACE)?;
@@ -51,49 +51,53 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 impl CallState {
-    /// Returns the next recorded answer about a request, or `None` if the call is not a replay.
+    /// Returns the next recorded answer about a request, and records it again. `None` if the call is not a replay.
     fn recorded_answer(&mut self) -> wasmtime::Result<Option<ResponseAnswer>> {
         match self.outside.next_recorded(CrossingKind::Response)? {
             Some(Answer::Response(answer)) => {
                 self.outside.record(Answer::Response(answer.clone()));
                 Ok(Some(answer))
             }
-            Some(_) => Err(self.unfit_error()),
+            Some(_) => Err(self.unfit_answer_error()),
             None => Ok(None),
         }
     }
 
-    fn unfit_error(&mut self) -> wasmtime::Error {
-        self.outside.unfit_error(CrossingKind::Response)
+    fn unfit_answer_error(&mut self) -> wasmtime::Error {
+        self.outside.unfit_answer_error(CrossingKind::Response)
     }
 
+    /// Returns the response if it has arrived, and records what the guest gets.
     fn get_response(&mut self, future: Resource<HostFutureIncomingResponse>) -> wasmtime::Result<Arrival<Response>> {
         if let Some(recorded) = self.recorded_answer()? {
+            // In a call that is not a replay, `http` counts the call.
             self.meter.count_call();
             return self.recorded_response(recorded);
         }
         let arrival = types::HostFutureIncomingResponse::get(&mut self.http(), future)?;
-        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| to_recordable(&code))));
+        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| as_replayed(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
             Some(Ok(Err(code))) => ResponseAnswer::Failed(failure_of(code)),
             Some(Ok(Ok(response))) => {
                 let response = self.table.get(response)?;
-                ResponseAnswer::Head(response.status, fields(&response.headers))
+                ResponseAnswer::Head(response.status, recorded_fields(&response.headers))
             }
         };
         self.outside.record(Answer::Response(answer));
         Ok(arrival)
     }
 
+    /// Returns what the guest got when it asked for a response in the recorded call.
     fn recorded_response(&mut self, recorded: ResponseAnswer) -> wasmtime::Result<Arrival<Response>> {
         let (status, headers) = match recorded {
             ResponseAnswer::NotReady => return Ok(None),
             ResponseAnswer::Taken => return Ok(Some(Err(()))),
             ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code_of(failure))))),
             ResponseAnswer::Head(status, headers) => (status, headers),
-            ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit_error()),
+            // These answer other functions.
+            ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit_answer_error()),
         };
         let headers = self.field_map(headers)?;
         // What the guest reads of the body comes from the record.
@@ -106,24 +110,27 @@ impl CallState {
         Ok(Some(Ok(Ok(response))))
     }
 
+    /// Returns the trailers of a response if they have arrived, and records what the guest gets.
     fn get_trailers(&mut self, future: Resource<HostFutureTrailers>) -> wasmtime::Result<Arrival<Trailers>> {
         if let Some(recorded) = self.recorded_answer()? {
+            // In a call that is not a replay, `http` counts the call.
             self.meter.count_call();
             return self.recorded_trailers(recorded);
         }
         let arrival = types::HostFutureTrailers::get(&mut self.http(), future)?;
-        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| to_recordable(&code))));
+        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| as_replayed(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
             Some(Ok(Err(code))) => ResponseAnswer::Failed(failure_of(code)),
             Some(Ok(Ok(None))) => ResponseAnswer::Done,
-            Some(Ok(Ok(Some(trailers)))) => ResponseAnswer::Trailers(fields(self.table.get(trailers)?)),
+            Some(Ok(Ok(Some(trailers)))) => ResponseAnswer::Trailers(recorded_fields(self.table.get(trailers)?)),
         };
         self.outside.record(Answer::Response(answer));
         Ok(arrival)
     }
 
+    /// Returns what the guest got when it asked for trailers in the recorded call.
     fn recorded_trailers(&mut self, recorded: ResponseAnswer) -> wasmtime::Result<Arrival<Trailers>> {
         match recorded {
             ResponseAnswer::NotReady => Ok(None),
@@ -134,7 +141,7 @@ impl CallState {
                 let trailers = self.field_map(trailers)?;
                 Ok(Some(Ok(Ok(Some(self.table.push(trailers)?)))))
             }
-            ResponseAnswer::Head(..) => Err(self.unfit_error()),
+            ResponseAnswer::Head(..) => Err(self.unfit_answer_error()),
         }
     }
 
@@ -152,13 +159,13 @@ impl CallState {
             return match recorded {
                 ResponseAnswer::Done => Ok(Ok(())),
                 ResponseAnswer::Failed(failure) => Ok(Err(code_of(failure))),
-                _ => Err(self.unfit_error()),
+                _ => Err(self.unfit_answer_error()),
             };
         }
         let finished = types::HostOutgoingBody::finish(&mut self.http(), body, trailers);
         let finished = match finished {
             Ok(()) => Ok(()),
-            Err(error) => Err(to_recordable(&error.downcast()?)),
+            Err(error) => Err(as_replayed(&error.downcast()?)),
         };
         let answer = match &finished {
             Ok(()) => ResponseAnswer::Done,
@@ -168,31 +175,33 @@ impl CallState {
         Ok(finished)
     }
 
-    /// Returns recorded headers or trailers. An invalid name or value is an error of the record.
+    /// Returns recorded headers or trailers for the guest. Fails if the record has an invalid name or value.
     fn field_map(&mut self, fields: Vec<(String, Body)>) -> wasmtime::Result<FieldMap> {
         let mut map = HeaderMap::new();
         for (name, Body(value)) in fields {
             let field = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
-            let (name, value) = field.ok_or_else(|| self.unfit_error())?;
+            let (name, value) = field.ok_or_else(|| self.unfit_answer_error())?;
             map.append(name, value);
         }
-        let (http, _) = self.requests_and_table();
+        let (http, _) = self.uncounted_http_and_table();
         Ok(http.fields(map))
     }
 }
 
-fn fields(map: &HeaderMap) -> Vec<(String, Body)> {
+/// Returns headers or trailers as they are recorded.
+fn recorded_fields(map: &HeaderMap) -> Vec<(String, Body)> {
     let field =
         |(name, value): (&HeaderName, &HeaderValue)| (name.as_str().to_owned(), Body(value.as_bytes().to_vec()));
     map.iter().map(field).collect()
 }
 
-/// Returns a code after a round trip through its recorded form, so that the guest gets the same code in a replay.
-fn to_recordable(original: &ErrorCode) -> ErrorCode {
+/// Returns the code that a replay will read from the record of `original`. The guest gets that code in the first call as well, so
+/// that both calls are equal.
+fn as_replayed(original: &ErrorCode) -> ErrorCode {
     code_of(failure_of(original))
 }
 
-/// Defines how codes are recorded: those without a value, and those with a number or a text.
+/// Defines how error codes are recorded: the plain ones, which have no value, and those with a number or a text.
 macro_rules! codes {
     (
         plain: $($plain:ident)*;
@@ -258,15 +267,15 @@ mod tests {
             ErrorCode::HttpResponseContentCoding(Some("br".to_owned())),
             dns,
         ] {
-            assert_eq!(format!("{:?}", to_recordable(&original)), format!("{original:?}"));
+            assert_eq!(format!("{:?}", as_replayed(&original)), format!("{original:?}"));
         }
     }
 
     #[test]
-    fn a_code_without_a_recorded_form_becomes_an_internal_error() {
+    fn a_code_that_cannot_be_recorded_becomes_an_internal_error() {
         let original = ErrorCode::HttpRequestHeaderSize(None);
-        let once = to_recordable(&original);
+        let once = as_replayed(&original);
         assert!(matches!(once, ErrorCode::InternalError(Some(_))));
-        assert_eq!(format!("{:?}", to_recordable(&once)), format!("{once:?}"));
+        assert_eq!(format!("{:?}", as_replayed(&once)), format!("{once:?}"));
     }
 }

@@ -1,6 +1,6 @@
-//! The address and the headers of a request, which are checked before it is sent.
+//! Checks the address and the headers of a request before it is sent.
 
-use art_core::capability::{Denial, Grants, HttpRight, Target};
+use art_core::capability::{CallGrants, Denial, HttpRight, RequestTarget};
 use http::header::{CONTENT_LENGTH, HOST};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
@@ -10,7 +10,7 @@ use wasmtime_wasi_http::{DEFAULT_FORBIDDEN_HEADERS, Error};
 use super::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MAX_REQUEST_BODY_BYTES, MAX_URL_BYTES};
 
 /// Headers that a guest can neither send nor receive, in addition to [`DEFAULT_FORBIDDEN_HEADERS`]. They identify the sender, or
-/// could make a server see another request than the one that was checked. The content length can be sent, because
+/// could make a server see another request than the one that was checked. The header `content-length` is not among them, because
 /// `wasmtime-wasi-http` compares it with the body.
 const FORBIDDEN_HEADERS: [HeaderName; 6] = [
     http::header::AUTHORIZATION,
@@ -26,10 +26,10 @@ pub(super) fn is_forbidden_header(name: &HeaderName) -> bool {
     DEFAULT_FORBIDDEN_HEADERS.contains(name) || FORBIDDEN_HEADERS.contains(name) || name.as_str().starts_with("proxy-")
 }
 
-/// The address of a request in its normal form. Exactly the form that is checked is sent.
+/// The address of a request in its normal form. The grants are compared with this form, and the server gets the same.
 #[derive(Debug)]
 pub(super) struct Address {
-    pub(super) target: Target,
+    pub(super) target: RequestTarget,
     path_and_query: PathAndQuery,
 }
 
@@ -42,22 +42,22 @@ impl Address {
         }
         let invalid = || Error::HttpRequestUriInvalid;
         let url = Url::parse(&text).ok().ok_or_else(invalid)?;
-        let target = Target::parse(url.as_str()).ok().ok_or_else(invalid)?;
+        let target = RequestTarget::parse(url.as_str()).ok().ok_or_else(invalid)?;
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
         let path_and_query = format!("{}{query}", url.path()).parse().ok().ok_or_else(invalid)?;
         Ok(Self { target, path_and_query })
     }
 
-    /// Returns the right of a call to send a request to this address, or the denial.
-    pub(super) fn right<'a>(&self, grants: &'a Grants, method: &str) -> Result<&'a HttpRight, Denial> {
+    /// Returns the right in `grants` that allows a request with this method to this address, or the denial if there is none.
+    pub(super) fn right_in<'a>(&self, grants: &'a CallGrants, method: &str) -> Result<&'a HttpRight, Denial> {
         grants
             .right_of_request(method, &self.target)
-            .ok_or_else(|| grants.denied_request(method, &self.target))
+            .ok_or_else(|| grants.denial_of_request(method, &self.target))
     }
 
     /// Returns the host and the port as they are written in the header `host`.
     fn authority(&self) -> String {
-        let Target { secure, host, port, .. } = &self.target;
+        let RequestTarget { secure, host, port, .. } = &self.target;
         let host = if host.contains(':') {
             format!("[{host}]")
         } else {
@@ -71,8 +71,8 @@ impl Address {
 }
 
 /// Returns a request as it is sent to the server: its URL has only the path and the query, and the host is in the header `host`.
-/// Fails if the headers or the announced body are too large.
-pub(super) fn for_server<B>(request: Request<B>, address: &Address) -> Result<Request<B>, Error> {
+/// Fails if the headers are too many or too large, or if the header `content-length` announces a body that is too large.
+pub(super) fn as_sent_to_server<B>(request: Request<B>, address: &Address) -> Result<Request<B>, Error> {
     let (mut parts, body) = request.into_parts();
     parts.headers.remove(HOST);
     check_headers(&parts.headers)?;
@@ -119,7 +119,7 @@ mod tests {
             ("example.com", "/b/%7Ec")
         );
         let request = Request::get("https://Example.COM.:443/a/../b").body(()).unwrap();
-        let sent = for_server(request, &address).unwrap();
+        let sent = as_sent_to_server(request, &address).unwrap();
         assert_eq!(sent.uri().to_string(), "/b/%7Ec?q=1&r=a%20b");
         assert_eq!(sent.headers()[HOST], "example.com");
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_a_user_a_hidden_separator_or_another_scheme_is_refused() {
+    fn an_address_with_a_user_an_encoded_slash_or_another_scheme_is_refused() {
         for text in [
             "http://good.com@evil.com/",
             "http://u:p@evil.com/",
@@ -162,9 +162,13 @@ mod tests {
 
     #[test]
     fn a_long_address_is_refused() {
-        let path = |length: usize| format!("http://a.example/{}", "x".repeat(length));
-        parse(&path(8_000)).unwrap();
-        assert!(matches!(parse(&path(8_192)), Err(Error::HttpRequestUriTooLong)));
+        let address = |path_bytes: usize| format!("http://a.example/{}", "x".repeat(path_bytes));
+        let host_bytes = address(0).len();
+        parse(&address(MAX_URL_BYTES - host_bytes)).unwrap();
+        assert!(matches!(
+            parse(&address(MAX_URL_BYTES - host_bytes + 1)),
+            Err(Error::HttpRequestUriTooLong)
+        ));
     }
 
     #[test]
@@ -191,25 +195,25 @@ mod tests {
 
     #[test]
     fn too_many_or_too_large_headers_are_refused() {
-        let send = |count: usize, size: usize| {
+        let request_with_headers = |count: usize, value_bytes: usize| {
             let mut request = Request::get("http://a.example/");
             for index in 0..count {
-                request = request.header(format!("x-{index}"), "v".repeat(size));
+                request = request.header(format!("x-{index}"), "v".repeat(value_bytes));
             }
-            for_server(request.body(()).unwrap(), &parse("http://a.example/").unwrap())
+            as_sent_to_server(request.body(()).unwrap(), &parse("http://a.example/").unwrap())
         };
-        send(64, 100).unwrap();
-        send(65, 1).unwrap_err();
-        send(2, 9_000).unwrap_err();
+        request_with_headers(MAX_HEADERS, 100).unwrap();
+        request_with_headers(MAX_HEADERS + 1, 1).unwrap_err();
+        request_with_headers(2, MAX_HEADER_BYTES / 2).unwrap_err();
     }
 
     #[test]
     fn a_body_that_is_announced_as_too_large_is_refused() {
-        let send = |length: u64| {
+        let request_with_length = |length: u64| {
             let request = Request::post("http://a.example/").header(CONTENT_LENGTH, length);
-            for_server(request.body(()).unwrap(), &parse("http://a.example/").unwrap())
+            as_sent_to_server(request.body(()).unwrap(), &parse("http://a.example/").unwrap())
         };
-        send(MAX_REQUEST_BODY_BYTES).unwrap();
-        send(MAX_REQUEST_BODY_BYTES + 1).unwrap_err();
+        request_with_length(MAX_REQUEST_BODY_BYTES).unwrap();
+        request_with_length(MAX_REQUEST_BODY_BYTES + 1).unwrap_err();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use art_core::capability::{Denial, SecretUse, Target};
+use art_core::capability::{Denial, RequestTarget, SecretHeader};
 use art_core::secret::{Redactor, Secrets};
 use http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, IF_RANGE, RANGE, SET_COOKIE, TRANSFER_ENCODING, WWW_AUTHENTICATE,
@@ -10,11 +10,12 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 use wasmtime_wasi_http::Error;
 
-/// Headers of a request that would make the server send a secret in a form or in pieces that cannot be redacted. They are left out
-/// of a request with a secret.
-const NOT_WITH_SECRET: [HeaderName; 3] = [ACCEPT_ENCODING, IF_RANGE, RANGE];
+/// Headers of a request that could make the server return a secret compressed or in pieces, so that it could not be found and
+/// redacted. They are removed from a request to which a secret is added.
+const REMOVED_WITH_SECRET: [HeaderName; 3] = [ACCEPT_ENCODING, IF_RANGE, RANGE];
 
-/// Headers of a response to a request with a secret that are about the identity of the sender. The guest does not get them.
+/// Headers of a response that are about the identity of the sender of its request. The guest does not get them if the request
+/// had a secret.
 const ABOUT_IDENTITY: [HeaderName; 3] = [
     SET_COOKIE,
     WWW_AUTHENTICATE,
@@ -22,45 +23,51 @@ const ABOUT_IDENTITY: [HeaderName; 3] = [
 ];
 
 /// Why a secret cannot be added to a request.
-pub(super) enum NotAdded {
+pub(super) enum SecretNotAdded {
     /// The request is denied.
     Denied(Denial),
-    /// The name that the grant has for the header, or the value with the secret, is not valid in a header.
+    /// The name of the header in the grant is not valid, or the secret has characters that no header can have.
     InvalidHeader,
 }
 
-/// Adds a secret to the headers of a request to `target`.
+/// Adds a secret to the headers of a request to `target`, in the header and with the prefix that the grant names.
 pub(super) fn add(
-    used: &SecretUse,
+    secret_header: &SecretHeader,
     secrets: &Secrets,
     method: &str,
-    target: &Target,
+    target: &RequestTarget,
     headers: &mut HeaderMap,
-) -> Result<(), NotAdded> {
-    let name = HeaderName::try_from(&used.header).map_err(|_invalid| NotAdded::InvalidHeader)?;
+) -> Result<(), SecretNotAdded> {
+    let name = HeaderName::try_from(&secret_header.header).map_err(|_invalid| SecretNotAdded::InvalidHeader)?;
     if headers.contains_key(&name) {
         let reason = format!("the host itself sets the header `{name}` there");
         let origin = target.origin().to_string();
         let capability = art_core::capability::Capability::Http;
-        return Err(NotAdded::Denied(Denial::new(capability, method, &origin, &reason)));
+        return Err(SecretNotAdded::Denied(Denial::new(
+            capability, method, &origin, &reason,
+        )));
     }
-    let Some(secret) = secrets.get(&used.name) else {
-        return Err(NotAdded::Denied(Denial::missing_secret(method, target, &used.name)));
+    let Some(secret) = secrets.get(&secret_header.name) else {
+        return Err(SecretNotAdded::Denied(Denial::missing_secret(
+            method,
+            target,
+            &secret_header.name,
+        )));
     };
-    let value = HeaderValue::try_from(format!("{}{}", used.prefix(), secret.expose()));
-    let mut value = value.map_err(|_invalid| NotAdded::InvalidHeader)?;
+    let value = HeaderValue::try_from(format!("{}{}", secret_header.prefix(), secret.expose()));
+    let mut value = value.map_err(|_invalid| SecretNotAdded::InvalidHeader)?;
     // Libraries do not show a sensitive value in their logs.
     value.set_sensitive(true);
-    for name in &NOT_WITH_SECRET {
+    for name in &REMOVED_WITH_SECRET {
         headers.remove(name);
     }
     headers.insert(name, value);
     Ok(())
 }
 
-/// Removes secrets from the headers of a response. If `carries_secret` says that the request had a secret, also removes the
-/// headers about identity, and refuses a response whose body cannot be searched.
-pub(super) fn clean_headers(headers: &mut HeaderMap, redactor: &Redactor, carries_secret: bool) -> Result<(), Error> {
+/// Removes secrets from the headers of a response. If the request had a secret (`carries_secret`), also removes the headers
+/// about identity, and refuses a response whose body cannot be searched for it.
+pub(super) fn redact_headers(headers: &mut HeaderMap, redactor: &Redactor, carries_secret: bool) -> Result<(), Error> {
     if carries_secret {
         ABOUT_IDENTITY.iter().for_each(|name| {
             headers.remove(name);
@@ -72,12 +79,12 @@ pub(super) fn clean_headers(headers: &mut HeaderMap, redactor: &Redactor, carrie
             return Err(Error::HttpResponseTransferCoding(None));
         }
     }
-    let unsafe_names: Vec<_> = headers
+    let names_with_secret: Vec<_> = headers
         .keys()
-        .filter(|name| redactor.is_in(name.as_str().as_bytes()))
+        .filter(|name| redactor.finds_secret_in(name.as_str().as_bytes()))
         .cloned()
         .collect();
-    for name in unsafe_names {
+    for name in names_with_secret {
         headers.remove(name);
     }
     for value in headers.values_mut() {
@@ -88,7 +95,7 @@ pub(super) fn clean_headers(headers: &mut HeaderMap, redactor: &Redactor, carrie
     Ok(())
 }
 
-/// Returns whether a header is absent or has only this value.
+/// Returns whether a header is absent or has no other value than `value`.
 fn has_only(headers: &HeaderMap, name: &HeaderName, value: &str) -> bool {
     headers
         .get_all(name)

@@ -1,8 +1,11 @@
-//! The requests of one call: what is checked before one is sent, and what is counted.
+//! Checks, counts and sends the requests of one call.
+//!
+//! A request with a canary is denied. A canary is a decoy among the secrets of the host that no tool is ever given, so a tool
+//! that sends it has found it in a place where it should not look.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use art_core::capability::{Denial, Grants, HttpGrant, Target, Use, Uses};
+use art_core::capability::{CallGrants, Denial, GrantUse, GrantUses, HttpGrant, RequestTarget};
 use art_core::secret::Secrets;
 use http::{Request, Response};
 use http_body_util::BodyExt;
@@ -13,50 +16,52 @@ use super::body::{RequestBody, ResponseBody, Traffic};
 use super::exchange::{Exchange, Failure};
 use super::limits::{BODY_PART_BYTES, MAX_OPEN_REQUESTS, MAX_REQUESTS, Timeouts};
 use super::network::Network;
-use super::request::{Address, for_server, is_forbidden_header};
-use super::secret::{self, NotAdded};
+use super::request::{Address, as_sent_to_server, is_forbidden_header};
+use super::secret::{self, SecretNotAdded};
 use crate::denials::Denials;
 
-/// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and what is left to do.
+/// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and a future for the work that remains.
 type Sent = (Response<WasiBody>, Remaining);
 type Remaining = Box<dyn Future<Output = Result<(), Error>> + Send>;
 type Sending = Box<dyn Future<Output = Result<Sent, Error>> + Send>;
 
-/// Checks requests. It cannot send them.
+/// Checks requests against the grants and limits of the call. It cannot send them.
 pub(super) struct Gate {
-    grants: Arc<Grants>,
+    grants: Arc<CallGrants>,
     secrets: Arc<Secrets>,
-    /// The first canary that was seen in a request.
+    /// The name of the first canary that was seen in a request.
     seen_canary: Arc<OnceLock<String>>,
-    requests: u64,
-    /// Shared with the requests, because some are refused only when the addresses of their hosts are known.
+    admitted_requests: u64,
+    /// The denied requests. Shared with those that are being sent, because some are denied only when the addresses of their hosts
+    /// are known.
     denials: Arc<Mutex<Denials>>,
-    uses: Uses,
+    /// Which grants the call used, and for which requests.
+    uses: GrantUses,
 }
 
 impl Gate {
-    pub(super) fn new(grants: Arc<Grants>, secrets: Arc<Secrets>) -> Self {
+    pub(super) fn new(grants: Arc<CallGrants>, secrets: Arc<Secrets>) -> Self {
         Self {
             grants,
             secrets,
             seen_canary: Arc::default(),
-            requests: 0,
+            admitted_requests: 0,
             denials: Arc::default(),
-            uses: Uses::default(),
+            uses: GrantUses::default(),
         }
     }
 
-    /// Returns the address of a request and the grant that allows it, or the error that the guest sees. Does not look up the
-    /// host.
+    /// Returns the address of a request and the grant that allows it, and counts the request. Otherwise returns the error that
+    /// the guest sees. Does not look up the host.
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
         self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;
-        let right = address.right(&self.grants, request.method().as_str());
+        let right = address.right_in(&self.grants, request.method().as_str());
         let right = right.map_err(|denial| self.deny(denial))?;
-        if self.requests >= MAX_REQUESTS {
+        if self.admitted_requests >= MAX_REQUESTS {
             return Err(Error::ConnectionLimitReached);
         }
-        self.requests += 1;
+        self.admitted_requests += 1;
         self.uses
             .add_request(request.method().as_str(), &right.grant.url, &address.target.scope());
         Ok((address, Arc::clone(&right.grant)))
@@ -68,16 +73,17 @@ impl Gate {
         Error::HttpRequestDenied
     }
 
+    /// Refuses a request with a canary in its URL or its headers. The body is searched while it is sent.
     fn check_for_canary(&self, request: &Request<WasiBody>) -> Result<(), Error> {
-        let canaries = self.secrets.canaries();
+        let canaries = self.secrets.canary_redactor();
         if canaries.is_empty() {
             return Ok(());
         }
         let uri = request.uri().to_string();
         let headers = request.headers().iter();
         let mut headers = headers.flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
-        let in_uri = canaries.canary(uri.as_bytes());
-        let canary = in_uri.or_else(|| headers.find_map(|bytes| canaries.canary(bytes)));
+        let in_uri = canaries.first_canary_in(uri.as_bytes());
+        let canary = in_uri.or_else(|| headers.find_map(|bytes| canaries.first_canary_in(bytes)));
         match canary {
             Some(canary) => {
                 self.seen_canary.get_or_init(|| canary.to_owned());
@@ -87,29 +93,37 @@ impl Gate {
         }
     }
 
-    /// Adds the secret of a grant to a request, if the grant has one. Returns whether the request then has a secret.
+    /// Adds the secret of a grant to a request, if the grant has one. Returns whether it has one.
     fn add_secret(&self, grant: &HttpGrant, address: &Address, request: &mut Request<WasiBody>) -> Result<bool, Error> {
-        let Some(used) = &grant.secret else { return Ok(false) };
+        let Some(secret_header) = &grant.secret else {
+            return Ok(false);
+        };
         let method = request.method().to_string();
-        match secret::add(used, &self.secrets, &method, &address.target, request.headers_mut()) {
+        match secret::add(
+            secret_header,
+            &self.secrets,
+            &method,
+            &address.target,
+            request.headers_mut(),
+        ) {
             Ok(()) => Ok(true),
-            Err(NotAdded::Denied(denial)) => Err(self.deny(denial)),
-            Err(NotAdded::InvalidHeader) => Err(Error::ConfigurationError),
+            Err(SecretNotAdded::Denied(denial)) => Err(self.deny(denial)),
+            Err(SecretNotAdded::InvalidHeader) => Err(Error::ConfigurationError),
         }
     }
 
-    /// Returns the first canary that was seen in a request.
+    /// Returns the name of the first canary that was seen in a request.
     pub(super) fn canary(&self) -> Option<String> {
         self.seen_canary.get().cloned()
     }
 
     /// Returns the number of requests that were admitted.
-    pub(super) const fn requests(&self) -> u64 {
-        self.requests
+    pub(super) const fn admitted_requests(&self) -> u64 {
+        self.admitted_requests
     }
 
-    /// Returns the recorded uses of the call, and clears them.
-    pub(super) fn take_uses(&mut self) -> Vec<Use> {
+    /// Returns which grants the call used and for which requests, and clears this list.
+    pub(super) fn take_uses(&mut self) -> Vec<GrantUse> {
         self.uses.take()
     }
 
@@ -143,22 +157,23 @@ impl WasiHttpHooks for Gate {
     }
 }
 
-/// Sends the requests that its gate admits.
+/// Sends the requests that its gate admits, with the secrets of their grants.
 pub(super) struct Sender {
     pub(super) gate: Gate,
     network: Option<Arc<Network>>,
     /// Has a permit for each further request that may be open at the same time.
-    open: Arc<Semaphore>,
+    open_requests: Arc<Semaphore>,
+    /// Counts the bytes of the bodies that are sent and received.
     pub(super) traffic: Traffic,
 }
 
 impl Sender {
     /// Creates a sender. Without a network, nothing is sent.
-    pub(super) fn new(grants: Arc<Grants>, secrets: Arc<Secrets>, network: Option<Arc<Network>>) -> Self {
+    pub(super) fn new(grants: Arc<CallGrants>, secrets: Arc<Secrets>, network: Option<Arc<Network>>) -> Self {
         Self {
             gate: Gate::new(grants, secrets),
             network,
-            open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
+            open_requests: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
             traffic: Traffic::default(),
         }
     }
@@ -167,17 +182,17 @@ impl Sender {
     fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<StartedRequest, Error> {
         let network = self.network.clone().ok_or(Error::HttpRequestDenied)?;
         let (address, grant) = self.gate.admit(&request)?;
-        let permit = Arc::clone(&self.open).try_acquire_owned();
+        let permit = Arc::clone(&self.open_requests).try_acquire_owned();
         let permit = permit.map_err(|_all_taken| Error::ConnectionLimitReached)?;
-        let mut request = for_server(request, &address)?;
+        let mut request = as_sent_to_server(request, &address)?;
         let carries_secret = self.gate.add_secret(&grant, &address, &mut request)?;
         let request = request.map(|body| self.request_body(body));
-        let (head_sender, head) = oneshot::channel();
+        let (head_sender, response_head) = oneshot::channel();
         let (part_sender, parts) = mpsc::channel(1);
         let method = request.method().to_string();
         let exchange = Exchange {
             target: address.target.clone(),
-            private: grant.private,
+            allows_private: grant.private,
             request,
             timeouts: Timeouts::new(options),
             redactor: self.gate.secrets.redactor().clone(),
@@ -191,8 +206,8 @@ impl Sender {
             target: address.target,
             tool: Arc::clone(&self.gate.grants.tool),
             denials: Arc::clone(&self.gate.denials),
-            head,
-            body: ResponseBody {
+            response_head,
+            response_body: ResponseBody {
                 parts,
                 traffic: self.traffic.clone(),
                 _task: task.ok_or(Error::ConfigurationError)?,
@@ -203,8 +218,9 @@ impl Sender {
 }
 
 impl Sender {
+    /// Returns the body of a request so that it is counted and searched for canaries while it is sent.
     fn request_body(&self, body: WasiBody) -> RequestBody {
-        let (canaries, seen_canary) = (self.gate.secrets.canaries(), Arc::clone(&self.gate.seen_canary));
+        let (canaries, seen_canary) = (self.gate.secrets.canary_redactor(), Arc::clone(&self.gate.seen_canary));
         RequestBody::new(body, self.traffic.clone(), canaries, seen_canary)
     }
 }
@@ -227,19 +243,21 @@ impl WasiHttpHooks for Sender {
 /// A request that is being sent.
 struct StartedRequest {
     method: String,
-    target: Target,
+    target: RequestTarget,
+    /// Name of the tool, for a denial.
     tool: Arc<str>,
     denials: Arc<Mutex<Denials>>,
-    head: oneshot::Receiver<Result<Response<()>, Failure>>,
-    body: ResponseBody,
+    /// Gets the status and the headers of the response, or the failure.
+    response_head: oneshot::Receiver<Result<Response<()>, Failure>>,
+    response_body: ResponseBody,
 }
 
 impl StartedRequest {
-    /// Waits for the head of the response. Dropping this future stops the request.
+    /// Waits for the status and the headers of the response. Dropping this future stops the request.
     async fn wait_for_response(self) -> Result<Sent, Error> {
-        match self.head.await {
+        match self.response_head.await {
             Ok(Ok(head)) => {
-                let body = self.body.boxed_unsync();
+                let body = self.response_body.boxed_unsync();
                 Ok((head.map(|()| body), Box::new(std::future::ready(Ok(())))))
             }
             Ok(Err(Failure::NotPublic)) => {

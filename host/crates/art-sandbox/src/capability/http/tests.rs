@@ -1,4 +1,4 @@
-//! Sends requests to servers of these tests, with a resolver whose answers each test sets.
+//! Sends requests to servers that the tests start, with a resolver whose answers each test sets.
 
 mod admission;
 mod faults;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-use art_core::capability::{Denial, Grants, HttpGrant, HttpRight};
+use art_core::capability::{CallGrants, Denial, HttpGrant, HttpRight};
 use art_core::secret::Secrets;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -28,7 +28,7 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 use super::network::{Network, Resolve};
 use super::sender::Sender;
 
-/// A server that counts its connections and records what it receives.
+/// A server that counts its connections and records the head of each request: its first line and its headers.
 struct Server {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -40,17 +40,17 @@ impl Server {
     fn start(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Self {
         let received: Arc<Mutex<Vec<String>>> = Arc::default();
         let connections: Arc<AtomicUsize> = Arc::default();
-        let (sink, count) = (Arc::clone(&received), Arc::clone(&connections));
+        let (received_heads, count) = (Arc::clone(&received), Arc::clone(&connections));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let answer = Arc::new(answer);
         thread::spawn(move || {
             for mut connection in listener.incoming().flatten() {
                 count.fetch_add(1, Ordering::SeqCst);
-                let (sink, answer) = (Arc::clone(&sink), Arc::clone(&answer));
+                let (received_heads, answer) = (Arc::clone(&received_heads), Arc::clone(&answer));
                 thread::spawn(move || {
                     let head = read_head(&mut connection);
-                    sink.lock().unwrap().push(head);
+                    received_heads.lock().unwrap().push(head);
                     // The client closes the connection when it has seen enough.
                     drop(answer(&mut connection));
                 });
@@ -69,7 +69,7 @@ impl Server {
         Self::start(move |connection| connection.write_all(&response))
     }
 
-    /// Starts a server that answers each request with a page.
+    /// Starts a server that answers each request with a page whose body is `hello`.
     fn with_page() -> Self {
         Self::with_response("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
     }
@@ -95,10 +95,12 @@ fn read_head(connection: &mut TcpStream) -> String {
     String::from_utf8(head).unwrap()
 }
 
-/// A resolver with the answers of a test: one set of addresses for each look-up of a name. The last set is repeated.
+/// A resolver with the answers of a test: for each name, a list of sets of addresses. The first look-up of the name gets the
+/// first set, and so on; the last set is repeated. A name without an answer is not found.
 #[derive(Clone, Default)]
 struct TestResolver {
     answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
+    /// The names that were looked up, in order.
     lookups: Arc<Mutex<Vec<String>>>,
 }
 
@@ -117,10 +119,10 @@ impl TestResolver {
 impl Resolve for TestResolver {
     fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         let mut lookups = self.lookups.lock().unwrap();
-        let earlier = lookups.iter().filter(|name| **name == host).count();
+        let earlier_lookups = lookups.iter().filter(|name| **name == host).count();
         lookups.push(host.clone());
         let answers = self.answers.get(host.as_str());
-        let answer = answers.and_then(|answers| answers.get(earlier).or_else(|| answers.last()));
+        let answer = answers.and_then(|answers| answers.get(earlier_lookups).or_else(|| answers.last()));
         let addresses = answer.map(|set| set.iter().map(|address| SocketAddr::new(*address, port)).collect());
         std::future::ready(addresses.ok_or_else(|| io::Error::other("no such host"))).boxed()
     }
@@ -141,11 +143,12 @@ struct Page {
 }
 
 impl Call {
-    /// Returns a call with these grants, in the form of the file of grants.
+    /// Returns a call with these grants, which have the form of an entry in the operator's file of grants.
     fn new(grants: Value, resolver: TestResolver) -> Self {
         Self::with_tls(grants, resolver, None)
     }
 
+    /// Returns a call that connects with `tls`. Without it, the call cannot connect to `https` addresses.
     fn with_tls(grants: Value, resolver: TestResolver, tls: Option<TlsConnector>) -> Self {
         let tls = OnceLock::from(tls);
         let network = Network::new(Box::new(resolver.clone()), tls);
@@ -153,11 +156,12 @@ impl Call {
         Self { sender, resolver }
     }
 
-    /// Returns a call that may send everything to a server of the test.
+    /// Returns a call that may send every request to `server`.
     fn to(server: &Server) -> Self {
         Self::new(json!([full_grant(&server.url("/"))]), TestResolver::default())
     }
 
+    /// Starts to send a request. The future ends when the head of the response has arrived.
     fn start(&mut self, request: Request<WasiBody>) -> BoxFuture<'static, Result<Response<WasiBody>, Error>> {
         self.start_with_options(request, None)
     }
@@ -207,21 +211,22 @@ fn request(method: &str, url: &str, body: &str) -> Request<WasiBody> {
     Request::builder().method(method).uri(url).body(body).unwrap()
 }
 
-/// Returns a grant of all methods at `url`, which need not be a public address.
+/// Returns a grant of all methods at `url`, whose host need not have a public address.
 fn full_grant(url: &str) -> Value {
     json!({"url": url, "methods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "private": true})
 }
 
-fn call_grants(grants: Value) -> Arc<Grants> {
+/// Returns the grants of a call of the tool `fetch`.
+fn call_grants(grants: Value) -> Arc<CallGrants> {
     let grants: Vec<HttpGrant> = serde_json::from_value(grants).unwrap();
     let right = |grant: HttpGrant| HttpRight {
         scope: grant.url.clone(),
         methods: grant.methods.clone(),
         grant: Arc::new(grant),
     };
-    Arc::new(Grants {
+    Arc::new(CallGrants {
         tool: Arc::from("fetch"),
         http: grants.into_iter().map(right).collect(),
-        ..Grants::clone(&Grants::by_default())
+        ..CallGrants::clone(&CallGrants::by_default())
     })
 }

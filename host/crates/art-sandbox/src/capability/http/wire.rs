@@ -1,4 +1,4 @@
-//! A connection that receives a limited number of bytes, of whatever part of a response.
+//! A connection that limits how many bytes a server sends, whether they are headers, framing or body of its response.
 
 use std::io;
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use super::limits::MAX_RESPONSE_BYTES;
 pub(super) struct ResponseTooLarge;
 
 /// A connection that fails when more than [`MAX_RESPONSE_BYTES`] are received.
-pub(super) struct Wire<C> {
+pub(super) struct LimitedConnection<C> {
     connection: C,
     received: u64,
 }
 
-impl<C> Wire<C> {
+impl<C> LimitedConnection<C> {
     pub(super) const fn new(connection: C) -> Self {
         Self {
             connection,
@@ -28,7 +28,7 @@ impl<C> Wire<C> {
     }
 }
 
-impl<C: AsyncRead + Unpin> AsyncRead for Wire<C> {
+impl<C: AsyncRead + Unpin> AsyncRead for LimitedConnection<C> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.connection).poll_read(cx, buf))?;
@@ -43,7 +43,7 @@ impl<C: AsyncRead + Unpin> AsyncRead for Wire<C> {
     }
 }
 
-impl<C: AsyncWrite + Unpin> AsyncWrite for Wire<C> {
+impl<C: AsyncWrite + Unpin> AsyncWrite for LimitedConnection<C> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.connection).poll_write(cx, buf)
     }

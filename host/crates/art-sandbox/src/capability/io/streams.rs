@@ -6,7 +6,7 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::io::streams::{self, HostInputStream, HostOutputStream};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, StreamError, StreamResult};
 
-use crate::capability::fs::{StreamFault, code_named};
+use crate::capability::fs::{StreamFault, error_code_named};
 use crate::state::CallState;
 
 type Input = Resource<DynInputStream>;
@@ -15,17 +15,18 @@ type Output = Resource<DynOutputStream>;
 /// Maximum number of bytes of one blocking write.
 const MAX_BLOCKING_BYTES: u64 = 4096;
 
-/// An error of a stream in a replay, with the text of the recorded error.
+/// A recorded error of a stream, which a replay returns with its text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct RecordedError(String);
 
-/// A result of an operation on a stream.
+/// The value that a successful operation on a stream returns.
 trait StreamValue: Sized {
+    /// Returns the form in which the value is recorded.
     fn answer(&self) -> StreamAnswer;
 
-    /// Returns the recorded result, or `None` if the answer is that of another operation.
-    fn of_answer(answer: StreamAnswer) -> Option<Self>;
+    /// Returns the recorded value, or `None` if the answer is that of another operation.
+    fn from_answer(answer: StreamAnswer) -> Option<Self>;
 }
 
 impl StreamValue for () {
@@ -33,7 +34,7 @@ impl StreamValue for () {
         StreamAnswer::Done
     }
 
-    fn of_answer(answer: StreamAnswer) -> Option<Self> {
+    fn from_answer(answer: StreamAnswer) -> Option<Self> {
         (answer == StreamAnswer::Done).then_some(())
     }
 }
@@ -43,7 +44,7 @@ impl StreamValue for u64 {
         StreamAnswer::Bytes(*self)
     }
 
-    fn of_answer(answer: StreamAnswer) -> Option<Self> {
+    fn from_answer(answer: StreamAnswer) -> Option<Self> {
         match answer {
             StreamAnswer::Bytes(bytes) => Some(bytes),
             _ => None,
@@ -56,7 +57,7 @@ impl StreamValue for Vec<u8> {
         StreamAnswer::Read(Body(self.clone()))
     }
 
-    fn of_answer(answer: StreamAnswer) -> Option<Self> {
+    fn from_answer(answer: StreamAnswer) -> Option<Self> {
         match answer {
             StreamAnswer::Read(Body(bytes)) => Some(bytes),
             _ => None,
@@ -65,30 +66,34 @@ impl StreamValue for Vec<u8> {
 }
 
 impl CallState {
-    /// Returns whether a stream leads to a file or to a request.
-    fn leads_outside(&self, stream: u32) -> bool {
-        !self.standard_streams.contains(&stream)
+    /// Returns whether the stream with this number in the table leads to a file or to a request.
+    fn leads_outside(&self, number: u32) -> bool {
+        !self.standard_streams.contains(&number)
     }
 
-    /// Returns the recorded result of an operation on a stream, or `None` if the operation is to be carried out.
-    fn recorded_result<T: StreamValue>(&mut self, stream: u32) -> Option<StreamResult<T>> {
-        if !self.leads_outside(stream) {
+    /// Returns the recorded result of an operation on a stream. `None` if the operation has to be carried out, because the call
+    /// is not a replay or the stream is a standard stream.
+    fn recorded_result<T: StreamValue>(&mut self, number: u32) -> Option<StreamResult<T>> {
+        if !self.leads_outside(number) {
             return None;
         }
         match self.outside.next_recorded(CrossingKind::Stream).transpose()? {
             Ok(recorded) => {
                 self.outside.record(recorded.clone());
-                let unfit_error =
-                    |state: &mut Self| Err(StreamError::Trap(state.outside.unfit_error(CrossingKind::Stream)));
-                Some(parse_result(recorded).unwrap_or_else(|| unfit_error(self)))
+                let unfit_answer_error = |state: &mut Self| {
+                    Err(StreamError::Trap(
+                        state.outside.unfit_answer_error(CrossingKind::Stream),
+                    ))
+                };
+                Some(parse_result(recorded).unwrap_or_else(|| unfit_answer_error(self)))
             }
             Err(divergence) => Some(Err(StreamError::Trap(divergence))),
         }
     }
 
     /// Records the result of an operation on a stream that was carried out.
-    fn record_result<T: StreamValue>(&mut self, stream: u32, result: &StreamResult<T>) {
-        if !self.leads_outside(stream) {
+    fn record_result<T: StreamValue>(&mut self, number: u32, result: &StreamResult<T>) {
+        if !self.leads_outside(number) {
             return;
         }
         let answer = match result {
@@ -106,31 +111,31 @@ impl CallState {
     }
 
     /// Counts the bytes that pass through a stream. Those of the standard streams are counted where they are captured.
-    fn count_streamed(&mut self, stream: u32, bytes: u64) {
-        if self.leads_outside(stream) {
+    fn count_streamed(&mut self, number: u32, bytes: u64) {
+        if self.leads_outside(number) {
             self.meter.count_bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
     }
 
-    /// Waits until a stream can be written to, and returns how many bytes it takes.
+    /// Waits until a stream can be written to, and returns how many bytes it accepts.
     async fn wait_for_room(&mut self, stream: Output) -> StreamResult<u64> {
         let room = self.table.get_mut(&stream)?.write_ready().await?;
         Ok(room as u64)
     }
 
-    /// Counts zeroes only if the stream took them, because a guest may ask for any number of zeroes.
-    fn count_zeroes(&mut self, stream: u32, length: u64, result: &StreamResult<()>) {
+    /// Counts the zeroes only if the stream accepted them, because a guest may ask for any number of them.
+    fn count_zeroes(&mut self, number: u32, length: u64, result: &StreamResult<()>) {
         if result.is_ok() {
-            self.count_streamed(stream, length);
+            self.count_streamed(number, length);
         }
     }
 
-    fn count_read(&mut self, stream: u32, result: &StreamResult<Vec<u8>>) {
-        self.count_streamed(stream, result.as_ref().map_or(0, |bytes| bytes.len() as u64));
+    fn count_read(&mut self, number: u32, result: &StreamResult<Vec<u8>>) {
+        self.count_streamed(number, result.as_ref().map_or(0, |bytes| bytes.len() as u64));
     }
 
-    fn count_skipped(&mut self, stream: u32, result: &StreamResult<u64>) {
-        self.count_streamed(stream, *result.as_ref().unwrap_or(&0));
+    fn count_skipped(&mut self, number: u32, result: &StreamResult<u64>) {
+        self.count_streamed(number, *result.as_ref().unwrap_or(&0));
     }
 }
 
@@ -142,26 +147,26 @@ fn parse_result<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
     match answer {
         StreamAnswer::Closed => Some(Err(StreamError::Closed)),
         StreamAnswer::Failed(text, code) => {
-            let code = code.as_deref().and_then(code_named);
+            let code = code.as_deref().and_then(error_code_named);
             let error = match code {
                 Some(code) => StreamFault(code).into(),
                 None => RecordedError(text).into(),
             };
             Some(Err(StreamError::LastOperationFailed(error)))
         }
-        answer => T::of_answer(answer).map(Ok),
+        answer => T::from_answer(answer).map(Ok),
     }
 }
 
 /// Carries out an operation on a stream and records its result, or returns the recorded result in a replay.
 macro_rules! operate {
     ($state:ident, $stream:ident, $operation:expr) => {{
-        let stream = $stream.rep();
-        match $state.recorded_result(stream) {
+        let number = $stream.rep();
+        match $state.recorded_result(number) {
             Some(recorded) => recorded,
             None => {
                 let result = $operation;
-                $state.record_result(stream, &result);
+                $state.record_result(number, &result);
                 result
             }
         }

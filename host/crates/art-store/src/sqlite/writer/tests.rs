@@ -1,9 +1,10 @@
 use super::*;
 
+/// Returns a writer of a new database with the table `stored`.
 fn writer() -> Writer {
     let connection = Connection::open_in_memory().unwrap();
     connection
-        .execute_batch("CREATE TABLE stored (x INTEGER, filling BLOB)")
+        .execute_batch("CREATE TABLE stored (id INTEGER, filling BLOB)")
         .unwrap();
     Writer {
         connection,
@@ -13,21 +14,29 @@ fn writer() -> Writer {
     }
 }
 
-fn insert(x: i64, filling: i64) -> impl FnOnce(&Connection) -> Result<i64, Fault> + Send + 'static {
+/// Returns the work of a write that inserts a row with an identifier and returns the identifier.
+fn insert(id: i64) -> impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static {
+    insert_with_filling(id, 0)
+}
+
+/// Returns the work of a write like [`insert`], whose row has `filling` more bytes.
+fn insert_with_filling(id: i64, filling: i64) -> impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static {
     move |connection| {
-        connection.execute("INSERT INTO stored VALUES (?1, zeroblob(?2))", [x, filling])?;
-        Ok(x)
+        connection.execute("INSERT INTO stored VALUES (?1, zeroblob(?2))", [id, filling])?;
+        Ok(id)
     }
 }
 
+/// A queued write, and the receiver of its result.
 struct QueuedJob(Box<dyn Job>, oneshot::Receiver<Result<i64, StoreError>>);
 
-fn job(work: impl FnOnce(&Connection) -> Result<i64, Fault> + Send + 'static) -> QueuedJob {
+fn job(work: impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static) -> QueuedJob {
     let (sender, receiver) = oneshot::channel();
     QueuedJob(Box::new(Write::new(work, Path::new("x").into(), sender)), receiver)
 }
 
-fn run(writer: &mut Writer, jobs: Vec<QueuedJob>) -> Vec<Result<i64, StoreError>> {
+/// Runs and commits jobs as one group, and returns their results.
+fn run_group(writer: &mut Writer, jobs: Vec<QueuedJob>) -> Vec<Result<i64, StoreError>> {
     let (mut group, results): (Vec<_>, Vec<_>) =
         jobs.into_iter().map(|QueuedJob(job, receiver)| (job, receiver)).unzip();
     writer.commit(&mut group);
@@ -37,8 +46,9 @@ fn run(writer: &mut Writer, jobs: Vec<QueuedJob>) -> Vec<Result<i64, StoreError>
         .collect()
 }
 
-fn stored(writer: &Writer) -> Vec<i64> {
-    let mut statement = writer.connection.prepare("SELECT x FROM stored ORDER BY x").unwrap();
+/// Returns the identifiers of all rows.
+fn stored_ids(writer: &Writer) -> Vec<i64> {
+    let mut statement = writer.connection.prepare("SELECT id FROM stored ORDER BY id").unwrap();
     statement
         .query_map([], |row| row.get(0))
         .unwrap()
@@ -46,8 +56,8 @@ fn stored(writer: &Writer) -> Vec<i64> {
         .collect()
 }
 
-fn io_failure() -> Fault {
-    Fault::Sqlite(rusqlite::Error::SqliteFailure(
+fn io_failure() -> QueryError {
+    QueryError::Sqlite(rusqlite::Error::SqliteFailure(
         rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_FSYNC),
         None,
     ))
@@ -57,32 +67,38 @@ fn io_failure() -> Fault {
 fn a_refused_write_is_undone_and_the_others_of_its_group_are_stored() {
     let mut writer = writer();
     let refused = |connection: &Connection| {
-        insert(2, 0)(connection)?;
-        Err(Fault::Store(crate::check::unknown_thread("t")))
+        insert(2)(connection)?;
+        Err(QueryError::Store(crate::check::unknown_thread("t")))
     };
-    let results = run(&mut writer, vec![job(insert(1, 0)), job(refused), job(insert(3, 0))]);
+    let results = run_group(&mut writer, vec![job(insert(1)), job(refused), job(insert(3))]);
     assert!(matches!(
         results.as_slice(),
         [Ok(1), Err(StoreError::UnknownThread { .. }), Ok(3)]
     ));
-    assert_eq!(stored(&writer), [1, 3]);
+    assert_eq!(stored_ids(&writer), [1, 3]);
     assert_eq!(writer.counters.stats(), WriteStats { writes: 3, commits: 1 });
 }
 
 #[test]
 fn on_a_full_disk_only_acknowledged_writes_are_stored() {
+    const TOO_LARGE_FOR_DISK: i64 = 1 << 20;
     let mut writer = writer();
+    // The database can have at most five pages, as on a full disk.
     writer.connection.execute_batch("PRAGMA max_page_count = 5").unwrap();
-    let results = run(&mut writer, vec![job(insert(1, 0)), job(insert(2, 1 << 20))]);
+    let results = run_group(
+        &mut writer,
+        vec![job(insert(1)), job(insert_with_filling(2, TOO_LARGE_FOR_DISK))],
+    );
     assert!(
         matches!(results.last(), Some(Err(StoreError::NoSpace { .. }))),
         "{results:?}"
     );
     let acknowledged: Vec<_> = results.into_iter().filter_map(Result::ok).collect();
-    assert_eq!(stored(&writer), acknowledged);
+    assert_eq!(stored_ids(&writer), acknowledged);
+    // Now there is space again.
     writer.connection.execute_batch("PRAGMA max_page_count = 5000").unwrap();
     assert!(matches!(
-        run(&mut writer, vec![job(insert(3, 1 << 20))]).as_slice(),
+        run_group(&mut writer, vec![job(insert_with_filling(3, TOO_LARGE_FOR_DISK))]).as_slice(),
         [Ok(3)]
     ));
 }
@@ -90,26 +106,26 @@ fn on_a_full_disk_only_acknowledged_writes_are_stored() {
 #[test]
 fn after_an_io_failure_the_whole_group_fails_and_later_writes_are_refused() {
     let mut writer = writer();
-    let results = run(
+    let results = run_group(
         &mut writer,
-        vec![job(insert(1, 0)), job(|_| Err(io_failure())), job(insert(2, 0))],
+        vec![job(insert(1)), job(|_| Err(io_failure())), job(insert(2))],
     );
     assert!(
         results
             .iter()
             .all(|result| matches!(result, Err(StoreError::Sqlite { .. })))
     );
-    let later = run(&mut writer, vec![job(insert(3, 0))]);
+    let later = run_group(&mut writer, vec![job(insert(3))]);
     assert!(matches!(later.as_slice(), [Err(StoreError::Poisoned { .. })]));
-    assert!(stored(&writer).is_empty());
+    assert!(stored_ids(&writer).is_empty());
     assert_eq!(writer.counters.stats(), WriteStats::default());
 }
 
 #[test]
 fn a_write_is_made_even_if_its_caller_was_dropped() {
     let mut writer = writer();
-    let QueuedJob(abandoned, receiver) = job(insert(1, 0));
+    let QueuedJob(abandoned, receiver) = job(insert(1));
     drop(receiver);
     writer.commit(&mut vec![abandoned]);
-    assert_eq!(stored(&writer), [1]);
+    assert_eq!(stored_ids(&writer), [1]);
 }

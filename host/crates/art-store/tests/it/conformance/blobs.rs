@@ -1,10 +1,12 @@
+//! Conformance tests of blobs. `test_each_store!` makes a test for each store of each function in its list.
+
 use art_core::agent::RunStatus;
 use art_store::{StoreError, digest, limits};
 use serde_json::json;
 
-use crate::fixture::{TestStore, run, thread};
+use crate::fixture::{TestStore, new_run, new_thread};
 
-suite! {
+test_each_store! {
     a_blob_is_found_by_its_digest,
     equal_blobs_count_once_against_the_maximum_of_a_run,
     a_blob_is_found_in_its_own_thread_only,
@@ -14,9 +16,10 @@ suite! {
     blobs_of_a_run_that_ended_or_does_not_exist_are_refused,
 }
 
+/// Adds the thread `t` with the run `r`, and returns the store.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -35,7 +38,7 @@ async fn a_blob_is_found_by_its_digest(fixture: TestStore) {
 
 async fn equal_blobs_count_once_against_the_maximum_of_a_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    // Ten times the maximum size of all blobs of a run.
+    // If equal blobs counted each time, these would have ten times the maximum size of all blobs of a run.
     for _ in 0..40 {
         fixture.put_blob("r", vec![7; limits::MAX_VALUE_BYTES]).await.unwrap();
     }
@@ -44,7 +47,8 @@ async fn equal_blobs_count_once_against_the_maximum_of_a_run(fixture: TestStore)
 async fn a_blob_is_found_in_its_own_thread_only(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
     let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
-    fixture.begin(run("later", "t")).await.unwrap();
+    // A later run of the same thread does not change that.
+    fixture.begin_run(new_run("later", "t")).await.unwrap();
     assert!(fixture.store.get_blob("t", &blob_digest).await.unwrap().is_some());
     assert_eq!(fixture.store.get_blob("other", &blob_digest).await.unwrap(), None);
     assert_eq!(fixture.store.get_blob("nowhere", &blob_digest).await.unwrap(), None);
@@ -53,9 +57,9 @@ async fn a_blob_is_found_in_its_own_thread_only(fixture: TestStore) {
 async fn blobs_are_deleted_with_their_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
-    fixture.release("t").await;
+    fixture.release_lease("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
-    fixture.store.create_thread(thread("t")).await.unwrap();
+    fixture.store.create_thread(new_thread("t")).await.unwrap();
     assert_eq!(fixture.store.get_blob("t", &blob_digest).await.unwrap(), None);
 }
 
@@ -64,8 +68,12 @@ async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStor
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
     let refused = fixture.put_blob("r", too_large).await.unwrap_err();
     assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused}");
-    for n in 0..3 {
-        fixture.put_blob("r", vec![n; limits::MAX_VALUE_BYTES]).await.unwrap();
+    // Three of the largest blobs fit into a run; four do not, because of their overheads.
+    for content in 0..3 {
+        fixture
+            .put_blob("r", vec![content; limits::MAX_VALUE_BYTES])
+            .await
+            .unwrap();
     }
     let refused = fixture
         .put_blob("r", vec![9; limits::MAX_VALUE_BYTES])
@@ -73,7 +81,7 @@ async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStor
         .unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
     // The limit of a run does not apply to other runs.
-    fixture.begin(run("other", "t")).await.unwrap();
+    fixture.begin_run(new_run("other", "t")).await.unwrap();
     fixture
         .put_blob("other", vec![9; limits::MAX_VALUE_BYTES])
         .await
@@ -81,15 +89,17 @@ async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStor
 }
 
 async fn each_blob_counts_more_than_its_bytes(fixture: TestStore) {
+    const OVERHEAD: usize = limits::BLOB_OVERHEAD_BYTES as usize;
     let fixture = with_run(fixture).await;
-    for n in 0..3 {
+    // With its overhead, each of these takes a quarter of the maximum of a run.
+    for content in 0..3 {
         fixture
-            .put_blob("r", vec![n; limits::MAX_VALUE_BYTES - 1_024])
+            .put_blob("r", vec![content; limits::MAX_VALUE_BYTES - OVERHEAD])
             .await
             .unwrap();
     }
-    // Leaves room for one empty blob.
-    let size = limits::MAX_VALUE_BYTES - 2_048;
+    // Leaves room for the overhead of one empty blob.
+    let size = limits::MAX_VALUE_BYTES - 2 * OVERHEAD;
     fixture.put_blob("r", vec![9; size]).await.unwrap();
     fixture.put_blob("r", Vec::new()).await.unwrap();
     let refused = fixture.put_blob("r", b"x".to_vec()).await.unwrap_err();
@@ -98,7 +108,7 @@ async fn each_blob_counts_more_than_its_bytes(fixture: TestStore) {
 
 async fn blobs_of_a_run_that_ended_or_does_not_exist_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.end("r", RunStatus::Success, json!({})).await.unwrap();
+    fixture.end_run("r", RunStatus::Success, json!({})).await.unwrap();
     let refused = fixture.put_blob("r", b"x".to_vec()).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
     let refused = fixture.put_blob("nowhere", b"x".to_vec()).await.unwrap_err();

@@ -1,11 +1,14 @@
+//! Conformance tests of the limits of values and lists. `test_each_store!` makes a test for each store of each function in its
+//! list.
+
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_store::{Commit, NewRun, NewThread, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, event, message, observation, run, thread};
+use crate::fixture::{TestStore, event, message, new_observation, new_run, new_thread};
 
-suite! {
+test_each_store! {
     values_over_the_limit_are_refused,
     values_at_the_limit_are_stored,
     json_that_is_nested_too_deeply_is_refused,
@@ -15,9 +18,10 @@ suite! {
     a_journal_over_its_maximum_number_of_entries_is_refused,
 }
 
+/// Adds the thread `t` with the run `r`, and returns the store.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -31,24 +35,29 @@ fn messages_with_content(content: String) -> Vec<ConversationMessage> {
 async fn values_over_the_limit_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let store = &fixture.store;
-    let long = "x".repeat(limits::MAX_VALUE_BYTES + 1);
+    let too_long = "x".repeat(limits::MAX_VALUE_BYTES + 1);
     let config = ThreadConfig {
-        enabled_tools: vec![long.clone()],
+        enabled_tools: vec![too_long.clone()],
         ..ThreadConfig::default()
     };
     for refusal in [
-        store.append_messages("t", messages_with_content(long.clone())).await,
         store
-            .record(observation(
+            .append_messages("t", messages_with_content(too_long.clone()))
+            .await,
+        store
+            .record(new_observation(
                 "t",
                 art_core::observation::ObservationType::Error,
-                json!(long),
+                json!(too_long),
             ))
             .await
             .map(drop),
-        store.save_state("t", json!(long), None).await.map(drop),
-        fixture.append("r", 0, "k", json!(long)).await.map(drop),
-        fixture.end("r", RunStatus::Success, json!(long)).await.map(drop),
+        store.save_state("t", json!(too_long), None).await.map(drop),
+        fixture.append_entry("r", 0, "k", json!(too_long)).await.map(drop),
+        fixture
+            .end_run("r", RunStatus::Success, json!(too_long))
+            .await
+            .map(drop),
         store.set_thread_config("t", config).await.map(drop),
     ] {
         let error = refusal.unwrap_err();
@@ -71,27 +80,29 @@ async fn values_at_the_limit_are_stored(fixture: TestStore) {
         .append_messages("t", messages_with_content(content))
         .await
         .unwrap();
-    let quoted = "x".repeat(limits::MAX_VALUE_BYTES - 2);
-    fixture.append("r", 0, "k", json!(quoted)).await.unwrap();
+    // The quotes of the JSON text take two bytes.
+    let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
+    fixture.append_entry("r", 0, "k", payload.clone()).await.unwrap();
     assert_eq!(
         fixture.store.read_journal("r").await.unwrap()[0].payload,
-        json!(quoted).to_string()
+        payload.to_string()
     );
 }
 
+/// Returns an array in an array in an array, and so on.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }
 
 async fn json_that_is_nested_too_deeply_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let deep = fixture.append("r", 0, "k", nested(200)).await.unwrap_err();
+    let refused = fixture.append_entry("r", 0, "k", nested(200)).await.unwrap_err();
     assert_eq!(
-        deep.to_string(),
+        refused.to_string(),
         "a journal entry of `r` is nested deeper than 120: flatten it"
     );
     let fits = nested(limits::MAX_JSON_DEPTH);
-    fixture.append("r", 0, "k", fits.clone()).await.unwrap();
+    fixture.append_entry("r", 0, "k", fits.clone()).await.unwrap();
     assert_eq!(
         fixture.store.read_journal("r").await.unwrap()[0].payload,
         fits.to_string()
@@ -101,23 +112,23 @@ async fn json_that_is_nested_too_deeply_is_refused(fixture: TestStore) {
 async fn empty_and_overlong_names_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let store = &fixture.store;
-    let long = "x".repeat(limits::MAX_NAME_BYTES + 1);
-    for name in ["", &long] {
-        let user = NewThread {
+    let too_long = "x".repeat(limits::MAX_NAME_BYTES + 1);
+    for name in ["", &too_long] {
+        let thread_of_user = NewThread {
             user_id: Some(name.to_owned()),
-            ..thread("new")
+            ..new_thread("new")
         };
-        let model = NewRun {
+        let run_of_model = NewRun {
             model: Some(name.to_owned()),
-            ..run("new", "t")
+            ..new_run("new", "t")
         };
         for refusal in [
-            store.create_thread(thread(name)).await.map(drop),
-            store.create_thread(user).await.map(drop),
+            store.create_thread(new_thread(name)).await.map(drop),
+            store.create_thread(thread_of_user).await.map(drop),
             store.append_messages("t", vec![message(name, "t", 1)]).await,
-            fixture.begin(run(name, "t")).await.map(drop),
-            fixture.begin(model).await.map(drop),
-            fixture.append("r", 0, name, Value::Null).await.map(drop),
+            fixture.begin_run(new_run(name, "t")).await.map(drop),
+            fixture.begin_run(run_of_model).await.map(drop),
+            fixture.append_entry("r", 0, name, Value::Null).await.map(drop),
         ] {
             assert!(matches!(refusal, Err(StoreError::Invalid { .. })));
         }
@@ -138,11 +149,19 @@ async fn a_timestamp_that_json_cannot_represent_is_refused(fixture: TestStore) {
 
 async fn a_journal_over_its_maximum_size_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
+    // Each entry has the maximum size of a value, with the two quotes of the JSON text.
     let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
-    for sequence in 1..=16 {
-        fixture.append("r", sequence - 1, "k", payload.clone()).await.unwrap();
+    let entries_that_fit = limits::MAX_JOURNAL_BYTES / limits::MAX_VALUE_BYTES as u64;
+    for last_sequence in 0..entries_that_fit {
+        fixture
+            .append_entry("r", last_sequence, "k", payload.clone())
+            .await
+            .unwrap();
     }
-    let error = fixture.append("r", 16, "k", json!(1)).await.unwrap_err();
+    let error = fixture
+        .append_entry("r", entries_that_fit, "k", json!(1))
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the journal of run `r` is full: end the run and begin another one"
@@ -154,13 +173,13 @@ async fn a_journal_over_its_maximum_number_of_entries_is_refused(fixture: TestSt
     let events = |count| (0..count).map(|_| event("k", json!(1))).collect();
     let commit = Commit {
         events: events(limits::MAX_JOURNAL_ENTRIES),
-        ..fixture.step("r").await
+        ..fixture.empty_commit("r").await
     };
     let full = fixture.store.commit(commit).await.unwrap().run;
     assert_eq!(full.last_sequence, limits::MAX_JOURNAL_ENTRIES);
     let one_more = Commit {
         events: events(1),
-        ..fixture.step("r").await
+        ..fixture.empty_commit("r").await
     };
     let error = fixture.store.commit(one_more).await.unwrap_err();
     assert!(matches!(error, StoreError::JournalFull { .. }), "{error}");

@@ -1,24 +1,26 @@
+//! Conformance tests of commits. `test_each_store!` makes a test for each store of each function in its list.
+
 use art_core::agent::RunStatus;
 use art_core::observation::ObservationType;
-use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_core::usage::{ModelUsage, ModelWork, ToolUsage};
 use art_store::{
     Blob, CallRecord, Commit, JournalEntry, MessageOptions, ObservationFilter, RunEnd, RunState, StoreError,
     WorkRecord, digest, limits,
 };
 use serde_json::json;
 
-use crate::fixture::{TestStore, event, message, observation, run, text, thought};
+use crate::fixture::{START_TIME, TestStore, event, json_text, message, new_observation, new_run, thought};
 
-suite! {
+test_each_store! {
     a_commit_stores_all_its_parts_and_returns_what_it_stored,
     a_refused_commit_changes_nothing,
     the_first_commit_of_a_run_can_have_events_and_end_it,
-    a_new_run_with_another_identifier_or_thread_is_refused,
+    a_new_run_that_differs_in_identifier_or_thread_from_its_commit_is_refused,
     a_run_that_has_ended_accepts_no_commit,
     committing_a_state_increments_its_version,
     an_observation_of_another_thread_is_refused,
     committed_and_recorded_observations_share_one_sequence,
-    suspending_or_ending_a_run_sets_its_end_and_resuming_clears_it,
+    suspending_or_ending_a_run_sets_its_end_time_and_resuming_clears_it,
     an_empty_commit_is_accepted,
     each_different_blob_reduces_the_room_of_its_run,
     a_commit_whose_blobs_do_not_fit_together_is_refused,
@@ -27,9 +29,10 @@ suite! {
     equal_events_of_two_runs_have_different_digests,
 }
 
+/// Adds the thread `t` with the run `r`, and returns the store.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -37,7 +40,7 @@ async fn with_run(fixture: TestStore) -> TestStore {
 async fn full_commit(fixture: &TestStore) -> Commit {
     let call = CallRecord {
         tool_digest: "d".to_owned(),
-        usage: Usage::default(),
+        usage: ToolUsage::default(),
     };
     let work = WorkRecord {
         model: "m".to_owned(),
@@ -47,7 +50,7 @@ async fn full_commit(fixture: &TestStore) -> Commit {
     Commit {
         events: vec![event("a", json!(1)), event("b", json!(2))],
         blobs: vec![Blob::new(*b"x"), Blob::new(*b"y"), Blob::new(*b"x")],
-        state: Some(text(&json!("state"))),
+        state: Some(json_text(&json!("state"))),
         messages: vec![message("m", "t", 1)],
         observations: vec![thought("t"), thought("t")],
         calls: vec![call],
@@ -56,11 +59,12 @@ async fn full_commit(fixture: &TestStore) -> Commit {
             status: RunStatus::Partial,
             summary: json!("summary"),
         }),
-        ..fixture.step("r").await
+        ..fixture.empty_commit("r").await
     }
 }
 
-/// Returns the numbers of entries, blobs `x`, states, messages, observations, calls and pieces of work.
+/// Returns how many journal entries, blobs with the content `x`, states, messages, observations, calls and records of model work
+/// are stored.
 async fn count_parts(fixture: &TestStore) -> [usize; 7] {
     let store = &fixture.store;
     let (messages, observations) = (MessageOptions::default(), ObservationFilter::default());
@@ -79,7 +83,8 @@ async fn a_commit_stores_all_its_parts_and_returns_what_it_stored(fixture: TestS
     let fixture = with_run(fixture).await;
     fixture.clock.advance(4);
     let committed = fixture.store.commit(full_commit(&fixture).await).await.unwrap();
-    assert_eq!(count_parts(&fixture).await, [2, 1, 1, 1, 2, 1, 1]);
+    let parts_of_full_commit = [2, 1, 1, 1, 2, 1, 1];
+    assert_eq!(count_parts(&fixture).await, parts_of_full_commit);
     assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap(), committed.run);
     let journal = fixture.store.read_journal("r").await.unwrap();
     let entries = journal
@@ -92,10 +97,13 @@ async fn a_commit_stores_all_its_parts_and_returns_what_it_stored(fixture: TestS
     let run = committed.run;
     assert_eq!(
         (run.status, run.ended, run.last_sequence),
-        (RunState::Partial, Some(1_004), 2)
+        (RunState::Partial, Some(START_TIME + 4), 2)
     );
     assert_eq!(run.summary, json!("summary"));
-    assert_eq!(fixture.store.get_thread("t").await.unwrap().unwrap().updated, 1_004);
+    assert_eq!(
+        fixture.store.get_thread("t").await.unwrap().unwrap().updated,
+        START_TIME + 4
+    );
 }
 
 async fn a_refused_commit_changes_nothing(fixture: TestStore) {
@@ -107,8 +115,8 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         .unwrap();
     let run = fixture.store.get_run("r").await.unwrap();
     let good = full_commit(&fixture).await;
-    let broken: [fn(&mut Commit); 9] = [
-        |commit| commit.after = 1,
+    let changes_that_make_it_invalid: [fn(&mut Commit); 9] = [
+        |commit| commit.expected_last_sequence = 1,
         |commit| commit.lease.number += 1,
         |commit| commit.trace_id = "nowhere".to_owned(),
         |commit| commit.begin = Some(existing_run()),
@@ -116,26 +124,32 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         |commit| commit.messages.push(message("m", "t", 2)),
         |commit| commit.calls[0].tool_digest.clear(),
         |commit| commit.events[1].kind.clear(),
-        |commit| commit.blobs = (0..4).map(|n| Blob::new(vec![n; limits::MAX_VALUE_BYTES])).collect(),
+        |commit| commit.blobs = blobs_that_do_not_fit_together(),
     ];
-    for (n, break_it) in broken.into_iter().enumerate() {
+    let only_the_earlier_message = [0, 0, 0, 1, 0, 0, 0];
+    for (n, change) in changes_that_make_it_invalid.into_iter().enumerate() {
         let mut commit = good.clone();
-        break_it(&mut commit);
+        change(&mut commit);
         assert!(fixture.store.commit(commit).await.is_err(), "{n}");
-        assert_eq!(count_parts(&fixture).await, [0, 0, 0, 1, 0, 0, 0], "{n}");
+        assert_eq!(count_parts(&fixture).await, only_the_earlier_message, "{n}");
         assert_eq!(fixture.store.get_run("r").await.unwrap(), run, "{n}");
     }
     fixture.store.commit(good).await.unwrap();
 }
 
+/// Returns four blobs of the maximum size, of which only three fit into a run because of their overheads.
+fn blobs_that_do_not_fit_together() -> Vec<Blob> {
+    (0..4).map(|n| Blob::new(vec![n; limits::MAX_VALUE_BYTES])).collect()
+}
+
 fn existing_run() -> art_store::NewRun {
-    run("r", "t")
+    new_run("r", "t")
 }
 
 async fn the_first_commit_of_a_run_can_have_events_and_end_it(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let commit = Commit {
-        begin: Some(run("r", "t")),
+        begin: Some(new_run("r", "t")),
         ..full_commit(&fixture).await
     };
     let run = fixture.store.commit(commit).await.unwrap().run;
@@ -143,12 +157,12 @@ async fn the_first_commit_of_a_run_can_have_events_and_end_it(fixture: TestStore
     assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(run));
 }
 
-async fn a_new_run_with_another_identifier_or_thread_is_refused(fixture: TestStore) {
+async fn a_new_run_that_differs_in_identifier_or_thread_from_its_commit_is_refused(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await.with_thread("other").await;
-    for begin in [run("other", "t"), run("r", "other")] {
+    for begin in [new_run("other", "t"), new_run("r", "other")] {
         let commit = Commit {
             begin: Some(begin),
-            ..fixture.step("r").await
+            ..fixture.empty_commit("r").await
         };
         let refused = fixture.store.commit(commit).await.unwrap_err();
         assert!(matches!(refused, StoreError::Invalid { .. }), "{refused}");
@@ -158,7 +172,7 @@ async fn a_new_run_with_another_identifier_or_thread_is_refused(fixture: TestSto
 async fn a_run_that_has_ended_accepts_no_commit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     fixture.store.commit(full_commit(&fixture).await).await.unwrap();
-    let empty = fixture.step("r").await;
+    let empty = fixture.empty_commit("r").await;
     let refused = fixture.store.commit(empty).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
 }
@@ -167,8 +181,8 @@ async fn committing_a_state_increments_its_version(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     assert_eq!(fixture.store.save_state("t", json!(1), None).await.unwrap(), 1);
     let commit = Commit {
-        state: Some(text(&json!(2))),
-        ..fixture.step("r").await
+        state: Some(json_text(&json!(2))),
+        ..fixture.empty_commit("r").await
     };
     let committed = fixture.store.commit(commit).await.unwrap();
     assert_eq!(committed.state_version, Some(2));
@@ -178,19 +192,19 @@ async fn committing_a_state_increments_its_version(fixture: TestStore) {
 async fn an_observation_of_another_thread_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
     let commit = Commit {
-        observations: vec![observation("other", ObservationType::Error, json!(1))],
-        ..fixture.step("r").await
+        observations: vec![new_observation("other", ObservationType::Error, json!(1))],
+        ..fixture.empty_commit("r").await
     };
     let refused = fixture.store.commit(commit).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "thread of an observation `other` is not the one of the lease: record it in its own thread"
+        "observation of thread `other` cannot be recorded with the lease of another thread: use the lease of its own thread"
     );
 }
 
 async fn an_empty_commit_is_accepted(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let step = fixture.step("r").await;
+    let step = fixture.empty_commit("r").await;
     let committed = fixture.store.commit(step).await.unwrap();
     assert!(committed.observations.is_empty());
     assert_eq!(
@@ -203,17 +217,19 @@ async fn each_different_blob_reduces_the_room_of_its_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let room = async |trace_id: &str| fixture.store.blob_room(trace_id).await.unwrap();
     assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES);
+    // Equal blobs are stored once.
     fixture.put_blob("r", vec![1; 100]).await.unwrap();
     fixture.put_blob("r", vec![1; 100]).await.unwrap();
-    assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES - 1_124);
+    let taken = 100 + limits::BLOB_OVERHEAD_BYTES;
+    assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES - taken);
     assert_eq!(room("nowhere").await, limits::MAX_RUN_BLOB_BYTES);
 }
 
 async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let commit = Commit {
-        blobs: (0..4).map(|n| Blob::new(vec![n; limits::MAX_VALUE_BYTES])).collect(),
-        ..fixture.step("r").await
+        blobs: blobs_that_do_not_fit_together(),
+        ..fixture.empty_commit("r").await
     };
     let refused = fixture.store.commit(commit).await.unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
@@ -222,10 +238,10 @@ async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore)
 
 async fn deleting_a_thread_keeps_the_equal_blob_of_another_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
-    fixture.begin(run("later", "other")).await.unwrap();
+    fixture.begin_run(new_run("later", "other")).await.unwrap();
     let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
     assert_eq!(fixture.put_blob("later", b"x".to_vec()).await.unwrap(), blob_digest);
-    fixture.release("t").await;
+    fixture.release_lease("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
     let kept = fixture.store.get_blob("other", &blob_digest).await.unwrap();
     assert_eq!(kept.as_deref(), Some(&b"x"[..]));
@@ -233,21 +249,21 @@ async fn deleting_a_thread_keeps_the_equal_blob_of_another_thread(fixture: TestS
 
 async fn the_head_of_a_run_is_the_digest_of_its_last_entry(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let mut heads = vec![fixture.store.get_run("r").await.unwrap().unwrap().head];
-    for after in 0..3 {
-        let JournalEntry { digest, .. } = fixture.append("r", after, "k", json!(1)).await.unwrap();
+    let mut earlier_heads = vec![fixture.store.get_run("r").await.unwrap().unwrap().head];
+    for last_sequence in 0..3 {
+        let JournalEntry { digest, .. } = fixture.append_entry("r", last_sequence, "k", json!(1)).await.unwrap();
         let run = fixture.store.get_run("r").await.unwrap().unwrap();
         assert_eq!(run.head, digest);
-        assert!(!heads.contains(&digest));
-        heads.push(digest);
+        assert!(!earlier_heads.contains(&digest));
+        earlier_heads.push(digest);
     }
 }
 
 async fn equal_events_of_two_runs_have_different_digests(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.begin(run("s", "t")).await.unwrap();
-    let first = fixture.append("r", 0, "k", json!(1)).await.unwrap();
-    let second = fixture.append("s", 0, "k", json!(1)).await.unwrap();
+    fixture.begin_run(new_run("s", "t")).await.unwrap();
+    let first = fixture.append_entry("r", 0, "k", json!(1)).await.unwrap();
+    let second = fixture.append_entry("s", 0, "k", json!(1)).await.unwrap();
     assert_ne!(first.digest, second.digest);
 }
 
@@ -257,7 +273,7 @@ async fn committed_and_recorded_observations_share_one_sequence(fixture: TestSto
         fixture.store.record(thought("t")).await.unwrap();
         let commit = Commit {
             observations: vec![thought("t"), thought("t")],
-            ..fixture.step("r").await
+            ..fixture.empty_commit("r").await
         };
         fixture.store.commit(commit).await.unwrap();
     }
@@ -266,19 +282,19 @@ async fn committed_and_recorded_observations_share_one_sequence(fixture: TestSto
     assert!(sequences.eq(1..=6));
 }
 
-async fn suspending_or_ending_a_run_sets_its_end_and_resuming_clears_it(fixture: TestStore) {
+async fn suspending_or_ending_a_run_sets_its_end_time_and_resuming_clears_it(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let status_and_end = async || {
+    let status_and_end_time = async || {
         let run = fixture.store.get_run("r").await.unwrap().unwrap();
         (run.status, run.ended)
     };
-    let end = async |status| fixture.end("r", status, json!(null)).await.unwrap();
+    let end = async |status| fixture.end_run("r", status, json!(null)).await.unwrap();
     fixture.clock.advance(1);
     end(RunStatus::Suspended).await;
-    assert_eq!(status_and_end().await, (RunState::Suspended, Some(1_001)));
-    fixture.store.commit(fixture.step("r").await).await.unwrap();
-    assert_eq!(status_and_end().await, (RunState::Running, None));
+    assert_eq!(status_and_end_time().await, (RunState::Suspended, Some(START_TIME + 1)));
+    fixture.store.commit(fixture.empty_commit("r").await).await.unwrap();
+    assert_eq!(status_and_end_time().await, (RunState::Running, None));
     fixture.clock.advance(1);
     end(RunStatus::Success).await;
-    assert_eq!(status_and_end().await, (RunState::Success, Some(1_002)));
+    assert_eq!(status_and_end_time().await, (RunState::Success, Some(START_TIME + 2)));
 }

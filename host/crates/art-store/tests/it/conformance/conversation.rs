@@ -1,10 +1,12 @@
+//! Conformance tests of messages. `test_each_store!` makes a test for each store of each function in its list.
+
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_store::{MessageOptions, StoreError};
 use serde_json::json;
 
 use crate::fixture::{TestStore, message};
 
-suite! {
+test_each_store! {
     a_listed_message_equals_the_one_that_was_added,
     a_listed_message_is_a_copy,
     messages_are_listed_by_time_and_then_by_order_of_addition,
@@ -22,8 +24,10 @@ async fn list_ids(fixture: &TestStore, options: MessageOptions) -> Vec<String> {
     messages.into_iter().map(|message| message.message_id).collect()
 }
 
+/// Adds the thread `t` with four messages, two of which have the same time.
 async fn with_messages(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
+    // The identifiers and times, in the order of addition.
     let messages = [("c", 30), ("a", 10), ("b2", 20), ("b1", 20)];
     let messages = messages.map(|(id, time)| message(id, "t", time)).into();
     fixture.store.append_messages("t", messages).await.unwrap();
@@ -135,13 +139,19 @@ async fn a_message_of_another_thread_is_refused_with_its_whole_batch(fixture: Te
 
 async fn a_message_identifier_can_be_used_only_once(fixture: TestStore) {
     let fixture = with_messages(fixture).await.with_thread("other").await;
-    let again = vec![message("new", "t", 1), message("a", "t", 2)];
-    let error = fixture.store.append_messages("t", again).await.unwrap_err();
+    let one_is_used = vec![message("new", "t", 1), message("a", "t", 2)];
+    let error = fixture.store.append_messages("t", one_is_used).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "message", ref id } if id == "a"));
-    let twice = vec![message("x", "t", 1), message("x", "t", 2)];
-    assert!(fixture.store.append_messages("t", twice).await.is_err());
-    let elsewhere = vec![message("a", "other", 1)];
-    assert!(fixture.store.append_messages("other", elsewhere).await.is_err());
+    let same_twice = vec![message("x", "t", 1), message("x", "t", 2)];
+    assert!(fixture.store.append_messages("t", same_twice).await.is_err());
+    let used_in_another_thread = vec![message("a", "other", 1)];
+    assert!(
+        fixture
+            .store
+            .append_messages("other", used_in_another_thread)
+            .await
+            .is_err()
+    );
     assert_eq!(list_ids(&fixture, MessageOptions::default()).await.len(), 4);
 }
 

@@ -1,12 +1,14 @@
+//! Conformance tests of leases. `test_each_store!` makes a test for each store of each function in its list.
+
 use std::sync::Arc;
 
 use art_core::agent::RunStatus;
 use art_store::{Commit, Lease, RunFilter, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, event, run, thread};
+use crate::fixture::{START_TIME, TestStore, event, new_run, new_thread};
 
-suite! {
+test_each_store! {
     a_lease_that_is_held_cannot_be_acquired,
     a_released_lease_can_be_acquired_at_once,
     an_expired_lease_can_be_acquired,
@@ -17,11 +19,11 @@ suite! {
     releasing_a_lost_lease_does_not_release_the_new_one,
     a_lease_of_another_thread_is_refused,
     a_thread_that_does_not_exist_has_no_lease,
-    numbers_of_leases_grow_even_if_the_thread_is_created_again,
+    numbers_of_leases_grow_even_if_the_thread_is_deleted_and_created_again,
     exactly_one_of_64_callers_acquires_a_lease,
     a_thread_whose_lease_is_held_cannot_be_deleted,
     a_thread_whose_lease_has_expired_can_be_deleted,
-    running_runs_whose_lease_nobody_holds_are_abandoned,
+    running_runs_in_threads_whose_lease_nobody_holds_are_abandoned,
     a_commit_can_release_its_lease,
     a_refused_commit_releases_nothing,
     a_new_thread_can_be_leased_at_once,
@@ -33,9 +35,9 @@ async fn acquire(fixture: &TestStore) -> Lease {
 }
 
 /// Returns a commit that begins the run `r`, for a lease of its thread `t`.
-fn begin(lease: &Lease) -> Commit {
+fn begin_run(lease: &Lease) -> Commit {
     Commit {
-        begin: Some(run("r", "t")),
+        begin: Some(new_run("r", "t")),
         trace_id: "r".to_owned(),
         lease: lease.clone(),
         events: vec![event("k", json!(1))],
@@ -48,7 +50,7 @@ async fn a_lease_that_is_held_cannot_be_acquired(fixture: TestStore) {
     acquire(&fixture).await;
     fixture.clock.advance(limits::LEASE_MS - 1);
     let busy = fixture.store.acquire_lease("t").await.unwrap_err();
-    let expected = 1_000 + limits::LEASE_MS;
+    let expected = START_TIME + limits::LEASE_MS;
     assert!(matches!(busy, StoreError::ThreadBusy { until, .. } if until == expected));
     assert_eq!(
         busy.to_string(),
@@ -77,7 +79,7 @@ async fn renewing_and_committing_extend_a_lease(fixture: TestStore) {
     fixture.clock.advance(limits::LEASE_MS - 1);
     fixture.store.renew_lease(&lease).await.unwrap();
     fixture.clock.advance(limits::LEASE_MS - 1);
-    fixture.store.commit(begin(&lease)).await.unwrap();
+    fixture.store.commit(begin_run(&lease)).await.unwrap();
     fixture.clock.advance(limits::LEASE_MS - 1);
     assert!(fixture.store.acquire_lease("t").await.is_err());
 }
@@ -86,20 +88,20 @@ async fn an_expired_lease_that_nobody_took_can_be_renewed_and_used(fixture: Test
     let fixture = fixture.with_thread("t").await;
     let lease = acquire(&fixture).await;
     fixture.clock.advance(limits::LEASE_MS * 2);
-    fixture.store.commit(begin(&lease)).await.unwrap();
+    fixture.store.commit(begin_run(&lease)).await.unwrap();
     fixture.clock.advance(limits::LEASE_MS * 2);
     fixture.store.renew_lease(&lease).await.unwrap();
     assert!(fixture.store.acquire_lease("t").await.is_err());
 }
 
-/// Asserts that a lease cannot be used, and that trying changes nothing.
+/// Asserts that a lease of the thread `t` can neither be renewed nor used, and that trying it begins no run.
 async fn assert_lost(fixture: &TestStore, lease: &Lease) {
     let error = fixture.store.renew_lease(lease).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "thread `t` was taken over by another turn: read it again and begin another turn"
     );
-    let error = fixture.store.commit(begin(lease)).await.unwrap_err();
+    let error = fixture.store.commit(begin_run(lease)).await.unwrap_err();
     assert!(matches!(error, StoreError::LeaseLost { .. }), "{error}");
     assert_eq!(fixture.store.get_run("r").await.unwrap(), None);
 }
@@ -130,22 +132,22 @@ async fn releasing_a_lost_lease_does_not_release_the_new_one(fixture: TestStore)
 
 async fn a_lease_of_another_thread_is_refused(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await.with_thread("other").await;
-    fixture.store.commit(begin(&acquire(&fixture).await)).await.unwrap();
+    fixture.store.commit(begin_run(&acquire(&fixture).await)).await.unwrap();
     let lease = fixture.store.acquire_lease("other").await.unwrap();
     let commit = Commit {
         trace_id: "r".to_owned(),
         lease: lease.clone(),
-        after: 1,
+        expected_last_sequence: 1,
         ..Commit::default()
     };
     let refusal = fixture.store.commit(commit).await.unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "thread of the lease `other` is not the thread of the run: use the lease of the run's thread"
+        "lease of thread `other` is not for the thread of the run: use the lease of the run's thread"
     );
 }
 
-async fn numbers_of_leases_grow_even_if_the_thread_is_created_again(fixture: TestStore) {
+async fn numbers_of_leases_grow_even_if_the_thread_is_deleted_and_created_again(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let lost = acquire(&fixture).await;
     fixture.clock.advance(limits::LEASE_MS);
@@ -188,16 +190,22 @@ async fn a_thread_whose_lease_has_expired_can_be_deleted(fixture: TestStore) {
     assert!(fixture.store.delete_thread("t").await.unwrap());
 }
 
-async fn running_runs_whose_lease_nobody_holds_are_abandoned(fixture: TestStore) {
+async fn running_runs_in_threads_whose_lease_nobody_holds_are_abandoned(fixture: TestStore) {
     let mut fixture = fixture;
-    for thread_id in ["held", "released", "ended", "t"] {
+    for thread_id in ["renewed", "released", "ended", "expired"] {
         fixture = fixture.with_thread(thread_id).await;
-        fixture.begin(run(&format!("r-{thread_id}"), thread_id)).await.unwrap();
+        fixture
+            .begin_run(new_run(&format!("r-{thread_id}"), thread_id))
+            .await
+            .unwrap();
     }
-    fixture.end("r-ended", RunStatus::Success, Value::Null).await.unwrap();
-    fixture.release("ended").await;
-    fixture.release("released").await;
-    let abandoned = async || {
+    fixture
+        .end_run("r-ended", RunStatus::Success, Value::Null)
+        .await
+        .unwrap();
+    fixture.release_lease("ended").await;
+    fixture.release_lease("released").await;
+    let list_abandoned = async || {
         let filter = RunFilter {
             abandoned: true,
             ..RunFilter::default()
@@ -205,10 +213,14 @@ async fn running_runs_whose_lease_nobody_holds_are_abandoned(fixture: TestStore)
         let runs = fixture.store.list_runs(filter).await.unwrap();
         runs.into_iter().map(|run| run.trace_id).collect::<Vec<_>>()
     };
-    assert_eq!(abandoned().await, ["r-released"]);
+    assert_eq!(list_abandoned().await, ["r-released"]);
     fixture.clock.advance(limits::LEASE_MS);
-    fixture.store.renew_lease(&fixture.lease("held").await).await.unwrap();
-    assert_eq!(abandoned().await, ["r-t", "r-released"]);
+    fixture
+        .store
+        .renew_lease(&fixture.lease("renewed").await)
+        .await
+        .unwrap();
+    assert_eq!(list_abandoned().await, ["r-expired", "r-released"]);
 }
 
 async fn a_commit_can_release_its_lease(fixture: TestStore) {
@@ -216,7 +228,7 @@ async fn a_commit_can_release_its_lease(fixture: TestStore) {
     let lease = acquire(&fixture).await;
     let commit = Commit {
         release: true,
-        ..begin(&lease)
+        ..begin_run(&lease)
     };
     fixture.store.commit(commit).await.unwrap();
     assert!(fixture.store.renew_lease(&lease).await.is_err());
@@ -224,30 +236,31 @@ async fn a_commit_can_release_its_lease(fixture: TestStore) {
 }
 
 async fn a_refused_commit_releases_nothing(fixture: TestStore) {
+    const NOT_THE_LAST_SEQUENCE: u64 = 7;
     let fixture = fixture.with_thread("t").await;
     let lease = acquire(&fixture).await;
     let commit = Commit {
         release: true,
-        after: 7,
-        ..begin(&lease)
+        expected_last_sequence: NOT_THE_LAST_SEQUENCE,
+        ..begin_run(&lease)
     };
     assert!(fixture.store.commit(commit).await.is_err());
     assert!(fixture.store.acquire_lease("t").await.is_err());
-    fixture.store.commit(begin(&lease)).await.unwrap();
+    fixture.store.commit(begin_run(&lease)).await.unwrap();
 }
 
 async fn a_new_thread_can_be_leased_at_once(fixture: TestStore) {
-    let (created, lease) = fixture.store.create_leased_thread(thread("t")).await.unwrap();
+    let (created, lease) = fixture.store.create_leased_thread(new_thread("t")).await.unwrap();
     assert_eq!(fixture.store.get_thread("t").await.unwrap(), Some(created));
     assert!(fixture.store.acquire_lease("t").await.is_err());
-    fixture.store.commit(begin(&lease)).await.unwrap();
+    fixture.store.commit(begin_run(&lease)).await.unwrap();
 }
 
 async fn a_thread_that_exists_is_not_leased_by_creating_it_again(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
-    let refused = fixture.store.create_leased_thread(thread("t")).await.unwrap_err();
+    let refused = fixture.store.create_leased_thread(new_thread("t")).await.unwrap_err();
     assert!(matches!(refused, StoreError::AlreadyExists { .. }), "{refused}");
-    fixture.store.commit(begin(&acquire(&fixture).await)).await.unwrap();
+    fixture.store.commit(begin_run(&acquire(&fixture).await)).await.unwrap();
 }
 
 async fn a_thread_that_does_not_exist_has_no_lease(fixture: TestStore) {

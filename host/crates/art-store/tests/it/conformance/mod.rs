@@ -1,9 +1,9 @@
-//! The conformance suite, which both stores have to pass.
+//! The conformance tests, which both stores have to pass.
 
 use crate::fixture::{TestStore, block_on};
 
-/// Creates a test for each function and each store.
-macro_rules! suite {
+/// Makes two tests of each named function: with a store in memory and with one in an SQLite database.
+macro_rules! test_each_store {
     ($($name:ident,)*) => {
         mod memory {
             $(#[test] fn $name() { super::super::block_on(super::$name(super::super::TestStore::memory())); })*

@@ -1,16 +1,18 @@
+//! Conformance tests of observations. `test_each_store!` makes a test for each store of each function in its list.
+
 use std::sync::Arc;
 
 use art_core::observation::{NewObservation, ObservationType};
 use art_store::{ObservationFilter, StoreError};
 use serde_json::json;
 
-use crate::fixture::{TestStore, observation, thought};
+use crate::fixture::{START_TIME, TestStore, new_observation, thought};
 
-suite! {
+test_each_store! {
     the_store_assigns_identifier_sequence_time_and_title,
     sequences_start_at_one_in_each_thread,
     a_refused_observation_does_not_use_up_a_sequence,
-    sequences_have_no_gaps_under_64_writers,
+    sequences_have_no_gaps_with_64_writers,
     an_observation_has_to_meet_all_conditions_of_a_filter,
     a_reader_can_continue_after_the_last_sequence,
     a_type_filter_does_not_match_a_type_with_a_longer_name,
@@ -22,16 +24,17 @@ async fn list_sequences(fixture: &TestStore, filter: ObservationFilter) -> Vec<u
 }
 
 async fn the_store_assigns_identifier_sequence_time_and_title(fixture: TestStore) {
+    const UUID_LENGTH: usize = 36;
     let fixture = fixture.with_thread("t").await;
-    let mut new = observation("t", ObservationType::ToolExecution, json!({"b": 0.1, "a": [1, null]}));
+    let mut new = new_observation("t", ObservationType::ToolExecution, json!({"b": 0.1, "a": [1, null]}));
     new.trace_id = Some("r".to_owned());
     new.parent_id = Some("item".to_owned());
     new.metadata.insert("callId".to_owned(), json!("c"));
     let recorded = fixture.store.record(new.clone()).await.unwrap();
-    assert_eq!((recorded.sequence, recorded.timestamp), (1, 1_000));
+    assert_eq!((recorded.sequence, recorded.timestamp), (1, START_TIME));
     assert_eq!(recorded.title, "TOOL_EXECUTION Recorded");
     assert_eq!(recorded.body, new);
-    assert_eq!(recorded.id.len(), 36);
+    assert_eq!(recorded.id.len(), UUID_LENGTH);
     let found = fixture
         .store
         .list_observations("t", ObservationFilter::default())
@@ -65,14 +68,16 @@ async fn a_refused_observation_does_not_use_up_a_sequence(fixture: TestStore) {
     assert_eq!(fixture.store.record(thought("t")).await.unwrap().sequence, 1);
 }
 
-async fn sequences_have_no_gaps_under_64_writers(fixture: TestStore) {
+async fn sequences_have_no_gaps_with_64_writers(fixture: TestStore) {
+    const WRITERS: usize = 64;
+    const OBSERVATIONS_OF_EACH: usize = 5;
     let fixture = fixture.with_thread("t").await;
-    let writers: Vec<_> = (0..64)
+    let writers: Vec<_> = (0..WRITERS)
         .map(|_| {
             let store = Arc::clone(&fixture.store);
             tokio::spawn(async move {
                 let mut sequences = Vec::new();
-                for _ in 0..5 {
+                for _ in 0..OBSERVATIONS_OF_EACH {
                     sequences.push(store.record(thought("t")).await.unwrap().sequence);
                 }
                 assert!(sequences.is_sorted(), "the sequences of a writer must increase");
@@ -85,10 +90,14 @@ async fn sequences_have_no_gaps_under_64_writers(fixture: TestStore) {
         sequences.extend(writer.await.unwrap());
     }
     sequences.sort_unstable();
-    assert_eq!(sequences, (1..=320).collect::<Vec<_>>());
+    assert_eq!(
+        sequences,
+        (1..=(WRITERS * OBSERVATIONS_OF_EACH) as u64).collect::<Vec<_>>()
+    );
     assert_eq!(list_sequences(&fixture, ObservationFilter::default()).await, sequences);
 }
 
+/// Adds the thread `t` with five observations, one each 10 ms.
 async fn with_observations(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     for (kind, trace_id) in [
@@ -100,7 +109,7 @@ async fn with_observations(fixture: TestStore) -> TestStore {
     ] {
         let new = NewObservation {
             trace_id: trace_id.map(str::to_owned),
-            ..observation("t", kind, json!({}))
+            ..new_observation("t", kind, json!({}))
         };
         fixture.store.record(new).await.unwrap();
         fixture.clock.advance(10);
@@ -116,22 +125,22 @@ async fn an_observation_has_to_meet_all_conditions_of_a_filter(fixture: TestStor
         ..all()
     };
     assert_eq!(list_sequences(&fixture, of_run.clone()).await, [3, 4]);
-    let plans_of_run = ObservationFilter {
+    let plans_and_errors_of_run = ObservationFilter {
         types: vec![ObservationType::Plan, ObservationType::Error],
         ..of_run
     };
-    assert_eq!(list_sequences(&fixture, plans_of_run).await, [4]);
-    let window = ObservationFilter {
-        after: Some(1_000),
-        before: Some(1_030),
+    assert_eq!(list_sequences(&fixture, plans_and_errors_of_run).await, [4]);
+    let between_two_times = ObservationFilter {
+        after: Some(START_TIME),
+        before: Some(START_TIME + 30),
         ..all()
     };
-    assert_eq!(list_sequences(&fixture, window.clone()).await, [2, 3]);
-    let later = ObservationFilter {
+    assert_eq!(list_sequences(&fixture, between_two_times.clone()).await, [2, 3]);
+    let after_second = ObservationFilter {
         after_sequence: Some(2),
-        ..window
+        ..between_two_times
     };
-    assert_eq!(list_sequences(&fixture, later).await, [3]);
+    assert_eq!(list_sequences(&fixture, after_second).await, [3]);
 }
 
 async fn a_reader_can_continue_after_the_last_sequence(fixture: TestStore) {

@@ -1,15 +1,17 @@
+//! Conformance tests of the agent state. `test_each_store!` makes a test for each store of each function in its list.
+
 use std::sync::Arc;
 
 use art_store::StoreError;
 use serde_json::{Value, json};
 
-use crate::fixture::TestStore;
+use crate::fixture::{START_TIME, TestStore};
 
-suite! {
+test_each_store! {
     there_is_no_state_until_one_is_saved,
     each_write_increments_the_version,
     a_write_that_expects_another_version_is_refused_and_changes_nothing,
-    exactly_one_of_64_writers_of_the_same_version_succeeds,
+    exactly_one_of_64_writers_that_expect_the_same_version_succeeds,
     null_can_be_stored_as_a_state,
 }
 
@@ -24,14 +26,17 @@ async fn each_write_increments_the_version(fixture: TestStore) {
     fixture.clock.advance(3);
     assert_eq!(fixture.store.save_state("t", json!("b"), Some(1)).await.unwrap(), 2);
     let state = fixture.store.load_state("t").await.unwrap().unwrap();
-    assert_eq!((state.data, state.version, state.modified), (json!("b"), 2, 1_003));
+    assert_eq!(
+        (state.data, state.version, state.modified),
+        (json!("b"), 2, START_TIME + 3)
+    );
 }
 
 async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
-    let early = fixture.store.save_state("t", json!(0), Some(1)).await.unwrap_err();
+    let no_state_yet = fixture.store.save_state("t", json!(0), Some(1)).await.unwrap_err();
     assert_eq!(
-        early.to_string(),
+        no_state_yet.to_string(),
         "the state of thread `t` has changed (expected `1`, found none): read it again before writing"
     );
     fixture.store.save_state("t", json!("stored"), None).await.unwrap();
@@ -50,12 +55,12 @@ async fn a_write_that_expects_another_version_is_refused_and_changes_nothing(fix
     assert_eq!((state.data, state.version), (json!("stored"), 1));
 }
 
-async fn exactly_one_of_64_writers_of_the_same_version_succeeds(fixture: TestStore) {
+async fn exactly_one_of_64_writers_that_expect_the_same_version_succeeds(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let writers: Vec<_> = (0..64)
-        .map(|n| {
+        .map(|number| {
             let store = Arc::clone(&fixture.store);
-            tokio::spawn(async move { store.save_state("t", json!(n), None).await.map(|_| n) })
+            tokio::spawn(async move { store.save_state("t", json!(number), None).await.map(|_| number) })
         })
         .collect();
     let mut winners = Vec::new();
@@ -63,7 +68,10 @@ async fn exactly_one_of_64_writers_of_the_same_version_succeeds(fixture: TestSto
         winners.extend(writer.await.unwrap());
     }
     let state = fixture.store.load_state("t").await.unwrap().unwrap();
-    assert_eq!(winners.iter().map(|n| json!(n)).collect::<Vec<_>>(), [state.data]);
+    assert_eq!(
+        winners.iter().map(|number| json!(number)).collect::<Vec<_>>(),
+        [state.data]
+    );
 }
 
 async fn null_can_be_stored_as_a_state(fixture: TestStore) {

@@ -1,3 +1,6 @@
+//! Conformance tests of suspensions: tool calls that wait for the decision of a person. `test_each_store!` makes a test for each
+//! store of each function in its list.
+
 use std::sync::Arc;
 
 use art_core::agent::RunStatus;
@@ -5,32 +8,33 @@ use art_core::hitl::{Feedback, FeedbackSchema};
 use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::tool::ParsedToolCall;
 use art_store::{
-    Commit, NewSuspension, NewThread, Owner, Settled, StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus,
-    limits,
+    Commit, NewSuspension, NewThread, Owner, StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus,
+    UsedDecision, limits,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, run};
+use crate::fixture::{START_TIME, TestStore, new_run};
 
-suite! {
+test_each_store! {
     a_suspension_that_is_read_equals_the_one_that_was_written,
     exactly_one_of_200_decisions_succeeds,
-    a_decision_is_settled_once_and_unchanged,
-    a_suspension_is_settled_by_its_own_run_only,
-    an_undecided_suspension_cannot_be_settled,
-    a_person_decides_before_the_expiry_time_and_the_expiry_from_then_on,
-    the_first_decision_of_a_person_or_the_expiry_holds,
+    a_run_uses_a_decision_once_and_unchanged,
+    a_decision_is_used_by_the_run_of_its_suspension_only,
+    a_decision_that_nobody_stored_cannot_be_used,
+    a_person_can_decide_until_a_suspension_expires_and_only_the_host_afterwards,
+    whoever_decides_first_wins_a_person_or_the_host_at_the_expiry,
     a_decision_that_is_too_large_is_refused,
     the_end_of_a_run_closes_its_suspensions,
     a_suspended_run_keeps_its_suspensions_open,
     suspensions_of_other_users_are_not_found,
     suspensions_are_listed_oldest_first_and_filtered,
-    a_list_of_suspensions_continues_after_a_suspension_of_the_owner,
+    a_list_can_start_after_a_suspension_that_belongs_to_the_owner,
     a_byte_limit_bounds_a_list_but_keeps_its_first_suspension,
     a_suspension_identifier_can_be_used_only_once,
     suspensions_are_deleted_with_their_thread,
 }
 
+/// Returns a call of a tool that waits for a decision. `expires` is the time from which no person can decide any more.
 pub(crate) fn call(id: &str, expires: Option<u64>) -> SuspendedCall {
     SuspendedCall {
         suspension_id: id.to_owned(),
@@ -40,7 +44,7 @@ pub(crate) fn call(id: &str, expires: Option<u64>) -> SuspendedCall {
             arguments: json!({"path": "/a"}),
         },
         tool_digest: Some("blake3:t".to_owned()),
-        input: "blake3:i".to_owned(),
+        input_digest: "blake3:i".to_owned(),
         cause: SuspensionCause::Tool,
         form: FeedbackSchema::confirm("delete it?"),
         details: Some(Value::Null),
@@ -53,23 +57,24 @@ pub(crate) fn call(id: &str, expires: Option<u64>) -> SuspendedCall {
     }
 }
 
+/// Returns the decision of a person.
 pub(crate) fn decision(approved: bool) -> Decision {
     Decision {
-        feedback: Feedback::new(approved, 1_000),
+        feedback: Feedback::new(approved, START_TIME),
         by: DecidedBy::Person { user_id: None },
     }
 }
 
-/// Returns the decision about a question whose time is over.
-pub(crate) fn expiry(approved: bool) -> Decision {
+/// Returns the decision that the host makes when the time for a decision is over.
+pub(crate) fn expiry_decision(approved: bool) -> Decision {
     Decision {
         by: DecidedBy::Expiry,
         ..decision(approved)
     }
 }
 
-pub(crate) fn settled(id: &str, decision: Decision) -> Settled {
-    Settled {
+pub(crate) fn used_decision(id: &str, decision: Decision) -> UsedDecision {
+    UsedDecision {
         suspension_id: id.to_owned(),
         decision,
     }
@@ -78,27 +83,33 @@ pub(crate) fn settled(id: &str, decision: Decision) -> Settled {
 /// Returns a store with the thread `t`, whose run `r` has these suspensions.
 async fn with_suspensions(fixture: TestStore, calls: Vec<SuspendedCall>) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     suspend(&fixture, "r", calls).await.unwrap();
     fixture
 }
 
+/// Commits suspensions of a run.
 pub(crate) async fn suspend(fixture: &TestStore, trace_id: &str, calls: Vec<SuspendedCall>) -> Result<(), StoreError> {
-    let suspended = calls.into_iter().map(|call| NewSuspension {
+    let new_suspensions = calls.into_iter().map(|call| NewSuspension {
         item_id: "step_1".to_owned(),
         call,
     });
     let commit = Commit {
-        suspended: suspended.collect(),
-        ..fixture.step(trace_id).await
+        new_suspensions: new_suspensions.collect(),
+        ..fixture.empty_commit(trace_id).await
     };
     fixture.store.commit(commit).await.map(drop)
 }
 
-pub(crate) async fn settle(fixture: &TestStore, trace_id: &str, settled: Settled) -> Result<(), StoreError> {
+/// Commits that a run uses a decision.
+pub(crate) async fn use_decision(
+    fixture: &TestStore,
+    trace_id: &str,
+    used_decision: UsedDecision,
+) -> Result<(), StoreError> {
     let commit = Commit {
-        settled: vec![settled],
-        ..fixture.step(trace_id).await
+        used_decisions: vec![used_decision],
+        ..fixture.empty_commit(trace_id).await
     };
     fixture.store.commit(commit).await.map(drop)
 }
@@ -118,7 +129,7 @@ async fn a_suspension_that_is_read_equals_the_one_that_was_written(fixture: Test
         trace_id: "r".to_owned(),
         thread_id: "t".to_owned(),
         item_id: "step_1".to_owned(),
-        since: 1_000,
+        since: START_TIME,
         call: call("s", Some(9_000)),
         decision: None,
         status: SuspensionStatus::Open,
@@ -154,14 +165,16 @@ async fn exactly_one_of_200_decisions_succeeds(fixture: TestStore) {
     }
 }
 
-async fn a_decision_is_settled_once_and_unchanged(fixture: TestStore) {
+async fn a_run_uses_a_decision_once_and_unchanged(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     decide(&fixture, "s", true).await.unwrap();
-    let other = settle(&fixture, "r", settled("s", decision(false))).await;
-    assert!(matches!(other, Err(StoreError::AlreadyDecided { .. })));
-    settle(&fixture, "r", settled("s", decision(true))).await.unwrap();
+    let different = use_decision(&fixture, "r", used_decision("s", decision(false))).await;
+    assert!(matches!(different, Err(StoreError::AlreadyDecided { .. })));
+    use_decision(&fixture, "r", used_decision("s", decision(true)))
+        .await
+        .unwrap();
     assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Settled);
-    let again = settle(&fixture, "r", settled("s", decision(true))).await;
+    let again = use_decision(&fixture, "r", used_decision("s", decision(true))).await;
     assert!(matches!(again, Err(StoreError::AlreadyDecided { .. })));
     assert_eq!(
         decide(&fixture, "s", true).await.unwrap_err().to_string(),
@@ -169,62 +182,80 @@ async fn a_decision_is_settled_once_and_unchanged(fixture: TestStore) {
     );
 }
 
-async fn a_suspension_is_settled_by_its_own_run_only(fixture: TestStore) {
+async fn a_decision_is_used_by_the_run_of_its_suspension_only(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
-    fixture.begin(run("other", "t")).await.unwrap();
-    let refused = settle(&fixture, "other", settled("s", decision(true))).await;
+    fixture.begin_run(new_run("other", "t")).await.unwrap();
+    let refused = use_decision(&fixture, "other", used_decision("s", decision(true))).await;
     assert!(matches!(refused, Err(StoreError::NoSuspension { .. })));
     assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Open);
 }
 
-async fn an_undecided_suspension_cannot_be_settled(fixture: TestStore) {
-    let fixture = with_suspensions(fixture, vec![call("s", Some(1_005))]).await;
-    for not_stored in [decision(true), expiry(false)] {
+async fn a_decision_that_nobody_stored_cannot_be_used(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("s", Some(START_TIME + 5))]).await;
+    for not_stored in [decision(true), expiry_decision(false)] {
         fixture.clock.advance(5);
-        let refused = settle(&fixture, "r", settled("s", not_stored)).await.unwrap_err();
+        let refused = use_decision(&fixture, "r", used_decision("s", not_stored))
+            .await
+            .unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "nobody has decided about `s`: store the decision before its run takes it"
+            "nobody has decided about `s`: store the decision before its run uses it"
         );
         assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Open);
     }
 }
 
-async fn a_person_decides_before_the_expiry_time_and_the_expiry_from_then_on(fixture: TestStore) {
-    let calls = vec![call("s", Some(1_005)), call("later", Some(1_006)), call("never", None)];
+async fn a_person_can_decide_until_a_suspension_expires_and_only_the_host_afterwards(fixture: TestStore) {
+    let calls = vec![
+        call("s", Some(START_TIME + 5)),
+        call("later", Some(START_TIME + 6)),
+        call("never", None),
+    ];
     let fixture = with_suspensions(fixture, calls).await;
     fixture.clock.advance(5);
     assert_eq!(
         decide(&fixture, "s", true).await.unwrap_err().to_string(),
-        "the time to decide about `s` is over: its run goes on as if it was decided in time"
+        "the time to decide about `s` is over: its run goes on with the default decision"
     );
     for id in ["later", "never"] {
-        let early = fixture.store.decide(id, &Owner::Anyone, expiry(false)).await;
+        let too_early = fixture.store.decide(id, &Owner::Anyone, expiry_decision(false)).await;
         assert_eq!(
-            early.unwrap_err().to_string(),
+            too_early.unwrap_err().to_string(),
             format!("the time to decide about `{id}` is not over: a person can still decide")
         );
         decide(&fixture, id, true).await.unwrap();
     }
-    fixture.store.decide("s", &Owner::Anyone, expiry(false)).await.unwrap();
-    settle(&fixture, "r", settled("s", expiry(false))).await.unwrap();
+    fixture
+        .store
+        .decide("s", &Owner::Anyone, expiry_decision(false))
+        .await
+        .unwrap();
+    use_decision(&fixture, "r", used_decision("s", expiry_decision(false)))
+        .await
+        .unwrap();
     let record = find(&fixture, "s").await;
     assert_eq!(
         (record.status, record.decision),
-        (SuspensionStatus::Settled, Some(expiry(false)))
+        (SuspensionStatus::Settled, Some(expiry_decision(false)))
     );
 }
 
-async fn the_first_decision_of_a_person_or_the_expiry_holds(fixture: TestStore) {
-    let fixture = with_suspensions(fixture, vec![call("s", Some(1_005)), call("t", Some(1_005))]).await;
+async fn whoever_decides_first_wins_a_person_or_the_host_at_the_expiry(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, ["s", "t"].map(|id| call(id, Some(START_TIME + 5))).to_vec()).await;
     decide(&fixture, "s", true).await.unwrap();
     fixture.clock.advance(5);
-    let expired = fixture.store.decide("s", &Owner::Anyone, expiry(false)).await;
+    let expired = fixture.store.decide("s", &Owner::Anyone, expiry_decision(false)).await;
     assert!(matches!(expired, Err(StoreError::AlreadyDecided { .. })));
-    let other = settle(&fixture, "r", settled("s", expiry(false))).await;
-    assert!(matches!(other, Err(StoreError::AlreadyDecided { .. })));
-    settle(&fixture, "r", settled("s", decision(true))).await.unwrap();
-    fixture.store.decide("t", &Owner::Anyone, expiry(false)).await.unwrap();
+    let different = use_decision(&fixture, "r", used_decision("s", expiry_decision(false))).await;
+    assert!(matches!(different, Err(StoreError::AlreadyDecided { .. })));
+    use_decision(&fixture, "r", used_decision("s", decision(true)))
+        .await
+        .unwrap();
+    fixture
+        .store
+        .decide("t", &Owner::Anyone, expiry_decision(false))
+        .await
+        .unwrap();
     let late = decide(&fixture, "t", true).await;
     assert!(matches!(late, Err(StoreError::AlreadyDecided { .. })));
 }
@@ -240,7 +271,7 @@ async fn a_decision_that_is_too_large_is_refused(fixture: TestStore) {
 
 async fn the_end_of_a_run_closes_its_suspensions(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
-    fixture.end("r", RunStatus::Cancelled, Value::Null).await.unwrap();
+    fixture.end_run("r", RunStatus::Cancelled, Value::Null).await.unwrap();
     assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Closed);
     assert_eq!(
         decide(&fixture, "s", true).await.unwrap_err().to_string(),
@@ -250,7 +281,7 @@ async fn the_end_of_a_run_closes_its_suspensions(fixture: TestStore) {
 
 async fn a_suspended_run_keeps_its_suspensions_open(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
-    fixture.end("r", RunStatus::Suspended, Value::Null).await.unwrap();
+    fixture.end_run("r", RunStatus::Suspended, Value::Null).await.unwrap();
     decide(&fixture, "s", false).await.unwrap();
 }
 
@@ -262,7 +293,7 @@ async fn suspensions_of_other_users_are_not_found(fixture: TestStore) {
         ..NewThread::default()
     };
     fixture.store.create_thread(new).await.unwrap();
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     suspend(&fixture, "r", vec![call("s", None)]).await.unwrap();
     for stranger in [Owner::user(Some("bob")), Owner::user(None)] {
         let store = &fixture.store;
@@ -282,12 +313,14 @@ async fn suspensions_of_other_users_are_not_found(fixture: TestStore) {
 
 async fn suspensions_are_listed_oldest_first_and_filtered(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("a1", None), call("a2", None)]).await;
-    fixture.begin(run("other", "t")).await.unwrap();
+    fixture.begin_run(new_run("other", "t")).await.unwrap();
     fixture.clock.advance(1);
     suspend(&fixture, "other", vec![call("b1", None)]).await.unwrap();
     decide(&fixture, "a2", true).await.unwrap();
     decide(&fixture, "a1", true).await.unwrap();
-    settle(&fixture, "r", settled("a1", decision(true))).await.unwrap();
+    use_decision(&fixture, "r", used_decision("a1", decision(true)))
+        .await
+        .unwrap();
     let list = async |change: fn(&mut SuspensionFilter)| {
         let mut filter = SuspensionFilter::default();
         change(&mut filter);
@@ -310,20 +343,23 @@ async fn list_ids(fixture: &TestStore, filter: SuspensionFilter) -> Result<Vec<S
     Ok(records.iter().map(|record| record.id().to_owned()).collect())
 }
 
-async fn a_list_of_suspensions_continues_after_a_suspension_of_the_owner(fixture: TestStore) {
+async fn a_list_can_start_after_a_suspension_that_belongs_to_the_owner(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("b", None), call("a", None), call("c", None)]).await;
-    let after = |after: &str, owner| SuspensionFilter {
+    // Returns the filter for the next suspension after another one.
+    let after = |previous: &str, owner| SuspensionFilter {
         owner,
-        after: Some(after.to_owned()),
+        after: Some(previous.to_owned()),
         limit: Some(1),
         ..SuspensionFilter::default()
     };
-    for (cursor, next) in [("b", vec!["a"]), ("a", vec!["c"]), ("c", vec![])] {
-        assert_eq!(list_ids(&fixture, after(cursor, Owner::Anyone)).await.unwrap(), next);
+    for (previous, next) in [("b", vec!["a"]), ("a", vec!["c"]), ("c", vec![])] {
+        assert_eq!(list_ids(&fixture, after(previous, Owner::Anyone)).await.unwrap(), next);
     }
-    // The cursor may be settled meanwhile.
+    // The suspension after which the list starts may be settled meanwhile.
     decide(&fixture, "b", true).await.unwrap();
-    settle(&fixture, "r", settled("b", decision(true))).await.unwrap();
+    use_decision(&fixture, "r", used_decision("b", decision(true)))
+        .await
+        .unwrap();
     let pending = SuspensionFilter {
         pending: true,
         ..after("b", Owner::Anyone)
@@ -345,6 +381,7 @@ async fn a_byte_limit_bounds_a_list_but_keeps_its_first_suspension(fixture: Test
         call
     };
     let fixture = with_suspensions(fixture, ["a", "b", "c"].map(large).to_vec()).await;
+    // Two of these suspensions have less than 3,500 bytes, and three have more.
     for (max_bytes, expected) in [(1, vec!["a"]), (3_500, vec!["a", "b"]), (10_000, vec!["a", "b", "c"])] {
         let filter = SuspensionFilter {
             max_bytes: Some(max_bytes),

@@ -1,3 +1,5 @@
+//! Conformance tests of threads and their owners. `test_each_store!` makes a test for each store of each function in its list.
+
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_store::{
     MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, StoreError, Thread, ThreadFilter, limits,
@@ -5,9 +7,9 @@ use art_store::{
 use serde_json::{Value, json};
 
 use super::suspensions;
-use crate::fixture::{TestStore, message, run, thought, thread};
+use crate::fixture::{START_TIME, TestStore, message, new_run, new_thread, thought};
 
-suite! {
+test_each_store! {
     a_stored_thread_equals_the_one_that_was_created,
     a_thread_identifier_can_be_used_only_once,
     threads_are_listed_by_last_write_and_then_by_order_of_creation,
@@ -24,6 +26,7 @@ suite! {
     a_list_has_at_most_the_maximum_number_of_entries,
 }
 
+/// Returns settings that differ from the default.
 fn config(tool: &str) -> ThreadConfig {
     ThreadConfig {
         enabled_tools: vec![tool.to_owned()],
@@ -47,8 +50,8 @@ async fn a_stored_thread_equals_the_one_that_was_created(fixture: TestStore) {
     let expected = Thread {
         id: "t".to_owned(),
         user_id: Some("u".to_owned()),
-        created: 1_000,
-        updated: 1_000,
+        created: START_TIME,
+        updated: START_TIME,
         config: config("calculator"),
     };
     assert_eq!(created, expected);
@@ -57,7 +60,7 @@ async fn a_stored_thread_equals_the_one_that_was_created(fixture: TestStore) {
 
 async fn a_thread_identifier_can_be_used_only_once(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
-    let error = fixture.store.create_thread(thread("t")).await.unwrap_err();
+    let error = fixture.store.create_thread(new_thread("t")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is already a thread `t`: use another identifier"
@@ -93,7 +96,7 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
     for (id, user_id) in [("a", Some("x")), ("b", Some("y")), ("c", None)] {
         let new = NewThread {
             user_id: user_id.map(str::to_owned),
-            ..thread(id)
+            ..new_thread(id)
         };
         fixture.store.create_thread(new).await.unwrap();
     }
@@ -107,18 +110,18 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
     assert!(list_ids(&fixture, of(Owner::user(Some("z")))).await.is_empty());
 }
 
-// B23: for an owner, the data of others does not exist.
+// For an owner, the data of others does not exist (contract B23 in `host/CONTRACTS.md`).
 async fn reads_for_an_owner_find_only_their_data(fixture: TestStore) {
     let new = NewThread {
         user_id: Some("x".to_owned()),
-        ..thread("a")
+        ..new_thread("a")
     };
     let store = &fixture.store;
     store.create_thread(new).await.unwrap();
     store.append_messages("a", vec![message("m", "a", 1)]).await.unwrap();
     store.record(thought("a")).await.unwrap();
-    fixture.begin(run("r", "a")).await.unwrap();
-    for (user, found) in [(Some("x"), 1), (Some("y"), 0), (None, 0)] {
+    fixture.begin_run(new_run("r", "a")).await.unwrap();
+    for (user, expected_count) in [(Some("x"), 1), (Some("y"), 0), (None, 0)] {
         let owner = Owner::user(user);
         let messages = MessageOptions {
             owner: owner.clone(),
@@ -126,7 +129,7 @@ async fn reads_for_an_owner_find_only_their_data(fixture: TestStore) {
         };
         assert_eq!(
             store.list_messages("a", messages).await.unwrap().len(),
-            found,
+            expected_count,
             "{user:?}"
         );
         let observations = ObservationFilter {
@@ -135,22 +138,22 @@ async fn reads_for_an_owner_find_only_their_data(fixture: TestStore) {
         };
         assert_eq!(
             store.list_observations("a", observations).await.unwrap().len(),
-            found,
+            expected_count,
             "{user:?}"
         );
         let runs = RunFilter {
             owner: owner.clone(),
             ..RunFilter::default()
         };
-        assert_eq!(store.list_runs(runs).await.unwrap().len(), found, "{user:?}");
+        assert_eq!(store.list_runs(runs).await.unwrap().len(), expected_count, "{user:?}");
         assert_eq!(
             store.find_thread("a", &owner).await.unwrap().iter().count(),
-            found,
+            expected_count,
             "{user:?}"
         );
         assert_eq!(
             store.find_run("r", &owner).await.unwrap().iter().count(),
-            found,
+            expected_count,
             "{user:?}"
         );
     }
@@ -178,24 +181,25 @@ async fn replacing_the_settings_does_not_change_the_state(fixture: TestStore) {
     fixture.store.save_state("t", json!({"plan": 1}), None).await.unwrap();
     fixture.clock.advance(5);
     let changed = fixture.store.set_thread_config("t", config("datetime")).await.unwrap();
-    assert_eq!((changed.created, changed.updated), (1_000, 1_005));
+    assert_eq!((changed.created, changed.updated), (START_TIME, START_TIME + 5));
     assert_eq!(changed.config, config("datetime"));
     assert_eq!(fixture.store.get_thread("t").await.unwrap(), Some(changed));
     let state = fixture.store.load_state("t").await.unwrap().unwrap();
     assert_eq!((state.version, state.data), (1, json!({"plan": 1})));
 }
 
+/// Stores a message, an observation, a state and a run with one journal entry.
 async fn fill(fixture: &TestStore, thread_id: &str, trace_id: &str) {
     let store = &fixture.store;
     let messages = vec![message(&format!("m-{thread_id}"), thread_id, 1)];
     store.append_messages(thread_id, messages).await.unwrap();
     store.record(thought(thread_id)).await.unwrap();
     store.save_state(thread_id, json!(1), None).await.unwrap();
-    fixture.begin(run(trace_id, thread_id)).await.unwrap();
-    fixture.append(trace_id, 0, "k", json!(1)).await.unwrap();
+    fixture.begin_run(new_run(trace_id, thread_id)).await.unwrap();
+    fixture.append_entry(trace_id, 0, "k", json!(1)).await.unwrap();
 }
 
-/// Returns the numbers of messages, observations, states, runs and journal entries.
+/// Returns how many messages, observations, states, runs and journal entries are stored.
 async fn count_data(fixture: &TestStore, thread_id: &str, trace_id: &str) -> [usize; 5] {
     let store = &fixture.store;
     let runs = RunFilter {
@@ -223,7 +227,7 @@ async fn deleting_a_thread_deletes_all_its_data_and_no_other(fixture: TestStore)
     let fixture = fixture.with_thread("a").await.with_thread("b").await;
     fill(&fixture, "a", "r-a").await;
     fill(&fixture, "b", "r-b").await;
-    fixture.release("a").await;
+    fixture.release_lease("a").await;
     assert!(fixture.store.delete_thread("a").await.unwrap());
     assert!(!fixture.store.delete_thread("a").await.unwrap());
     assert_eq!(fixture.store.get_thread("a").await.unwrap(), None);
@@ -235,7 +239,7 @@ async fn deleting_a_thread_deletes_all_its_data_and_no_other(fixture: TestStore)
 async fn a_thread_created_after_a_deletion_is_empty(fixture: TestStore) {
     let fixture = fixture.with_thread("a").await;
     fill(&fixture, "a", "r").await;
-    fixture.release("a").await;
+    fixture.release_lease("a").await;
     fixture.store.delete_thread("a").await.unwrap();
     let fixture = fixture.with_thread("a").await;
     assert_eq!(count_data(&fixture, "a", "r").await, [0; 5]);
@@ -262,8 +266,8 @@ async fn writing_to_an_unknown_thread_is_refused(fixture: TestStore) {
 async fn writing_to_an_unknown_run_is_refused(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     for refusal in [
-        fixture.append("r", 0, "k", Value::Null).await.map(drop),
-        fixture.end("r", RunStatus::Success, Value::Null).await.map(drop),
+        fixture.append_entry("r", 0, "k", Value::Null).await.map(drop),
+        fixture.end_run("r", RunStatus::Success, Value::Null).await.map(drop),
         suspensions::suspend(&fixture, "r", Vec::new()).await,
     ] {
         assert!(matches!(refusal, Err(StoreError::UnknownRun { .. })));
@@ -293,7 +297,7 @@ async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
     }
 }
 
-// A database might compare them by the rules of a language instead, or treat them as patterns.
+// A database might compare identifiers by the rules of a language instead, or treat prefixes as patterns.
 async fn identifiers_are_compared_by_their_bytes(fixture: TestStore) {
     let mut fixture = fixture;
     let ids = ["a", "A", "a_b", "aXb", "a%", "\u{e9}", "e\u{301}", "a "];

@@ -1,3 +1,6 @@
+//! Conformance tests of what readers see of writes, and of stored values. `test_each_store!` makes a test for each store of each
+//! function in its list.
+
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
@@ -5,9 +8,9 @@ use art_core::usage::ModelWork;
 use art_store::{Commit, MessageOptions, ObservationFilter, Owner, RunFilter, digest, limits};
 use serde_json::json;
 
-use crate::fixture::{TestStore, event, message, run, thought};
+use crate::fixture::{TestStore, event, message, new_run, thought};
 
-suite! {
+test_each_store! {
     a_reader_never_sees_a_part_of_a_commit,
     a_write_whose_future_is_dropped_is_whole_or_missing,
     a_read_that_starts_after_a_write_sees_it,
@@ -16,20 +19,21 @@ suite! {
     json_numbers_are_stored_to_the_last_bit,
 }
 
+/// Adds the thread `t` with the run `r`, and returns the store.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
 /// Returns a commit of three events, a message and an observation.
-async fn step(fixture: &TestStore) -> Commit {
-    let step = fixture.step("r").await;
+async fn commit_with_parts(fixture: &TestStore) -> Commit {
+    let empty = fixture.empty_commit("r").await;
     Commit {
         events: vec![event("a", json!(1)), event("b", json!(2)), event("c", json!(3))],
-        messages: vec![message(&format!("m{}", step.after), "t", 1)],
+        messages: vec![message(&format!("m{}", empty.expected_last_sequence), "t", 1)],
         observations: vec![thought("t")],
-        ..step
+        ..empty
     }
 }
 
@@ -43,20 +47,21 @@ async fn count_commits(fixture: &TestStore) -> usize {
     commits
 }
 
-// A journal is read while others commit, and its digests are checked against the run, so both must be from one point in time.
+// Each read of the journal compares its digests with the run. If a commit fell between reading the two, this would fail.
 async fn a_reader_never_sees_a_part_of_a_commit(fixture: TestStore) {
+    const COMMITS: usize = 30;
     let fixture = with_run(fixture).await;
     let store = Arc::clone(&fixture.store);
     let reader = tokio::spawn(async move {
         let mut seen = 0;
-        while seen < 90 {
+        while seen < COMMITS * 3 {
             let journal = store.read_journal("r").await.unwrap();
             assert!(journal.len() % 3 == 0 && journal.len() >= seen, "{}", journal.len());
             seen = journal.len();
         }
     });
-    for _ in 0..30 {
-        let commit = step(&fixture).await;
+    for _ in 0..COMMITS {
+        let commit = commit_with_parts(&fixture).await;
         fixture.store.commit(commit).await.unwrap();
     }
     reader.await.unwrap();
@@ -66,12 +71,12 @@ async fn a_write_whose_future_is_dropped_is_whole_or_missing(fixture: TestStore)
     let fixture = with_run(fixture).await;
     let before = count_commits(&fixture).await;
     for _ in 0..20 {
-        let commit = step(&fixture).await;
+        let commit = commit_with_parts(&fixture).await;
         // Poll once, so that the write has begun, and drop it.
         let mut write = fixture.store.commit(commit);
         let _begun = write.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         drop(write);
-        // This write waits for those before it.
+        // This write waits for those before it, so the dropped one has happened now or never will.
         let lease = fixture.lease("t").await;
         fixture.store.renew_lease(&lease).await.unwrap();
         count_commits(&fixture).await;
@@ -83,7 +88,7 @@ async fn a_write_whose_future_is_dropped_is_whole_or_missing(fixture: TestStore)
 async fn a_read_that_starts_after_a_write_sees_it(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     for commits in 1..=30 {
-        let commit = step(&fixture).await;
+        let commit = commit_with_parts(&fixture).await;
         let committed = fixture.store.commit(commit).await.unwrap();
         let run = fixture.store.get_run("r").await.unwrap();
         assert_eq!(run, Some(committed.run));
@@ -105,9 +110,9 @@ async fn reads_of_data_that_does_not_exist_find_nothing(fixture: TestStore) {
 // PostgreSQL refuses this character in its texts, so a store there has to keep such texts in another way.
 async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
-    let mut new = run("r", "t");
+    let mut new = new_run("r", "t");
     new.query = "a\0b".to_owned();
-    assert_eq!(fixture.begin(new).await.unwrap().query, "a\0b");
+    assert_eq!(fixture.begin_run(new).await.unwrap().query, "a\0b");
     assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap().query, "a\0b");
     let mut added = message("m", "t", 1);
     added.content = "a\0b".to_owned();
@@ -119,7 +124,7 @@ async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
         .unwrap();
     assert_eq!(listed, [added]);
     let payload = json!({"a\0b": "\0"});
-    fixture.append("r", 0, "k\0", payload.clone()).await.unwrap();
+    fixture.append_entry("r", 0, "k\0", payload.clone()).await.unwrap();
     let entry = fixture.store.read_journal("r").await.unwrap().remove(0);
     assert_eq!((entry.kind.as_str(), entry.payload), ("k\0", payload.to_string()));
 }
@@ -128,7 +133,7 @@ async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
 async fn json_numbers_are_stored_to_the_last_bit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let payload = json!([0.1, 1.0, 1e300, 5e-324, -0.0, u64::MAX, i64::MIN, 0.30000000000000004]);
-    fixture.append("r", 0, "k", payload.clone()).await.unwrap();
+    fixture.append_entry("r", 0, "k", payload.clone()).await.unwrap();
     let entry = fixture.store.read_journal("r").await.unwrap().remove(0);
     assert_eq!(entry.payload, payload.to_string());
 }

@@ -1,11 +1,14 @@
+//! Conformance tests of model work: the model calls and tokens of steps and answers. `test_each_store!` makes a test for each
+//! store of each function in its list.
+
 use art_core::agent::RunStatus;
 use art_core::usage::{ModelUsage, ModelWork};
 use art_store::{StoreError, WorkRecord, limits};
 use serde_json::json;
 
-use crate::fixture::{TestStore, run};
+use crate::fixture::{TestStore, new_run};
 
-suite! {
+test_each_store! {
     the_newest_work_of_a_model_comes_first,
     work_is_listed_by_its_kind_and_its_model,
     lists_of_work_respect_the_limit_and_the_maximum,
@@ -15,6 +18,7 @@ suite! {
     work_without_a_model_is_refused,
 }
 
+/// Returns a record of model work. The tests tell records apart by their output tokens.
 fn record(model: &str, work: ModelWork, output_tokens: u64) -> WorkRecord {
     WorkRecord {
         model: model.to_owned(),
@@ -26,13 +30,15 @@ fn record(model: &str, work: ModelWork, output_tokens: u64) -> WorkRecord {
     }
 }
 
+/// Returns the record of a step of the model `m`.
 fn step(output_tokens: u64) -> WorkRecord {
     record("m", ModelWork::Step, output_tokens)
 }
 
+/// Adds the thread `t` with the run `r`, and returns the store.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.begin(run("r", "t")).await.unwrap();
+    fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -40,8 +46,8 @@ async fn add(fixture: &TestStore, records: Vec<WorkRecord>) {
     fixture.record_work("r", records).await.unwrap();
 }
 
-/// Returns the output tokens of each listed piece of work.
-async fn tokens(fixture: &TestStore, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<u64> {
+/// Lists the work of one kind of a model, and returns the output tokens of each record.
+async fn list_tokens(fixture: &TestStore, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<u64> {
     let listed = fixture.store.list_work(model, work, limit).await.unwrap();
     listed.into_iter().map(|usage| usage.output_tokens).collect()
 }
@@ -50,17 +56,17 @@ async fn the_newest_work_of_a_model_comes_first(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     add(&fixture, vec![step(3), step(1)]).await;
     add(&fixture, vec![step(2)]).await;
-    assert_eq!(tokens(&fixture, "m", ModelWork::Step, None).await, [2, 1, 3]);
+    assert_eq!(list_tokens(&fixture, "m", ModelWork::Step, None).await, [2, 1, 3]);
 }
 
 async fn work_is_listed_by_its_kind_and_its_model(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let other = record("other", ModelWork::Step, 3);
     add(&fixture, vec![step(1), record("m", ModelWork::Answer, 2), other]).await;
-    assert_eq!(tokens(&fixture, "m", ModelWork::Step, None).await, [1]);
-    assert_eq!(tokens(&fixture, "m", ModelWork::Answer, None).await, [2]);
-    assert_eq!(tokens(&fixture, "other", ModelWork::Step, None).await, [3]);
-    assert!(tokens(&fixture, "other", ModelWork::Answer, None).await.is_empty());
+    assert_eq!(list_tokens(&fixture, "m", ModelWork::Step, None).await, [1]);
+    assert_eq!(list_tokens(&fixture, "m", ModelWork::Answer, None).await, [2]);
+    assert_eq!(list_tokens(&fixture, "other", ModelWork::Step, None).await, [3]);
+    assert!(list_tokens(&fixture, "other", ModelWork::Answer, None).await.is_empty());
 }
 
 async fn lists_of_work_respect_the_limit_and_the_maximum(fixture: TestStore) {
@@ -68,10 +74,10 @@ async fn lists_of_work_respect_the_limit_and_the_maximum(fixture: TestStore) {
     let newest = limits::MAX_LIST as u64;
     add(&fixture, (0..=newest).map(step).collect()).await;
     assert_eq!(
-        tokens(&fixture, "m", ModelWork::Step, Some(2)).await,
+        list_tokens(&fixture, "m", ModelWork::Step, Some(2)).await,
         [newest, newest - 1]
     );
-    let all = tokens(&fixture, "m", ModelWork::Step, Some(usize::MAX)).await;
+    let all = list_tokens(&fixture, "m", ModelWork::Step, Some(usize::MAX)).await;
     assert_eq!(all.len(), limits::MAX_LIST);
 }
 
@@ -90,19 +96,19 @@ async fn every_count_of_a_work_record_is_stored(fixture: TestStore) {
 async fn work_is_deleted_with_its_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     add(&fixture, vec![step(1)]).await;
-    fixture.release("t").await;
+    fixture.release_lease("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
-    assert!(tokens(&fixture, "m", ModelWork::Step, None).await.is_empty());
+    assert!(list_tokens(&fixture, "m", ModelWork::Step, None).await.is_empty());
 }
 
 async fn work_of_a_run_that_ended_or_does_not_exist_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.end("r", RunStatus::Success, json!({})).await.unwrap();
+    fixture.end_run("r", RunStatus::Success, json!({})).await.unwrap();
     let refused = fixture.record_work("r", vec![step(1)]).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
     let refused = fixture.record_work("nowhere", vec![step(1)]).await.unwrap_err();
     assert!(matches!(refused, StoreError::UnknownRun { .. }), "{refused}");
-    assert!(tokens(&fixture, "m", ModelWork::Step, None).await.is_empty());
+    assert!(list_tokens(&fixture, "m", ModelWork::Step, None).await.is_empty());
 }
 
 async fn work_without_a_model_is_refused(fixture: TestStore) {
@@ -110,6 +116,6 @@ async fn work_without_a_model_is_refused(fixture: TestStore) {
     let nameless = record("", ModelWork::Step, 1);
     let refused = fixture.record_work("r", vec![step(1), nameless]).await.unwrap_err();
     assert!(matches!(refused, StoreError::Invalid { .. }), "{refused}");
-    let listed = tokens(&fixture, "m", ModelWork::Step, None).await;
+    let listed = list_tokens(&fixture, "m", ModelWork::Step, None).await;
     assert!(listed.is_empty(), "a write is atomic");
 }

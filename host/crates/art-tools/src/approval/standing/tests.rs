@@ -14,7 +14,7 @@ fn question(arguments: Value) -> SuspendedCall {
             arguments,
         },
         tool_digest: Some("blake3:1".to_owned()),
-        input: "blake3:i".to_owned(),
+        input_digest: "blake3:i".to_owned(),
         cause: SuspensionCause::Rule {
             reason: "a rule".to_owned(),
         },

@@ -2,14 +2,15 @@ use serde_json::json;
 
 use super::*;
 
+/// Admits a form, to which a prompt is added.
 fn admit_form(form: Value) -> Result<FeedbackSchema, FormProblem> {
     let mut form = form;
     form["prompt"] = "?".into();
     admit(serde_json::from_value(form).unwrap())
 }
 
-fn config(config: Value) -> Result<BlockingToolConfig, FormProblem> {
-    let mut config = serde_json::from_value(config).unwrap();
+fn admit_settings(settings: Value) -> Result<BlockingToolConfig, FormProblem> {
+    let mut config = serde_json::from_value(settings).unwrap();
     admit_config(&mut config)?;
     Ok(config)
 }
@@ -76,9 +77,9 @@ fn each_invalid_form_is_refused_with_its_reason() {
 
 #[test]
 fn a_form_is_bounded_in_bytes() {
-    let with = |bytes| json!({"inputType": "custom", "customSchema": {"description": "x".repeat(bytes)}});
-    assert!(admit_form(with(60_000)).is_ok());
-    assert!(matches!(admit_form(with(66_000)), Err(FormProblem::TooLarge(_))));
+    let form_with = |bytes| json!({"inputType": "custom", "customSchema": {"description": "x".repeat(bytes)}});
+    assert!(admit_form(form_with(60_000)).is_ok());
+    assert!(matches!(admit_form(form_with(66_000)), Err(FormProblem::TooLarge(_))));
 }
 
 #[test]
@@ -93,16 +94,16 @@ fn the_default_of_a_confirmation_is_dropped() {
 
 #[test]
 fn the_settings_of_a_tool_are_bounded() {
-    assert_eq!(config(json!({"timeoutMs": 0})), Err(FormProblem::Timeout(0)));
-    assert!(config(json!({"timeoutMs": 1})).is_ok());
-    assert!(config(json!({"timeoutMs": MAX_WAIT_MS})).is_ok());
+    assert_eq!(admit_settings(json!({"timeoutMs": 0})), Err(FormProblem::Timeout(0)));
+    assert!(admit_settings(json!({"timeoutMs": 1})).is_ok());
+    assert!(admit_settings(json!({"timeoutMs": MAX_WAIT_MS})).is_ok());
     assert_eq!(
-        config(json!({"timeoutMs": MAX_WAIT_MS + 1})),
+        admit_settings(json!({"timeoutMs": MAX_WAIT_MS + 1})),
         Err(FormProblem::Timeout(MAX_WAIT_MS + 1))
     );
-    assert!(config(json!({"approvalPrompt": "x".repeat(8_001)})).is_err());
-    assert!(config(json!({"category": "x".repeat(201)})).is_err());
-    assert!(config(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
+    assert!(admit_settings(json!({"approvalPrompt": "x".repeat(8_001)})).is_err());
+    assert!(admit_settings(json!({"category": "x".repeat(201)})).is_err());
+    assert!(admit_settings(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
 }
 
 #[test]

@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 
+/// Returns an admitted form, to which a prompt was added.
 fn form(mut form: Value) -> FeedbackSchema {
     form["prompt"] = "?".into();
     crate::form::admit(serde_json::from_value(form).unwrap()).unwrap()
@@ -73,7 +74,7 @@ fn an_empty_text_is_valid_only_if_the_answer_is_optional() {
 }
 
 #[test]
-fn a_choice_is_the_value_of_an_option_that_can_be_chosen() {
+fn a_choice_is_the_value_of_an_enabled_option() {
     assert_answers(
         json!({"inputType": "select", "options": colours()}),
         &[json!("red"), json!(2), json!(true)],
@@ -82,7 +83,7 @@ fn a_choice_is_the_value_of_an_option_that_can_be_chosen() {
 }
 
 #[test]
-fn several_choices_are_distinct_options_that_can_be_chosen() {
+fn several_choices_are_distinct_values_of_enabled_options() {
     assert_answers(
         json!({"inputType": "multiselect", "options": colours(), "validation": {"minSelections": 1, "maxSelections": 2}}),
         &[json!(["red"]), json!([true, 2])],
@@ -145,8 +146,8 @@ fn a_time_is_compared_by_its_instant() {
 fn a_file_has_a_name_a_media_type_and_content() {
     let file =
         |name: &str, media_type: &str, data: &str| json!({"filename": name, "mediaType": media_type, "data": data});
-    let mut with_more = file("a.csv", "text/csv", "eCx5");
-    with_more["path"] = json!("/etc/passwd");
+    let mut with_path = file("a.csv", "text/csv", "eCx5");
+    with_path["path"] = json!("/etc/passwd");
     assert_answers(
         json!({"inputType": "file"}),
         &[file("a.csv", "text/csv", "eCx5"), file("empty", "text/plain", "")],
@@ -154,7 +155,7 @@ fn a_file_has_a_name_a_media_type_and_content() {
             file("../a", "text/csv", ""),
             file("a", "text", ""),
             file("a", "a/b", "?"),
-            with_more,
+            with_path,
             json!("eCx5"),
             json!({}),
         ],
@@ -203,13 +204,13 @@ fn a_file_of_the_maximum_size_is_an_answer() {
 
 #[test]
 fn messages_name_each_problem_but_never_quote_the_answer() {
-    let rules = |rules: Value| json!({"inputType": "text", "validation": rules});
+    let text_form = |rules: Value| json!({"inputType": "text", "validation": rules});
     let person = json!({"type": "object", "required": ["name"], "properties": {"age": {"type": "integer"}}});
     let secret = "Secret-1";
     let cases = [
-        (rules(json!({"maxLength": 3, "pattern": "^[a-z]+$"})), json!(secret)),
+        (text_form(json!({"maxLength": 3, "pattern": "^[a-z]+$"})), json!(secret)),
         (
-            rules(json!({"pattern": "^[a-z]+$", "patternMessage": "lower case letters only"})),
+            text_form(json!({"pattern": "^[a-z]+$", "patternMessage": "lower case letters only"})),
             json!(secret),
         ),
         (json!({"inputType": "select", "options": colours()}), json!(secret)),

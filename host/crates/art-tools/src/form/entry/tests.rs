@@ -7,6 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::form::{admit, check_feedback, file_answer};
 
+/// Returns an admitted form of this type, with a prompt and the members of `more`.
 fn form(input_type: &str, more: Value) -> FeedbackSchema {
     let mut members = match more {
         Value::Object(members) => members,
@@ -17,18 +18,20 @@ fn form(input_type: &str, more: Value) -> FeedbackSchema {
     admit(serde_json::from_value(Value::Object(members)).unwrap()).unwrap()
 }
 
-fn value(form: &FeedbackSchema, text: &str) -> Value {
+/// Returns the answer that a person gives by typing `text`.
+fn parsed_answer(form: &FeedbackSchema, text: &str) -> Value {
     match parse_entry(form, text) {
         Ok(Entry::Value(value)) => value,
         other => panic!("{text}: {other:?}"),
     }
 }
 
-fn error(form: &FeedbackSchema, text: &str) -> String {
+/// Returns the message to a person who types `text`, which is refused.
+fn entry_error(form: &FeedbackSchema, text: &str) -> String {
     parse_entry(form, text).unwrap_err()
 }
 
-fn colours() -> Value {
+fn colour_options() -> Value {
     json!({"options": [
         {"value": "r", "label": "Red"},
         {"value": 7, "label": "Green, light"},
@@ -41,31 +44,31 @@ fn colours() -> Value {
 fn yes_and_no_have_several_spellings() {
     let form = form("boolean", json!({}));
     for text in ["yes", "Y", " true \n"] {
-        assert_eq!(value(&form, text), json!(true));
+        assert_eq!(parsed_answer(&form, text), json!(true));
     }
     for text in ["no", "N", "FALSE"] {
-        assert_eq!(value(&form, text), json!(false));
+        assert_eq!(parsed_answer(&form, text), json!(false));
     }
-    assert_eq!(error(&form, "maybe"), "type `yes` or `no`");
+    assert_eq!(entry_error(&form, "maybe"), "type `yes` or `no`");
 }
 
 #[test]
-fn a_text_is_taken_as_it_is_without_its_end_of_line() {
+fn a_text_keeps_its_spaces_but_not_its_end_of_line() {
     let form = form("text", json!({}));
-    assert_eq!(value(&form, " a \"b\" \r\n"), json!(" a \"b\" "));
-    assert_eq!(value(&form, " "), json!(" "));
+    assert_eq!(parsed_answer(&form, " a \"b\" \r\n"), json!(" a \"b\" "));
+    assert_eq!(parsed_answer(&form, " "), json!(" "));
 }
 
 #[test]
-fn an_empty_line_is_nothing() {
-    let schemas = [
+fn an_empty_line_is_no_answer() {
+    let forms = [
         ("text", json!({})),
         ("number", json!({})),
-        ("multiselect", colours()),
+        ("multiselect", colour_options()),
         ("file", json!({})),
         ("confirm", json!({})),
     ];
-    for (input_type, more) in schemas {
+    for (input_type, more) in forms {
         assert_eq!(parse_entry(&form(input_type, more), "\n"), Ok(Entry::Nothing));
     }
     assert_eq!(parse_entry(&form("date", json!({})), "  "), Ok(Entry::Nothing));
@@ -81,53 +84,56 @@ fn a_number_may_be_written_in_several_ways() {
         (".5", json!(0.5)),
         ("1e3", json!(1000.0)),
     ] {
-        assert_eq!(value(&form, text), number);
+        assert_eq!(parsed_answer(&form, text), number);
     }
     for text in ["twelve", "1,5", "NaN", "inf", "1e999", "0x10"] {
-        assert_eq!(error(&form, text), "type a number such as 12 or 0.5", "{text}");
+        assert_eq!(entry_error(&form, text), "type a number such as 12 or 0.5", "{text}");
     }
 }
 
 #[test]
 fn an_option_is_chosen_by_its_label_its_value_or_its_number() {
-    let form = form("select", colours());
+    let form = form("select", colour_options());
     for text in ["Red", "red", "r", "#1"] {
-        assert_eq!(value(&form, text), json!("r"), "{text}");
+        assert_eq!(parsed_answer(&form, text), json!("r"), "{text}");
     }
     for text in ["green, light", "7", "2", "#2"] {
-        assert_eq!(value(&form, text), json!(7), "{text}");
+        assert_eq!(parsed_answer(&form, text), json!(7), "{text}");
     }
 }
 
 #[test]
 fn an_entry_that_may_mean_several_options_is_refused() {
-    let form = form("select", colours());
+    let form = form("select", colour_options());
     // The number of the first option, and the value of the fourth.
-    let text = error(&form, "1");
+    let text = entry_error(&form, "1");
     insta::assert_snapshot!(text, @"`1` may mean several options: type `#` and a number, as in #1 (Red), #2 (Green, light), #4 (Black)");
-    assert_eq!(value(&form, "#1"), json!("r"));
-    assert_eq!(value(&form, "#4"), json!(1));
+    assert_eq!(parsed_answer(&form, "#1"), json!("r"));
+    assert_eq!(parsed_answer(&form, "#4"), json!(1));
 }
 
 #[test]
-fn names_that_differ_only_in_case_are_distinct() {
+fn options_whose_names_differ_only_in_case_are_distinct() {
     let options = json!({"options": [{"value": "a", "label": "first"}, {"value": "A", "label": "second"}]});
     let form = form("select", options);
-    assert_eq!(value(&form, "a"), json!("a"));
-    assert_eq!(value(&form, "A"), json!("A"));
+    assert_eq!(parsed_answer(&form, "a"), json!("a"));
+    assert_eq!(parsed_answer(&form, "A"), json!("A"));
 }
 
 #[test]
 fn an_option_that_is_disabled_or_unknown_is_refused() {
-    let form = form("select", colours());
+    let form = form("select", colour_options());
     assert_eq!(
-        error(&form, "Blue"),
+        entry_error(&form, "Blue"),
         "`Blue` cannot be chosen now: choose another option"
     );
-    assert_eq!(error(&form, "3"), "`Blue` cannot be chosen now: choose another option");
-    insta::assert_snapshot!(error(&form, "pi\u{1b}nk"), @r"no option is named `pi\u{1b}nk`: type #1 (Red), #2 (Green, light), #4 (Black)");
+    assert_eq!(
+        entry_error(&form, "3"),
+        "`Blue` cannot be chosen now: choose another option"
+    );
+    insta::assert_snapshot!(entry_error(&form, "pi\u{1b}nk"), @r"no option is named `pi\u{1b}nk`: type #1 (Red), #2 (Green, light), #4 (Black)");
     for text in ["#0", "#5", "0", "-1", "#", "99999999999999999999"] {
-        assert!(error(&form, text).starts_with("no option"), "{text}");
+        assert!(entry_error(&form, text).starts_with("no option"), "{text}");
     }
 }
 
@@ -136,31 +142,37 @@ fn a_message_lists_at_most_ten_options() {
     let options: Value = (0..50)
         .map(|n| json!({"value": format!("v{n}"), "label": format!("label {n}")}))
         .collect();
-    let text = error(&form("select", json!({"options": options})), "?");
+    let text = entry_error(&form("select", json!({"options": options})), "?");
     assert!(text.ends_with("#10 (label 9) or one of 40 more"), "{text}");
 }
 
 #[test]
 fn several_options_are_separated_by_commas() {
-    let form = form("multiselect", colours());
-    assert_eq!(value(&form, "red, #2"), json!(["r", 7]));
-    assert_eq!(value(&form, "Red,r,"), json!(["r"]));
-    assert_eq!(value(&form, "Green, light"), json!([7]));
-    assert_eq!(value(&form, "none"), json!([]));
-    assert!(error(&form, "red, pink").contains("`pink`"));
+    let form = form("multiselect", colour_options());
+    assert_eq!(parsed_answer(&form, "red, #2"), json!(["r", 7]));
+    assert_eq!(parsed_answer(&form, "Red,r,"), json!(["r"]));
+    assert_eq!(parsed_answer(&form, "Green, light"), json!([7]));
+    assert_eq!(parsed_answer(&form, "none"), json!([]));
+    assert!(entry_error(&form, "red, pink").contains("`pink`"));
 }
 
 #[test]
 fn dates_and_times_are_those_of_rfc_3339() {
-    assert_eq!(value(&form("date", json!({})), " 2024-02-29"), json!("2024-02-29"));
     assert_eq!(
-        error(&form("date", json!({})), "2023-02-29"),
+        parsed_answer(&form("date", json!({})), " 2024-02-29"),
+        json!("2024-02-29")
+    );
+    assert_eq!(
+        entry_error(&form("date", json!({})), "2023-02-29"),
         "type a date such as 2026-01-31"
     );
     let time = form("datetime", json!({}));
-    assert_eq!(value(&time, "2024-02-29 10:00:00Z"), json!("2024-02-29T10:00:00Z"));
     assert_eq!(
-        error(&time, "2024-02-29 10:00"),
+        parsed_answer(&time, "2024-02-29 10:00:00Z"),
+        json!("2024-02-29T10:00:00Z")
+    );
+    assert_eq!(
+        entry_error(&time, "2024-02-29 10:00"),
         "type a date and time such as 2026-01-31T14:30:00+01:00"
     );
 }
@@ -176,7 +188,7 @@ fn a_file_is_named_by_its_path_which_is_not_read() {
 #[test]
 fn a_confirmation_accepts_no_entry() {
     assert_eq!(
-        error(&form("confirm", json!({})), "yes"),
+        entry_error(&form("confirm", json!({})), "yes"),
         "nothing is asked for: only approve or reject"
     );
 }
@@ -184,30 +196,30 @@ fn a_confirmation_accepts_no_entry() {
 #[test]
 fn a_custom_answer_is_json() {
     let any = form("custom", json!({}));
-    assert_eq!(value(&any, " {\"n\": [1]} "), json!({"n": [1]}));
+    assert_eq!(parsed_answer(&any, " {\"n\": [1]} "), json!({"n": [1]}));
     insta::assert_snapshot!(
-        error(&any, "{n: 1}"),
+        entry_error(&any, "{n: 1}"),
         @r#"this is not JSON: key must be a string at line 1 column 2; type a value such as {"name": "value"}, [1, 2] or "text""#
     );
-    assert!(error(&any, "{\"a\": 1, \"a\": 2}").contains("two properties named"));
-    assert!(error(&any, &"[".repeat(65)).contains("nested"));
+    assert!(entry_error(&any, "{\"a\": 1, \"a\": 2}").contains("two properties named"));
+    assert!(entry_error(&any, &"[".repeat(65)).contains("nested"));
 }
 
 #[test]
 fn a_custom_text_needs_no_quotes() {
     let text = form("custom", json!({"customSchema": {"type": "string"}}));
-    assert_eq!(value(&text, "plain"), json!("plain"));
-    assert_eq!(value(&text, "\"quoted\""), json!("quoted"));
-    assert_eq!(value(&text, "5"), json!("5"));
+    assert_eq!(parsed_answer(&text, "plain"), json!("plain"));
+    assert_eq!(parsed_answer(&text, "\"quoted\""), json!("quoted"));
+    assert_eq!(parsed_answer(&text, "5"), json!("5"));
 }
 
 #[test]
 fn an_entry_that_is_too_long_is_refused() {
     let text = "x".repeat(MAX_ANSWER_BYTES + 1);
-    assert!(error(&form("text", json!({})), &text).contains("shorten it"));
+    assert!(entry_error(&form("text", json!({})), &text).contains("shorten it"));
 }
 
-/// Returns the question with this form.
+/// Returns a question with this form.
 fn question(form: &FeedbackSchema) -> SuspendedCall {
     serde_json::from_value(json!({
         "suspensionId": "s",
@@ -238,7 +250,7 @@ fn every_form() -> Vec<FeedbackSchema> {
     ];
     let plain = types.into_iter().map(|input_type| form(input_type, json!({})));
     plain
-        .chain([form("select", colours()), form("multiselect", colours())])
+        .chain([form("select", colour_options()), form("multiselect", colour_options())])
         .collect()
 }
 

@@ -11,7 +11,7 @@ use crate::compiled::RegisteredTool;
 use crate::form::{ToolQuestion, question_of_tool};
 use crate::testing::{ScriptedTool, call};
 
-/// Returns a question of a tool with this form.
+/// Returns a question that a tool asks with this form.
 fn question(mut form: Value) -> SuspendedCall {
     form["prompt"] = "?".into();
     let tool = RegisteredTool::compile(Arc::new(ScriptedTool::echo("send"))).unwrap();
@@ -22,7 +22,8 @@ fn question(mut form: Value) -> SuspendedCall {
     question_of_tool(&call("send", json!({"to": "Bob"})), &tool, asked).unwrap()
 }
 
-fn rule_question(form: Value) -> SuspendedCall {
+/// Returns a question that a rule of the operator asks with this form.
+fn question_of_rule(form: Value) -> SuspendedCall {
     SuspendedCall {
         cause: SuspensionCause::Rule {
             reason: "its risk is high".to_owned(),
@@ -41,7 +42,7 @@ fn feedback(approved: bool, fields: Value) -> Feedback {
     serde_json::from_value(Value::Object(members)).unwrap()
 }
 
-fn input() -> CompiledSchema {
+fn input_schema() -> CompiledSchema {
     let schema = json!({
         "type": "object",
         "properties": {"to": {"type": "string"}, "copies": {"type": "integer", "default": 1}},
@@ -51,21 +52,23 @@ fn input() -> CompiledSchema {
     CompiledSchema::new(&schema, Root::Object).unwrap()
 }
 
+/// Checks an approval with these further fields.
 fn approve(call: &SuspendedCall, fields: Value) -> Result<Feedback, String> {
-    check_feedback(call, Some(&input()), feedback(true, fields)).map_err(|errors| errors.to_string())
+    check_feedback(call, Some(&input_schema()), feedback(true, fields)).map_err(|errors| errors.to_string())
 }
 
-fn answer(call: &SuspendedCall, fields: Value) -> Option<Value> {
+/// Returns the answer of a valid approval after its check.
+fn checked_answer(call: &SuspendedCall, fields: Value) -> Option<Value> {
     approve(call, fields).unwrap().value
 }
 
 #[test]
 fn an_answer_under_any_of_its_names_is_moved_to_value() {
     let text = question(json!({"inputType": "text"}));
-    assert_eq!(answer(&text, json!({"value": "a"})), Some(json!("a")));
-    assert_eq!(answer(&text, json!({"textInput": "a"})), Some(json!("a")));
+    assert_eq!(checked_answer(&text, json!({"value": "a"})), Some(json!("a")));
+    assert_eq!(checked_answer(&text, json!({"textInput": "a"})), Some(json!("a")));
     assert_eq!(
-        answer(&text, json!({"value": "a", "textInput": "b", "selectedValues": ["c"]})),
+        checked_answer(&text, json!({"value": "a", "textInput": "b", "selectedValues": ["c"]})),
         Some(json!("a"))
     );
     let options = json!([{"value": 1, "label": "one"}]);
@@ -78,7 +81,7 @@ fn an_answer_under_any_of_its_names_is_moved_to_value() {
 }
 
 #[test]
-fn an_approval_needs_an_answer_unless_it_is_optional() {
+fn an_approval_needs_an_answer_unless_the_form_makes_it_optional() {
     for form in [
         json!({"inputType": "text"}),
         json!({"inputType": "custom"}),
@@ -88,8 +91,11 @@ fn an_approval_needs_an_answer_unless_it_is_optional() {
         assert_eq!(errors, "value is missing: the question needs an answer");
     }
     let optional = question(json!({"inputType": "text", "validation": {"required": false}}));
-    assert_eq!(answer(&optional, json!({})), None);
-    assert_eq!(answer(&question(json!({"inputType": "confirm"})), json!({})), None);
+    assert_eq!(checked_answer(&optional, json!({})), None);
+    assert_eq!(
+        checked_answer(&question(json!({"inputType": "confirm"})), json!({})),
+        None
+    );
 }
 
 #[test]
@@ -104,12 +110,12 @@ fn null_is_no_answer() {
 #[test]
 fn a_missing_answer_becomes_the_default_answer() {
     let form = json!({"inputType": "number", "defaultValue": 3});
-    assert_eq!(answer(&question(form.clone()), json!({})), Some(json!(3)));
-    assert_eq!(answer(&question(form), json!({"value": 4})), Some(json!(4)));
+    assert_eq!(checked_answer(&question(form.clone()), json!({})), Some(json!(3)));
+    assert_eq!(checked_answer(&question(form), json!({"value": 4})), Some(json!(4)));
 }
 
 #[test]
-fn a_default_answer_is_checked_as_well() {
+fn the_default_answer_of_a_stored_form_is_checked() {
     let mut stored = question(json!({"inputType": "number", "defaultValue": 3}));
     stored.form.default_value = Some(json!("three"));
     assert_eq!(approve(&stored, json!({})).unwrap_err(), "value must be number");
@@ -142,12 +148,12 @@ fn arguments_may_be_edited_only_if_the_form_or_a_rule_allows_it() {
         )
         .is_ok()
     );
-    assert!(approve(&rule_question(json!({"inputType": "confirm"})), edited).is_ok());
+    assert!(approve(&question_of_rule(json!({"inputType": "confirm"})), edited).is_ok());
 }
 
 #[test]
 fn edited_arguments_are_checked_as_those_of_a_call_and_get_their_defaults() {
-    let call = rule_question(json!({"inputType": "confirm"}));
+    let call = question_of_rule(json!({"inputType": "confirm"}));
     let checked = approve(&call, json!({"modifiedArgs": {"to": "Eve"}})).unwrap();
     assert_eq!(checked.modified_args, Some(json!({"to": "Eve", "copies": 1})));
     let errors = approve(&call, json!({"modifiedArgs": {"copies": "two", "cc": 1}})).unwrap_err();
@@ -164,7 +170,7 @@ fn edited_arguments_are_checked_as_those_of_a_call_and_get_their_defaults() {
 #[test]
 fn edited_arguments_of_a_tool_that_is_gone_are_refused() {
     let edited = feedback(true, json!({"modifiedArgs": {"to": "Eve"}}));
-    let errors = check_feedback(&rule_question(json!({"inputType": "confirm"})), None, edited).unwrap_err();
+    let errors = check_feedback(&question_of_rule(json!({"inputType": "confirm"})), None, edited).unwrap_err();
     assert_eq!(
         errors.to_string(),
         "modifiedArgs cannot be checked: the tool does not exist any more"
@@ -247,10 +253,10 @@ proptest! {
         call.form.default_value = Some(form.clone());
         call.form.validation = serde_json::from_value(json!({"pattern": rules.to_string(), "min": rules, "minLength": 2})).ok();
         let fields = json!({"value": value, "modifiedArgs": value, "selectedValues": [value]});
-        let checked = check_feedback(&call, Some(&input()), feedback(true, fields));
+        let checked = check_feedback(&call, Some(&input_schema()), feedback(true, fields));
         if let Ok(checked) = checked {
             prop_assert!(checked.text_input.is_none() && checked.selected_values.is_none());
-            let again = check_feedback(&call, Some(&input()), checked.clone()).unwrap();
+            let again = check_feedback(&call, Some(&input_schema()), checked.clone()).unwrap();
             prop_assert_eq!(again, checked);
         }
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::testing::{ScriptedTool, call};
 
+/// Returns a tool with these settings for questions.
 fn tool(config: Option<Value>) -> RegisteredTool {
     let mut executor = ScriptedTool::echo("send");
     executor.schema.blocking_config = config.map(|config| serde_json::from_value(config).unwrap());
@@ -21,11 +22,13 @@ fn tool_question(message: &str, form: Option<Value>) -> ToolQuestion {
     }
 }
 
+/// Returns the question that a tool with these settings asks.
 fn question_with(config: Option<Value>, asked: ToolQuestion) -> SuspendedCall {
     let call = call("send", json!({"to": "Bob", "amount": 10}));
     question_of_tool(&call, &tool(config), asked).unwrap()
 }
 
+/// Returns the form of the question that a tool with these settings asks with this message and form.
 fn form_with(config: Option<Value>, message: &str, form: Option<Value>) -> FeedbackSchema {
     question_with(config, tool_question(message, form)).form
 }
@@ -36,7 +39,7 @@ fn a_question_has_the_call_and_the_digest_of_its_input() {
     let input = r#"{"to":"Bob","amount":10}"#;
     assert_eq!(question.call.arguments.to_string(), input);
     assert_eq!(
-        question.input,
+        question.input_digest,
         format!("blake3:{}", blake3::hash(input.as_bytes()).to_hex())
     );
     assert_eq!(question.cause, SuspensionCause::Tool);
@@ -100,7 +103,7 @@ fn a_schema_without_an_input_type_is_that_of_a_custom_answer() {
 }
 
 #[test]
-fn the_message_is_the_prompt_and_that_of_the_form_becomes_a_hint() {
+fn the_message_is_the_prompt_and_the_prompt_of_the_form_becomes_a_hint() {
     let form = json!({"inputType": "text", "prompt": "Name of the branch", "hint": "like main"});
     let form = form_with(None, "Push?", Some(form));
     assert_eq!(form.prompt, "Push?");
@@ -110,7 +113,7 @@ fn the_message_is_the_prompt_and_that_of_the_form_becomes_a_hint() {
 }
 
 #[test]
-fn without_a_message_the_prompt_of_the_settings_has_the_arguments() {
+fn without_a_message_the_prompt_is_that_of_the_settings_with_the_arguments() {
     let config = json!({"approvalPrompt": "Send {{amount}} to {{to}}?"});
     assert_eq!(form_with(Some(config.clone()), " ", None).prompt, "Send 10 to Bob?");
     assert_eq!(form_with(Some(config), "sure?", None).prompt, "sure?");
@@ -120,7 +123,7 @@ fn without_a_message_the_prompt_of_the_settings_has_the_arguments() {
 }
 
 #[test]
-fn an_approved_call_runs_if_the_decision_is_not_its_result() {
+fn an_approved_call_runs_unless_the_approval_completes_it() {
     let runs = |config| question_with(config, tool_question("sure?", None)).runs_on_approval;
     assert!(runs(None));
     assert!(!runs(Some(json!({}))));
@@ -155,7 +158,7 @@ fn the_question_of_a_rule_confirms_a_call_that_runs_on_approval() {
     assert!(question.runs_on_approval && question.form.allow_modify_args && !question.allow_retry);
     assert_eq!(question.form.input_type, InputType::Confirm);
     assert_eq!(
-        question.input,
+        question.input_digest,
         input_digest(question.call.arguments.to_string().as_bytes())
     );
 }

@@ -1,8 +1,8 @@
-//! Recorded calls that are run again.
+//! Tests of calls that are run again with recorded answers.
 
 use art_core::intake::{Answer, Crossing, CrossingKind, DivergenceReason};
 use art_core::outcome::{CallLog, Success};
-use art_core::usage::Usage;
+use art_core::usage::ToolUsage;
 use art_core::{limits::Limits, tool::ToolSchema};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -38,9 +38,9 @@ impl ToolExecutor for ReplayableTool {
                 output: call.input_json().to_owned(),
                 ..Success::default()
             }),
-            usage: Usage {
+            usage: ToolUsage {
                 fuel: 7,
-                ..Usage::default()
+                ..ToolUsage::default()
             },
             log: CallLog::default(),
             intake: recorded.clone(),
@@ -73,19 +73,19 @@ fn recorded_intake() -> Intake {
 
 /// Replays a call of a tool that can be replayed.
 async fn replay_call(arguments: Value) -> ReplayedCall {
-    let bench = Bench::new([]);
-    let registry = bench.system.registry();
+    let host = TestHost::new([]);
+    let registry = host.system.registry();
     registry.register(Arc::new(ReplayableTool(schema("again")))).unwrap();
     let scope = CallScope {
         enabled_tools: EnabledTools::named(["again"]),
-        ..bench.scope
+        ..host.scope
     };
-    let admitted = bench
+    let admitted = host
         .system
         .admit_for_replay(call("again", arguments), &scope)
         .await
         .unwrap();
-    bench.system.replay(admitted, &recorded_intake()).await.unwrap()
+    host.system.replay(admitted, &recorded_intake()).await.unwrap()
 }
 
 #[tokio::test]
@@ -108,12 +108,12 @@ async fn a_replay_that_panics_is_a_failure_of_the_host() {
 #[tokio::test]
 async fn a_tool_that_cannot_be_replayed_is_not_run() {
     let tool = echo_tool("once");
-    let bench = Bench::new([Arc::clone(&tool)]);
-    let admitted = bench
+    let host = TestHost::new([Arc::clone(&tool)]);
+    let admitted = host
         .system
-        .admit_for_replay(call("once", json!({})), &bench.scope)
+        .admit_for_replay(call("once", json!({})), &host.scope)
         .await
         .unwrap();
-    assert_eq!(bench.system.replay(admitted, &recorded_intake()).await, None);
+    assert_eq!(host.system.replay(admitted, &recorded_intake()).await, None);
     assert_eq!(tool.call_count(), 0);
 }

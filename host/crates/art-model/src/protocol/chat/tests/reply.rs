@@ -7,16 +7,17 @@ use crate::protocol::{Protocol, replay};
 
 const SAMPLE: &[u8] = include_bytes!("../../samples/chat.sse");
 
+/// Decodes a stream of these events of Groq, and returns the events of the reply as text.
 fn decode(events: &[Value]) -> String {
     decode_stream(Protocol::OpenaiChat, "groq", events)
 }
 
-/// Returns a chunk with `delta`.
+/// Returns an event with a piece of the message.
 fn delta(delta: &Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta}]})
 }
 
-/// Returns a chunk with a stop reason.
+/// Returns an event with a stop reason.
 fn stop(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
@@ -49,7 +50,7 @@ fn a_reply_that_does_not_stream_has_the_same_events() {
 }
 
 #[test]
-fn thoughts_are_read_once_under_any_name() {
+fn thoughts_are_read_once_whatever_names_they_have() {
     for thought in [
         json!({"reasoning_content": "hm"}),
         json!({"reasoning": "hm"}),
@@ -68,7 +69,7 @@ fn thoughts_are_read_once_under_any_name() {
 }
 
 #[test]
-fn a_split_think_block_is_recognised_except_for_openai() {
+fn a_think_block_that_arrives_in_pieces_is_recognised_except_for_openai() {
     let events: Vec<Value> = ["<th", "ink>h", "m</thi", "nk>\n\n4", "2 <b>"]
         .iter()
         .map(|text| delta(&json!({"content": text})))
@@ -79,7 +80,7 @@ fn a_split_think_block_is_recognised_except_for_openai() {
 }
 
 #[test]
-fn reasoning_details_are_joined_in_the_state_of_the_turn() {
+fn reasoning_details_are_joined_in_the_state_to_send_back() {
     let events = [
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": "a", "index": 0, "signature": null}]})),
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": "b", "index": 0, "signature": "s"}]})),
@@ -97,7 +98,7 @@ fn reasoning_details_are_joined_in_the_state_of_the_turn() {
 }
 
 #[test]
-fn a_state_that_is_too_large_is_dropped() {
+fn a_state_to_send_back_that_is_too_large_is_dropped() {
     let thought = "x".repeat(300 << 10);
     let events = [
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": thought}]})),
@@ -109,13 +110,13 @@ fn a_state_that_is_too_large_is_dropped() {
 #[test]
 fn only_openrouter_reports_the_cost_of_a_call() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1, "cost": 0.0125}});
-    for (provider, reported) in [("openrouter", true), ("vllm", false)] {
+    for (provider, has_cost) in [("openrouter", true), ("vllm", false)] {
         let text = decode_stream(
             Protocol::OpenaiChat,
             provider,
             &[stop("stop"), usage.clone(), json!("[DONE]")],
         );
-        assert_eq!(text.contains("\"llmCost\":0.0125"), reported, "{text}");
+        assert_eq!(text.contains("\"llmCost\":0.0125"), has_cost, "{text}");
     }
 }
 
@@ -167,9 +168,9 @@ fn a_blocked_or_refused_reply_has_no_calls() {
 }
 
 #[test]
-fn text_is_read_from_a_list_of_blocks() {
-    let blocks = json!({"content": ["a", {"type": "text", "text": "b"}, {"type": "image"}, null, 3, true]});
-    assert!(decode(&[delta(&blocks), stop("stop")]).starts_with("token ab\nmetadata"));
+fn text_is_read_from_a_list_of_parts() {
+    let parts = json!({"content": ["a", {"type": "text", "text": "b"}, {"type": "image"}, null, 3, true]});
+    assert!(decode(&[delta(&parts), stop("stop")]).starts_with("token ab\nmetadata"));
 }
 
 // The content of a reply has another type at some providers (A86).
@@ -178,14 +179,14 @@ fn content_of_another_type_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
         let piece = decode(&[delta(&json!({"content": content})), stop("stop")]);
         let body = json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]});
-        for read in [piece, decode_body(Protocol::OpenaiChat, "openai", &body)] {
-            assert_eq!(read, "metadata {\"stopReason\":\"stop\"}\nend", "{content}");
+        for text in [piece, decode_body(Protocol::OpenaiChat, "openai", &body)] {
+            assert_eq!(text, "metadata {\"stopReason\":\"stop\"}\nend", "{content}");
         }
     }
 }
 
 #[test]
-fn a_stream_without_done_is_complete_if_it_has_a_stop_reason() {
+fn a_stream_without_the_done_event_is_complete_if_it_has_a_stop_reason() {
     let text = json!({"content": "a"});
     assert!(decode(&[delta(&text), stop("stop")]).ends_with("end"));
     assert!(decode(&[delta(&text), json!("[DONE]")]).ends_with("end"));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::protocol::tests::{conversation, encode, request_with, tool, tool_call};
 use crate::protocol::{Protocol, ProtocolCall, codec};
 
+/// Returns the body of a request with all kinds of turns and parameters.
 fn body(provider: &str, model: &str) -> Value {
     let state = json!({"reasoning_content": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]});
     encode(
@@ -70,7 +71,7 @@ fn a_provider_parameter_is_added_but_cannot_change_the_model() {
 
 #[test]
 fn thoughts_are_sent_back_only_to_providers_that_expect_them() {
-    for (provider, details, content) in [
+    for (provider, has_details, has_content) in [
         ("openrouter", true, false),
         ("deepseek", false, true),
         ("kimi", false, true),
@@ -85,7 +86,7 @@ fn thoughts_are_sent_back_only_to_providers_that_expect_them() {
                 turn.get("reasoning_details").is_some(),
                 turn.get("reasoning_content").is_some()
             ),
-            (details, content),
+            (has_details, has_content),
             "{provider}"
         );
     }
@@ -99,9 +100,9 @@ fn deepseek_gets_blank_thoughts_for_calls_without_thoughts() {
         Message::assistant_calls("", calls),
         Message::assistant("done"),
     ]);
-    for (provider, blank) in [("deepseek", Some(&json!(" "))), ("vllm", None)] {
+    for (provider, thoughts) in [("deepseek", Some(&json!(" "))), ("vllm", None)] {
         let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
-        assert_eq!(body["messages"][1].get("reasoning_content"), blank, "{provider}");
+        assert_eq!(body["messages"][1].get("reasoning_content"), thoughts, "{provider}");
         assert_eq!(body["messages"][3].get("reasoning_content"), None, "{provider}");
     }
 }
@@ -216,7 +217,7 @@ fn json_is_requested_if_the_prompt_mentions_it_but_not_from_groq_or_unknown_serv
 }
 
 #[test]
-fn a_tool_with_an_invalid_schema_is_named_in_the_error() {
+fn the_error_for_a_tool_with_an_invalid_schema_names_the_tool() {
     let mut request = request_with(vec![Message::user("hi")]);
     request.tools = vec![tool("broken")];
     request.tools[0].input_schema = json!("any").into();
@@ -227,6 +228,6 @@ fn a_tool_with_an_invalid_schema_is_named_in_the_error() {
         vision: false,
         max_tokens: None,
     };
-    let error = codec(Protocol::OpenaiChat, "ollama").request(&call).unwrap_err();
+    let error = codec(Protocol::OpenaiChat, "ollama").encode_request(&call).unwrap_err();
     insta::assert_snapshot!(error, @"the input schema of tool `broken` is not a JSON object; correct the tool");
 }

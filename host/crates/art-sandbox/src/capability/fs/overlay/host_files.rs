@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use art_staging::Before;
+use art_staging::PathState;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
@@ -19,7 +19,8 @@ use crate::capability::fs::listing::{MAX_ENTRIES, type_of};
 /// The device, inode, size and times of a file, which show a change without reading the file.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
-/// A directory of the host, and the stamps of the files that the call opened.
+/// The files of one grant on the host, and the stamps of those that the call opened. Their paths are relative to `dir`; the path
+/// of `dir` itself is empty.
 #[derive(Debug)]
 pub(super) struct HostFiles {
     /// The granted directory, or the directory that contains the granted file.
@@ -48,13 +49,13 @@ impl HostFiles {
     }
 
     /// Returns whether the call has opened the file at a path.
-    pub(super) fn was_opened(&self, key: &str) -> bool {
-        self.stamps.contains_key(key)
+    pub(super) fn was_opened(&self, path_in_dir: &str) -> bool {
+        self.stamps.contains_key(path_in_dir)
     }
 
     /// Returns the metadata of what is at a path, or `None` if nothing is. Does not follow a link at the end of the path.
-    pub(super) fn find(&self, key: &str) -> Result<Option<Metadata>> {
-        let path = if key.is_empty() { "." } else { key };
+    pub(super) fn find(&self, path_in_dir: &str) -> Result<Option<Metadata>> {
+        let path = if path_in_dir.is_empty() { "." } else { path_in_dir };
         match self.dir.symlink_metadata(path) {
             Ok(metadata) => Ok(Some(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -63,27 +64,30 @@ impl HostFiles {
     }
 
     /// Opens a regular file to read it.
-    pub(super) fn open_file(&mut self, key: &str) -> Result<File> {
+    pub(super) fn open_file(&mut self, path_in_dir: &str) -> Result<File> {
         let mut options = OpenOptions::new();
         options
             .read(true)
             .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
             .follow(FollowSymlinks::No);
-        let file = self.dir.open_with(key, &options);
+        let file = self.dir.open_with(path_in_dir, &options);
         let opened = file.and_then(|file| file.metadata().map(|metadata| (file, metadata)));
         let (file, metadata) = opened.map_err(|error| code_of_error(&error))?;
         if !metadata.is_file() {
             return Err(ErrorCode::Access);
         }
-        self.stamps.entry(key.to_owned()).or_insert_with(|| stamp(&metadata));
+        self.stamps
+            .entry(path_in_dir.to_owned())
+            .or_insert_with(|| stamp(&metadata));
         Ok(file.into_std())
     }
 
-    /// Returns the digest of a file of the host, and writes its contents to `copy` if that is given. Returns
-    /// [`Before::Unclear`] if the file changed while it was read, or since the call first opened it.
-    pub(super) fn digest(&mut self, key: &str, mut copy: Option<&mut File>) -> Result<Before> {
+    /// Returns the digest of a file as it was when the call first opened it, and writes its contents to `copy` if that is given.
+    /// Returns [`PathState::Unclear`] if the file has changed since then, or changed while it was read; a commit of it is then a
+    /// conflict.
+    pub(super) fn digest(&mut self, path_in_dir: &str, mut copy: Option<&mut File>) -> Result<PathState> {
         let code = |error: io::Error| code_of_error(&error);
-        let mut file = self.open_file(key)?;
+        let mut file = self.open_file(path_in_dir)?;
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -98,18 +102,19 @@ impl HostFiles {
             }
         }
         let now = Metadata::from_just_metadata(file.metadata().map_err(code)?);
-        let is_same = self.stamps.get(key) == Some(&stamp(&now));
-        Ok(if is_same {
-            Before::File(hasher.finalize().into())
+        let is_unchanged = self.stamps.get(path_in_dir) == Some(&stamp(&now));
+        Ok(if is_unchanged {
+            PathState::File(hasher.finalize().into())
         } else {
-            Before::Unclear
+            PathState::Unclear
         })
     }
 
-    /// Returns the names and types in a directory on the host, none if it does not exist. A name that is not UTF-8 is an error.
-    pub(super) fn list(&self, key: &str) -> Result<Vec<(String, DescriptorType)>> {
+    /// Returns the names and types of what is in a directory. If the directory does not exist, returns none. A name that is not
+    /// UTF-8 is an error.
+    pub(super) fn list(&self, path_in_dir: &str) -> Result<Vec<(String, DescriptorType)>> {
         let code = |error: io::Error| code_of_error(&error);
-        let path = if key.is_empty() { "." } else { key };
+        let path = if path_in_dir.is_empty() { "." } else { path_in_dir };
         let entries = match self.dir.read_dir(path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -132,6 +137,7 @@ impl HostFiles {
     }
 }
 
+/// Splits the path of a file into the path of its directory and its name.
 fn split(path: &Path) -> Result<(PathBuf, String)> {
     let name = path.file_name().and_then(|name| name.to_str());
     match (path.parent(), name) {

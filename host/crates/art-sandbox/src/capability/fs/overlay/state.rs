@@ -1,10 +1,10 @@
-//! The changes of a call to the files under one grant.
+//! The changes of a call to the files under one grant, and what the call finds there after them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
-use art_staging::{Before, Draft};
+use art_staging::{Draft, PathState};
 
 use super::host_files::HostFiles;
 use super::{Found, Result, StagingArea};
@@ -12,32 +12,36 @@ use crate::capability::fs::bindings::types::{DescriptorType, DirectoryEntry, Err
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::quota::Quota;
 
-/// The granted files and the draft, which are opened at the first use, and the changes of the call since then.
+/// The granted files and the draft, which are opened at the first use, and the changes of the call since then. Paths are relative
+/// to the directory that `host` has opened; the path of that directory itself is empty.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct OverlayState {
     host: HostFiles,
     draft: Draft,
-    entries: BTreeMap<String, Entry>,
+    /// The change at each path that the call has changed.
+    changes: BTreeMap<String, StagedChange>,
 }
 
-/// The change of the call at one path.
+/// What the call has changed at one path.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) kind: EntryKind,
+pub(super) struct StagedChange {
+    pub(super) kind: ChangeKind,
     /// What was at the path on the host before the change.
-    pub(super) before: Before,
+    pub(super) before: PathState,
 }
 
+/// What is at a path after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum EntryKind {
-    /// A file with the contents of a blob.
-    File(String),
-    Directory,
-    /// What was there is removed.
-    Nothing,
+pub(super) enum ChangeKind {
+    /// A file whose contents are in a blob of the draft, with the name of the blob.
+    WrittenFile(String),
+    /// A directory that the call created.
+    NewDirectory,
+    /// Nothing: what was there is removed.
+    Removed,
 }
 
-impl State {
+impl OverlayState {
     /// Opens the granted directory, and a draft for it.
     pub(super) fn open(granted: &Path, area: &StagingArea) -> Result<Self> {
         let (host, path) = HostFiles::open(granted)?;
@@ -46,19 +50,19 @@ impl State {
         Ok(Self {
             host,
             draft: draft.ok().ok_or(ErrorCode::Io)?,
-            entries: BTreeMap::new(),
+            changes: BTreeMap::new(),
         })
     }
 
     /// Returns the draft and the change at each path.
-    pub(super) fn into_parts(self) -> (Draft, BTreeMap<String, Entry>) {
-        (self.draft, self.entries)
+    pub(super) fn into_parts(self) -> (Draft, BTreeMap<String, StagedChange>) {
+        (self.draft, self.changes)
     }
 
-    /// Returns the path below the opened directory, for a path below the granted directory or file.
-    pub(super) fn key(&self, below: &str) -> Result<String> {
-        match (self.host.name(), below) {
-            ("", below) => Ok(below.to_owned()),
+    /// Returns the path in the opened directory for a path that is relative to the granted directory or file.
+    pub(super) fn path_in_dir(&self, in_grant: &str) -> Result<String> {
+        match (self.host.name(), in_grant) {
+            ("", in_grant) => Ok(in_grant.to_owned()),
             (name, "") => Ok(name.to_owned()),
             _ => Err(ErrorCode::NotDirectory),
         }
@@ -69,82 +73,86 @@ impl State {
         self.host.name().is_empty()
     }
 
-    /// Returns what is at a path. Refuses a path with a link in place of a directory. A link at the end is found, but not
-    /// followed.
-    pub(super) fn find(&self, key: &str) -> Result<Found> {
-        match self.entries.get(key).map(|entry| &entry.kind) {
-            Some(EntryKind::File(blob)) => {
+    /// Returns what the call finds at a path. Refuses a path with a link in place of a directory. A link at the end is found, but
+    /// not followed.
+    pub(super) fn find(&self, path_in_dir: &str) -> Result<Found> {
+        match self.changes.get(path_in_dir).map(|change| &change.kind) {
+            Some(ChangeKind::WrittenFile(blob)) => {
                 let file = self.draft.open_blob(blob).map_err(|error| code_of_error(&error))?;
-                return Ok(Found::Staged(file));
+                return Ok(Found::StagedFile(file));
             }
-            Some(EntryKind::Directory) => return Ok(Found::NewDirectory),
-            Some(EntryKind::Nothing) => return Ok(Found::Nothing),
+            Some(ChangeKind::NewDirectory) => return Ok(Found::NewDirectory),
+            Some(ChangeKind::Removed) => return Ok(Found::Nothing),
             None => {}
         }
-        for above in ancestors(key) {
-            match self.entries.get(above).map(|entry| &entry.kind) {
-                Some(EntryKind::Nothing) => return Ok(Found::Nothing),
-                Some(EntryKind::File(_)) => return Err(ErrorCode::NotDirectory),
-                Some(EntryKind::Directory) | None => {}
+        for above in ancestors(path_in_dir) {
+            match self.changes.get(above).map(|change| &change.kind) {
+                Some(ChangeKind::Removed) => return Ok(Found::Nothing),
+                Some(ChangeKind::WrittenFile(_)) => return Err(ErrorCode::NotDirectory),
+                Some(ChangeKind::NewDirectory) | None => {}
             }
             match self.host.find(above)? {
                 Some(metadata) if metadata.is_symlink() => return Err(ErrorCode::Loop),
                 _ => {}
             }
         }
-        let found = self.host.find(key)?;
-        Ok(found.map_or(Found::Nothing, |metadata| Found::Host(Box::new(metadata))))
+        let found = self.host.find(path_in_dir)?;
+        Ok(found.map_or(Found::Nothing, |metadata| Found::OnHost(Box::new(metadata))))
     }
 
-    pub(super) fn open_host_file(&mut self, key: &str) -> Result<File> {
-        self.host.open_file(key)
+    pub(super) fn open_host_file(&mut self, path_in_dir: &str) -> Result<File> {
+        self.host.open_file(path_in_dir)
     }
 
-    /// Returns what was at a path on the host before the call changed it, for the check before a commit.
-    fn before(&mut self, key: &str) -> Result<Before> {
-        if let Some(entry) = self.entries.get(key) {
-            return Ok(entry.before);
+    /// Returns what was at a path on the host before the call changed it. A commit checks that this is still there.
+    fn state_before(&mut self, path_in_dir: &str) -> Result<PathState> {
+        if let Some(change) = self.changes.get(path_in_dir) {
+            return Ok(change.before);
         }
-        match self.host.find(key)? {
-            None if self.host.was_opened(key) => Ok(Before::Unclear),
-            None => Ok(Before::Nothing),
-            Some(metadata) if metadata.is_dir() => Ok(Before::Directory),
-            Some(metadata) if !metadata.is_file() => Ok(Before::Unclear),
-            Some(_) => self.host.digest(key, None),
+        match self.host.find(path_in_dir)? {
+            None if self.host.was_opened(path_in_dir) => Ok(PathState::Unclear),
+            None => Ok(PathState::Nothing),
+            Some(metadata) if metadata.is_dir() => Ok(PathState::Directory),
+            Some(metadata) if !metadata.is_file() => Ok(PathState::Unclear),
+            Some(_) => self.host.digest(path_in_dir, None),
         }
     }
 
-    /// Copies a file of the host into the draft, or creates an empty file for it there if `truncates` is set.
-    pub(super) fn copy_up(&mut self, key: &str, truncates: bool, quota: &Quota) -> Result<File> {
+    /// Copies a file of the host into the draft, to be changed there. If `truncates` is set, creates an empty file in place of a
+    /// copy.
+    pub(super) fn copy_into_draft(&mut self, path_in_dir: &str, truncates: bool, quota: &Quota) -> Result<File> {
         if !truncates {
-            let length = self.host.find(key)?.map_or(0, |metadata| metadata.len());
-            quota.add_bytes(length)?;
+            let length = self.host.find(path_in_dir)?.map_or(0, |metadata| metadata.len());
+            quota.take_bytes(length)?;
         }
         let (blob, mut file) = self.draft.new_blob().map_err(|error| code_of_error(&error))?;
         let copy = (!truncates).then_some(&mut file);
-        let before = self.host.digest(key, copy)?;
-        let kind = EntryKind::File(blob);
-        self.entries.insert(key.to_owned(), Entry { kind, before });
+        let before = self.host.digest(path_in_dir, copy)?;
+        let kind = ChangeKind::WrittenFile(blob);
+        self.changes
+            .insert(path_in_dir.to_owned(), StagedChange { kind, before });
         Ok(file)
     }
 
-    pub(super) fn create(&mut self, key: &str, quota: &Quota) -> Result<File> {
-        self.check_new(key)?;
-        quota.add_file()?;
+    /// Creates a file in the draft. Fails if something is at the path, or if its directory does not exist.
+    pub(super) fn create_file(&mut self, path_in_dir: &str, quota: &Quota) -> Result<File> {
+        self.check_new(path_in_dir)?;
+        quota.take_file()?;
         let (blob, file) = self.draft.new_blob().map_err(|error| code_of_error(&error))?;
-        self.put(key, EntryKind::File(blob))?;
+        self.set_change(path_in_dir, ChangeKind::WrittenFile(blob))?;
         Ok(file)
     }
 
-    pub(super) fn check_new(&self, key: &str) -> Result<()> {
-        match self.find(key)? {
-            Found::Nothing => self.check_parent(key),
+    /// Fails if something is at a path, or if its directory does not exist.
+    pub(super) fn check_new(&self, path_in_dir: &str) -> Result<()> {
+        match self.find(path_in_dir)? {
+            Found::Nothing => self.check_parent(path_in_dir),
             _ => Err(ErrorCode::Exist),
         }
     }
 
-    fn check_parent(&self, key: &str) -> Result<()> {
-        let parent = key.rsplit_once('/').map_or("", |(parent, _)| parent);
+    fn check_parent(&self, path_in_dir: &str) -> Result<()> {
+        let parent = path_in_dir.rsplit_once('/').map_or("", |(parent, _)| parent);
         match self.find(parent)? {
             Found::Nothing => Err(ErrorCode::NoEntry),
             found if found.is_directory() => Ok(()),
@@ -152,40 +160,45 @@ impl State {
         }
     }
 
-    /// Records the change at a path. Refuses to put a file in place of a directory of the host, or the reverse.
-    pub(super) fn put(&mut self, key: &str, kind: EntryKind) -> Result<()> {
-        if key.is_empty() {
+    /// Records the change at a path, in place of an earlier one. If nothing was there before the call and nothing is there now,
+    /// or a directory was there and is there now, no change is left. Refuses to put a file in place of a directory of the host,
+    /// or the reverse.
+    pub(super) fn set_change(&mut self, path_in_dir: &str, kind: ChangeKind) -> Result<()> {
+        if path_in_dir.is_empty() {
             return Err(ErrorCode::NotPermitted);
         }
-        let before = self.before(key)?;
+        let before = self.state_before(path_in_dir)?;
         let is_other_kind = matches!(
             (&kind, before),
-            (EntryKind::Directory, Before::File(_) | Before::Unclear) | (EntryKind::File(_), Before::Directory)
+            (ChangeKind::NewDirectory, PathState::File(_) | PathState::Unclear)
+                | (ChangeKind::WrittenFile(_), PathState::Directory)
         );
         if is_other_kind {
             return Err(ErrorCode::NotPermitted);
         }
         let is_as_before = matches!(
             (&kind, before),
-            (EntryKind::Nothing, Before::Nothing) | (EntryKind::Directory, Before::Directory)
+            (ChangeKind::Removed, PathState::Nothing) | (ChangeKind::NewDirectory, PathState::Directory)
         );
         if is_as_before {
-            self.entries.remove(key);
+            self.changes.remove(path_in_dir);
         } else {
-            self.entries.insert(key.to_owned(), Entry { kind, before });
+            self.changes
+                .insert(path_in_dir.to_owned(), StagedChange { kind, before });
         }
         Ok(())
     }
 
-    pub(super) fn list(&mut self, key: &str) -> Result<Vec<DirectoryEntry>> {
-        match self.find(key)? {
+    /// Returns what is in a directory after the changes of the call.
+    pub(super) fn list(&mut self, path_in_dir: &str) -> Result<Vec<DirectoryEntry>> {
+        match self.find(path_in_dir)? {
             Found::Nothing => return Err(ErrorCode::NoEntry),
             found if !found.is_directory() => return Err(ErrorCode::NotDirectory),
             _ => {}
         }
-        let mut entries = self.staged_entries(key);
+        let mut entries = self.changed_entries(path_in_dir);
         let changed_names: BTreeSet<String> = entries.iter().map(|(name, _)| name.clone()).collect();
-        for (name, type_) in self.host.list(key)? {
+        for (name, type_) in self.host.list(path_in_dir)? {
             if !changed_names.contains(&name) {
                 entries.push((name, Some(type_)));
             }
@@ -195,45 +208,47 @@ impl State {
     }
 
     /// Returns the names in a directory that the call changed, with their types. A removed name has the type `None`.
-    fn staged_entries(&self, key: &str) -> Vec<(String, Option<DescriptorType>)> {
-        let prefix = if key.is_empty() {
+    fn changed_entries(&self, path_in_dir: &str) -> Vec<(String, Option<DescriptorType>)> {
+        let prefix = if path_in_dir.is_empty() {
             String::new()
         } else {
-            format!("{key}/")
+            format!("{path_in_dir}/")
         };
         let below = self
-            .entries
+            .changes
             .range(prefix.clone()..)
             .take_while(|(path, _)| path.starts_with(&prefix));
-        let direct = below.filter_map(|(path, entry)| {
+        let directly_in = below.filter_map(|(path, change)| {
             let name = path
                 .strip_prefix(&prefix)
                 .filter(|name| !name.contains('/') && !name.is_empty())?;
-            let type_ = match entry.kind {
-                EntryKind::File(_) => Some(DescriptorType::RegularFile),
-                EntryKind::Directory => Some(DescriptorType::Directory),
-                EntryKind::Nothing => None,
+            let type_ = match change.kind {
+                ChangeKind::WrittenFile(_) => Some(DescriptorType::RegularFile),
+                ChangeKind::NewDirectory => Some(DescriptorType::Directory),
+                ChangeKind::Removed => None,
             };
             Some((name.to_owned(), type_))
         });
-        direct.collect()
+        directly_in.collect()
     }
 
-    /// Moves a file of the draft.
+    /// Moves a file that is in the draft.
     pub(super) fn move_file(&mut self, old: &str, new: &str) -> Result<()> {
-        let Some(Entry { kind, .. }) = self.entries.get(old).cloned() else {
+        let Some(StagedChange { kind, .. }) = self.changes.get(old).cloned() else {
             return Err(ErrorCode::Io);
         };
         if self.find(new)?.is_directory() {
             return Err(ErrorCode::IsDirectory);
         }
         self.check_parent(new)?;
-        self.put(new, kind)?;
-        self.put(old, EntryKind::Nothing)
+        self.set_change(new, kind)?;
+        self.set_change(old, ChangeKind::Removed)
     }
 }
 
-/// Returns the directories between the granted directory and a path, the outermost first.
-fn ancestors(key: &str) -> impl Iterator<Item = &str> {
-    key.match_indices('/').filter_map(|(index, _)| key.get(..index))
+/// Returns the directories between the opened directory and a path, the outermost first.
+fn ancestors(path_in_dir: &str) -> impl Iterator<Item = &str> {
+    path_in_dir
+        .match_indices('/')
+        .filter_map(|(index, _)| path_in_dir.get(..index))
 }

@@ -1,8 +1,9 @@
-//! To which addresses a name may lead (F01, F07, F08).
+//! To which addresses the name of a host may lead, and that a request connects only to addresses that were checked.
 
 use super::*;
 
-/// Sends a request to `host.example`, whose grant is for public hosts, and returns the error and the denials.
+/// Sends a request to `host.example`, whose grant is for public addresses, and returns the error and the denials. `answers` are
+/// the sets of addresses that the look-ups of the name return.
 async fn send_refused_request(answers: &[&[&str]]) -> (Error, Vec<Denial>) {
     let resolver = TestResolver::default().with_answers("host.example", answers);
     let mut call = Call::new(json!([{"url": "http://host.example/"}]), resolver);
@@ -54,7 +55,7 @@ async fn an_address_in_the_url_is_checked_as_well() {
 #[tokio::test]
 async fn a_name_is_looked_up_once_and_the_checked_address_is_used() {
     let server = Server::with_page();
-    // A second look-up would lead to an address at which nothing listens.
+    // A second look-up would return an address at which nothing listens.
     let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.1"], &["127.0.0.2"]]);
     let url = format!("http://host.example:{}/", server.address.port());
     let mut call = Call::new(json!([full_grant(&url)]), resolver);
@@ -67,6 +68,7 @@ async fn a_name_is_looked_up_once_and_the_checked_address_is_used() {
 
 #[tokio::test]
 async fn each_request_looks_up_its_name_and_checks_the_address_again() {
+    // Neither address is public.
     let resolver = TestResolver::default().with_answers("host.example", &[&["192.0.2.1"], &["127.0.0.1"]]);
     let server = Server::with_page();
     let url = format!("http://host.example:{}/", server.address.port());
@@ -78,21 +80,23 @@ async fn each_request_looks_up_its_name_and_checks_the_address_again() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_found_and_a_port_that_is_closed_are_errors() {
+async fn a_name_that_is_not_found_and_a_closed_port_are_errors_without_a_denial() {
     let mut call = Call::new(json!([{"url": "http://host.example/"}]), TestResolver::default());
     assert!(matches!(
         call.get("http://host.example/").await,
         Err(Error::DnsError { .. })
     ));
-    let closed = "http://127.0.0.1:1/";
-    let mut call = Call::new(json!([full_grant(closed)]), TestResolver::default());
-    assert!(matches!(call.get(closed).await, Err(Error::ConnectionRefused)));
+    assert_eq!(call.denials(), []);
+    let closed_port = "http://127.0.0.1:1/";
+    let mut call = Call::new(json!([full_grant(closed_port)]), TestResolver::default());
+    assert!(matches!(call.get(closed_port).await, Err(Error::ConnectionRefused)));
     assert_eq!(call.denials(), []);
 }
 
 #[tokio::test]
 async fn another_address_is_tried_if_one_refuses() {
     let server = Server::with_page();
+    // Nothing listens at the first address.
     let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.2", "127.0.0.1"]]);
     let url = format!("http://host.example:{}/", server.address.port());
     let mut call = Call::new(json!([full_grant(&url)]), resolver);

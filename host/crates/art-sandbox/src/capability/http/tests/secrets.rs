@@ -1,17 +1,27 @@
-//! Secrets that are added to requests: where they go, and that they do not come back (G01 to G04).
+//! Secrets that are added to requests: where they go, and that they do not come back. Also requests with a canary: a decoy among
+//! the secrets that no tool is given.
 
 use art_core::secret::Secret;
 use http::HeaderValue;
 
 use super::*;
 
+/// The value of the secret `KEY`.
 const VALUE: &str = "hunter2/hunter2+";
+/// The value of the canary `DECOY`.
+const CANARY_VALUE: &str = "decoy-value-1";
 
-fn secrets(with_canary: bool) -> Arc<Secrets> {
-    let secret = Secret::new("KEY", &VALUE.into(), false).unwrap();
-    let decoy = Secret::new("DECOY", &"decoy-value-1".into(), true).unwrap();
-    let all = if with_canary { vec![secret, decoy] } else { vec![secret] };
-    Arc::new(Secrets::new(all).unwrap())
+/// Returns the secret `KEY` alone.
+fn secret_key() -> Arc<Secrets> {
+    let key = Secret::new("KEY", &VALUE.into(), false).unwrap();
+    Arc::new(Secrets::new(vec![key]).unwrap())
+}
+
+/// Returns the secret `KEY` and the canary `DECOY`.
+fn secret_key_and_canary() -> Arc<Secrets> {
+    let key = Secret::new("KEY", &VALUE.into(), false).unwrap();
+    let canary = Secret::new("DECOY", &CANARY_VALUE.into(), true).unwrap();
+    Arc::new(Secrets::new(vec![key, canary]).unwrap())
 }
 
 /// Returns a call whose requests to `url` get the secret `KEY` in this header.
@@ -30,12 +40,13 @@ fn request_with_header(name: &'static str, value: &'static str, url: &str) -> Re
     request
 }
 
-/// Returns the response of a server that answers with this body and these headers to a request with the secret.
+/// Sends a request with the secret `KEY` to a server that answers with these lines of headers and this body, and returns the
+/// response as the guest gets it.
 async fn fetch_with_secret(headers: &str, body: &[u8]) -> Result<Page, Error> {
     let mut response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{headers}\r\n", body.len()).into_bytes();
     response.extend(body);
     let server = Server::with_response(response);
-    call_with_secret(&server.url("/"), "authorization", secrets(false))
+    call_with_secret(&server.url("/"), "authorization", secret_key())
         .get(&server.url("/"))
         .await
 }
@@ -43,51 +54,51 @@ async fn fetch_with_secret(headers: &str, body: &[u8]) -> Result<Page, Error> {
 #[tokio::test]
 async fn a_secret_is_added_to_a_request_of_its_grant() {
     let server = Server::with_page();
-    for (name, line) in [
+    for (name, expected_line) in [
         ("authorization", format!("authorization: Bearer {VALUE}\r\n")),
         ("X-Api-Key", format!("x-api-key: {VALUE}\r\n")),
     ] {
-        call_with_secret(&server.url("/"), name, secrets(false))
+        call_with_secret(&server.url("/"), name, secret_key())
             .get(&server.url("/"))
             .await
             .unwrap();
         let head = server.received().pop().unwrap();
-        assert_eq!(head.matches(&line).count(), 1, "{head}");
+        assert_eq!(head.matches(&expected_line).count(), 1, "{head}");
     }
 }
 
 #[tokio::test]
 async fn a_secret_is_not_sent_to_another_path_or_port() {
-    let (server, other) = (Server::with_page(), Server::with_page());
+    let (server, other_server) = (Server::with_page(), Server::with_page());
     let mut grants = json!([
         full_grant(&server.url("/api")),
         full_grant(&server.url("/")),
-        full_grant(&other.url("/"))
+        full_grant(&other_server.url("/"))
     ]);
     grants[0]["secret"] = json!({"name": "KEY"});
     let resolver = TestResolver::default();
     let network = Network::new(Box::new(resolver.clone()), OnceLock::new());
-    let sender = Sender::new(call_grants(grants), secrets(false), Some(Arc::new(network)));
+    let sender = Sender::new(call_grants(grants), secret_key(), Some(Arc::new(network)));
     let mut call = Call { sender, resolver };
     for url in [
         server.url("/"),
         server.url("/apis"),
         server.url("/api/../x"),
-        other.url("/api"),
+        other_server.url("/api"),
     ] {
         call.get(&url).await.unwrap();
     }
     call.get(&server.url("/api/x")).await.unwrap();
-    let heads = [server.received(), other.received()].concat();
+    let heads = [server.received(), other_server.received()].concat();
     let with_secret: Vec<_> = heads.iter().filter(|head| head.contains("Bearer")).collect();
     assert_eq!(with_secret.len(), 1, "{heads:?}");
     assert!(with_secret[0].starts_with("GET /api/x "));
 }
 
 #[tokio::test]
-async fn a_request_that_sets_the_header_of_a_secret_is_denied() {
+async fn a_request_is_denied_if_the_guest_sets_the_header_of_the_secret_itself() {
     let server = Server::with_page();
-    let mut call = call_with_secret(&server.url("/"), "x-api-key", secrets(false));
+    let mut call = call_with_secret(&server.url("/"), "x-api-key", secret_key());
     let sent = call
         .send(request_with_header("x-api-key", "mine", &server.url("/")))
         .await;
@@ -98,7 +109,7 @@ async fn a_request_that_sets_the_header_of_a_secret_is_denied() {
 }
 
 #[tokio::test]
-async fn a_missing_secret_is_a_denial_that_says_how_to_set_it() {
+async fn a_request_whose_secret_is_not_stored_is_denied_with_the_command_to_store_it() {
     let server = Server::with_page();
     let mut call = call_with_secret(&server.url("/"), "authorization", Secrets::none());
     assert!(matches!(
@@ -114,7 +125,7 @@ async fn a_missing_secret_is_a_denial_that_says_how_to_set_it() {
 async fn an_echoed_secret_is_redacted_in_common_encodings() {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-    let mut echoes = vec![
+    let mut encodings = vec![
         VALUE.to_owned(),
         format!("{{\"authorization\":\"Bearer {VALUE}\"}}"),
         VALUE.replace('/', "\\/"),
@@ -122,25 +133,29 @@ async fn an_echoed_secret_is_redacted_in_common_encodings() {
         VALUE.bytes().map(|byte| format!("{byte:02x}")).collect(),
         VALUE.bytes().map(|byte| format!("{byte:02X}")).collect(),
     ];
+    // In base64, the text of the secret depends on how many bytes come before it, modulo 3.
     for before in ["", "a", "ab"] {
-        echoes.push(STANDARD.encode(format!("{before}{VALUE}:")));
-        echoes.push(URL_SAFE.encode(format!("{before}{VALUE}:")));
+        encodings.push(STANDARD.encode(format!("{before}{VALUE}:")));
+        encodings.push(URL_SAFE.encode(format!("{before}{VALUE}:")));
     }
-    for text in &echoes {
-        let page = fetch_with_secret(&format!("location: /?{text}\r\n"), format!("<{text}>").as_bytes())
+    for encoded in &encodings {
+        let page = fetch_with_secret(&format!("location: /?{encoded}\r\n"), format!("<{encoded}>").as_bytes())
             .await
             .unwrap();
         let (body, location) = (
             String::from_utf8(page.body).unwrap(),
             page.headers["location"].as_bytes().to_vec(),
         );
-        assert!(body.contains("«secret»"), "{text}: {body}");
-        assert!(!secrets(false).redactor().is_in(body.as_bytes()) && !secrets(false).redactor().is_in(&location));
+        assert!(body.contains("«secret»"), "{encoded}: {body}");
+        assert!(
+            !secret_key().redactor().finds_secret_in(body.as_bytes())
+                && !secret_key().redactor().finds_secret_in(&location)
+        );
     }
 }
 
 #[tokio::test]
-async fn a_secret_in_two_parts_of_a_body_is_redacted() {
+async fn a_secret_that_is_split_between_two_parts_of_a_body_is_redacted() {
     for cut in 0..=VALUE.len() {
         let server = Server::start(move |connection| {
             connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")?;
@@ -153,7 +168,7 @@ async fn a_secret_in_two_parts_of_a_body_is_redacted() {
             }
             connection.write_all(b"0\r\n\r\n")
         });
-        let page = call_with_secret(&server.url("/"), "authorization", secrets(false))
+        let page = call_with_secret(&server.url("/"), "authorization", secret_key())
             .get(&server.url("/"))
             .await
             .unwrap();
@@ -185,7 +200,7 @@ async fn a_compressed_response_to_a_request_with_a_secret_is_refused() {
 #[tokio::test]
 async fn headers_for_ranges_and_compression_are_not_sent_with_a_secret() {
     let server = Server::with_page();
-    let mut call = call_with_secret(&server.url("/"), "authorization", secrets(false));
+    let mut call = call_with_secret(&server.url("/"), "authorization", secret_key());
     for (name, value) in [("range", "bytes=0-3"), ("if-range", "x"), ("accept-encoding", "gzip")] {
         call.send(request_with_header(name, value, &server.url("/")))
             .await
@@ -199,13 +214,13 @@ async fn headers_for_ranges_and_compression_are_not_sent_with_a_secret() {
 async fn a_request_with_a_canary_is_denied_and_reported() {
     let server = Server::start(|connection| io::copy(connection, &mut io::sink()).map(drop));
     let url = server.url("/");
-    let body = format!("{}decoy-value-1{}", "x".repeat(100), "y".repeat(100));
+    let body = format!("{}{CANARY_VALUE}{}", "x".repeat(100), "y".repeat(100));
     for request in [
-        get_request(&server.url("/?q=decoy-value-1")),
-        request_with_header("x-note", "decoy-value-1", &url),
+        get_request(&server.url(&format!("/?q={CANARY_VALUE}"))),
+        request_with_header("x-note", CANARY_VALUE, &url),
         request("POST", &url, &body),
     ] {
-        let mut call = call_with_secret(&url, "authorization", secrets(true));
+        let mut call = call_with_secret(&url, "authorization", secret_key_and_canary());
         let sent = call.send(request).await;
         assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{sent:?}");
         assert_eq!(call.sender.gate.canary().as_deref(), Some("DECOY"));
@@ -215,7 +230,7 @@ async fn a_request_with_a_canary_is_denied_and_reported() {
 }
 
 #[tokio::test]
-async fn a_body_without_a_canary_is_sent_as_it_is() {
+async fn a_body_that_ends_with_a_part_of_a_canary_is_sent_as_it_is() {
     let (sender, received) = std::sync::mpsc::channel();
     let body = format!("{}decoy-value-", "x".repeat(5000));
     let length = body.len();
@@ -225,7 +240,7 @@ async fn a_body_without_a_canary_is_sent_as_it_is() {
         sender.send(body).map_err(io::Error::other)?;
         connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
     });
-    let mut call = call_with_secret(&server.url("/"), "authorization", secrets(true));
+    let mut call = call_with_secret(&server.url("/"), "authorization", secret_key_and_canary());
     let mut request = request("POST", &server.url("/"), &body);
     request
         .headers_mut()

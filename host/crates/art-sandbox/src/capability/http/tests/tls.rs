@@ -1,4 +1,4 @@
-//! Which certificates are accepted (F14).
+//! Which certificates of servers are accepted.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::crypto::ring;
@@ -8,7 +8,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
-/// A certificate authority of the tests.
+/// A certificate authority that only these tests know.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: CertificateDer<'static>,
@@ -33,8 +33,8 @@ impl Authority {
         serve(certificate.der().clone(), &key).await
     }
 
-    /// Returns a client that trusts this authority alone.
-    fn client(&self) -> TlsConnector {
+    /// Returns a TLS client that trusts this authority alone.
+    fn trusting_client(&self) -> TlsConnector {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -46,6 +46,7 @@ impl Authority {
     }
 }
 
+/// Starts a server with a certificate, and returns its port. The server answers each request with `hello`.
 async fn serve(certificate: CertificateDer<'static>, key: &KeyPair) -> u16 {
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -76,11 +77,13 @@ async fn serve(certificate: CertificateDer<'static>, key: &KeyPair) -> u16 {
     port
 }
 
-fn params(host: &str) -> CertificateParams {
+/// Returns the contents of a certificate for a host.
+fn certificate_params(host: &str) -> CertificateParams {
     CertificateParams::new([host.to_owned()]).unwrap()
 }
 
-/// Fetches a page from `host.example`, which listens at `port` of this machine. Without `tls`, trusts the certificates of the system.
+/// Fetches a page from the server at `port` of this machine, under the name `host.example`. Without `tls`, trusts the
+/// certificates of the system.
 async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
     let url = format!("https://host.example:{port}/");
     let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.1"]]);
@@ -99,41 +102,41 @@ async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
 #[tokio::test]
 async fn a_certificate_of_a_trusted_authority_is_accepted() {
     let authority = Authority::new();
-    let port = authority.serve(params("host.example")).await;
-    let page = fetch(port, Some(authority.client())).await.unwrap();
+    let port = authority.serve(certificate_params("host.example")).await;
+    let page = fetch(port, Some(authority.trusting_client())).await.unwrap();
     assert_eq!(page.body, b"hello");
 }
 
 #[tokio::test]
 async fn a_certificate_for_another_name_is_refused() {
     let authority = Authority::new();
-    let port = authority.serve(params("other.example")).await;
-    let error = fetch(port, Some(authority.client())).await.unwrap_err();
+    let port = authority.serve(certificate_params("other.example")).await;
+    let error = fetch(port, Some(authority.trusting_client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsCertificateError), "{error}");
 }
 
 #[tokio::test]
 async fn an_expired_certificate_is_refused() {
     let authority = Authority::new();
-    let mut expired = params("host.example");
+    let mut expired = certificate_params("host.example");
     expired.not_before = rcgen::date_time_ymd(2020, 1, 1);
     expired.not_after = rcgen::date_time_ymd(2021, 1, 1);
     let port = authority.serve(expired).await;
-    let error = fetch(port, Some(authority.client())).await.unwrap_err();
+    let error = fetch(port, Some(authority.trusting_client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsCertificateError), "{error}");
 }
 
 #[tokio::test]
 async fn a_certificate_of_an_unknown_authority_is_refused() {
-    let port = Authority::new().serve(params("host.example")).await;
-    let error = fetch(port, Some(Authority::new().client())).await.unwrap_err();
+    let port = Authority::new().serve(certificate_params("host.example")).await;
+    let error = fetch(port, Some(Authority::new().trusting_client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsCertificateError), "{error}");
 }
 
 #[tokio::test]
-async fn a_certificate_that_the_system_does_not_know_is_refused() {
+async fn a_certificate_that_the_system_does_not_trust_is_refused() {
     let key = KeyPair::generate().unwrap();
-    let certificate = params("host.example").self_signed(&key).unwrap();
+    let certificate = certificate_params("host.example").self_signed(&key).unwrap();
     let port = serve(certificate.der().clone(), &key).await;
     let error = fetch(port, None).await.unwrap_err();
     assert!(
@@ -151,6 +154,6 @@ async fn a_server_without_tls_is_refused() {
         drop(connection.read(&mut [0; 64]));
         connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     });
-    let error = fetch(port, Some(Authority::new().client())).await.unwrap_err();
+    let error = fetch(port, Some(Authority::new().trusting_client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsProtocolError), "{error}");
 }

@@ -1,4 +1,5 @@
-//! `art run --plan`: checks and carries out a plan that `art plan` wrote.
+//! `art run --plan`: reads and checks a kept plan, a plan in a file that `art plan` wrote. The plan may have parameters: names
+//! in place of values, which `--set` gives.
 
 use std::path::Path;
 
@@ -9,9 +10,9 @@ use art_runtime::params::Params;
 use art_runtime::{PlanReview, Question, Runtime, read_plan};
 use serde_json::json;
 
-use super::open_read_only;
+use super::open_runtime_read_only;
 use super::run::{read_attachments, with_user_and_thread};
-use crate::cli::{Global, RunArgs};
+use crate::cli::{GlobalOptions, RunArgs};
 use crate::error::CommandError;
 use crate::executor::new_executor;
 use crate::exit::Exit;
@@ -20,11 +21,12 @@ use crate::{bounded, render};
 /// Maximum size of a file with a plan, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads the plan in `file`, and returns its question with everything that the command line adds.
+/// Reads the plan in `file`. Returns the question of the plan, with what the command line adds: the values of parameters,
+/// attachments, a conversation, or another question in its place.
 ///
 /// # Errors
-/// Fails with every problem of the plan, or with every problem of the values of its parameters. Values may be missing only if the plan
-/// is just checked.
+/// Fails with every problem of the plan, or with every problem of the values of its parameters. A value may be missing if the
+/// plan is only checked.
 pub(super) fn read_question(file: &Path, args: &RunArgs) -> Result<Question, CommandError> {
     let plan = read_plan_file(file)?;
     let usage_error = |problems: Vec<String>| CommandError::Usage(problems.join("; "));
@@ -62,29 +64,29 @@ fn read_plan_file(path: &Path) -> Result<KeptPlan, CommandError> {
     read_plan(&text).map_err(unusable)
 }
 
-/// Checks the plan of a question and shows it.
-pub(super) fn check(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
+/// Checks the plan of a question against the tools of today, and shows the plan and its faults.
+pub(super) fn check(global: &GlobalOptions, config: Config, question: Question) -> Result<Exit, CommandError> {
     new_executor()?.block_on(async {
-        let runtime = open_read_only(global, config).await?;
+        let runtime = open_runtime_read_only(global, config).await?;
         let question = with_user_and_thread(global, &runtime, question).await?;
         let review = runtime.review_plan(question.clone()).await?;
-        warn_of_changes(&review);
-        if let Some(plan) = &question.plan {
-            let plan = plan.plan.with_values(&plan.values);
+        warn_of_changed_tools(&review);
+        if let Some(to_run) = &question.plan {
+            let plan = to_run.plan.with_values(&to_run.values);
             if global.json {
                 render::json(&json!({"plan": plan, "check": review}));
             } else {
-                render::answer(&render::kept::text(&plan, &review));
+                render::answer(&render::kept_plan::plan_text(&plan, &review));
             }
         }
         Ok(exit_code(&review))
     })
 }
 
-/// Shows the faults of the plan of a question, and returns whether there are any. Warns of tools that have changed. A question
-/// without a plan has no faults.
+/// Checks the plan of a question before it is carried out. Shows its faults, and returns whether there are any. Warns of tools
+/// that have changed since the plan was made. A question without a plan has no faults.
 pub(super) async fn report_faults(
-    global: &Global,
+    global: &GlobalOptions,
     runtime: &Runtime,
     question: &Question,
 ) -> Result<bool, CommandError> {
@@ -92,7 +94,7 @@ pub(super) async fn report_faults(
         return Ok(false);
     }
     let review = runtime.review_plan(question.clone()).await?;
-    warn_of_changes(&review);
+    warn_of_changed_tools(&review);
     let faults = &review.check.faults;
     if faults.is_empty() {
         return Ok(false);
@@ -103,13 +105,13 @@ pub(super) async fn report_faults(
         render::json(&json!({"error": error, "check": review}));
     } else {
         render::note(&format!("error: {message}"));
-        let lines = render::kept::faults(&review);
+        let lines = render::kept_plan::fault_lines(&review);
         lines.iter().for_each(|line| render::note(line));
     }
     Ok(true)
 }
 
-/// Returns the exit code of a check.
+/// Returns the exit code for the check of a plan.
 pub(super) fn exit_code(review: &PlanReview) -> Exit {
     if review.check.faults.is_empty() {
         Exit::Success
@@ -118,7 +120,8 @@ pub(super) fn exit_code(review: &PlanReview) -> Exit {
     }
 }
 
-fn warn_of_changes(review: &PlanReview) {
+/// Warns of tools that have changed since the plan was made.
+fn warn_of_changed_tools(review: &PlanReview) {
     for changed in &review.changed_tools {
         render::note(&format!("warning: {changed}"));
     }

@@ -1,9 +1,7 @@
-//! A question to a person as text. What a tool, a model or a file has written stands in indented lines that begin with `|`, or, without
-//! its line ends, within a line that the host begins, so that it cannot look like a line of the host.
+//! A call that waits for a decision, as a text for the person who decides. Words that a tool, a model or a file has written are
+//! quoted: they stand in indented lines that begin with `|`, or, without their line ends, within a line that the host begins.
+//! So they cannot look like a line of the host.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use art_core::Timestamp;
 use art_core::hitl::{FeedbackSchema, InputType, InputValidation};
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::text::{prefix, printable, truncate};
@@ -12,19 +10,12 @@ use serde_json::Value;
 
 use crate::render::{self, units};
 
-/// Maximum number of lines of a value in the short form.
+/// Maximum number of lines of one quoted value in the text of a question. The details have no maximum.
 const MAX_LINES: usize = 12;
-/// Maximum length of a line in the short form, in characters.
+/// Maximum length of a quoted line in the text of a question, in characters.
 const MAX_LINE_CHARS: usize = 160;
-
 /// Minimum width to which lines are broken on a narrow terminal, in characters.
 const MIN_WIDTH: usize = 20;
-
-/// Returns the current time.
-pub(in crate::commands) fn now() -> Timestamp {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
 
 /// Returns a question as it is asked. Long values are cut, with a note on how to see them in full.
 pub(super) fn question(record: &SuspensionRecord) -> String {
@@ -36,11 +27,12 @@ pub(super) fn details(record: &SuspensionRecord) -> String {
     describe(record, None)
 }
 
-/// Returns the message about an unusable decision. `text` is marked, because it may contain words of a tool.
-pub(super) fn problem(text: &str) -> String {
+/// Returns the message about a decision that the call does not accept. `problem` is quoted, because it may contain words of a
+/// tool.
+pub(super) fn refused_decision(problem: &str) -> String {
     format!(
         "this cannot be taken:\n{}",
-        quote_lines(text, Some(MAX_LINES)).join("\n")
+        quote_lines(problem, Some(MAX_LINES)).join("\n")
     )
 }
 
@@ -49,19 +41,20 @@ pub(super) fn how_to_decide(record: &SuspensionRecord) -> String {
     let id = record.id();
     format!(
         "waits for a decision about `{}`, from any terminal:\n  art approve show {id}\n  art approve yes {id}\n  art approve no {id}",
-        tool(record)
+        tool_name(record)
     )
 }
 
-fn tool(record: &SuspensionRecord) -> &str {
+fn tool_name(record: &SuspensionRecord) -> &str {
     &record.call.call.tool_name
 }
 
+/// Returns the text about a call that waits. Quoted values with more than `max_lines` lines are cut.
 fn describe(record: &SuspensionRecord, max_lines: Option<usize>) -> String {
     let call = &record.call;
     let mut lines = vec![headline(record)];
     lines.extend(quote_lines(&call.form.prompt, max_lines));
-    lines.push(format!("arguments ({}):", call.input));
+    lines.push(format!("arguments ({}):", call.input_digest));
     lines.extend(quote_lines(&to_pretty_json(&call.call.arguments), max_lines));
     for (name, value) in [("details", &call.details), ("preview", &call.preview)] {
         if let Some(value) = value {
@@ -81,18 +74,18 @@ fn describe(record: &SuspensionRecord, max_lines: Option<usize>) -> String {
     lines.join("\n")
 }
 
-/// Returns who asks, with the risk and the time that is left.
+/// Returns the first line: who asks, the declared risk of the tool, and what happens when the time to decide is over.
 fn headline(record: &SuspensionRecord) -> String {
     let call = &record.call;
     let mut line = match &call.cause {
-        SuspensionCause::Tool => format!("the tool `{}` asks", tool(record)),
-        SuspensionCause::Rule { reason } => format!("may `{}` be called? ({})", tool(record), one_line(reason)),
+        SuspensionCause::Tool => format!("the tool `{}` asks", tool_name(record)),
+        SuspensionCause::Rule { reason } => format!("may `{}` be called? ({})", tool_name(record), one_line(reason)),
         SuspensionCause::Grant { denials } => {
             let wants: Vec<_> = denials
                 .iter()
                 .map(|denial| format!("{} `{}`", denial.action, one_line(&denial.resource)))
                 .collect();
-            format!("may `{}` {}? It is not granted", tool(record), wants.join(" and "))
+            format!("may `{}` {}? It is not granted", tool_name(record), wants.join(" and "))
         }
     };
     if let Some(risk) = call.risk_level {
@@ -131,7 +124,10 @@ fn answer_lines(form: &FeedbackSchema, max_lines: Option<usize>) -> Vec<String> 
     if matches!(form.input_type, InputType::Confirm) {
         return Vec::new();
     }
-    let mut lines = vec![format!("an approval has an answer: {}", input_name(form.input_type))];
+    let mut lines = vec![format!(
+        "an approval has an answer: {}",
+        expected_answer(form.input_type)
+    )];
     let options = form.options.iter().enumerate().map(|(n, option)| {
         let disabled = if option.disabled { " (cannot be chosen)" } else { "" };
         format!("{}. {}{disabled}", n + 1, one_line(&option.label))
@@ -152,13 +148,14 @@ fn answer_lines(form: &FeedbackSchema, max_lines: Option<usize>) -> Vec<String> 
     lines
 }
 
-/// Returns the rules that an answer must meet as JSON on one marked line, if there are any.
+/// Returns the rules that an answer must meet, as JSON on one quoted line, if there are any.
 fn validation_line(validation: &InputValidation) -> Option<String> {
     let rules = serde_json::to_string(validation).unwrap_or_default();
     (*validation != InputValidation::default()).then(|| format!("  | {}", truncate(&rules, MAX_LINE_CHARS)))
 }
 
-pub(super) const fn input_name(kind: InputType) -> &'static str {
+/// Returns which kind of answer a question expects, in words.
+pub(super) const fn expected_answer(kind: InputType) -> &'static str {
     match kind {
         InputType::Boolean => "yes or no",
         InputType::Text => "a text",
@@ -173,34 +170,37 @@ pub(super) const fn input_name(kind: InputType) -> &'static str {
     }
 }
 
-/// Returns the lines of a text that the host did not write, each marked as such. With a maximum, long texts and lines are cut.
+/// Quotes a text that the host did not write: returns its lines, each with the mark `|`. With a maximum, a text with more lines
+/// and long lines are cut.
 fn quote_lines(text: &str, max_lines: Option<usize>) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();
     }
-    let all: Vec<&str> = text.split(['\n', '\r']).collect();
-    let shown = max_lines.unwrap_or(all.len()).min(all.len());
+    let text_lines: Vec<&str> = text.split(['\n', '\r']).collect();
+    let shown_count = max_lines.unwrap_or(text_lines.len()).min(text_lines.len());
+    // A character takes up to two columns.
     let width = render::stderr_width().map_or(usize::MAX, |columns| (columns / 2).max(MIN_WIDTH));
     let mut lines = Vec::new();
-    for line in all.iter().take(shown) {
+    for line in text_lines.iter().take(shown_count) {
         let line = match max_lines {
             Some(_) => truncate(line, MAX_LINE_CHARS),
             None => (*line).to_owned(),
         };
-        lines.extend(split_and_mark(&printable(&line), width));
+        lines.extend(split_and_quote(&printable(&line), width));
     }
-    let is_cut = all.iter().take(shown).any(|line| line.chars().count() > MAX_LINE_CHARS);
-    match (max_lines, all.len() - shown) {
+    let mut shown_lines = text_lines.iter().take(shown_count);
+    let has_cut_line = shown_lines.any(|line| line.chars().count() > MAX_LINE_CHARS);
+    match (max_lines, text_lines.len() - shown_count) {
         (Some(_), hidden @ 1..) => lines.push(format!("  ({hidden} more lines; `details` shows them)")),
-        (Some(_), 0) if is_cut => lines.push("  (cut; `details` shows all)".to_owned()),
+        (Some(_), 0) if has_cut_line => lines.push("  (cut; `details` shows all)".to_owned()),
         _ => {}
     }
     lines
 }
 
-/// Returns a line in pieces of at most `width` characters, each marked as the words of somebody else. A character takes up to two
-/// columns, and a terminal would begin the rest of a longer line without the mark.
-fn split_and_mark(line: &str, width: usize) -> Vec<String> {
+/// Returns a line in pieces of at most `width` characters, each with the mark `|`. The terminal itself would break a longer
+/// line, and begin the rest of it without the mark.
+fn split_and_quote(line: &str, width: usize) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), line);
     loop {
         let piece = prefix(rest, width);
@@ -212,8 +212,8 @@ fn split_and_mark(line: &str, width: usize) -> Vec<String> {
     }
 }
 
-/// Returns the lines of a value as JSON, marked as the words of somebody else.
-pub(super) fn json_lines(value: &Value) -> Vec<String> {
+/// Returns the quoted lines of a value as JSON.
+pub(super) fn quoted_json_lines(value: &Value) -> Vec<String> {
     quote_lines(&to_pretty_json(value), None)
 }
 
@@ -242,6 +242,7 @@ fn sort_keys(value: &Value) -> Value {
     }
 }
 
+/// Returns a text without its line ends and, if it is long, cut.
 pub(super) fn one_line(text: &str) -> String {
     truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
 }

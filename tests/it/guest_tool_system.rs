@@ -1,4 +1,4 @@
-//! A tool system with three of the guests as its tools.
+//! A tool system (what checks, limits and makes the calls of tools) with three of the guests as its tools.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::harness::{components, guest};
 
-/// A plugin with low limits, so that attacks end soon.
+/// A plugin whose calls have low limits, so that attacks end soon.
 #[derive(Debug)]
-struct LowLimits(Arc<Plugin>);
+struct LimitedPlugin(Arc<Plugin>);
 
-impl ToolExecutor for LowLimits {
+impl ToolExecutor for LimitedPlugin {
     fn schema(&self) -> &ToolSchema {
         self.0.schema()
     }
@@ -39,12 +39,12 @@ impl ToolExecutor for LowLimits {
 }
 
 /// A tool system with three guests, all enabled.
-pub(crate) struct Bench {
+pub(crate) struct GuestToolSystem {
     system: ToolSystem,
     pub(crate) scope: CallScope,
 }
 
-impl Bench {
+impl GuestToolSystem {
     pub(crate) fn new() -> Self {
         let registry = Arc::new(ToolRegistry::new());
         let mut scope = CallScope {
@@ -54,7 +54,7 @@ impl Bench {
         };
         let mut names = Vec::new();
         for path in [components::ECHO, components::HOSTILE, components::INVALID_OUTPUT] {
-            let tool = LowLimits(guest(path));
+            let tool = LimitedPlugin(guest(path));
             names.push(tool.schema().name.clone());
             registry.register(Arc::new(tool)).expect("the tool is admitted");
         }

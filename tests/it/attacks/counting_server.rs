@@ -9,13 +9,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// A server that answers each connection with one page, until it is dropped.
-pub(crate) struct Origin {
+pub(crate) struct CountingServer {
     pub(crate) address: SocketAddr,
     connections: Arc<AtomicUsize>,
+    /// The task that accepts connections.
     accepting: JoinHandle<()>,
 }
 
-impl Origin {
+impl CountingServer {
     /// Starts the server.
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -41,7 +42,7 @@ impl Origin {
     }
 }
 
-impl Drop for Origin {
+impl Drop for CountingServer {
     fn drop(&mut self) {
         self.accepting.abort();
     }

@@ -1,4 +1,5 @@
-//! A kept plan as a person reads it: its steps with their calls, which value goes where, and what the check found.
+//! Text about a kept plan, which can be kept in a file and carried out without a planner: its steps with their calls, which value
+//! of one step goes into which argument of another, what the plan will probably cost, and what the check found.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +17,11 @@ use super::{table, units};
 
 /// Maximum length of a question, a description or a value, in characters.
 const MAX_DESCRIPTION: usize = 200;
-/// Maximum number of faults or places that are listed.
+/// Maximum number of faults that are listed, and of arguments whose values are known only when the plan runs.
 const MAX_LISTED: usize = 20;
 
-/// Returns the plan and the verdict of its check.
-pub(crate) fn text(plan: &KeptPlan, review: &PlanReview) -> String {
+/// Returns the plan with its estimated cost and the verdict of its check.
+pub(crate) fn plan_text(plan: &KeptPlan, review: &PlanReview) -> String {
     let mut lines = heading_lines(plan);
     for step in &plan.steps {
         lines.push(String::new());
@@ -35,7 +36,7 @@ pub(crate) fn text(plan: &KeptPlan, review: &PlanReview) -> String {
 }
 
 /// Returns a line for each of the first [`MAX_LISTED`] faults, and one with the number of the others.
-pub(crate) fn faults(review: &PlanReview) -> Vec<String> {
+pub(crate) fn fault_lines(review: &PlanReview) -> Vec<String> {
     let faults = &review.check.faults;
     let lines = faults
         .iter()
@@ -59,8 +60,9 @@ fn heading_lines(plan: &KeptPlan) -> Vec<String> {
 
 fn step_lines(step: &PlannedStep, check: &PlanCheck) -> Vec<String> {
     let mut lines = vec![format!("{}  {}", one_line(&step.id), shorten(&step.description))];
-    let of_step = || check.references.iter().filter(|reference| reference.step == step.id);
-    let sources: BTreeSet<&str> = of_step().filter_map(source_step).collect();
+    let references_of_step = || check.references.iter().filter(|reference| reference.step == step.id);
+    let sources: BTreeSet<&str> = references_of_step().filter_map(source_step).collect();
+    // The lines of the references name the other steps on which this one depends.
     let after = step.dependencies.iter().filter(|id| !sources.contains(id.as_str()));
     let after: Vec<String> = after.map(|id| one_line(id)).collect();
     if !after.is_empty() {
@@ -70,13 +72,15 @@ fn step_lines(step: &PlannedStep, check: &PlanCheck) -> Vec<String> {
         lines.push(model_line(step));
     }
     for (number, call) in step.tool_calls.iter().enumerate() {
-        let references: Vec<&CheckedReference> = of_step().filter(|reference| reference.call == number).collect();
+        let references: Vec<&CheckedReference> = references_of_step()
+            .filter(|reference| reference.call == number)
+            .collect();
         lines.extend(call_lines(call, &references));
     }
     lines
 }
 
-/// Returns the line of a step without calls.
+/// Returns the line of a step without calls, for which a model will choose the calls.
 fn model_line(step: &PlannedStep) -> String {
     let tools: Vec<String> = step.required_tools.iter().map(|name| one_line(name)).collect();
     match tools.as_slice() {
@@ -100,7 +104,8 @@ fn call_lines(call: &PlannedCall, references: &[&CheckedReference]) -> Vec<Strin
     lines
 }
 
-/// Returns a line such as `step_1 /url -> url (fits)`.
+/// Returns a line such as `step_1 /url -> url (fits)`: the value at `/url` in the output of `step_1` goes into the argument
+/// `url`.
 fn reference_line(reference: &CheckedReference) -> String {
     let fit = match reference.fit {
         Fit::Fits => "fits",
@@ -111,7 +116,7 @@ fn reference_line(reference: &CheckedReference) -> String {
     format!("    {} -> {} ({fit})", one_line(&source), one_line(argument))
 }
 
-/// Returns the step that a reference takes a value from.
+/// Returns the step from whose output a reference takes its value, or `None` if the value comes from elsewhere.
 fn source_step(reference: &CheckedReference) -> Option<&str> {
     reference.reference.get("$from").and_then(Value::as_str)
 }
@@ -143,7 +148,7 @@ fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
     lines
 }
 
-/// Returns the line of a step that the model carries out.
+/// Returns the row of a step that the model carries out.
 fn step_row(step: &StepEstimate) -> Vec<String> {
     let from = match step.basis {
         ModelBasis::Records { count: 1 } => "1 step".to_owned(),
@@ -153,15 +158,16 @@ fn step_row(step: &StepEstimate) -> Vec<String> {
     };
     vec![
         one_line(&step.step_id),
-        range(step.usage.model_calls, |calls| calls.to_string()),
+        range_text(step.usage.model_calls, |calls| calls.to_string()),
         step.usage
             .tokens
-            .map_or_else(unknown, |tokens| range(tokens, units::count)),
-        step.usage.cost_usd.map_or_else(unknown, cost_range),
+            .map_or_else(unknown_text, |tokens| range_text(tokens, units::count)),
+        step.usage.cost_usd.map_or_else(unknown_text, cost_range_text),
         from,
     ]
 }
 
+/// Returns the line about the model call that writes the answer.
 fn answer_line(answer: &AnswerEstimate) -> String {
     let basis = match answer.basis {
         ModelBasis::Records { count: 1 } => " (as 1 answer had)".to_owned(),
@@ -169,31 +175,34 @@ fn answer_line(answer: &AnswerEstimate) -> String {
         ModelBasis::Limits | ModelBasis::Assumption => " (assumed)".to_owned(),
     };
     let (read, written) = (
-        range(answer.input_tokens, units::count),
-        range(answer.output_tokens, units::count),
+        range_text(answer.input_tokens, units::count),
+        range_text(answer.output_tokens, units::count),
     );
     let cost = answer
         .cost_usd
-        .map_or_else(String::new, |cost| format!(", {}", cost_range(cost)));
+        .map_or_else(String::new, |cost| format!(", {}", cost_range_text(cost)));
     format!("answer: {read} tokens in, {written} out{basis}{cost}")
 }
 
 /// Returns the line about all model calls of a plan together.
 fn total_line(model: &ModelEstimate) -> String {
-    let calls = range(model.model_calls, |calls| calls.to_string());
-    let tokens = model.tokens.map_or_else(unknown, |tokens| range(tokens, units::count));
+    let calls = range_text(model.model_calls, |calls| calls.to_string());
+    let tokens = model
+        .tokens
+        .map_or_else(unknown_text, |tokens| range_text(tokens, units::count));
     let cost = model
         .cost_usd
-        .map_or_else(String::new, |cost| format!(", {}", cost_range(cost)));
+        .map_or_else(String::new, |cost| format!(", {}", cost_range_text(cost)));
     format!("all model calls: {calls}, with {tokens} tokens{cost}")
 }
 
-/// Returns the text for a value of which there are neither records nor limits.
-fn unknown() -> String {
+/// Returns the text for an amount that cannot be estimated.
+fn unknown_text() -> String {
     "unknown".to_owned()
 }
 
-fn cost_range(cost: CostQuantiles) -> String {
+/// Returns the median and the 95th percentile, or one amount if they look the same.
+fn cost_range_text(cost: CostQuantiles) -> String {
     let (median, p95) = (units::dollars(cost.median), units::dollars(cost.p95));
     if median == p95 {
         median
@@ -202,7 +211,7 @@ fn cost_range(cost: CostQuantiles) -> String {
     }
 }
 
-/// Returns the line of a tool call.
+/// Returns the row of a tool call.
 fn call_row(call: &CallEstimate) -> Vec<String> {
     let from = match call.basis {
         Basis::Records { calls: 1 } => "1 call".to_owned(),
@@ -213,15 +222,15 @@ fn call_row(call: &CallEstimate) -> Vec<String> {
     vec![
         call.step_id.clone(),
         call.tool_name.clone(),
-        range(usage.fuel, units::count),
-        range(usage.wall_us, units::micros),
-        range(usage.bytes_out, units::bytes),
+        range_text(usage.fuel, units::count),
+        range_text(usage.wall_us, units::micros),
+        range_text(usage.bytes_out, units::bytes),
         from,
     ]
 }
 
 /// Returns the median and the 95th percentile, or one value if they look the same.
-fn range(quantiles: Quantiles, unit: fn(u64) -> String) -> String {
+fn range_text(quantiles: Quantiles, unit: fn(u64) -> String) -> String {
     let (median, p95) = (unit(quantiles.median), unit(quantiles.p95));
     if median == p95 {
         median
@@ -242,11 +251,11 @@ fn verdict_lines(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
         1 => lines.push("check: the plan has a fault".to_owned()),
         count => lines.push(format!("check: the plan has {count} faults")),
     }
-    lines.extend(faults(review));
+    lines.extend(fault_lines(review));
     if !check.at_run_time.is_empty() {
         lines.push("known only when the plan runs:".to_owned());
-        let places = check.at_run_time.iter().take(MAX_LISTED);
-        lines.extend(places.map(|place| format!("  {}", one_line(place))));
+        let arguments = check.at_run_time.iter().take(MAX_LISTED);
+        lines.extend(arguments.map(|argument| format!("  {}", one_line(argument))));
         lines.extend(more_line(check.at_run_time.len()));
     }
     let decisions = check.decisions.iter();
@@ -254,7 +263,7 @@ fn verdict_lines(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
     lines
 }
 
-/// Returns how many references are known to fit.
+/// Returns how many references are known to fit, or an empty text if there are no references.
 fn fit_summary(references: &[CheckedReference]) -> String {
     let fitting = references.iter().filter(|reference| reference.fit == Fit::Fits).count();
     match references.len() {
@@ -263,6 +272,7 @@ fn fit_summary(references: &[CheckedReference]) -> String {
     }
 }
 
+/// Returns the last line of a list of `count` entries of which only the first [`MAX_LISTED`] are shown.
 fn more_line(count: usize) -> Option<String> {
     let hidden = count.checked_sub(MAX_LISTED).filter(|hidden| *hidden > 0)?;
     Some(format!("  and {hidden} more"))

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Whether stdout was closed when the process started. Always false on systems other than Linux, where there is no check.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Makes the loader call `record_if_closed` before `main`.
@@ -25,7 +26,7 @@ extern "C" fn record_if_closed() {
 ///
 /// # Errors
 /// Fails if it was closed.
-pub(super) fn check_open() -> std::io::Result<()> {
+pub(super) fn check_was_open() -> std::io::Result<()> {
     if WAS_CLOSED.load(Ordering::Relaxed) {
         return Err(std::io::Error::other("it is closed"));
     }

@@ -1,0 +1,69 @@
+//! Parses times as people type them into tables.
+
+/// Parses a time of day or a duration, such as `9:30`, `09:30:15` or `9:30 pm`, and returns its number of seconds. The first part
+/// counts as hours, also in a duration of minutes and seconds.
+pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
+    let text = text.trim().to_lowercase();
+    // The hours to add to those before the ending.
+    let (clock, half_day) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
+        (Some(clock), _) => (clock, Some(0)),
+        (_, Some(clock)) => (clock, Some(12)),
+        _ => (text.as_str(), None),
+    };
+    let parts: Vec<&str> = clock.trim_end().split(':').collect();
+    let (hours, minutes, seconds) = match parts.as_slice() {
+        [hours, minutes] => (*hours, *minutes, "00"),
+        [hours, minutes, seconds] => (*hours, *minutes, *seconds),
+        _ => return None,
+    };
+    let hours = parse_digits(hours).filter(|_| hours.len() <= 3)?;
+    let hours = match half_day {
+        None => hours,
+        Some(half_day) if (1..=12).contains(&hours) => hours % 12 + half_day,
+        Some(_) => return None,
+    };
+    Some((hours * 60 + parse_sixtieths(minutes)?) * 60 + parse_sixtieths(seconds)?)
+}
+
+/// Parses minutes or seconds, which have two digits.
+fn parse_sixtieths(text: &str) -> Option<u32> {
+    parse_digits(text).filter(|number| text.len() == 2 && *number < 60)
+}
+
+fn parse_digits(text: &str) -> Option<u32> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_ordered_by_the_clock() {
+        let texts = [
+            "12:00 am", "0:05", "9:30", "09:30:15", "10:00", "12:05 pm", "1:15PM", "23:59", "45:10",
+        ];
+        let seconds = texts.map(|text| parse_seconds(text).unwrap());
+        assert!(seconds.is_sorted(), "{seconds:?}");
+    }
+
+    #[test]
+    fn other_texts_are_no_times() {
+        for text in [
+            "",
+            "10",
+            "9:3",
+            "16:9",
+            "9:60",
+            "13:00 pm",
+            "0:30 am",
+            "pm",
+            "9:30:15.5",
+            "a:bc",
+            "1:2:3:4",
+        ] {
+            assert_eq!(parse_seconds(text), None, "{text}");
+        }
+    }
+}
