@@ -14,7 +14,6 @@ use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
 use art_core::secret::Secrets;
 use art_core::text::byte_prefix;
-use art_core::tool::ExecutionContext;
 use art_core::usage::ToolUsage;
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +40,8 @@ const EXTRA_TRANSFER_BYTES: u64 = 1 << 20;
 /// Maximum size of an error message of the engine, in bytes. The rest is cut off.
 const MAX_TRAP_BYTES: usize = 500;
 
-/// One call of a tool, with its store, its limits and its guard.
+/// One call of a tool, with its store, its limits and its guard. It is on the heap, because each future that passes it on would
+/// reserve memory for it, and thousands of calls may wait at the same time.
 pub(crate) struct Invocation {
     store: Store<CallState>,
     guard: Guard,
@@ -49,6 +49,12 @@ pub(crate) struct Invocation {
     /// The limits, interfaces and variables that the call has, for its record.
     given: GivenByOperator,
     bytes_in: u64,
+}
+
+/// What `execute` of the tool gets.
+pub(crate) struct ExecuteArguments {
+    pub(crate) input: String,
+    pub(crate) context: types::ExecutionContext,
 }
 
 /// A call that ended.
@@ -84,7 +90,7 @@ impl Invocation {
         limits: &Limits,
         grants: Arc<CallGrants>,
         cancel: CancellationToken,
-    ) -> wasmtime::Result<Self> {
+    ) -> wasmtime::Result<Box<Self>> {
         let given = GivenByOperator {
             limits: *limits,
             links: grants.link_set(),
@@ -100,64 +106,64 @@ impl Invocation {
         store.fuel_async_yield_interval(Some(MAX_INTERVAL_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + EXTRA_TRANSFER_BYTES).unwrap_or(usize::MAX));
         store.set_max_component_handles(limits.handles as usize);
-        Ok(Self {
+        Ok(Box::new(Self {
             store,
             guard,
             limits: *limits,
             given,
             bytes_in: 0,
-        })
+        }))
     }
 
     /// Sends the progress reports of the guest to `progress`.
-    pub(crate) fn with_progress(mut self, progress: NewestProgress) -> Self {
+    pub(crate) fn with_progress(mut self: Box<Self>, progress: NewestProgress) -> Box<Self> {
         self.store.data_mut().progress = progress;
         self
     }
 
     /// Lets the guest send requests through `network`.
-    pub(crate) fn with_network(mut self, network: Arc<Network>) -> Self {
+    pub(crate) fn with_network(mut self: Box<Self>, network: Arc<Network>) -> Box<Self> {
         self.store.data_mut().network = Some(network);
         self
     }
 
     /// Adds secrets to the requests of the guest where its grants say so, and redacts secrets everywhere else.
-    pub(crate) fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
+    pub(crate) fn with_secrets(mut self: Box<Self>, secrets: Arc<Secrets>) -> Box<Self> {
         self.store.data_mut().secrets = secrets;
         self
     }
 
     /// Sets the limits, interfaces and variables that the record of the call states.
-    pub(crate) fn with_given(mut self, given: GivenByOperator) -> Self {
+    pub(crate) fn with_given(mut self: Box<Self>, given: GivenByOperator) -> Box<Self> {
         self.given = given;
         self
     }
 
     /// Makes the call a replay: the guest gets all answers of the host from the record.
-    pub(crate) fn with_record(mut self, recorded: Intake) -> Self {
+    pub(crate) fn with_record(mut self: Box<Self>, recorded: Intake) -> Box<Self> {
         self.store.data_mut().outside = Outside::replay(recorded);
         self
     }
 
     /// Stages the changes that the guest makes to files under grants with `stage = true`: they go to drafts in `area`.
-    pub(crate) fn with_staging(mut self, area: Option<StagingArea>) -> Self {
+    pub(crate) fn with_staging(mut self: Box<Self>, area: Option<StagingArea>) -> Box<Self> {
         self.store.data_mut().staging = area;
         self
     }
 
     /// Calls `execute` of the tool.
     pub(crate) async fn execute(
-        mut self,
+        mut self: Box<Self>,
         instance_pre: &ToolPluginPre<CallState>,
-        input: String,
-        context: &ExecutionContext,
+        arguments: Box<ExecuteArguments>,
     ) -> EndedCall {
-        self.bytes_in = input.len() as u64;
-        let context = convert::context(context);
+        self.bytes_in = arguments.input.len() as u64;
         let store = &mut self.store;
         let call = async {
-            let tool = instance_pre.instantiate_async(&mut *store).await?;
-            tool.art_tool_tool().call_execute(store, &input, &context).await
+            // Its future is three times as large as that of the call, which may wait for long.
+            let tool = Box::pin(instance_pre.instantiate_async(&mut *store)).await?;
+            let ExecuteArguments { input, context } = &*arguments;
+            tool.art_tool_tool().call_execute(store, input, context).await
         };
         let (result, cpu) = self.guard.run(pin!(call)).await;
         let outcome = self.finish(result, cpu);
@@ -169,7 +175,7 @@ impl Invocation {
 
     /// Calls `schema` of the tool.
     pub(crate) async fn schema(
-        mut self,
+        mut self: Box<Self>,
         instance_pre: &ToolPluginPre<CallState>,
     ) -> Result<SchemaText, SchemaCallError> {
         let store = &mut self.store;

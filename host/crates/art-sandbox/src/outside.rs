@@ -17,7 +17,7 @@ use crate::denials::Denials;
 pub(crate) struct Outside {
     recorder: Recorder,
     /// The record that answers instead of the machine, if the call is replayed.
-    player: Option<Player>,
+    player: Option<Box<Player>>,
     /// Created when the guest first draws a random number, since most tools never do.
     random: Option<Box<ChaCha20Rng>>,
     /// The denials of files and addresses that the guest was not allowed to use.
@@ -31,7 +31,7 @@ impl Outside {
         for denial in recorded.denials.drain(..) {
             outside.denials.push(denial);
         }
-        outside.player = Some(Player::new(recorded));
+        outside.player = Some(Box::new(Player::new(recorded)));
         outside
     }
 
@@ -119,7 +119,7 @@ impl Outside {
     /// Returns the first difference between a replay that has ended and its record. `None` if there is none, or if the call is
     /// not a replay.
     pub(crate) fn divergence(&self) -> Option<Divergence> {
-        self.player.as_ref().and_then(Player::divergence_at_end)
+        self.player.as_deref().and_then(Player::divergence_at_end)
     }
 }
 

@@ -12,7 +12,7 @@ use art_core::intake::{Divergence, DivergenceReason, GivenByOperator, Intake, Re
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::secret::Secrets;
-use art_core::tool::{ExecutionContext, ToolSchema};
+use art_core::tool::ToolSchema;
 use art_core::usage::ToolUsage;
 use art_staging::Origin;
 use art_tools::NewestProgress;
@@ -24,9 +24,10 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
-use crate::call::{EndedCall, Invocation};
+use crate::call::{EndedCall, ExecuteArguments, Invocation};
 use crate::capability::fs::StagingArea;
 use crate::capability::http::Network;
+use crate::convert;
 use crate::error::LoadError;
 use crate::inspect::Inspection;
 use crate::program::{ComponentSource, LoadedProgram, Program};
@@ -262,9 +263,8 @@ impl Plugin {
         let set = job.given.links;
         let instance_pre = |worker: usize| self.sandbox.instance_pre(&program.component, worker, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
-            return job
-                .run_on_this_thread(instance_pre, call.cancel().clone(), call.context())
-                .await;
+            // On the heap, so that a call that waits for a worker has no room for it.
+            return Box::pin(job.run_on_this_thread(instance_pre, call.cancel().clone())).await;
         }
         let worker = self.sandbox.least_busy_worker();
         let Some(instance_pre) = instance_pre(worker).cloned() else {
@@ -272,24 +272,26 @@ impl Plugin {
                 "the tool's component could not be linked for a worker thread",
             ));
         };
-        let context = call.context().clone();
         // Stops the guest if the caller drops this future.
         let cancel = call.cancel().child_token();
         let _cancel_on_drop = cancel.clone().drop_guard();
-        let job = async move { job.run_on_this_thread(&instance_pre, cancel, &context).await };
+        let job = async move { Box::new(job.run_on_this_thread(&instance_pre, cancel).await) };
         let ended = self.sandbox.run_on_worker(worker, job).await;
-        ended.unwrap_or_else(|| ended_without_usage(host_error("the sandbox panicked")))
+        ended.map_or_else(
+            || ended_without_usage(host_error("the sandbox panicked")),
+            |ended| *ended,
+        )
     }
 }
 
-/// What a worker needs to run a call, except for what a call on the same thread can borrow.
+/// What a worker needs to run a call. It is on the heap for the same reason as an [`Invocation`].
 struct Job {
     limits: Limits,
     /// The limits, interfaces and variables of the call, for its record.
     given: GivenByOperator,
     grants: Arc<CallGrants>,
     progress: NewestProgress,
-    input: String,
+    arguments: Box<ExecuteArguments>,
     /// The record, if the call is a replay.
     recorded: Option<Intake>,
     network: Arc<Network>,
@@ -298,9 +300,9 @@ struct Job {
 }
 
 impl Plugin {
-    fn job(&self, call: &Admitted) -> Job {
+    fn job(&self, call: &Admitted) -> Box<Job> {
         let grants = Arc::clone(call.grants());
-        Job {
+        Box::new(Job {
             limits: *call.limits(),
             given: GivenByOperator {
                 // The limits of `call` have only the time that the check of its arguments has left. The record has the whole
@@ -313,18 +315,21 @@ impl Plugin {
                 env: grants.env.clone(),
             },
             progress: call.progress().clone(),
-            input: call.input_json().to_owned(),
+            arguments: Box::new(ExecuteArguments {
+                input: call.input_json().to_owned(),
+                context: convert::context(call.context()),
+            }),
             recorded: None,
             network: Arc::clone(self.sandbox.network()),
             staging: self.staging_area(call),
             secrets: self.sandbox.secrets(&grants),
             grants,
-        }
+        })
     }
 
     /// Returns the job that replays a call with the limits, interfaces and variables in its record. Records of earlier versions
     /// of the host do not have them, so such a call gets those that it would get now.
-    fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Job {
+    fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Box<Job> {
         let job = self.job(call);
         let (given, mut limits) = match &recorded.given {
             Some(given) => (given.clone(), given.limits),
@@ -340,37 +345,36 @@ impl Plugin {
             http: Vec::new(),
         };
         limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
-        Job {
+        Box::new(Job {
             limits,
             given,
             grants: Arc::new(grants),
             recorded: Some(recorded.clone()),
             staging: None,
-            ..job
-        }
+            ..*job
+        })
     }
 }
 
 impl Job {
     /// Runs the call on the current thread.
     async fn run_on_this_thread(
-        self,
+        self: Box<Self>,
         instance_pre: &ToolPluginPre<CallState>,
         cancel: CancellationToken,
-        context: &ExecutionContext,
     ) -> EndedCall {
         match self.invocation(instance_pre, cancel) {
-            Ok((invocation, input)) => invocation.execute(instance_pre, input, context).await,
+            Ok((invocation, arguments)) => invocation.execute(instance_pre, arguments).await,
             Err(error) => ended_without_usage(host_error(&format!("{error:#}"))),
         }
     }
 
-    /// Returns the call, which is ready to run, and its input.
+    /// Returns the call, which is ready to run, and its arguments.
     fn invocation(
-        self,
+        self: Box<Self>,
         instance_pre: &ToolPluginPre<CallState>,
         cancel: CancellationToken,
-    ) -> wasmtime::Result<(Invocation, String)> {
+    ) -> wasmtime::Result<(Box<Invocation>, Box<ExecuteArguments>)> {
         let mut invocation = Invocation::new(instance_pre, &self.limits, self.grants, cancel)?
             .with_given(self.given)
             .with_progress(self.progress)
@@ -380,7 +384,7 @@ impl Job {
         if let Some(recorded) = self.recorded {
             invocation = invocation.with_record(recorded);
         }
-        Ok((invocation, self.input))
+        Ok((invocation, self.arguments))
     }
 }
 

@@ -168,7 +168,14 @@ impl WasiView for CallState {
     // Each WASI call begins with a call of this function, so the calls are counted here.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.meter.count_call();
-        self.wasi()
+        let (max_captured_bytes, env) = (self.max_captured_bytes, &self.grants.env);
+        let wasi = self
+            .wasi
+            .get_or_insert_with(|| Box::new(Wasi::new(max_captured_bytes, env)));
+        WasiCtxView {
+            ctx: &mut wasi.ctx,
+            table: &mut self.table,
+        }
     }
 }
 
@@ -202,18 +209,6 @@ impl CallState {
     /// Returns whether the caller has cancelled the call.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
-    }
-
-    /// Returns the parts of WASI that `wasmtime_wasi` implements, without counting a call.
-    pub(crate) fn wasi(&mut self) -> WasiCtxView<'_> {
-        let (max_captured_bytes, env) = (self.max_captured_bytes, &self.grants.env);
-        let wasi = self
-            .wasi
-            .get_or_insert_with(|| Box::new(Wasi::new(max_captured_bytes, env)));
-        WasiCtxView {
-            ctx: &mut wasi.ctx,
-            table: &mut self.table,
-        }
     }
 }
 

@@ -17,6 +17,7 @@ mod neighbours;
 mod planned;
 mod report;
 mod sandboxed;
+mod sleepers;
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -30,13 +31,14 @@ use guest::Components;
 type Section = fn(&Components);
 
 /// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
-const SECTIONS: [(&str, Section); 7] = [
+const SECTIONS: [(&str, Section); 8] = [
     ("calls", print_calls),
     ("throughput", |guest| sandboxed::print_throughput(&guest.plain)),
     ("kernels", |guest| sandboxed::print_processor_bound(&guest.plain)),
     // A guest needs WASI to sleep.
     ("deadlines", |guest| sandboxed::print_deadlines(&guest.wasi)),
     ("neighbours", |guest| neighbours::print_neighbours(&guest.wasi)),
+    ("sleepers", |guest| sleepers::print_sleepers(&guest.wasi)),
     ("loading", |guest| sandboxed::print_loading(&guest.plain)),
     ("plans", |guest| planned::print_plans(&guest.plain)),
 ];

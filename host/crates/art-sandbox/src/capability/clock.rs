@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use art_core::intake::{Answer, CrossingKind};
 use wasmtime::component::{Linker, Resource};
-use wasmtime_wasi::clocks::WasiClocksCtxView;
+use wasmtime_wasi::clocks::{WasiClocksCtx, WasiClocksCtxView};
 use wasmtime_wasi::p2::DynPollable;
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock;
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::{self, Datetime};
@@ -67,10 +67,10 @@ impl monotonic_clock::Host for CallState {
     }
 
     fn subscribe_duration(&mut self, duration: monotonic_clock::Duration) -> wasmtime::Result<Resource<DynPollable>> {
-        let view = self.wasi();
+        // Only the table matters: the clocks of a context are not read for a duration.
         let mut clocks = WasiClocksCtxView {
-            ctx: view.ctx.clocks(),
-            table: view.table,
+            ctx: &mut WasiClocksCtx::default(),
+            table: &mut self.table,
         };
         clocks.subscribe_duration(duration)
     }
