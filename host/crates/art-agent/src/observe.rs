@@ -11,7 +11,7 @@ use crate::event::CallEnd;
 /// Maximum size of the content of an observation, in bytes (X17). A longer result is shortened in the observation, but
 /// not in the messages to the model.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Maximum size of the beginning that stays of a long output or error, in bytes. JSON quoting can double it.
+/// Maximum size of the beginning that stays of a long output or error, in bytes of a JSON string.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
 /// Size of metadata up to which a shortened result keeps all of it, in bytes.
 const KEPT_METADATA_BYTES: usize = 8 << 10;
@@ -77,10 +77,32 @@ fn shorten_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
 }
 
 fn shorten_text(text: &str) -> String {
-    let prefix = byte_prefix(text, KEPT_OUTPUT_BYTES);
+    let prefix = prefix_within_json(text, KEPT_OUTPUT_BYTES);
     match text.len() - prefix.len() {
         0 => text.to_owned(),
         removed => format!("{prefix}... [truncated {removed} of {} bytes]", text.len()),
+    }
+}
+
+/// Returns the longest prefix of `text` that takes at most `max_bytes` bytes in a JSON string, without the quotes.
+fn prefix_within_json(text: &str, max_bytes: usize) -> &str {
+    let mut bytes = 0;
+    let is_over = |(_, char): &(usize, char)| {
+        bytes += escaped_len(*char);
+        bytes > max_bytes
+    };
+    match text.char_indices().find(is_over) {
+        Some((end, _)) => byte_prefix(text, end),
+        None => text,
+    }
+}
+
+/// Returns the number of bytes that JSON needs for a character.
+const fn escaped_len(char: char) -> usize {
+    match char {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => char.len_utf8(),
     }
 }
 
@@ -119,10 +141,20 @@ mod tests {
         assert!(content.to_string().len() <= MAX_OBSERVED_BYTES);
     }
 
+    #[test]
+    fn an_error_of_control_characters_is_within_the_maximum_size() {
+        let mut result = result_with_output(json!({}));
+        result.error = Some("\u{1}".repeat(100_000));
+        let content = content(&result);
+        assert!(content.to_string().len() <= MAX_OBSERVED_BYTES);
+        assert!(content["error"].as_str().unwrap().ends_with("of 100000 bytes]"));
+    }
+
     proptest! {
         #[test]
-        fn the_content_never_exceeds_its_maximum_size(text in "(\\PC|\"|\\\\){0,300}", times in 1usize..2_000) {
+        fn the_content_never_exceeds_its_maximum_size(text in "(\\PC|\"|\\\\|[\0-\x1f]){0,300}", times in 1usize..2_000) {
             let mut result = result_with_output(json!(text.repeat(times)));
+            result.error = Some(text.repeat(times / 2));
             result.metadata.extra.insert("m".to_owned(), json!(text.repeat(times / 4)));
             prop_assert!(content(&result).to_string().len() <= MAX_OBSERVED_BYTES);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::id;
 use art_core::pes::PesAgentStateData;
-use art_store::{NewThread, Owner, Thread, ThreadFilter};
+use art_store::{NewThread, Owner, StoreError, Thread, ThreadFilter};
 use art_tools::check_name;
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -204,9 +204,13 @@ impl StateManager {
     /// store fails.
     pub async fn set_agent_state(&self, thread_id: &str, state: Value) -> Result<u64, RuntimeError> {
         self.find_thread(thread_id).await?;
-        let current = self.runtime.store.load_state(thread_id).await?;
-        self.save(thread_id, state, current.map(|current| current.version))
-            .await
+        check_state(thread_id, &state)?;
+        let store = &self.runtime.store;
+        self.under_lease(thread_id, async {
+            let current = store.load_state(thread_id).await?;
+            store.save_state(thread_id, state, current.map(|current| current.version)).await
+        })
+        .await
     }
 
     /// Saves the state in `context` if the program has changed it since the state was loaded or saved. Returns whether the
@@ -220,8 +224,10 @@ impl StateManager {
             return Ok(false);
         }
         self.find_thread(&context.thread_id).await?;
-        let saved = self.save(&context.thread_id, context.state.clone(), context.version());
-        let version = saved.await?;
+        check_state(&context.thread_id, &context.state)?;
+        let store = &self.runtime.store;
+        let saved = store.save_state(&context.thread_id, context.state.clone(), context.version());
+        let version = self.under_lease(&context.thread_id, saved).await?;
         context.stored = Some(AgentState {
             data: context.state.clone(),
             version,
@@ -230,16 +236,15 @@ impl StateManager {
         Ok(true)
     }
 
-    /// Checks a state, and saves it under the lease of the thread, since a run in progress would overwrite it. Fails unless the
-    /// store has the state with the expected version.
-    async fn save(&self, thread_id: &str, state: Value, expected_version: Option<u64>) -> Result<u64, RuntimeError> {
-        if let Err(error) = PesAgentStateData::deserialize(&state) {
-            let reason = format!("the state of thread `{thread_id}` is not one that a run can begin with: {error}");
-            return Err(RuntimeError::Request(reason));
-        }
+    /// Runs `save` while this process holds the lease of the thread, since a run in progress would overwrite what it saves.
+    async fn under_lease(
+        &self,
+        thread_id: &str,
+        save: impl Future<Output = Result<u64, StoreError>>,
+    ) -> Result<u64, RuntimeError> {
         let store = &self.runtime.store;
         let lease = store.acquire_lease(thread_id).await?;
-        let saved = store.save_state(thread_id, state, expected_version).await;
+        let saved = save.await;
         store.release_lease(&lease).await?;
         Ok(saved?)
     }
@@ -263,6 +268,14 @@ impl StateManager {
     fn owner(&self) -> Owner {
         Owner::User(self.user_id.clone())
     }
+}
+
+fn check_state(thread_id: &str, state: &Value) -> Result<(), RuntimeError> {
+    PesAgentStateData::deserialize(state).map(drop).map_err(|error| {
+        RuntimeError::Request(format!(
+            "the state of thread `{thread_id}` is not one that a run can begin with: {error}"
+        ))
+    })
 }
 
 /// Refuses an empty list, and names that no tool can have. Accepts [`ThreadConfig::ALL_TOOLS`].
