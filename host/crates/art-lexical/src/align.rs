@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use crate::class::Filler;
+use crate::data::WholeText;
 use crate::pattern::{Pattern, PatternItem};
 use crate::reading::Reading;
 use crate::token::{Token, TokenKind};
@@ -19,8 +18,7 @@ const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER_COST;
 /// Cost of a word with content that only the question or only the pattern has, if the examples or the data show that it does not
 /// matter. Also the cost of a value that is unlike those of the examples.
 const OTHER_WORD_COST: f64 = 0.2;
-/// Cost of a word without content that only the question or only the pattern has. Also the cost of a phrase of conversation and of a
-/// whole text.
+/// Cost of a word without content that only the question or only the pattern has, of a phrase of conversation, or of a whole text.
 const MINOR_WORD_COST: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
 const MAX_ACCEPTED_COST: f64 = 3.0;
@@ -32,113 +30,73 @@ pub(crate) enum Effect {
     Match,
     /// The question lacks a word with content that the pattern has.
     LackWord,
-    /// The question and the pattern differ in a way that only has a cost: the question has a word that does not matter, or lacks
-    /// such a word or a value of the pattern.
+    /// The question has a word that does not matter, or lacks such a word or a value of the pattern. This only has a cost.
     Differ,
     /// The question has a whole text, or refers to an earlier result that can stand for one.
     WholeText,
     /// The question has a token that nothing accounts for.
     LeaveOver,
-    /// A slot gets a value.
-    Fill {
-        /// Name of the slot.
-        slot: String,
-        value: Value,
-        /// Whether the value is unlike those of the examples.
-        is_unknown: bool,
-    },
+    /// The slot with this name gets the value of the filler.
+    Fill { slot: String, filler: Filler },
 }
 
-/// A possible step of an alignment.
-#[derive(Clone, Debug)]
+/// A step of an alignment.
+#[derive(Debug)]
 struct Step {
     effect: Effect,
-    /// Number of items of the pattern that it consumes.
+    /// Number of items of the pattern that it consumes: one, or none if the pattern lacks the tokens.
     item_count: usize,
-    /// Number of tokens of the question that it consumes.
-    token_count: usize,
+    /// Positions of the tokens of the question that it consumes; an empty range if the question lacks the item.
+    tokens: Range<usize>,
     cost: f64,
 }
 
 impl Step {
-    /// Returns a step that consumes one item of the pattern and the first `token_count` tokens, which belong to it.
-    const fn over_item_and_tokens(effect: Effect, token_count: usize, cost: f64) -> Self {
+    const fn new(effect: Effect, item_count: usize, tokens: Range<usize>, cost: f64) -> Self {
         Self {
             effect,
-            item_count: 1,
-            token_count,
+            item_count,
+            tokens,
             cost,
         }
     }
-
-    /// Returns a step that consumes one item of the pattern, which the question lacks.
-    const fn over_item(effect: Effect, cost: f64) -> Self {
-        Self {
-            effect,
-            item_count: 1,
-            token_count: 0,
-            cost,
-        }
-    }
-
-    /// Returns a step that consumes the first `token_count` tokens of the question, which the pattern lacks.
-    const fn over_tokens(effect: Effect, token_count: usize, cost: f64) -> Self {
-        Self {
-            effect,
-            item_count: 0,
-            token_count,
-            cost,
-        }
-    }
-}
-
-/// A step of an alignment, with the positions of the tokens that it consumes.
-#[derive(Debug)]
-struct TakenStep {
-    effect: Effect,
-    tokens: Range<usize>,
 }
 
 /// A word-by-word alignment of a question with a pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Alignment {
     pub(crate) cost: f64,
-    steps: Vec<Rc<TakenStep>>,
+    steps: Vec<Rc<Step>>,
 }
 
 impl Alignment {
-    /// Returns the first tokens of all steps with `effect`.
     pub(crate) fn first_tokens<'a>(&'a self, effect: Effect, reading: &'a Reading) -> impl Iterator<Item = &'a Token> {
         let steps = self.steps.iter().filter(move |step| step.effect == effect);
         steps.filter_map(|step| reading.tokens.get(step.tokens.start))
     }
 
-    /// Returns the names and values of all slots except those for whole texts.
-    pub(crate) fn values(&self) -> impl Iterator<Item = (String, Value)> {
+    /// Returns the names and fillers of all slots except those for whole texts.
+    pub(crate) fn fillers(&self) -> impl Iterator<Item = (&String, &Filler)> {
         self.steps.iter().filter_map(|step| match &step.effect {
-            Effect::Fill { slot, value, .. } => Some((slot.clone(), value.clone())),
+            Effect::Fill { slot, filler } => Some((slot, filler)),
             _ => None,
         })
     }
 
-    /// Returns whether the alignment accounts for everything: no token is left over, and the question has all words of an example with the
-    /// same template. One value that is unlike those of the examples is accepted if the question has all words of the pattern,
-    /// and more than question words and numbers.
+    /// Returns whether no token is left over and the question has all words of an example with the same template. One value that is
+    /// unlike those of the examples is accepted if the question has all words of the pattern, and more than question words and numbers.
     pub(crate) fn is_acceptable(&self, pattern: &Pattern, reading: &Reading) -> bool {
         let matched_words = self.first_tokens(Effect::Match, reading).map(|token| &token.stem);
         let matched_words: BTreeSet<&String> = matched_words.filter(|word| is_content_stem(word)).collect();
-        let count = |is: fn(&Effect) -> bool| self.steps.iter().filter(|step| is(&step.effect)).count();
-        let unknown_count = count(|effect| matches!(effect, Effect::Fill { is_unknown: true, .. }));
-        let has_all_words = count(|effect| *effect == Effect::LackWord) == 0;
+        let fillers: Vec<&Filler> = self.fillers().map(|(_, filler)| filler).collect();
+        let unknown_count = fillers.iter().filter(|filler| filler.is_unknown).count();
+        let is_known_text = |filler: &&Filler| filler.value.is_string() && !filler.is_unknown;
+        let has_all_words = self.steps.iter().all(|step| step.effect != Effect::LackWord);
         let mut questions = pattern.question_words.of_each_question.iter();
         let has_words_of_example = questions.any(|words| words.iter().all(|word| matched_words.contains(word)));
         let has_word = matched_words.iter().any(|word| !is_question_word(word));
-        let has_word_or_value = has_word || count(|effect| matches!(effect, Effect::Fill { .. })) > 0;
-        let is_known_text = |effect: &Effect| match effect {
-            Effect::Fill { value, is_unknown, .. } => value.is_string() && !is_unknown,
-            _ => false,
-        };
-        let has_word_or_known_text = has_word || count(is_known_text) > 0;
+        let has_word_or_value = has_word || !fillers.is_empty();
+        let has_word_or_known_text = has_word || fillers.iter().any(is_known_text);
         let is_clear = unknown_count == 0 || (unknown_count == 1 && has_all_words && has_word_or_known_text);
         // A path without a word is no question.
         let has_question = !matched_words.is_empty() || self.steps.iter().all(|step| !step.tokens.is_empty());
@@ -154,28 +112,22 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
     let Some(class) = &item.class else {
         let is_same_word = rest.first().is_some_and(|token| token.stem == item.stem_or_slot);
         let is_match = is_same_word && !reading.names_data(at..at + 1);
-        return Vec::from_iter(is_match.then_some(Step::over_item_and_tokens(Effect::Match, 1, 0.0)));
+        return Vec::from_iter(is_match.then(|| Step::new(Effect::Match, 1, at..at + 1, 0.0)));
     };
     let before = at.checked_sub(1).and_then(|before| reading.tokens.get(before));
     let word_before = before.map_or("", Token::word_stem);
-    if pattern
-        .question_words
-        .precedes_other_slots(word_before, &item.stem_or_slot)
-    {
+    let question_words = &pattern.question_words;
+    if question_words.precedes_other_slots(word_before, &item.stem_or_slot) {
         return Vec::new();
     }
-    let words = &pattern.question_words.all;
-    let has_known_word = |length| rest.iter().take(length).any(|token| words.contains(&token.stem));
+    let is_known = |token: &Token| question_words.all.contains(&token.stem);
+    let has_known_word = |length| rest.iter().take(length).any(is_known);
     let fillers = class.fillers(rest, reading).into_iter();
     let accepted = fillers.filter(|filler| !filler.is_unknown || !has_known_word(filler.length));
     let fill = |filler: Filler| {
         let cost = if filler.is_unknown { OTHER_WORD_COST } else { 0.0 };
-        let effect = Effect::Fill {
-            slot: item.stem_or_slot.clone(),
-            value: filler.value,
-            is_unknown: filler.is_unknown,
-        };
-        Step::over_item_and_tokens(effect, filler.length, cost)
+        let (slot, tokens) = (item.stem_or_slot.clone(), at..at + filler.length);
+        Step::new(Effect::Fill { slot, filler }, 1, tokens, cost)
     };
     accepted.map(fill).collect()
 }
@@ -184,35 +136,33 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
 fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Step> {
     let (rest, takes_texts) = (reading.tokens_from(at), !pattern.text_slots.is_empty());
     let token = rest.first()?;
-    let names_whole_text = || {
-        let mut whole_texts = reading.whole_texts.iter();
-        whole_texts.any(|whole_text| whole_text.naming_stems.contains(token.word_stem()))
-    };
+    let is_named = |whole_text: &WholeText| whole_text.naming_stems.contains(token.word_stem());
     // "it" is the attachment where there is no earlier result.
     let is_attachment = || reading.has_attachment() && token.stem == "it";
+    let names_whole_text = || reading.whole_texts.iter().any(is_named) || is_attachment();
     let names_data = reading.names_data(at..at + 1);
     let (effect, length, cost) = match reading.earlier_reference_length(rest) {
         _ if token.kind == TokenKind::Mark || is_article(token.word_stem()) => (Effect::Differ, 1, 0.0),
         _ if takes_texts && token.may_be_whole_text() => (Effect::WholeText, 1, MINOR_WORD_COST),
         Some(length) if takes_texts => (Effect::WholeText, length, OTHER_WORD_COST),
-        _ if takes_texts && (names_whole_text() || is_attachment()) => (Effect::Differ, 1, OTHER_WORD_COST),
+        _ if takes_texts && names_whole_text() => (Effect::Differ, 1, OTHER_WORD_COST),
         _ if pattern.question_words.all.contains(&token.stem) && !names_data => (Effect::Match, 1, OTHER_WORD_COST),
         _ => (Effect::LeaveOver, 1, LEFT_OVER_COST),
     };
-    Some(Step::over_tokens(effect, length, cost))
+    Some(Step::new(effect, 0, at..at + length, cost))
 }
 
-/// Returns the step for an item of the pattern that the question lacks.
-fn drop_item(item: &PatternItem) -> Step {
-    match (&item.class, item.content_word()) {
-        (Some(_), _) => Step::over_item(Effect::Differ, LEFT_OVER_COST),
-        (None, Some(_)) => Step::over_item(Effect::LackWord, OTHER_WORD_COST),
-        (None, None) => Step::over_item(Effect::Differ, MINOR_WORD_COST),
-    }
+/// Returns the step for an item of the pattern that the question lacks at `at`.
+fn drop_item(item: &PatternItem, at: usize) -> Step {
+    let (effect, cost) = match (&item.class, item.content_word()) {
+        (Some(_), _) => (Effect::Differ, LEFT_OVER_COST),
+        (None, Some(_)) => (Effect::LackWord, OTHER_WORD_COST),
+        (None, None) => (Effect::Differ, MINOR_WORD_COST),
+    };
+    Step::new(effect, 1, at..at, cost)
 }
 
-/// Returns the cheapest alignment of a question with a pattern, which is the shortest path from their beginnings to their ends.
-/// Returns `None` if they have little in common.
+/// Returns the cheapest alignment: the shortest path from the beginnings to the ends. Returns `None` if too little is in common.
 pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
     let end = (pattern.items.len(), reading.tokens.len());
     let mut cheapest = BTreeMap::from([((0, 0), Alignment::default())]);
@@ -223,17 +173,16 @@ pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
         }
         let next = pattern.items.get(item);
         let phrase_length = reading.phrase_lengths.get(token).into_iter().flatten();
+        let phrase = phrase_length.map(|length| Step::new(Effect::Differ, 0, token..token + length, MINOR_WORD_COST));
         let mut possible = next.map_or_else(Vec::new, |item| match_item(pattern, item, reading, token));
-        possible.extend(next.map(drop_item));
+        possible.extend(next.map(|item| drop_item(item, token)));
         possible.extend(skip_token(pattern, reading, token));
-        possible.extend(phrase_length.map(|length| Step::over_tokens(Effect::Differ, *length, MINOR_WORD_COST)));
+        possible.extend(phrase);
         for step in possible {
-            let tokens = token..token + step.token_count;
-            let (after, cost) = ((item + step.item_count, tokens.end), alignment.cost + step.cost);
+            let (after, cost) = ((item + step.item_count, step.tokens.end), alignment.cost + step.cost);
             if cost < MAX_CONSIDERED_COST && cheapest.get(&after).is_none_or(|known| cost < known.cost) {
-                let effect = step.effect;
                 let mut steps = alignment.steps.clone();
-                steps.push(Rc::new(TakenStep { effect, tokens }));
+                steps.push(Rc::new(step));
                 cheapest.insert(after, Alignment { cost, steps });
             }
         }

@@ -10,7 +10,6 @@ use crate::find::REFUSAL_START;
 /// Returns the answer for `task`, and the sentences of the plan about parts of the question that no tool can answer.
 pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
     let mut blocks: Vec<String> = task.steps.iter().map(format_step).collect();
-    // The plan has a sentence for each part that no tool can answer.
     let unanswered = task.plan.lines().filter(|line| line.starts_with(REFUSAL_START));
     let unanswered = unanswered.map(str::to_owned).collect_vec();
     blocks.extend(unanswered.clone());

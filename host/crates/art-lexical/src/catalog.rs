@@ -8,7 +8,7 @@ use itertools::Itertools;
 use serde_json::Value;
 
 use crate::pattern::{Pattern, learn_patterns};
-use crate::token::{Token, tokenise};
+use crate::token::tokenise;
 use crate::words::is_content_word;
 use crate::{CompileSchema, Validator};
 
@@ -25,25 +25,20 @@ pub(crate) struct Catalog {
     content_words: Vec<String>,
 }
 
-/// A tool and the validator of its arguments, which is compiled when a question first fits the tool; `None` if the schema was
-/// refused.
+/// A tool and the validator of its arguments, compiled when a question first fits the tool; `None` if the schema was refused.
 pub(crate) type Tool = (ToolSchema, OnceLock<Option<Box<dyn Validator>>>);
 
 impl Catalog {
-    /// Creates the catalog from the examples of `tools`.
     pub(crate) fn new(tools: &[ToolSchema], compile_schema: CompileSchema) -> Self {
         let numbered = tools.iter().enumerate();
         let all = numbered.flat_map(|(tool_index, schema)| learn_patterns(tool_index, schema));
         let patterns = all.take(MAX_PATTERNS).collect_vec();
-        let content_words = patterns
-            .iter()
-            .map(|pattern| content_stems(&pattern.question))
-            .collect();
+        let stems_of = |pattern: &Pattern| content_stems(&pattern.question);
         Self {
             tools: tools.iter().map(|tool| (tool.clone(), OnceLock::new())).collect(),
             compile_schema,
+            content_words: patterns.iter().map(stems_of).collect(),
             patterns,
-            content_words,
         }
     }
 
@@ -51,8 +46,7 @@ impl Catalog {
     pub(crate) fn allows(&self, tool_index: usize, arguments: &Value) -> bool {
         self.tools.get(tool_index).is_some_and(|(tool, validator)| {
             let validator = validator.get_or_init(|| (self.compile_schema)(&tool.input_schema));
-            let validator = validator.as_ref();
-            validator.is_some_and(|validator| validator.is_valid(arguments))
+            validator.as_ref().is_some_and(|compiled| compiled.is_valid(arguments))
         })
     }
 
@@ -67,10 +61,6 @@ impl Catalog {
 
 /// Returns the stems of the words with content in a text, joined by blanks.
 fn content_stems(text: &str) -> String {
-    let tokens = tokenise(text, &[]);
-    tokens
-        .iter()
-        .filter(|token| is_content_word(token))
-        .map(Token::word_stem)
-        .join(" ")
+    let words = tokenise(text, &[]).into_iter().filter(is_content_word);
+    words.map(|word| word.stem).join(" ")
 }

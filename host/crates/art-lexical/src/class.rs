@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use itertools::Itertools;
+use itertools::{Itertools, chain};
 use serde_json::Value;
 
 use crate::data::{TextForms, TextsByStems, texts_by_stems};
 use crate::earlier::EARLIER_RESULT;
-use crate::place::PathOrUrl;
 use crate::reading::Reading;
 use crate::token::{Token, TokenKind, beginnings, token_stems, tokenise};
 use crate::words::{is_content_word, is_function_word};
@@ -37,15 +36,12 @@ pub(crate) enum Class {
 }
 
 /// What the values that the examples give a parameter have in common.
-///
-/// If none of them has a number or a date, the slot is *open*: it also accepts words that no example shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ExampleValues {
-    /// The values of the examples.
     pub(crate) shown: TextsByStems,
     /// Kinds of tokens that follow each other in a value, with [`EDGE_KIND`] before the first and after the last one.
     kind_pairs: BTreeSet<(String, String)>,
-    /// Whether any value has a number or a date. If not, the slot is open.
+    /// Whether any value has a number or a date. If not, the slot is *open*: it also accepts words that no example shows.
     has_numbers_or_dates: bool,
     /// The kinds of values that are one token.
     single_kinds: BTreeSet<String>,
@@ -53,11 +49,9 @@ pub(crate) struct ExampleValues {
     has_quoted: bool,
 }
 
-/// The kind that stands for the edge of a value.
+// The kinds of the edge of a value, of a number in it, and of a date, a time or an ordinal number in it.
 const EDGE_KIND: &str = "^";
-/// The kind of a number in a value.
 const NUMBER_KIND: &str = "#";
-/// The kind of a date, a time or an ordinal number in a value.
 const DATE_KIND: &str = "@";
 
 /// A way to fill a slot.
@@ -72,17 +66,16 @@ pub(crate) struct Filler {
 
 impl Filler {
     pub(crate) fn new(length: usize, value: impl Into<Value>, is_unknown: bool) -> Self {
-        let value = value.into();
         Self {
             length,
-            value,
+            value: value.into(),
             is_unknown,
         }
     }
 }
 
 impl Class {
-    /// Returns the values of an open slot, which also accepts words that no example shows. Returns `None` for any other class.
+    /// Returns the values of an open slot, or `None` for any other class.
     pub(crate) fn as_open(&mut self) -> Option<&mut ExampleValues> {
         match self {
             Self::LikeExamples(values) if !values.has_numbers_or_dates => Some(values),
@@ -115,28 +108,19 @@ impl ExampleValues {
         for tokens in values.map(|value| tokenise(value, &[])) {
             learnt.has_numbers_or_dates |= tokens.iter().any(Token::is_number_or_date);
             let mut kinds = tokens.iter().map(value_kind).collect_vec();
-            learnt
-                .single_kinds
-                .extend(kinds.first().filter(|_| kinds.len() == 1).cloned());
+            learnt.single_kinds.extend(kinds.iter().exactly_one().ok().cloned());
             kinds.iter_mut().take(1).for_each(|kind| *kind = first_value_kind(kind));
-            let with_edges = [EDGE_KIND.to_owned()]
-                .into_iter()
-                .chain(kinds)
-                .chain([EDGE_KIND.to_owned()]);
+            let edge = [EDGE_KIND.to_owned()];
+            let with_edges = chain!(edge.clone(), kinds, edge);
             learnt.kind_pairs.extend(with_edges.tuple_windows());
         }
         learnt
     }
 
-    /// Returns every way to fill the slot with tokens at the beginning of `tokens`.
     fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         // An example may show a quoted "the" as a value, but without quotes it is a word of grammar.
-        let has_content = |one: &Filler| {
-            tokens
-                .iter()
-                .take(one.length)
-                .any(|token| !is_function_word(token.word_stem()))
-        };
+        let is_content = |token: &Token| !is_function_word(token.word_stem());
+        let has_content = |one: &Filler| tokens.iter().take(one.length).any(is_content);
         let shown = name_fillers(tokens, [&self.shown]).into_iter().filter(has_content);
         let composed = self.number_or_date_fillers(tokens, reading);
         shown.chain(composed).chain(self.open_fillers(tokens)).collect()
@@ -160,11 +144,9 @@ impl ExampleValues {
             end_before = rest.get(length - 1).map_or(end_before, |last| last.end);
             has_number_or_date |= token.is_number_or_date() || kind == NUMBER_KIND;
             let may_be_value = at > 0 || self.single_kinds.contains(&kind);
+            let may_end = self.kind_pairs.contains(&(kind_in_value.clone(), EDGE_KIND.to_owned()));
             at += length;
-            if has_number_or_date
-                && may_be_value
-                && self.kind_pairs.contains(&(kind_in_value.clone(), EDGE_KIND.to_owned()))
-            {
+            if has_number_or_date && may_be_value && may_end {
                 fillers.push(Filler::new(at, text.as_str(), false));
             }
             kind_before = kind_in_value;
@@ -172,26 +154,21 @@ impl ExampleValues {
         fillers
     }
 
-    /// Returns values that need not be in an example: a quoted text, or a few words with content. The words are at most as many
-    /// as in the longest value of the examples, and at most three.
+    /// Returns values that need not be in an example: a quoted text, or words with content, not more than the longest example has.
     fn open_fillers(&self, tokens: &[Token]) -> Vec<Filler> {
         let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN_WORDS);
-        let words =
-            beginnings(tokens, longest).filter(|words| !self.has_numbers_or_dates && words.iter().all(is_content_word));
+        let is_open = !self.has_numbers_or_dates;
+        let words = beginnings(tokens, longest).filter(|words| is_open && words.iter().all(is_content_word));
         let plain = words.map(|words| Filler::new(words.len(), words.iter().map(|word| &word.text).join(" "), true));
-        let quoted = tokens.first().filter(|token| token.kind == TokenKind::Quoted);
-        let quoted = quoted
-            .filter(|_| self.has_quoted || !self.has_numbers_or_dates)
-            .into_iter();
-        plain
-            .chain(quoted.map(|token| Filler::new(1, token.text.as_str(), !self.has_quoted)))
-            .collect()
+        let is_accepted = |token: &&Token| token.kind == TokenKind::Quoted && (self.has_quoted || is_open);
+        let quoted = tokens.first().filter(is_accepted);
+        let quoted = quoted.map(|token| Filler::new(1, token.text.as_str(), !self.has_quoted));
+        plain.chain(quoted).collect()
     }
 }
 
-/// Returns the kind of a token in a value. Long numbers, other numbers, dates, quoted texts and signs have a kind each. The kind of a word
-/// is its stem.
+/// Returns the kind of a token in a value. Long and other numbers, dates, quotes and signs have one each. That of a word is its stem.
 fn value_kind(token: &Token) -> String {
     match token.kind {
         TokenKind::Number if token.text.len() > 8 => "Unix time".to_owned(),
@@ -205,12 +182,10 @@ fn value_kind(token: &Token) -> String {
 
 /// Returns the kind of the first token of a value. A word at the beginning is of another kind than the same word within a value.
 fn first_value_kind(kind: &str) -> String {
-    let edge = if matches!(kind, NUMBER_KIND | DATE_KIND) {
-        ""
-    } else {
-        EDGE_KIND
-    };
-    format!("{edge}{kind}")
+    match kind {
+        NUMBER_KIND | DATE_KIND => kind.to_owned(),
+        _ => format!("{EDGE_KIND}{kind}"),
+    }
 }
 
 /// Returns the number at the beginning of `tokens`, or the earlier result to which they refer, as a value.
@@ -219,11 +194,8 @@ fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     let sign_count = usize::from(tokens.first().is_some_and(is_sign));
     let token = tokens.get(sign_count)?;
     if token.kind != TokenKind::Number {
-        return Some(Filler::new(
-            reading.earlier_reference_length(tokens)?,
-            EARLIER_RESULT,
-            false,
-        ));
+        let length = reading.earlier_reference_length(tokens)?;
+        return Some(Filler::new(length, EARLIER_RESULT, false));
     }
     let number: f64 = token.text.parse().ok()?;
     let text = if sign_count > 0 { -number } else { number }.to_string();
@@ -240,4 +212,47 @@ fn name_fillers<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a TextsB
         Some(Filler::new(words.len(), name.as_str(), false))
     };
     beginnings(tokens, MAX_NAME_TOKENS).filter_map(filler).collect()
+}
+
+/// The paths or the addresses that the examples give a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PathOrUrl {
+    /// Either [`TokenKind::Path`] or [`TokenKind::Url`].
+    kind: TokenKind,
+    /// The endings of the paths or addresses, such as `txt`.
+    endings: BTreeSet<String>,
+}
+
+impl PathOrUrl {
+    /// Learns from the values of a parameter. Returns `None` unless all of them are paths or all are addresses.
+    pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone) -> Option<Self> {
+        let kind = values.clone().map(path_or_url_kind).all_equal_value().ok()??;
+        let endings = values.map(ending).collect();
+        Some(Self { kind, endings })
+    }
+
+    /// Returns the path or address that `token` is, if it is one. A path with an ending that no example has is unknown: "what is in"
+    /// an archive asks for something else than "what is in" a text. A word with a slash is unknown too, since it may be "and/or".
+    pub(crate) fn filler(&self, token: &Token) -> Option<Filler> {
+        let is_path_or_url = match token.kind {
+            TokenKind::Quoted => path_or_url_kind(&token.text) == Some(self.kind),
+            TokenKind::Word => self.kind == TokenKind::Path && token.text.contains('/'),
+            kind => kind == self.kind,
+        };
+        let has_known_ending = self.kind == TokenKind::Url || self.endings.contains(&ending(&token.text));
+        let is_unknown = token.kind == TokenKind::Word || !has_known_ending;
+        is_path_or_url.then(|| Filler::new(1, token.text.as_str(), is_unknown))
+    }
+}
+
+/// Returns whether a text is a path or an address, or `None` if it is neither. A path may have blanks.
+fn path_or_url_kind(text: &str) -> Option<TokenKind> {
+    let kind = tokenise(text, &[]).last()?.kind;
+    matches!(kind, TokenKind::Path | TokenKind::Url).then_some(kind)
+}
+
+/// Returns the ending of a file's name in lower case, or an empty text if it has none.
+fn ending(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase()
 }

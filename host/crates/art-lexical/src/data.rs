@@ -75,23 +75,23 @@ impl WholeText {
 
     /// Reads `text`, which is the content or the beginning of the whole text.
     fn new(name_or_text: &str, is_attachment: bool, form: TextForm, text: &str) -> Self {
-        let mut whole_text = Self::default();
-        (whole_text.name_or_text, whole_text.is_attachment, whole_text.form) =
-            (name_or_text.to_owned(), is_attachment, form);
+        let mut whole_text = Self {
+            name_or_text: name_or_text.to_owned(),
+            is_attachment,
+            form,
+            ..Self::default()
+        };
         match form {
             TextForm::Json => whole_text.read_json(&serde_json::from_str(text).unwrap_or_default()),
             TextForm::Table => whole_text.read_table(text),
             TextForm::Prose => {}
         }
         // The first word of a name such as `trip_date` or `order no` says what a row is about.
-        let record_words = whole_text
-            .keys
-            .keys()
-            .filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
+        let key_stems = whole_text.keys.keys();
+        let record_words = key_stems.filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
         let naming_words = record_words.chain(word_stems(name_or_text).filter(|_| is_attachment));
-        whole_text
-            .naming_stems
-            .extend(naming_words.filter(|word| !whole_text.keys.contains_key(word)));
+        let naming_words = naming_words.filter(|word| !whole_text.keys.contains_key(word));
+        whole_text.naming_stems.extend(naming_words);
         // The first word of a key is a naming word.
         add_unique_words(&mut whole_text.keys, 1);
         add_unique_words(&mut whole_text.cells, 0);
@@ -103,10 +103,9 @@ impl WholeText {
         let header = lines.next().unwrap_or_default();
         let separator = separator(header);
         let field = |text: &'_ str| text.trim().trim_matches('"').to_owned();
-        let keys = header.split(separator).map(field);
-        keys.for_each(|key| add(&mut self.keys, &key));
-        let cells = lines.flat_map(|line| line.split(separator)).map(field);
-        cells.for_each(|cell| add(&mut self.cells, &cell));
+        header.split(separator).for_each(|key| add(&mut self.keys, &field(key)));
+        let cells = lines.flat_map(|line| line.split(separator));
+        cells.for_each(|cell| add(&mut self.cells, &field(cell)));
     }
 
     fn read_json(&mut self, value: &Value) {
@@ -149,8 +148,7 @@ pub(crate) fn texts_by_stems<'a>(texts: impl Iterator<Item = &'a str>) -> TextsB
     names
 }
 
-/// Adds to `names` each word that is part of only one name, as another key of this name. The first `skipped` words of a name are
-/// not added.
+/// Adds to `names` each word that is part of only one name, except its first `skipped` words, as another key of this name.
 fn add_unique_words(names: &mut TextsByStems, skipped: usize) {
     let mut owners: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (stems, name) in &*names {
@@ -164,7 +162,6 @@ fn add_unique_words(names: &mut TextsByStems, skipped: usize) {
     }
 }
 
-/// Returns the stems of the words in a name.
 fn word_stems(name: &str) -> impl Iterator<Item = String> {
     let words = name.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(stem)

@@ -3,7 +3,9 @@
 use art_core::task::TaskStep;
 use art_core::tool::ToolSchema;
 use itertools::Itertools;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::example::escape;
 
 /// Placeholder in arguments for the earlier result.
 pub(crate) const EARLIER_RESULT: &str = "\u{1}";
@@ -11,7 +13,6 @@ pub(crate) const EARLIER_RESULT: &str = "\u{1}";
 /// The place of an earlier result: the main value in the output of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EarlierValue {
-    /// Identifier of the step.
     pub(crate) step: String,
     /// Position in the output of its call, as a JSON pointer.
     pub(crate) path: String,
@@ -21,17 +22,14 @@ impl EarlierValue {
     /// Returns the place of the main value of a step of an earlier question, or `None` if the step is not completed or has no such value.
     pub(crate) fn of_step(step: &TaskStep) -> Option<Self> {
         let path = match step.result()? {
-            Value::Object(fields) => {
-                main_value_pointer(fields.iter().map(|(name, value)| (name, is_scalar(value))), &[])?
-            }
+            Value::Object(fields) => main_pointer(fields, is_scalar, &[])?,
             value => is_scalar(value).then(String::new)?,
         };
         let step = step.id.clone();
         Some(Self { step, path })
     }
 
-    /// Returns `text` with a reference in place of each [`EARLIER_RESULT`]. With `as_text`, a reference that is the whole text is
-    /// converted to text.
+    /// Returns `text` with a reference in place of each [`EARLIER_RESULT`]. With `as_text`, even a reference alone becomes a text.
     pub(crate) fn insert_into(&self, text: &str, as_text: bool) -> Value {
         let reference = json!({"$from": self.step, "path": self.path});
         if text == EARLIER_RESULT && !as_text {
@@ -50,24 +48,19 @@ impl EarlierValue {
 pub(crate) fn main_output_pointer(tool: &ToolSchema, arguments: &Value) -> Option<String> {
     let declared = tool.output_schema.as_ref()?.get("properties")?.as_object()?;
     let arguments = arguments.as_object()?.values().filter_map(Value::as_str).collect_vec();
-    let fields = declared.iter().map(|(name, schema)| (name, may_be_scalar(schema)));
-    main_value_pointer(fields, &arguments)
+    main_pointer(declared, may_be_scalar, &arguments)
 }
 
 /// Returns the JSON pointer to the main value of an object: the scalar that is called `result` or `value`, else the scalar that an
-/// argument of the call names, else the only field. `fields` has the name of each field and whether it is a scalar.
-fn main_value_pointer<'a>(
-    fields: impl Iterator<Item = (&'a String, bool)>,
-    argument_values: &[&str],
-) -> Option<String> {
-    let fields = fields.collect_vec();
-    let scalars = fields.iter().filter(|(_, is_scalar)| *is_scalar);
-    let scalars = scalars.map(|(name, _)| *name).collect_vec();
-    let main_names = ["result", "value"].into_iter().chain(argument_values.iter().copied());
+/// argument of the call names, else the only field. `is_scalar` takes the value or the schema of a field.
+fn main_pointer(fields: &Map<String, Value>, is_scalar: fn(&Value) -> bool, arguments: &[&str]) -> Option<String> {
+    let scalars = fields.iter().filter(|(_, value)| is_scalar(value));
+    let scalars = scalars.map(|(name, _)| name).collect_vec();
+    let main_names = ["result", "value"].into_iter().chain(arguments.iter().copied());
     let mut main_fields = main_names.filter_map(|main| scalars.iter().find(|name| ***name == main));
     let only_field = scalars.first().filter(|_| fields.len() == 1);
     let name = main_fields.next().or(only_field)?;
-    Some(format!("/{}", name.replace('~', "~0").replace('/', "~1")))
+    Some(format!("/{}", escape(name)))
 }
 
 fn is_scalar(value: &Value) -> bool {

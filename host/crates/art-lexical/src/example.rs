@@ -1,6 +1,7 @@
 //! The examples of a tool, taken apart into the words of their questions and the values of their inputs.
 
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::sync::Arc;
 
 use art_core::text::prefix;
@@ -8,9 +9,8 @@ use art_core::tool::{ToolExample, ToolSchema};
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::class::{Class, ExampleValues};
+use crate::class::{Class, ExampleValues, PathOrUrl};
 use crate::data::{TextForm, TextsByStems, WholeText, texts_by_stems};
-use crate::place::PathOrUrl;
 use crate::reading::Reading;
 use crate::token::{Token, TokenKind, text_stems, tokenise};
 
@@ -43,7 +43,6 @@ pub(crate) struct Leaf {
     is_choice: bool,
 }
 
-/// The classes of parameters, by their names.
 pub(crate) type ClassesByParameter = BTreeMap<String, Arc<Class>>;
 
 impl Example {
@@ -68,22 +67,19 @@ impl Example {
             parameter_names,
         })
     }
-
-    /// Returns the values of the input, each with the reading of the question.
-    fn leaves_with_reading(&self) -> impl Iterator<Item = (&Reading, &Leaf)> {
-        self.leaves.iter().map(|leaf| (&self.reading, leaf))
-    }
 }
 
 /// Adds the values within `value` to `leaves`. An object or a list that the schema does not describe is added as one value.
 fn collect_leaves(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>) {
     let schema = non_null_variant(schema);
-    let fields = schema.get("properties").or_else(|| schema.get("additionalProperties"));
-    match (value, fields, schema.get("items")) {
-        (Value::Object(map), Some(fields), _) => {
+    let (properties, others) = (schema.get("properties"), schema.get("additionalProperties"));
+    match (value, properties.or(others), schema.get("items")) {
+        (Value::Object(map), Some(_), _) => {
             for (key, value) in map {
-                let field = fields.get(key).unwrap_or(fields);
-                collect_leaves(value, field, &format!("{pointer}/{key}"), leaves);
+                let declared = properties.and_then(|properties| properties.get(key));
+                // Any value is allowed for a key of which the schema says nothing.
+                let field = declared.or(others).unwrap_or(&Value::Null);
+                collect_leaves(value, field, &format!("{pointer}/{}", escape(key)), leaves);
             }
         }
         (Value::Array(items), _, Some(schema)) => {
@@ -103,6 +99,11 @@ fn collect_leaves(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec
     }
 }
 
+/// Returns a key as a part of a JSON pointer.
+pub(crate) fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
 /// Returns the first variant of a schema that is not for null, or the schema itself if it has no variants.
 fn non_null_variant(schema: &Value) -> &Value {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
@@ -112,7 +113,7 @@ fn non_null_variant(schema: &Value) -> &Value {
 
 /// Returns the classes of the parameters in `examples`.
 pub(crate) fn learn_classes(examples: &[Example]) -> ClassesByParameter {
-    let leaves = examples.iter().flat_map(Example::leaves_with_reading);
+    let leaves = examples.iter().flat_map(|one| repeat(&one.reading).zip(&one.leaves));
     let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
     // Open parameters accept the words of each other, such as both units of a conversion or both time zones.
@@ -130,22 +131,21 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     let bare_texts = texts.iter().map(|(_, text)| *text);
     // Returns whether each text is among those that `known` returns for a whole text of its example.
     let are_all_in = |known: fn(&WholeText) -> &TextsByStems| {
-        let texts_with_whole_texts = texts.iter().filter(|(reading, _)| !reading.whole_texts.is_empty());
-        let is_in = |text: &str, whole_texts: &[WholeText]| {
-            whole_texts.iter().any(|one| known(one).contains_key(&text_stems(text)))
-        };
-        let mut results = texts_with_whole_texts.map(|(reading, text)| is_in(text, &reading.whole_texts));
+        let checkable = texts.iter().filter(|(reading, _)| !reading.whole_texts.is_empty());
+        let is_in = |text: &str, one: &WholeText| known(one).contains_key(&text_stems(text));
+        let mut results = checkable.map(|(reading, text)| reading.whole_texts.iter().any(|one| is_in(text, one)));
         results.next() == Some(true) && results.all(|is_in| is_in)
     };
     // Dates and arithmetic in words do not count as whole texts.
     let has_number_or_date = |text: &str| tokenise(text, &[]).iter().any(Token::is_number_or_date);
-    let is_line =
-        |value: &Value| !value.to_string().contains("\\n") && WholeText::of_value(value).form == TextForm::Prose;
+    let is_prose = |value: &Value| WholeText::of_value(value).form == TextForm::Prose;
+    let is_line = |value: &Value| is_prose(value) && !value.to_string().contains("\\n");
     let is_date_or_arithmetic = |value: &Value| is_line(value) && value.as_str().is_some_and(has_number_or_date);
+    let is_quote = |token: &Token, text: &str| token.kind == TokenKind::Quoted && token.text == text;
+    let occurs_quoted = |(reading, text): &(&Reading, &str)| reading.tokens.iter().any(|one| is_quote(one, text));
     let all_values = values.iter().map(|(_, leaf)| &leaf.value);
-    let whole_texts = all_values
-        .clone()
-        .filter(|value| is_whole_text(value) && !is_date_or_arithmetic(value));
+    let counts = |value: &&Value| is_whole_text(value) && !is_date_or_arithmetic(value);
+    let whole_texts = all_values.clone().filter(counts);
     match () {
         () if values.iter().any(|(_, leaf)| leaf.is_choice) => Class::Choice(texts_by_stems(bare_texts)),
         () if whole_texts.count() * 2 >= values.len() => {
@@ -155,24 +155,17 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
         () if are_all_in(|whole_text| &whole_text.keys) => Class::Key,
         () if are_all_in(|whole_text| &whole_text.cells) => Class::Cell,
         () if let Some(learnt) = PathOrUrl::learn(bare_texts.clone()) => Class::PathOrUrl(learnt),
-        () => {
-            let is_quoted = |text: &str, token: &Token| token.kind == TokenKind::Quoted && token.text == text;
-            let occurs_quoted =
-                |(reading, text): &(&Reading, &str)| reading.tokens.iter().any(|token| is_quoted(text, token));
-            Class::LikeExamples(ExampleValues::learn(bare_texts, texts.iter().any(occurs_quoted)))
-        }
+        () => Class::LikeExamples(ExampleValues::learn(bare_texts, texts.iter().any(occurs_quoted))),
     }
 }
 
-/// Returns whether a value is a whole text, an object or a list, and not a word or a code. A code has few words that consist only of
-/// letters.
+/// Returns whether a value is a whole text, an object or a list, and not a word or a code. A code has few words of only letters.
 pub(crate) fn is_whole_text(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();
     };
-    let words = text
-        .split_whitespace()
-        .map(|word| word.trim_end_matches(['.', ',', '!', '?', ':']));
+    let words = text.split_whitespace();
+    let words = words.map(|word| word.trim_end_matches(['.', ',', '!', '?', ':']));
     let letters = words.filter(|word| word.chars().all(char::is_alphabetic)).collect_vec();
     let is_prose = text.split_whitespace().nth(2).is_some() && letters.len() > 1 && letters.concat().len() > 2;
     is_prose || text.trim_end().contains('\n') || WholeText::of_value(value).form != TextForm::Prose

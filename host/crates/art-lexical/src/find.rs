@@ -1,6 +1,7 @@
 //! Finds the call that a part of a question asks for.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use art_core::task::TaskFile;
@@ -12,7 +13,7 @@ use crate::align::{Alignment, Effect, align};
 use crate::catalog::Catalog;
 use crate::data::{ATTACHMENT_PREFIX, TextForm, WholeText, accepts};
 use crate::earlier::{EARLIER_RESULT, EarlierValue, main_output_pointer};
-use crate::pattern::{Pattern, Values, fill_template, replace_texts};
+use crate::pattern::{Pattern, replace_texts};
 use crate::reading::{Reading, readings};
 use crate::token::Token;
 
@@ -26,7 +27,6 @@ pub(crate) const REFUSAL_START: &str = "No tool fits";
 /// A call that a part of a question asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
-    /// Identifier of its step.
     pub(crate) step: String,
     pub(crate) tool: String,
     /// Its arguments, with references to an earlier output and to attachments.
@@ -42,10 +42,8 @@ pub(crate) struct Finder<'a> {
     pub(crate) files: &'a [TaskFile],
     /// Number of the step of the next call.
     pub(crate) step_number: u64,
-    /// The value that words such as "that" refer to.
     pub(crate) earlier_value: Option<EarlierValue>,
-    /// Number of texts that may still be tried for the whole question, since a question with many connectives can be split in very many
-    /// ways.
+    /// Number of texts that may still be tried for the whole question, since many connectives can split it in very many ways.
     pub(crate) remaining_texts: Rc<Cell<u32>>,
 }
 
@@ -93,15 +91,16 @@ impl Finder<'_> {
             return Err(if words.is_empty() { no_example() } else { reason });
         }
         let texts = assign_texts(pattern, reading, &alignment);
-        let mut values: Values = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
-        values.extend(alignment.values());
-        let call = self.make_call(pattern.tool_index, &fill_template(&pattern.template, &values));
+        let mut values = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
+        let fillers = alignment.fillers();
+        values.extend(fillers.map(|(slot, filler)| (slot.clone(), filler.value.clone())));
+        let value_of = |text: &str| values.get(text).cloned().unwrap_or_else(|| text.into());
+        let call = self.make_call(pattern.tool_index, &replace_texts(&pattern.template, &value_of));
         let call = call.ok_or_else(|| refuse("the tool does not allow these values"))?;
         Ok((alignment.cost, call))
     }
 
-    /// Returns the call of a tool with `input`, in which [`EARLIER_RESULT`] stands for an earlier result. Returns `None` if the
-    /// tool allows neither a number nor a text in its place.
+    /// Returns the call of a tool with `input`, or `None` if it allows neither a number nor a text in place of [`EARLIER_RESULT`].
     fn make_call(&self, tool_index: usize, input: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with_sample = |text: &str| match text {
@@ -120,8 +119,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Returns the reference for which a text in an input stands, or the text itself if it stands for none. With `as_text`, a
-    /// reference to a number is converted to text.
+    /// Returns the reference for which a text in an input stands, as a text if `as_text`, or the text itself if it stands for none.
     fn resolve(&self, text: &str, as_text: bool) -> Value {
         let name = text.strip_prefix(ATTACHMENT_PREFIX);
         let file = name.filter(|name| self.files.iter().any(|file| file.name == *name));
@@ -141,28 +139,25 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the whole texts for the slots of a pattern that accept them: those of the question in their order, then attachments
+/// Returns the whole texts by the names of the slots that accept them: those of the question in their order, then attachments
 /// that the question does not name. Returns `None` if a slot has no text or a text has no slot. Also returns `None` if there are
 /// attachments but the question has only other texts: a quoted word is not the text that a question with an attachment is about.
-fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Values> {
+fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<BTreeMap<String, Value>> {
     let argument_of = |token: &Token| {
         let mut whole_texts = reading.whole_texts.iter();
         let named = whole_texts.find(|whole_text| whole_text.name_or_text.eq_ignore_ascii_case(&token.text));
         named.map_or_else(|| (EARLIER_RESULT.into(), TextForm::Prose), WholeText::to_argument)
     };
-    let mut texts = alignment
-        .first_tokens(Effect::WholeText, reading)
-        .map(argument_of)
-        .collect_vec();
+    let in_question = alignment.first_tokens(Effect::WholeText, reading);
+    let mut texts = in_question.map(argument_of).collect_vec();
     let attachments = reading.whole_texts.iter().filter(|whole_text| whole_text.is_attachment);
     let attachments = attachments.map(WholeText::to_argument).collect_vec();
-    let is_given =
-        |text: &(Value, TextForm)| attachments.is_empty() || text.0 == EARLIER_RESULT || attachments.contains(text);
-    let ignores_attachments = !texts.is_empty() && !texts.iter().any(is_given);
+    let is_given = |text: &(Value, TextForm)| text.0 == EARLIER_RESULT || attachments.contains(text);
+    let ignores_attachments = !attachments.is_empty() && !texts.is_empty() && !texts.iter().any(is_given);
     let free_slots = pattern.text_slots.get(texts.len()..).unwrap_or_default();
-    let fits_free_slot =
-        |text: &&(Value, TextForm)| free_slots.iter().any(|(_, forms)| accepts(forms, text.1)) && !texts.contains(text);
-    let unnamed = attachments.iter().filter(fits_free_slot).cloned().collect_vec();
+    let fits_free_slot = |form| free_slots.iter().any(|(_, forms)| accepts(forms, form));
+    let is_unnamed = |text: &&(Value, TextForm)| fits_free_slot(text.1) && !texts.contains(text);
+    let unnamed = attachments.iter().filter(is_unnamed).cloned().collect_vec();
     texts.extend(unnamed);
     let mut pairs = pattern.text_slots.iter().zip(&texts);
     let are_accepted = pairs.all(|((_, forms), (_, form))| accepts(forms, *form));

@@ -20,7 +20,6 @@ mod example;
 mod find;
 mod part;
 mod pattern;
-mod place;
 mod plan;
 mod reading;
 mod token;
@@ -69,8 +68,7 @@ impl LexicalModel {
     /// Name of the model.
     pub const MODEL: &'static str = "lexical";
 
-    /// Creates the model. The schemas that `compile_schema` gets come from tools, so it has to bound the cost of checking
-    /// arguments.
+    /// Creates the model. The schemas for `compile_schema` come from tools, so it has to bound the cost of checking arguments.
     #[must_use]
     pub fn new(compile_schema: CompileSchema) -> Self {
         Self {
@@ -123,22 +121,22 @@ impl Model for LexicalModel {
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         let (text, unanswered) = self.reply(&request);
-        let metadata = StreamEvent::Metadata(metadata(&request, &text));
+        // The model has no tokens of its own, so words are counted instead.
+        let count_words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
+        let read = request
+            .prompt
+            .0
+            .iter()
+            .map(|message| count_words(message.content_text()));
+        let metadata = StreamEvent::Metadata(LlmMetadata {
+            input_tokens: Some(read.sum()),
+            output_tokens: Some(count_words(&text)),
+            stop_reason: Some(StopReason::Stop),
+            ..LlmMetadata::default()
+        });
         let lines = text.split_inclusive('\n').map(str::to_owned).map(StreamEvent::Token);
         let unanswered = (!unanswered.is_empty()).then_some(StreamEvent::Unanswered(unanswered));
         let end = unanswered.into_iter().chain([metadata, StreamEvent::End]);
         stream::iter(lines.chain(end).collect::<Vec<_>>()).boxed()
-    }
-}
-
-/// Returns the token counts of a call. The model has no tokens of its own, so words are counted instead.
-fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
-    let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
-    let read = request.prompt.0.iter().map(|message| words(message.content_text()));
-    LlmMetadata {
-        input_tokens: Some(read.sum()),
-        output_tokens: Some(words(text)),
-        stop_reason: Some(StopReason::Stop),
-        ..LlmMetadata::default()
     }
 }

@@ -13,15 +13,13 @@ use crate::token::{Token, tokenise};
 pub(crate) const MAX_PARTS: usize = 12;
 
 /// Matches what is between two parts. Never `None`, because the pattern is fixed and valid.
-static BETWEEN_PARTS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"[.?!;]\s+|,?(?: and)? then |,? and ").ok());
+static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s+|,?(?: and)? then |,? and ").ok());
 
 /// A part of a question, and the call that it asks for or the reason for a refusal.
 pub(crate) type Part = (String, Result<Call, String>);
 
 /// Splits a text into at most `max_parts` parts: after its first sentence, or else at the first connective between two calls. The text
-/// stays whole if it asks for one call. It also stays whole if no part after a split between sentences asks for a call, or if not all
-/// parts after a split at a connective do.
+/// stays whole if it asks for one call, if no part after a split between sentences does, or if not all parts at a connective do.
 pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
     let undivided = (text.to_owned(), finder.find_call(text));
@@ -37,11 +35,8 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
         if sentence_end.is_none() && !found.iter().all(is_call) {
             continue;
         }
-        found.extend(split_question(
-            &finder_after(finder, &found),
-            rest,
-            max_parts.saturating_sub(found.len()),
-        ));
+        let (next, remaining) = (finder_after(finder, &found), max_parts.saturating_sub(found.len()));
+        found.extend(split_question(&next, rest, remaining));
         if found.iter().all(is_call) || (sentence_end.is_some() && found.iter().any(is_call)) {
             return found;
         }
@@ -49,7 +44,6 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
     vec![undivided]
 }
 
-/// Returns the finder for the text after `parts`.
 fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
@@ -65,16 +59,13 @@ fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
 fn possible_splits(text: &str) -> Vec<(bool, Range<usize>)> {
     let tokens = tokenise(text, &[]);
     let contains = |token: &Token, at: usize| token.may_be_whole_text() && token.start < at && at < token.end;
-    let all = BETWEEN_PARTS
-        .as_ref()
-        .into_iter()
-        .flat_map(|pattern| pattern.find_iter(text));
+    let patterns = BETWEEN.as_ref().into_iter();
+    let all = patterns.flat_map(|pattern| pattern.find_iter(text));
     let allowed = all.filter(|between| !tokens.iter().any(|token| contains(token, between.start())));
-    allowed
-        .map(|between| {
-            let ends_sentence = between.as_str().starts_with(['.', '?', '!', ';']);
-            let mark_length = usize::from(ends_sentence);
-            (ends_sentence, between.start() + mark_length..between.end())
-        })
-        .collect()
+    let splits = allowed.map(|between| {
+        let ends_sentence = between.as_str().starts_with(['.', '?', '!', ';']);
+        let mark_length = usize::from(ends_sentence);
+        (ends_sentence, between.start() + mark_length..between.end())
+    });
+    splits.collect()
 }

@@ -28,10 +28,8 @@ pub(crate) struct Pattern {
     pub(crate) items: Vec<PatternItem>,
     /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
     pub(crate) text_slots: Vec<(String, TextForms)>,
-    /// The input of the example, with the names of slots in place of the values that its question says. Questions that ask for
-    /// the same thing have the same template.
+    /// The input of the example, with names of slots for the values that its question says; equal for questions that ask the same.
     pub(crate) template: Value,
-    /// The words of all questions with the same template.
     pub(crate) question_words: Arc<QuestionWords>,
 }
 
@@ -40,8 +38,7 @@ pub(crate) struct Pattern {
 pub(crate) struct QuestionWords {
     /// The stems of the words with content in all questions.
     pub(crate) all: BTreeSet<String>,
-    /// The stems of the words with content in each question, except questions that have no slot and only question words, such as
-    /// `how many`.
+    /// The stems of the words with content in each question, unless it has no slot and only question words, such as `how many`.
     pub(crate) of_each_question: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
     before_slots: BTreeSet<(String, String)>,
@@ -50,8 +47,7 @@ pub(crate) struct QuestionWords {
 /// A word of a pattern, or a slot for a value.
 #[derive(Clone, Debug)]
 pub(crate) struct PatternItem {
-    /// The stem of the word, or the name of the slot, which stands for the value in the template: [`SLOT`] and the JSON pointer to
-    /// the value in the input.
+    /// The stem of the word, or the name of the slot in the template: [`SLOT`] and the JSON pointer to the value in the input.
     pub(crate) stem_or_slot: String,
     /// Which words can fill the slot; `None` for a word.
     pub(crate) class: Option<Arc<Class>>,
@@ -70,33 +66,20 @@ impl PatternItem {
 }
 
 impl QuestionWords {
-    /// Returns whether `word` stands before slots, but never before `slot`. For example, `from` never stands before the unit that
-    /// is converted to.
+    /// Returns whether `word` stands before slots, but never before `slot`, as `from` never does before the unit to convert to.
     pub(crate) fn precedes_other_slots(&self, word: &str, slot: &str) -> bool {
         let mut slots = self.before_slots.iter().filter(|(before, _)| before == word).peekable();
         slots.peek().is_some() && !slots.any(|(_, following)| following == slot)
     }
 }
 
-/// Values by the names of their slots.
-pub(crate) type Values = BTreeMap<String, Value>;
-
-/// Returns `template` with `values` in place of the names of their slots.
-pub(crate) fn fill_template(template: &Value, values: &Values) -> Value {
-    replace_texts(template, &|text| {
-        values.get(text).cloned().unwrap_or_else(|| text.into())
-    })
-}
-
 /// Returns `template` with each text replaced by what `value` returns for it.
 pub(crate) fn replace_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Value {
+    let replace_in_field = |(key, item): (&String, &Value)| (key.clone(), replace_texts(item, value));
     match template {
         Value::String(text) => value(text),
         Value::Array(items) => items.iter().map(|item| replace_texts(item, value)).collect(),
-        Value::Object(map) => {
-            let entries = map.iter().map(|(key, item)| (key.clone(), replace_texts(item, value)));
-            Value::Object(entries.collect())
-        }
+        Value::Object(map) => map.iter().map(replace_in_field).collect(),
         other => other.clone(),
     }
 }
@@ -107,12 +90,10 @@ const MAX_EXAMPLES: usize = 1_024;
 /// Returns the patterns that the examples of the tool at `tool_index` teach.
 pub(crate) fn learn_patterns(tool_index: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let examples = schema.examples.iter().take(MAX_EXAMPLES);
-    let examples = examples
-        .filter_map(|example| Example::new(schema, example))
-        .collect_vec();
+    let examples: Vec<Example> = examples.filter_map(|example| Example::new(schema, example)).collect();
     let classes = learn_classes(&examples);
-    let pattern_of = |example| learn_pattern(tool_index, example, &examples, &classes);
-    let mut patterns = examples.iter().filter_map(pattern_of).collect_vec();
+    let learn = |example| pattern_of(tool_index, example, &examples, &classes);
+    let mut patterns = examples.iter().filter_map(learn).collect_vec();
     share_question_words(&mut patterns);
     patterns
 }
@@ -121,19 +102,14 @@ pub(crate) fn learn_patterns(tool_index: usize, schema: &ToolSchema) -> Vec<Patt
 fn share_question_words(patterns: &mut [Pattern]) {
     let mut words_by_template: BTreeMap<String, Arc<QuestionWords>> = BTreeMap::new();
     for pattern in &*patterns {
-        let words: BTreeSet<String> = pattern
-            .items
-            .iter()
-            .filter_map(PatternItem::content_word)
-            .cloned()
-            .collect();
+        let words = pattern.items.iter().filter_map(PatternItem::content_word);
+        let words: BTreeSet<String> = words.cloned().collect();
         let shared = Arc::make_mut(words_by_template.entry(pattern.template.to_string()).or_default());
         shared.all.extend(words.clone());
         let pairs = pattern.items.iter().tuple_windows();
         let before_slots = pairs.filter(|(word, next)| word.class.is_none() && next.class.is_some());
-        shared
-            .before_slots
-            .extend(before_slots.map(|(word, slot)| (word.stem_or_slot.clone(), slot.stem_or_slot.clone())));
+        let names = before_slots.map(|(word, slot)| (word.stem_or_slot.clone(), slot.stem_or_slot.clone()));
+        shared.before_slots.extend(names);
         if words.iter().any(|word| !is_question_word(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
             shared.of_each_question.insert(words);
         }
@@ -144,28 +120,23 @@ fn share_question_words(patterns: &mut [Pattern]) {
     }
 }
 
-/// Returns the pattern of `example`, which is one of `examples`. Values that its question says become slots, and other values
-/// stay as they are. Returns `None` if the input has a column, a cell or a whole text that can become no slot because the
-/// question does not say it.
-fn learn_pattern(
-    tool_index: usize,
-    example: &Example,
-    examples: &[Example],
-    classes: &ClassesByParameter,
-) -> Option<Pattern> {
+/// Returns the pattern of `example`, which is one of `all` of its tool. Values that its question says become slots, others stay as
+/// they are. Returns `None` if the question does not say a column, a cell or a whole text of the input, so that it cannot be a slot.
+fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &ClassesByParameter) -> Option<Pattern> {
     let mut template = example.input.clone();
-    let (mut slots, mut text_slots) = (Vec::new(), Vec::new());
+    let (mut slots, mut taken, mut unsaid_texts) = (Vec::new(), Vec::new(), Vec::new());
     for leaf in example.leaves.iter().filter(|leaf| !leaf.value.is_null()) {
         let (class, slot) = (classes.get(&leaf.parameter)?, format!("{SLOT}{}", leaf.pointer));
-        let mut candidates = candidate_classes(class, example, leaf, examples).into_iter();
-        let found = candidates.find_map(|class| Some((find_value(example, leaf, &class, &slots)?, class)));
+        let mut candidates = candidate_classes(class, example, leaf, all).into_iter();
+        let found = candidates.find_map(|class| Some((find_value(example, leaf, &class, &taken)?, class)));
         let slot = match (found, class.as_ref()) {
             (Some((range, class)), _) => {
+                taken.push(range.clone());
                 slots.push((range, PatternItem::new(&slot, Some(class))));
                 slot
             }
             (None, Class::WholeText(forms)) => {
-                text_slots.push((usize::MAX, (slot.clone(), forms.clone())));
+                unsaid_texts.push((slot.clone(), forms.clone()));
                 slot
             }
             // If the question says a value only once, it also stands for an equal value.
@@ -176,25 +147,24 @@ fn learn_pattern(
         };
         *template.pointer_mut(&leaf.pointer)? = slot.into();
     }
-    let mut items = Vec::new();
+    let (mut items, mut text_slots) = (Vec::new(), Vec::new());
     for (at, token) in example.reading.tokens.iter().enumerate() {
+        let has_meaning = token.kind != TokenKind::Mark && !is_article(&token.stem);
         match slots.iter().find(|(range, _)| range.contains(&at)) {
             Some((range, slot)) if range.start == at => match slot.class.as_deref() {
-                Some(Class::WholeText(forms)) => text_slots.push((at, (slot.stem_or_slot.clone(), forms.clone()))),
+                Some(Class::WholeText(forms)) => text_slots.push((slot.stem_or_slot.clone(), forms.clone())),
                 _ => items.push(slot.clone()),
             },
-            None if token.kind != TokenKind::Mark && !is_article(&token.stem) => {
-                items.push(PatternItem::new(&token.stem, None))
-            }
+            None if has_meaning => items.push(PatternItem::new(&token.stem, None)),
             _ => {}
         }
     }
-    text_slots.sort_by_key(|(at, _)| *at);
+    text_slots.extend(unsaid_texts);
     Some(Pattern {
         tool_index,
         question: example.question.clone(),
         items,
-        text_slots: text_slots.into_iter().map(|(_, slot)| slot).collect(),
+        text_slots,
         template,
         question_words: Arc::default(),
     })
@@ -211,12 +181,9 @@ fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, example
         Class::Key if example.reading.whole_texts.is_empty() => vec![open_slot()],
         Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
         Class::Choice(_) => {
-            let alike = examples
-                .iter()
-                .filter(|other| other.parameter_names == example.parameter_names);
-            let leaves = alike
-                .flat_map(|other| &other.leaves)
-                .filter(|other| other.parameter == leaf.parameter);
+            let is_alike = |other: &&Example| other.parameter_names == example.parameter_names;
+            let leaves = examples.iter().filter(is_alike).flat_map(|other| &other.leaves);
+            let leaves = leaves.filter(|other| other.parameter == leaf.parameter);
             let shown = leaves.filter_map(|other| other.value.as_str());
             vec![Arc::new(Class::Choice(texts_by_stems(shown)))]
         }
@@ -231,25 +198,18 @@ fn find_equal_slot(example: &Example, leaf: &Leaf, template: &Value) -> Option<S
     texts.find(|text| text.starts_with(SLOT)).map(str::to_owned)
 }
 
-/// Returns the range of the tokens that say a value of the input, outside of those in `slots`. Returns `None` if there are none.
-fn find_value(
-    example: &Example,
-    leaf: &Leaf,
-    class: &Class,
-    slots: &[(Range<usize>, PatternItem)],
-) -> Option<Range<usize>> {
+/// Returns the range of the tokens that say a value of the input, outside of those that are taken.
+fn find_value(example: &Example, leaf: &Leaf, class: &Class, taken: &[Range<usize>]) -> Option<Range<usize>> {
     let tokens = &example.reading.tokens;
+    let is_free = |range: &Range<usize>| taken.iter().all(|one| one.end <= range.start || range.end <= one.start);
     (0..tokens.len()).find_map(|at| {
         let fillers = class.fillers(tokens.get(at..)?, &example.reading).into_iter();
         let same = fillers.filter(|one| is_same(&one.value, &leaf.value));
-        let are_apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
-        let mut ranges = same.map(|one| at..at + one.length);
-        ranges.find(|range| slots.iter().all(|(taken, _)| are_apart(taken, range)))
+        same.map(|one| at..at + one.length).find(is_free)
     })
 }
 
-/// Returns whether words of a question say the value of an example: numbers are compared as numbers, texts by their stems without
-/// blanks, other values as JSON.
+/// Returns whether words of a question say a value: numbers are compared as such, texts by stems without blanks, others as JSON.
 fn is_same(said: &Value, value: &Value) -> bool {
     let joined_stems = |text: &str| text_stems(text).replace(' ', "");
     match (said, value) {

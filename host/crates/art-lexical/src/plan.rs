@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use art_core::task::PlanTask;
 use art_core::text::prefix;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::catalog::Catalog;
 use crate::earlier::EarlierValue;
-use crate::find::{Call, Finder, MAX_TRIED_TEXTS};
+use crate::find::{Finder, MAX_TRIED_TEXTS};
 use crate::part::{MAX_PARTS, split_question};
 
 /// Maximum length of a question, in characters. The host refuses longer ones.
@@ -33,7 +33,8 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         match call {
             Ok(call) => {
                 sentences.push(format!("Call `{}` for \"{text}\".", call.tool));
-                steps.push(step(&text, &call));
+                let tool_call = json!({"toolName": call.tool, "arguments": call.arguments});
+                steps.push(json!({"id": call.step, "description": text, "toolCalls": [tool_call]}));
             }
             Err(refusal) => sentences.push(refusal),
         }
@@ -47,12 +48,4 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         "todoList": steps,
     });
     format!("---JSON_OUTPUT_START---\n{output}\n---JSON_OUTPUT_END---")
-}
-
-fn step(text: &str, call: &Call) -> Value {
-    json!({
-        "id": call.step,
-        "description": text,
-        "toolCalls": [{"toolName": call.tool, "arguments": call.arguments}],
-    })
 }

@@ -18,25 +18,22 @@ pub(crate) struct Reading {
     pub(crate) tokens: Vec<Token>,
     /// The whole texts in the question, and the attachments.
     pub(crate) whole_texts: Vec<WholeText>,
-    /// For each token, the length of a phrase of conversation that begins with it, if there is one.
+    /// For each token, the length of a phrase of conversation that begins with it and does not name data, if there is one.
     pub(crate) phrase_lengths: Vec<Option<usize>>,
     /// Whether there is an earlier result that words can refer to.
     pub(crate) has_earlier_result: bool,
 }
 
 impl Reading {
-    /// Returns whether there is an attachment.
     pub(crate) fn has_attachment(&self) -> bool {
         self.whole_texts.iter().any(|data| data.is_attachment)
     }
 
-    /// Returns the tokens from `at` on.
     pub(crate) fn tokens_from(&self, at: usize) -> &[Token] {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Returns whether a token at one of `positions` is the name of a column or a key in the data, or a text in the data that
-    /// begins with a capital. For example, the cell `ON` is not the preposition "on".
+    /// Returns whether a token at `positions` names a column or a key, or is a cell with a capital: the cell `ON` is no preposition.
     pub(crate) fn names_data(&self, positions: Range<usize>) -> bool {
         let tokens = self.tokens.get(positions).unwrap_or_default();
         let is_capital = |token: &Token| token.text.starts_with(char::is_uppercase);
@@ -45,52 +42,42 @@ impl Reading {
         pairs.any(|(token, data)| data.keys.contains_key(&token.stem) || is_cell(token, data))
     }
 
-    /// Returns the length of a phrase of conversation that begins at `at` and does not name data.
-    fn phrase_length_at(&self, at: usize) -> Option<usize> {
-        phrase_length(self.tokens_from(at), self.has_attachment()).filter(|length| !self.names_data(at..at + length))
-    }
-
     /// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none.
     pub(crate) fn earlier_reference_length(&self, tokens: &[Token]) -> Option<usize> {
         reference_length(tokens).filter(|_| self.has_earlier_result)
     }
 }
 
-/// Returns the ways to read `text`: as it is, and with everything after a colon or after the first line as one whole text.
-/// Readings with too many tokens are omitted.
+/// Returns the ways to read `text` with at most [`MAX_TOKENS`]: as it is, and with all after a colon or the first line as one text.
 pub(crate) fn readings(text: &str, files: &[TaskFile], has_earlier_result: bool) -> Vec<Reading> {
     let names = files.iter().map(|file| file.name.as_str()).collect_vec();
     let plain = tokenise(text, &names);
-    let colon = plain
-        .iter()
-        .find(|token| token.kind == TokenKind::Mark && token.text == ":");
+    let is_colon = |token: &&Token| token.kind == TokenKind::Mark && token.text == ":";
+    let colon_end = plain.iter().find(is_colon).map(|token| token.end);
     let first_line = text.split_once('\n').map(|(line, _)| line);
-    let first_line_end = first_line
-        .filter(|line| line.trim_end().ends_with(['?', ':', '.']))
-        .map(str::len);
-    let splits = [colon.map(|token| token.end), first_line_end].into_iter().flatten();
+    let first_line = first_line.filter(|line| line.trim_end().ends_with(['?', ':', '.']));
+    let splits = [colon_end, first_line.map(str::len)].into_iter().flatten();
     let tails = splits.filter_map(|split| with_tail(text, &plain, split));
     let all = tails.chain([plain.clone()]).filter(|tokens| tokens.len() <= MAX_TOKENS);
     let read = all.map(|tokens| {
         let is_text = |token: &&Token| matches!(token.kind, TokenKind::Quoted | TokenKind::Block);
-        let texts_in_question = tokens
-            .iter()
-            .filter(is_text)
-            .map(|token| WholeText::of_value(&token.text.as_str().into()));
+        let in_question = tokens.iter().filter(is_text);
+        let in_question = in_question.map(|token| WholeText::of_value(&token.text.as_str().into()));
         let attachments = files.iter().filter_map(WholeText::of_file);
-        let whole_texts = attachments.chain(texts_in_question).collect();
+        let whole_texts = attachments.chain(in_question).collect();
         let mut reading = Reading::default();
         (reading.tokens, reading.whole_texts, reading.has_earlier_result) = (tokens, whole_texts, has_earlier_result);
-        reading.phrase_lengths = (0..reading.tokens.len())
-            .map(|at| reading.phrase_length_at(at))
-            .collect();
+        let phrase_length_at = |at| {
+            let length = phrase_length(reading.tokens_from(at), reading.has_attachment());
+            length.filter(|length| !reading.names_data(at..at + length))
+        };
+        reading.phrase_lengths = (0..reading.tokens.len()).map(phrase_length_at).collect();
         reading
     });
     read.collect()
 }
 
-/// Returns `tokens` with everything after the position `split` in `text` as one token. Returns `None` if everything after it is a
-/// quoted text, or if there is nothing before or after it.
+/// Returns `tokens` with all after the position `split` in `text` as one token, or `None` if that is a quoted text or one side is empty.
 fn with_tail(text: &str, tokens: &[Token], split: usize) -> Option<Vec<Token>> {
     let (tail, end) = (text.get(split..)?.trim(), text.trim_end().len());
     let (before, after) = tokens.split_at(tokens.partition_point(|token| token.end <= split));

@@ -89,7 +89,6 @@ impl Token {
         if self.kind == TokenKind::Word { &self.stem } else { "" }
     }
 
-    /// Returns whether the token is a number or a date.
     pub(crate) const fn is_number_or_date(&self) -> bool {
         matches!(self.kind, TokenKind::Number | TokenKind::Moment)
     }

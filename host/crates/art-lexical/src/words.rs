@@ -7,8 +7,7 @@ use crate::token::{Token, TokenKind, beginnings, token_stems, tokenise};
 
 /// Words of English grammar and politeness, and phrases of conversation, that a question may have or lack, one on each line. None
 /// of them limits, negates or names anything. Words of other languages are known from the examples alone.
-static CONVERSATION_PHRASES: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| stems_of_lines(include_str!("conversation.txt")));
+static CONVERSATION: LazyLock<BTreeSet<String>> = LazyLock::new(|| stems_of_lines(include_str!("conversation.txt")));
 
 /// Nouns for a text as a whole, one on each line. A question may call an attachment by any of them.
 static DOCUMENT_NOUNS: LazyLock<BTreeSet<String>> = LazyLock::new(|| stems_of_lines(include_str!("documents.txt")));
@@ -19,21 +18,19 @@ const MAX_PHRASE_WORDS: usize = 7;
 /// Words that refer to an earlier result, separated by `|`.
 const REFERRING_WORDS: &str = "the result|the answer|that result|this result|result|that|it|this";
 
-/// Returns the stems of the words of each line.
 fn stems_of_lines(lines: &str) -> BTreeSet<String> {
     lines.lines().map(|line| token_stems(&tokenise(line, &[]))).collect()
 }
 
 /// Returns whether a word with that stem has no content.
 pub(crate) fn is_function_word(stem: &str) -> bool {
-    CONVERSATION_PHRASES.contains(stem)
+    CONVERSATION.contains(stem)
 }
 
 /// Returns whether a word with that stem is a question word, which asks for something only together with other words.
 pub(crate) fn is_question_word(stem: &str) -> bool {
-    "how|mani|much|what|which|who|when|where"
-        .split('|')
-        .any(|one| one == stem)
+    let mut words = "how|mani|much|what|which|who|when|where".split('|');
+    words.any(|word| word == stem)
 }
 
 /// Returns whether a word with that stem has content. Nouns for a text and words that refer to a result have none.
@@ -41,25 +38,21 @@ pub(crate) fn is_content_stem(stem: &str) -> bool {
     !is_function_word(stem) && !DOCUMENT_NOUNS.contains(stem) && !is_reference(stem)
 }
 
-/// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or a noun for a text that is attached or is
-/// named right after it. Returns `None` if there is no such phrase or noun.
+/// Returns the length of a phrase of conversation that begins `tokens`, or of a noun for a text that is attached or named right after.
 pub(crate) fn phrase_length(tokens: &[Token], has_attachment: bool) -> Option<usize> {
+    let is_place = |next: &Token| matches!(next.kind, TokenKind::Path | TokenKind::Url);
     let is_phrase = |words: &&[Token]| {
-        let is_named = tokens
-            .get(words.len())
-            .is_some_and(|next| matches!(next.kind, TokenKind::Path | TokenKind::Url));
+        let is_named = tokens.get(words.len()).is_some_and(is_place);
         let words = token_stems(words);
-        CONVERSATION_PHRASES.contains(&words) || ((has_attachment || is_named) && DOCUMENT_NOUNS.contains(&words))
+        CONVERSATION.contains(&words) || ((has_attachment || is_named) && DOCUMENT_NOUNS.contains(&words))
     };
     Some(beginnings(tokens, MAX_PHRASE_WORDS).find(is_phrase)?.len())
 }
 
-/// Returns whether `words` refer to an earlier result.
 fn is_reference(words: &str) -> bool {
     REFERRING_WORDS.split('|').any(|one| one == words)
 }
 
-/// Returns whether a token is a word with content.
 pub(crate) fn is_content_word(token: &Token) -> bool {
     token.kind == TokenKind::Word && is_content_stem(&token.stem)
 }
@@ -69,8 +62,7 @@ pub(crate) fn is_article(stem: &str) -> bool {
     matches!(stem, "a" | "an" | "the")
 }
 
-/// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none. "This file"
-/// refers to the file instead.
+/// Returns how many tokens at the beginning of `tokens` refer to an earlier result, if any do. "This file" refers to the file.
 pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
     let reference = beginnings(tokens, 2).find(|words| is_reference(&token_stems(words)))?;
     let is_noun = |next: &Token| next.kind == TokenKind::Word && !is_function_word(&next.stem);

@@ -32,7 +32,8 @@ fn a_question_with_many_connectives_gets_a_plan() {
 fn a_tool_without_examples_is_never_called() {
     let mut without_examples = calculation_tool();
     without_examples.examples.clear();
-    assert_eq!(call_arguments_with("What is 2+2?", &[without_examples], &[]).len(), 0);
+    let calls = arguments_of_each_call("What is 2+2?", &[without_examples], &[]);
+    assert_eq!(calls.len(), 0);
 }
 
 proptest! {
@@ -53,7 +54,7 @@ proptest! {
     #[test]
     fn learning_from_any_example_does_not_fail(question in any::<String>(), value in any::<String>()) {
         let odd = tool("odd", &json!({"expression": {"type": "string"}}), &[(&question, json!({"expression": value}))]);
-        call_arguments_with(&question, &[odd], &[]);
+        arguments_of_each_call(&question, &[odd], &[]);
     }
 }
 

@@ -66,13 +66,13 @@ fn a_text_in_quotes_after_a_colon_or_on_its_own_lines_is_passed_along() {
 fn an_attachment_fills_the_parameter_that_takes_its_kind() {
     let text = attachment("a.txt", "text/plain", "one two");
     assert_eq!(
-        call_arguments_with("How many words are in this text?", &tools(), &[text]),
+        arguments_of_each_call("How many words are in this text?", &tools(), &[text]),
         [json!({"text": {"$attachment": "a.txt"}})]
     );
     let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
     let expected = json!({"csv": {"$attachment": "p.csv"}, "aggregate": "mean", "column": "price"});
     assert_eq!(
-        call_arguments_with("What is the average price?", &tools(), &[csv]),
+        arguments_of_each_call("What is the average price?", &tools(), &[csv]),
         [expected]
     );
 }
@@ -83,10 +83,10 @@ fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
         attachment("a.txt", "text/plain", "one"),
         attachment("b.txt", "text/plain", "two"),
     ];
-    let named = call_arguments_with("How many words are in b.txt?", &tools(), &files[..]);
+    let named = arguments_of_each_call("How many words are in b.txt?", &tools(), &files[..]);
     assert_eq!(named, [json!({"text": {"$attachment": "b.txt"}})]);
     assert_eq!(
-        call_arguments_with("How many words are in this text?", &tools(), &files),
+        arguments_of_each_call("How many words are in this text?", &tools(), &files),
         NO_CALLS
     );
 }
@@ -95,7 +95,7 @@ fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
 fn a_value_of_a_choice_may_be_that_of_another_example_with_the_same_parameters() {
     let calls_for = |query: &str| {
         let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
-        call_arguments_with(query, &tools(), &[csv])
+        arguments_of_each_call(query, &tools(), &[csv])
     };
     assert_eq!(
         calls_for("What is the mean of price in this table?")[0]["aggregate"],
@@ -114,7 +114,7 @@ fn two_texts_are_passed_along_in_the_order_of_the_question() {
     let compare = tool("compare", &json!({"before": text, "after": text}), &[example]);
     let expected = json!({"before": "one two", "after": "one"});
     assert_eq!(
-        call_arguments_with("What changed from \"one two\" to \"one\"?", &[compare], &[]),
+        arguments_of_each_call("What changed from \"one two\" to \"one\"?", &[compare], &[]),
         [expected]
     );
 }
@@ -132,12 +132,12 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
     ];
     let find = tool("find", &json!({"text": text, "pattern": text}), &examples);
     assert_eq!(
-        call_arguments_with("Find the tags", std::slice::from_ref(&find), &[]),
+        arguments_of_each_call("Find the tags", std::slice::from_ref(&find), &[]),
         NO_CALLS
     );
     let file = attachment("a.txt", "text/plain", "x #y");
     assert_eq!(
-        call_arguments_with("Find the tags", &[find], &[file])[0]["text"],
+        arguments_of_each_call("Find the tags", &[find], &[file])[0]["text"],
         json!({"$attachment": "a.txt"})
     );
 }
@@ -152,7 +152,7 @@ fn a_unit_of_one_parameter_is_known_to_the_other() {
 #[test]
 fn a_question_that_lacks_a_content_word_of_the_pattern_gets_no_call() {
     let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
-    let found = call_arguments_with("What is the price in this table?", &tools(), &[csv]);
+    let found = arguments_of_each_call("What is the price in this table?", &tools(), &[csv]);
     assert_eq!(found, NO_CALLS);
 }
 
@@ -174,7 +174,7 @@ fn phrases_of_conversation_are_ignored_and_other_phrases_are_not() {
 #[test]
 fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
     let text = attachment("a.txt", "text/plain", "one two");
-    let calls_for = |query: &str| call_arguments_with(query, &tools(), std::slice::from_ref(&text));
+    let calls_for = |query: &str| arguments_of_each_call(query, &tools(), std::slice::from_ref(&text));
     assert_eq!(calls_for("How many words are in the notice?").len(), 1);
     assert_eq!(
         plan_for("How many words are in it?", &tools(), std::slice::from_ref(&text))["todoList"]
@@ -195,7 +195,7 @@ fn the_name_of_an_object_is_ignored_only_if_there_is_no_other_object() {
     let pick = [tool("pick", &json!({"json": text, "field": text}), &[example])];
     let count_calls = |text: &str| {
         let files = [attachment("a.json", "application/json", text)];
-        call_arguments_with("What is the port in the server?", &pick, &files).len()
+        arguments_of_each_call("What is the port in the server?", &pick, &files).len()
     };
     assert_eq!(count_calls("{\"server\":{\"port\":80}}"), 1);
     assert_eq!(count_calls("{\"server\":{\"port\":80},\"proxy\":{\"port\":81}}"), 0);

@@ -40,7 +40,7 @@ fn a_part_may_refer_to_the_result_of_the_part_before() {
         "How much is 12 times 9 and then what is that divided by 3?",
     ] {
         assert_eq!(
-            call_arguments_with(query, &[calculator_with_result(), conversion_tool()], &[]),
+            arguments_of_each_call(query, &[calculator_with_result(), conversion_tool()], &[]),
             expected,
             "{query}"
         );
@@ -50,7 +50,7 @@ fn a_part_may_refer_to_the_result_of_the_part_before() {
 #[test]
 fn a_reference_takes_the_result_of_the_part_right_before() {
     let query = "How much is 12 times 9? What is that divided by 3? What is that divided by 4?";
-    let calls = call_arguments_with(query, &[calculator_with_result()], &[]);
+    let calls = arguments_of_each_call(query, &[calculator_with_result()], &[]);
     assert_eq!(calls[2], division_of_result("step_2", "/result", 4));
 }
 
@@ -99,7 +99,7 @@ fn an_argument_may_name_the_main_value() {
     count.output_schema = Some(json!({"type": "object", "properties": {"words": number, "lines": number}}).into());
     let query = "How many lines are in \"one two\"? What is that divided by 3?";
     assert_eq!(
-        call_arguments_with(query, &[count, calculator_with_result()], &[])[1],
+        arguments_of_each_call(query, &[count, calculator_with_result()], &[])[1],
         division_of_result("step_1", "/lines", 3)
     );
 }

@@ -146,16 +146,17 @@ fn plan_for(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
     })
 }
 
-/// Returns the arguments of the calls in the plan for a question.
-fn call_arguments_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
+/// Returns the arguments of each call in the plan for a question that is asked with these tools and files: one item for each
+/// call.
+fn arguments_of_each_call(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
     let plan = plan_for(query, tools, files);
     let steps = plan["todoList"].as_array().unwrap().iter();
     steps.map(|step| step["toolCalls"][0]["arguments"].clone()).collect()
 }
 
-/// Returns the arguments of the calls in the plan for a question without attachments.
+/// Returns the arguments of each call in the plan for a question without attachments.
 fn call_arguments(query: &str) -> Vec<Value> {
-    call_arguments_with(query, &tools(), &[])
+    arguments_of_each_call(query, &tools(), &[])
 }
 
 /// Arguments of the calls in a plan that has none.

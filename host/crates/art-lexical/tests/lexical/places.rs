@@ -164,9 +164,9 @@ fn a_column_of_a_file_that_is_not_attached_may_be_any_single_word() {
     }];
     let expected = json!({"path": "b.csv", "column": "price"});
     assert_eq!(
-        call_arguments_with("What is the average price in b.csv?", &table, &[]),
+        arguments_of_each_call("What is the average price in b.csv?", &table, &[]),
         [expected]
     );
     let question = "What is the average price of lamps in b.csv?";
-    assert_eq!(call_arguments_with(question, &table, &[]), NO_CALLS);
+    assert_eq!(arguments_of_each_call(question, &table, &[]), NO_CALLS);
 }

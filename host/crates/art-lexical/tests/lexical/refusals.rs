@@ -48,7 +48,7 @@ fn a_missing_text_is_asked_for() {
 fn a_quoted_word_is_not_the_text_when_a_file_is_attached() {
     let letter = attachment("letter.txt", "text/plain", "The river is calm.");
     let question = "How many words are in \"river\"?";
-    assert_eq!(call_arguments_with(question, &tools(), &[letter]), NO_CALLS);
+    assert_eq!(arguments_of_each_call(question, &tools(), &[letter]), NO_CALLS);
     assert_eq!(call_arguments(question), [json!({"text": "river"})]);
 }
 
@@ -67,7 +67,7 @@ fn a_word_of_grammar_is_not_a_value_unless_it_is_quoted() {
     ];
     let text = json!({"type": "string"});
     let find = tool("find", &json!({"text": text, "find": text}), &examples);
-    let found = |question: &str| call_arguments_with(question, std::slice::from_ref(&find), &[]);
+    let found = |question: &str| arguments_of_each_call(question, std::slice::from_ref(&find), &[]);
     assert_eq!(
         found("How often does \"the\" occur in \"the end\"?"),
         [input("the end", "the")]
@@ -79,7 +79,7 @@ fn a_word_of_grammar_is_not_a_value_unless_it_is_quoted() {
 fn a_column_that_the_table_does_not_have_is_not_guessed() {
     let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
     assert_eq!(
-        call_arguments_with("What is the average weight?", &tools(), &[csv]),
+        arguments_of_each_call("What is the average weight?", &tools(), &[csv]),
         NO_CALLS
     );
 }
@@ -114,11 +114,11 @@ fn a_call_that_the_schema_does_not_allow_is_not_made() {
     let mut strict = conversion_tool();
     strict.input_schema["properties"]["value"]["maximum"] = json!(10);
     assert_eq!(
-        call_arguments_with("Convert 5 miles to kilometres", &[strict.clone()], &[]).len(),
+        arguments_of_each_call("Convert 5 miles to kilometres", &[strict.clone()], &[]).len(),
         1
     );
     assert_eq!(
-        call_arguments_with("Convert 50 miles to kilometres", &[strict], &[]).len(),
+        arguments_of_each_call("Convert 50 miles to kilometres", &[strict], &[]).len(),
         0
     );
 }
@@ -157,7 +157,7 @@ fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
     let letter = attachment("letter.txt", "text/plain", "The river is calm.");
     let count_calls = |query: &str| {
         let (count, letter) = (std::slice::from_ref(&count), std::slice::from_ref(&letter));
-        call_arguments_with(query, count, letter).len()
+        arguments_of_each_call(query, count, letter).len()
     };
     assert_eq!(count_calls("Count the words"), 1);
     assert_eq!(count_calls("How many minutes?"), 0);
@@ -189,7 +189,7 @@ fn a_word_before_one_parameter_cannot_stand_before_another() {
     ];
     let days = [tool("days", &json!({"start": text, "end": text}), &examples)];
     let expected = json!({"start": "3 May 2026", "end": "5 May 2026"});
-    let calls_for = |query: &str| call_arguments_with(query, &days, &[]);
+    let calls_for = |query: &str| arguments_of_each_call(query, &days, &[]);
     assert_eq!(calls_for("How many days from 3 May 2026 until 5 May 2026?"), [expected]);
     assert!(calls_for("How many days until 5 May 2026 from 3 May 2026?").is_empty());
 }

@@ -54,7 +54,7 @@ fn extend_input(mut input: Value, more: Value) -> Value {
 /// Returns the arguments of the calls for a question about the table of sales, without the table.
 fn calls_about_sales(query: &str) -> Vec<Value> {
     let files = [attachment("branch_sales.csv", "text/csv", SALES)];
-    let mut calls = call_arguments_with(query, &[query_tool()], &files);
+    let mut calls = arguments_of_each_call(query, &[query_tool()], &files);
     for call in &mut calls {
         let csv = call.as_object_mut().unwrap().remove("csv");
         assert_eq!(csv, Some(json!({"$attachment": "branch_sales.csv"})));
@@ -147,10 +147,10 @@ fn an_unknown_value_needs_a_question_with_all_words_of_an_example() {
     ];
     let convert = [tool("convert", &properties, &examples)];
     assert_eq!(
-        call_arguments_with("How many stones are 7 pounds?", &convert, &[]).len(),
+        arguments_of_each_call("How many stones are 7 pounds?", &convert, &[]).len(),
         1
     );
-    assert!(call_arguments_with("The label 7 pounds", &convert, &[]).is_empty());
+    assert!(arguments_of_each_call("The label 7 pounds", &convert, &[]).is_empty());
 }
 
 #[test]
@@ -171,7 +171,30 @@ fn a_question_with_exactly_the_words_of_an_example_gets_its_input() {
         &json!({"path": text, "old": text, "new": text, "all": text}),
         &examples,
     )];
-    let all = |query: &str| call_arguments_with(query, &edit, &[])[0]["all"].clone();
+    let all = |query: &str| arguments_of_each_call(query, &edit, &[])[0]["all"].clone();
     assert_eq!(all("Replace \"x\" with \"y\" in ~/b.txt"), "no");
     assert_eq!(all("Replace all \"x\" with \"y\" in ~/b.txt"), "yes");
+}
+
+#[test]
+fn a_value_under_a_key_with_a_slash_is_learnt() {
+    let rates = json!({"type": "object", "additionalProperties": {"type": "number"}});
+    let example = ("Use the rate 1.1", json!({"rates": {"EUR/USD": 1.1}}));
+    let exchange = [tool("exchange", &json!({"rates": rates}), &[example])];
+    assert_eq!(
+        arguments_of_each_call("Use the rate 1.3", &exchange, &[]),
+        [json!({"rates": {"EUR/USD": 1.3}})]
+    );
+}
+
+#[test]
+fn a_key_that_the_schema_does_not_list_is_no_choice_because_of_the_name_of_another_one() {
+    let example = ("Use the level 5", json!({"level": 5}));
+    let mut mixer = tool("mix", &json!({"enum": {"type": "string"}}), &[example]);
+    mixer.input_schema["required"] = json!([]);
+    mixer.input_schema["additionalProperties"] = json!(true);
+    assert_eq!(
+        arguments_of_each_call("Use the level 7", &[mixer], &[]),
+        [json!({"level": 7})]
+    );
 }
