@@ -1,6 +1,6 @@
 //! What remains after many calls, and how much memory many sleeping guests take.
 //!
-//! `ART_TEST_CALLS=100000 cargo test --release --test it -- --ignored flat::many_calls` measures 100,000 calls.
+//! `ART_TEST_CALLS=1000000 cargo test --test it -- --ignored flat::many_calls` measures a million calls.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::harness::{assert_echo_answers, call, components, guest, output, read_
 use crate::resources::{Resources, own_memory};
 
 /// Number of measured calls, unless `ART_TEST_CALLS` sets another. A tenth as many are made before them.
-const CALLS: usize = 5_000;
+const CALLS: usize = 100_000;
 /// Number of calls that are made at the same time.
 const CONCURRENT_CALLS: usize = 20;
 /// Maximum growth of the resident memory during the measured calls, in bytes.

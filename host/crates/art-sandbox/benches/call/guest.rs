@@ -17,24 +17,37 @@ pub(crate) struct Components {
     pub(crate) plain: Vec<u8>,
     /// Component with WASI.
     pub(crate) wasi: Vec<u8>,
+    /// Another guest, with WASI: a small tool that only sleeps.
+    pub(crate) sleeper: Vec<u8>,
 }
 
 impl Components {
-    /// Compiles the guest twice, without and with WASI.
+    /// Compiles the guest twice, without and with WASI, and the guest that sleeps.
     pub(crate) fn build() -> Self {
         Self {
-            plain: build_component("wasm32-unknown-unknown"),
-            wasi: build_component("wasm32-wasip2"),
+            plain: build_component(
+                "wasm32-unknown-unknown",
+                &["--package", "bench_guest"],
+                "bench_guest.wasm",
+            ),
+            wasi: build_component("wasm32-wasip2", &["--package", "bench_guest"], "bench_guest.wasm"),
+            sleeper: build_component(
+                "wasm32-wasip2",
+                &["--package", "guests", "--example", "slow_echo"],
+                "examples/slow_echo.wasm",
+            ),
         }
     }
 }
 
-/// Builds the guest for `target` as `art plugin build` would, and returns the component.
-fn build_component(target: &str) -> Vec<u8> {
+/// Builds a guest for `target` as `art plugin build` would, and returns the component. `selection` are the options of cargo that
+/// select the guest, and `file` is the component in the directory of the profile.
+fn build_component(target: &str, selection: &[&str], file: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let target_dir = root.join("target/bench-guest");
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "bench_guest", "--profile", "tool"])
+        .args(["build", "--quiet", "--profile", "tool"])
+        .args(selection)
         .args(["--target", target])
         .arg("--target-dir")
         .arg(&target_dir)
@@ -44,7 +57,7 @@ fn build_component(target: &str) -> Vec<u8> {
         built.unwrap().success(),
         "the guest does not build; is the target `{target}` installed?"
     );
-    std::fs::read(target_dir.join(target).join("tool/bench_guest.wasm")).unwrap()
+    std::fs::read(target_dir.join(target).join("tool").join(file)).unwrap()
 }
 
 /// Calls the function of the tool directly: parses the input, computes, and serializes the output.

@@ -38,7 +38,7 @@ const SECTIONS: [(&str, Section); 8] = [
     // A guest needs WASI to sleep.
     ("deadlines", |guest| sandboxed::print_deadlines(&guest.wasi)),
     ("neighbours", |guest| neighbours::print_neighbours(&guest.wasi)),
-    ("sleepers", |guest| sleepers::print_sleepers(&guest.wasi)),
+    ("sleepers", sleepers::print_sleepers),
     ("loading", |guest| sandboxed::print_loading(&guest.plain)),
     ("plans", |guest| planned::print_plans(&guest.plain)),
 ];

@@ -111,14 +111,14 @@ impl Sandboxed {
 
     /// Measures calls that read a file in `directory`, which is granted to them. They are made from the worker thread.
     pub(crate) fn time_reads_on_worker(&self, directory: &Path, iterations: u64) -> Duration {
-        let right = FsRight {
+        let fs_right = FsRight {
             guest_path: "bench".to_owned(),
             host_path: directory.to_owned(),
             access: Access::Read,
             grant: Arc::new(FsGrant::new(directory.to_owned(), Access::Read)),
         };
         let grants = Arc::new(CallGrants {
-            fs: vec![right],
+            fs: vec![fs_right],
             ..CallGrants::clone(&CallGrants::by_default())
         });
         let arguments = serde_json::from_str(guest::READ_INPUT).unwrap();

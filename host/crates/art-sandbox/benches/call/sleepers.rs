@@ -7,22 +7,24 @@ use art_core::outcome::Ending;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_tools::{Admitted, ToolExecutor};
 use futures_util::future::join_all;
+use serde_json::json;
 
+use crate::guest::Components;
 use crate::sandboxed::call_with;
 
 const GUESTS: usize = 1_000;
 /// Each worker has a pool of 64 slots, and each guest takes one.
 const WORKERS: usize = GUESTS.div_ceil(64);
 
-/// Prints how much memory a guest takes that sleeps: one whose slot in the pool no guest has used before, and one whose slot keeps
-/// the pages of an earlier guest. It is the memory of the guest and of its call in the host.
-pub(crate) fn print_sleepers(wasm: &[u8]) {
+/// Prints how much memory a small tool takes that sleeps, with its call in the host: in a slot of the pool that no guest has used
+/// before, and in one that keeps the pages of an earlier guest. Tools with more functions take more.
+pub(crate) fn print_sleepers(guest: &Components) {
     let config = SandboxConfig {
         workers: WORKERS,
         ..SandboxConfig::default()
     };
     let sandbox = Sandbox::new(&config).unwrap();
-    let plugin = sandbox.load("bench", wasm).unwrap();
+    let plugin = sandbox.load("sleeper", &guest.sleeper).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -36,7 +38,7 @@ pub(crate) fn print_sleepers(wasm: &[u8]) {
             tokio::time::sleep(Duration::from_millis(2_000)).await;
             own_memory()
         };
-        let (_, bytes) = runtime.block_on(async { tokio::join!(sleep_together(&plugin, GUESTS, 4_000), measure) });
+        let ((), bytes) = runtime.block_on(async { tokio::join!(sleep_together(&plugin, GUESTS, 4_000), measure) });
         let bytes_each = bytes.saturating_sub(bytes_before) as f64 / GUESTS as f64;
         println!("  {slots:<30} {:>11.1} KiB", bytes_each / 1024.0);
     }
@@ -44,7 +46,7 @@ pub(crate) fn print_sleepers(wasm: &[u8]) {
 
 async fn sleep_together(plugin: &Plugin, guests: usize, milliseconds: u64) {
     let sleep = async || {
-        let call = call_with(serde_json::json!({"op": "Sleep", "a": milliseconds}));
+        let call = call_with(json!({"ms": milliseconds}));
         let outcome = plugin.execute(&Admitted::for_test(call, Limits::EXECUTE)).await;
         assert!(matches!(outcome.ending, Ending::Success(_)), "{outcome:?}");
     };
