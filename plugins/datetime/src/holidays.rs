@@ -1,4 +1,4 @@
-//! Days of each year with a fixed date or a well-known rule.
+//! Days of a year with a fixed date or a well-known rule. All but the leap day are in each year.
 
 use jiff::{
     Span,
@@ -8,7 +8,7 @@ use jiff::{
 
 use crate::phrase::parse_weekday_name;
 
-/// The rule for a day of each year.
+/// The rule for a day of a year.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rule {
     /// This month and day.

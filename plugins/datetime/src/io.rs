@@ -71,7 +71,7 @@ pub(crate) enum Unit {
 
 /// The answer.
 #[output]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct DatetimeOutput {
     /// The answer: a number of units, or text such as a weekday, a date or `42 weeks, 4 days (42.57 weeks)`.
     pub(crate) result: Answer,
@@ -88,9 +88,9 @@ pub(crate) enum Answer {
     Text(String),
 }
 
-/// Promises whether `result` is a number or a text, as far as the input decides it. A `difference` is a text if its unit is
-/// working days or is omitted (`null`). In another unit it is a number only if it is whole, so that nothing is promised.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema whether `result` is a number or a text, as far as the input decides it. A `difference` is a text if its
+/// unit is working days or is omitted (`null`). In another unit it is a number only if it is whole, so that nothing is promised.
+fn add_promises(schema: &mut schemars::Schema) {
     let result_is = |json_type: &str| json!({"properties": {"result": {"type": json_type}}});
     let number_operations = ["week_number", "day_of_year", "quarter"];
     promise(schema, json!({"operation": number_operations}), result_is("integer"));

@@ -67,11 +67,38 @@ fn format_count(count: i64, unit: &str) -> String {
 
 /// Formats an amount as `998 days`, `1 day` or `142.57 weeks`, rounded to two decimals.
 pub(crate) fn format_amount(value: f64, unit: Unit) -> String {
+    // Adding zero makes a negative zero positive.
+    let rounded = (value * 100.0).round() / 100.0 + 0.0;
     let name = unit.plural_name();
-    let name = if value.abs() == 1.0 {
+    let name = if rounded.abs() == 1.0 {
         name.trim_end_matches('s')
     } else {
         name
     };
-    format!("{} {name}", (value * 100.0).round() / 100.0)
+    format!("{rounded} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_of_an_amount_agrees_with_the_rounded_number() {
+        for (value, text) in [
+            (1.0, "1 week"),
+            (1.0001, "1 week"),
+            (-0.999, "-1 week"),
+            (1.01, "1.01 weeks"),
+            (142.5714, "142.57 weeks"),
+        ] {
+            assert_eq!(format_amount(value, Unit::Weeks), text);
+        }
+    }
+
+    #[test]
+    fn an_amount_that_is_rounded_to_zero_has_no_sign() {
+        for value in [0.0, -0.0, -0.001] {
+            assert_eq!(format_amount(value, Unit::Days), "0 days");
+        }
+    }
 }

@@ -58,7 +58,7 @@ pub(crate) enum Mode {
 /// The difference.
 #[output]
 #[derive(Default)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct DiffTextOutput {
     /// For lines a unified diff: `-` before a removed and `+` before an added line. For words and characters the whole text with `[-removed-]` and `{+added+}` in it. Empty when the texts are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,8 +95,9 @@ pub(crate) struct DiffTextOutput {
     pub(crate) ratio: Option<f64>,
 }
 
-/// Promises which values an output has: the one that `only` asks for, or the whole comparison if it is omitted (`null`).
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema which values an output has: the one that `only` asks for, or the whole comparison if it is omitted
+/// (`null`).
+fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     let whole_comparison = ["diff", "identical", "inserted", "deleted", "equal", "ratio"];
     promise(schema, json!({"only": [null]}), json!({"required": whole_comparison}));

@@ -53,7 +53,7 @@ pub(crate) enum Kind {
 
 /// The text of a file, or the entries of a directory.
 #[output]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct FileReadOutput {
     /// Whether `path` is a file or a directory.
     pub(crate) kind: Kind,
@@ -128,9 +128,9 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<String>,
 }
 
-/// Promises that no property is null. Promises entries for a call with `files_only` or with another order than by name, because
-/// such a call fails for a file.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema that no property is null, and that entries are present for a call with `files_only` or with another order
+/// than by name, because such a call fails for a file.
+fn add_promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
     let has_entries = || json!({"required": ["entries", "entry_count"]});
     promise(schema, json!({"files_only": [true]}), has_entries());

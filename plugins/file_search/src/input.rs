@@ -5,7 +5,7 @@ use art_sdk::args;
 /// What to find, and where.
 #[args]
 pub(crate) struct FileSearchInput {
-    /// The path of the directory or folder whose files to search, or of one file.
+    /// The path of the directory (folder) whose files to search, or of one file.
     pub(crate) path: String,
     /// The text to find: a word, a phrase, or a regular expression if `pattern` is set.
     pub(crate) text: String,
@@ -19,7 +19,7 @@ pub(crate) struct FileSearchInput {
     pub(crate) case_sensitive: Option<bool>,
     /// Which files to search, by their names: `*.md`, `*.{c,h}`, `src/**`, or `!*.log` for all others.
     pub(crate) glob: Option<String>,
-    /// Whether to return only the names of the files, and how many lines of each match.
+    /// Whether to return only the name of each file and the number of its matching lines.
     #[serde(default)]
     pub(crate) files_only: bool,
     /// How many lines to show before and after each match.

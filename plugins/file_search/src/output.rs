@@ -5,7 +5,7 @@ use art_sdk::{output, promise, schemars, serde_json::json};
 /// What was found.
 #[output]
 #[derive(Default)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct FileSearchOutput {
     /// The files with a match, in the order of their paths.
     pub(crate) files: Vec<MatchingFile>,
@@ -49,8 +49,8 @@ pub(crate) struct MatchingLine {
     pub(crate) after: Vec<String>,
 }
 
-/// Promises that no property is null, and that `matches` is present unless only files are asked for.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema that no property is null, and that `matches` is present unless only files are asked for.
+fn add_promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
     promise(schema, json!({"files_only": [false]}), json!({"required": ["matches"]}));
 }

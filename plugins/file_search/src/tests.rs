@@ -68,6 +68,20 @@ fn hidden_and_ignored_files_are_searched_if_asked() {
 }
 
 #[test]
+fn a_glob_selects_hidden_and_ignored_files_only_if_asked() {
+    let notes = create_notes();
+    let files =
+        |glob: &str, hidden: bool| matching_files(&notes, json!({"text": "budget", "glob": glob, "hidden": hidden}));
+    assert_eq!(files("*", false), ["a.txt", "b.md", "old/d.txt"]);
+    assert_eq!(files("*.log", false), Vec::<String>::new());
+    assert_eq!(files("*.log", true), ["f.log"]);
+    assert_eq!(files(".*", false), Vec::<String>::new());
+    assert_eq!(files("!*.md", false), ["a.txt", "old/d.txt"]);
+    assert_eq!(files("!old", false), ["a.txt", "b.md"]);
+    assert_eq!(files("old/**", false), ["old/d.txt"]);
+}
+
+#[test]
 fn binary_files_are_left_out_with_a_note() {
     let notes = create_notes();
     let found = search(&notes, json!({"text": "budget"}));

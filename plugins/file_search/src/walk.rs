@@ -51,7 +51,11 @@ fn walk_builder(input: &FileSearchInput) -> Result<WalkBuilder> {
                 "`glob` is no pattern of names: {error}; for example `*.md`"
             ))
         })?;
-        builder.overrides(globs);
+        // The walker's own globs would also select hidden and ignored files.
+        builder.filter_entry(move |entry| {
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !globs.matched(entry.path(), is_directory).is_ignore()
+        });
     }
     Ok(builder)
 }

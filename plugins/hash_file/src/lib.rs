@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
+use art_sdk::files;
 use art_sdk::prelude::*;
-use art_sdk::{files, schemars};
 use sha2::Digest;
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ impl Algorithm {
 
 /// The checksum of a file.
 #[output]
-#[schemars(transform = promises)]
+#[schemars(transform = art_sdk::never_null)]
 struct HashFileOutput {
     /// The checksum, in lower case hexadecimal digits.
     value: String,
@@ -62,11 +62,6 @@ struct HashFileOutput {
     /// Whether the file has the checksum that was expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     matches: Option<bool>,
-}
-
-/// Promises that no property is null.
-fn promises(schema: &mut schemars::Schema) {
-    art_sdk::never_null(schema);
 }
 
 /// Computes the checksum (hash, digest, fingerprint) of a file: SHA-256, SHA-512, BLAKE3 or MD5. Use it to get the sha256 or md5 sum

@@ -62,7 +62,7 @@ pub(crate) enum Part {
 /// What an address returned.
 #[output]
 #[derive(Default)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct HttpFetchOutput {
     /// The status, such as 200.
     pub(crate) status: u16,
@@ -130,8 +130,8 @@ pub(crate) struct Link {
     pub(crate) url: String,
 }
 
-/// Promises that no property is null, and that a `GET` returns `status` and `url`.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema that no property is null, and that a `GET` returns `status` and `url`.
+fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(
         schema,

@@ -87,7 +87,7 @@ fn any_type(schema: &mut schemars::Schema) {
 
 /// The results of the filter.
 #[output]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct JsonQueryOutput {
     /// The values that the filter returned, in order.
     pub(crate) results: Vec<serde_json::Value>,
@@ -105,9 +105,9 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Promises that `value` is a number for each combination that computes one. Promises that it is present for all of these except
-/// `mean` and `median`, which have no value if there are no numbers.
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema that `value` is a number for each combination that computes one, and that it is present for all of these
+/// except `mean` and `median`, which have no value if there are no numbers.
+fn add_promises(schema: &mut schemars::Schema) {
     let value_is_number = json!({"properties": {"value": {"type": "number"}}});
     promise(
         schema,

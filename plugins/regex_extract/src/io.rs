@@ -64,7 +64,7 @@ fn name_or_number(schema: &mut schemars::Schema) {
 /// The matches.
 #[output]
 #[derive(Default)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct RegexExtractOutput {
     /// The matched texts in order, or the texts of `group`; a match without this group is omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,8 +108,8 @@ pub(crate) struct Capture {
     pub(crate) end: usize,
 }
 
-/// Promises that no property is null, and that the matched texts are in the output if `only` is omitted (`null`).
-fn promises(schema: &mut schemars::Schema) {
+/// Adds to the schema that no property is null, and that the matched texts are in the output if `only` is omitted (`null`).
+fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(
         schema,

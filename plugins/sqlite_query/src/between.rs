@@ -34,7 +34,7 @@ fn has_constant_bounds(following: &[Token]) -> bool {
     let Some((and, upper_bound)) = after_lower_bound else {
         return false;
     };
-    // The sign of an operator, such as `+`, or `COLLATE` would continue the bound.
+    // The bound does not end at its constant if an operator, such as `+`, or the word `COLLATE` follows.
     let ends_bound = |rest: &[Token]| match rest.first() {
         None | Some(Token::RParen | Token::Comma | Token::Semicolon) => true,
         Some(Token::Word(word)) => !word.eq_ignore_ascii_case("collate"),

@@ -9,7 +9,7 @@ pub(crate) enum Token {
     Sign(char),
 }
 
-/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`.
+/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`, or if no digit follows a `−`.
 pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
@@ -27,7 +27,7 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
                 while let Some(digit) = chars.next_if(char::is_ascii_digit) {
                     digits.push(digit);
                 }
-                // A number directly after a word is a power: `m2`, `s-1`.
+                // A number after a word, also after white space, is a power: `m2`, `s-1`, `m 2`.
                 let after_word = matches!(tokens.last(), Some(Token::Word(_)));
                 tokens.extend(after_word.then_some(Token::Sign('^')));
                 tokens.push(Token::Number(digits.parse().ok()?));
