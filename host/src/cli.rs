@@ -182,7 +182,7 @@ pub enum Command {
     /// List what tools may touch, grant more or take it back
     #[command(subcommand)]
     Grant(GrantCommand),
-    /// Look at, make and forget changes of files that wait
+    /// Look at, make and forget the changes that tools want to make to files
     #[command(subcommand)]
     Changes(ChangesCommand),
     /// Store, list and remove secrets that the host adds to requests of tools

@@ -161,7 +161,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
 fn print_completion(shell: clap_complete::Shell) {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "art", &mut script);
-    render::answer(String::from_utf8_lossy(&script).trim_end());
+    render::print(String::from_utf8_lossy(&script).trim_end());
 }
 
 /// Starts logging to stderr: warnings by default, more with `-v`. `ART_LOG` overrides the filter.

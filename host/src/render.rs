@@ -26,8 +26,8 @@ pub fn stdout_error() -> Option<&'static std::io::Error> {
     STDOUT_ERROR.get()
 }
 
-/// Writes an answer to stdout and escapes control characters. A failure is recorded for [`stdout_error`].
-pub fn answer(text: &str) {
+/// Writes a text and a line end to stdout. Control characters are escaped. A failure is recorded for [`stdout_error`].
+pub fn print(text: &str) {
     to_stdout(|out| write_line(out, text));
 }
 
@@ -35,7 +35,7 @@ pub fn answer(text: &str) {
 /// pipe.
 pub(crate) fn tool_output(text: &str) {
     if stdout_is_terminal() {
-        return answer(text);
+        return print(text);
     }
     to_stdout(|out| out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
 }
@@ -62,13 +62,13 @@ fn stdout() -> std::io::Stdout {
 /// Writes an answer to stdout as indented JSON. Control characters are written as `\uXXXX`.
 pub fn json<T: Serialize>(value: &T) {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
-    answer(&escape_json(&text));
+    print(&escape_json(&text));
 }
 
 /// Writes a value to stdout as one line of JSON, for programs that read line by line.
 pub(crate) fn json_line<T: Serialize>(value: &T) {
     let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
-    answer(&escape_json(&text));
+    print(&escape_json(&text));
 }
 
 /// Writes a piece of an answer to stdout immediately, without a line end.

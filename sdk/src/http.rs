@@ -1,6 +1,6 @@
 //! HTTP requests, with the cargo feature `http`.
 //!
-//! A tool requests addresses in its attribute, and may use those that the operator grants:
+//! A tool declares in its attribute which addresses it needs, and may use those that the operator grants:
 //!
 //! ```
 //! use art_sdk::{http, prelude::*};

@@ -262,9 +262,9 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
     }
 }
 
-// Q4: nobody decides in time.
+// Nobody decides in time (Q4).
 #[test]
-fn on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
+fn the_setting_on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
     let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, exit_code)| {
         let rules = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK_RULE}");
         let home = home_with_rules(&rules);
@@ -283,13 +283,13 @@ fn on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
         assert_eq!((resumed.code(), tool_has_run), (exit_code, exit_code == 0), "{resumed}");
         assert_eq!(waiting(&home), Vec::<Value>::new());
         let log = home.art(&["runs", "show", "last"]).stdout();
-        let decided = format!("{decision} by the end of the time to decide");
+        let decided = format!("{decision} automatically, because nobody decided in time");
         assert!(log.contains(&decided), "{decided}: {log}");
         assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
     }
 }
 
-// C104: the model asks the person a question.
+// The model asks the person a question (C104).
 #[test]
 fn a_model_asks_the_person_and_receives_the_answer() {
     let home = Home::empty();
@@ -326,7 +326,7 @@ fn a_model_asks_the_person_and_receives_the_answer() {
 }
 
 #[test]
-fn last_names_no_call_if_nothing_waits_for_a_decision() {
+fn the_identifier_last_is_refused_if_nothing_waits_for_a_decision() {
     let shown = Home::empty().art(&["approve", "show", "last"]);
     assert_eq!(shown.code(), 1);
     assert!(

@@ -174,7 +174,7 @@ async fn a_read_only_grant_refuses_every_change() {
         ["remove_file", &a, ""],
         ["remove_dir_all", &sub, ""],
         ["set_modified", &a, "1"],
-        ["set_modified_of_read", &a, ""],
+        ["set_modified_read_only", &a, ""],
     ];
     let results = granted.run(&steps).await;
     let refused = |result: &String| {
@@ -340,9 +340,9 @@ async fn a_call_that_reads_more_than_can_be_recorded_is_not_replayed() {
     let granted = readable_folder();
     let large = granted.path("notes/large");
     fs::write(&large, vec![b'x'; 3 << 20]).unwrap();
-    let once = granted.call(&[["read_times", &large, "1"]]).await;
+    let once = granted.call(&[["read_repeatedly", &large, "1"]]).await;
     assert!(!once.intake.truncated);
-    let steps = [["read_times", &large, "2"]];
+    let steps = [["read_repeatedly", &large, "2"]];
     let twice = granted.call(&steps).await;
     assert!(twice.intake.truncated && twice.intake.crossings.is_empty());
     let replayed = granted.replay(&steps, &twice.intake).await;
@@ -364,7 +364,7 @@ fn home_with_granted_pipe() -> (Home, TempDir, String) {
 #[test]
 fn six_hundred_reads_of_a_pipe_do_not_hang_a_call_of_the_program() {
     let (home, _folder, pipe) = home_with_granted_pipe();
-    let arguments = json!({"steps": [["read_times", pipe, "600"]]}).to_string();
+    let arguments = json!({"steps": [["read_repeatedly", pipe, "600"]]}).to_string();
     let called = home.art(&["tool", "call", "files", &arguments]);
     assert!(called.stdout().contains("600 failed"), "{called}");
 }
@@ -372,7 +372,7 @@ fn six_hundred_reads_of_a_pipe_do_not_hang_a_call_of_the_program() {
 #[test]
 fn sigterm_ends_the_program_within_five_seconds_while_a_tool_reads_pipes() {
     let (home, _folder, pipe) = home_with_granted_pipe();
-    let arguments = json!({"steps": [["read_times", pipe, "1000000000"]]}).to_string();
+    let arguments = json!({"steps": [["read_repeatedly", pipe, "1000000000"]]}).to_string();
     let mut called = home.start(&["tool", "call", "files", &arguments]);
     // The second entry of the journal announces the call.
     let is_announced = || home.art(&["--json", "runs", "list"]).json()[0]["lastSequence"] == 2;
@@ -403,7 +403,7 @@ async fn pipes_in_a_grant_block_neither_calls_nor_dropping_the_sandbox() {
     granted.tool = load_files_tool(&own_sandbox, grants, granted.folder.path());
     let pipe = granted.path("notes/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let (once, often) = (["read", pipe.as_str(), ""], ["read_times", pipe.as_str(), "300"]);
+    let (once, often) = (["read", pipe.as_str(), ""], ["read_repeatedly", pipe.as_str(), "300"]);
     let results = granted.run(&[once, often, ["write", &pipe, "x"], often]).await;
     assert_eq!(
         results,

@@ -20,14 +20,14 @@ const NO_REQUESTS: [&str; 0] = [];
 /// Returns the grants of a call that may send requests to the addresses in `http`, a list as in a file of grants.
 fn grants(http: Value) -> Arc<CallGrants> {
     let grants: Vec<HttpGrant> = serde_json::from_value(http).unwrap();
-    let right = |grant: HttpGrant| HttpRight {
+    let http_right = |grant: HttpGrant| HttpRight {
         scope: grant.url.clone(),
         methods: grant.methods.clone(),
         grant: Arc::new(grant),
     };
     Arc::new(CallGrants {
         tool: Arc::from("fetches"),
-        http: grants.into_iter().map(right).collect(),
+        http: grants.into_iter().map(http_right).collect(),
         ..CallGrants::clone(&CallGrants::by_default())
     })
 }

@@ -29,7 +29,10 @@ fn a_secret_of_the_keyring_reaches_the_server_and_is_in_no_file() {
     grant(&home, &server);
     let called = fetch(&home, &serde_json::json!({"url": server.url("/")}));
     let request = server.requests().pop().unwrap();
-    assert!(request.contains(&format!("authorization: Bearer {SECRET_VALUE}")), "{request}");
+    assert!(
+        request.contains(&format!("authorization: Bearer {SECRET_VALUE}")),
+        "{request}"
+    );
     assert!(
         called.stdout().contains("«secret»") && !called.stdout().contains(SECRET_VALUE),
         "{called}"

@@ -69,13 +69,13 @@ impl TestNetwork {
     /// sent.
     async fn request(&self, grant: &str, url: &str) -> (Outcome, Vec<SocketAddr>) {
         let grant: HttpGrant = serde_json::from_value(json!({ "url": grant })).unwrap();
-        let right = HttpRight {
+        let http_right = HttpRight {
             scope: grant.url.clone(),
             methods: grant.methods.clone(),
             grant: Arc::new(grant),
         };
         let grants = Arc::new(CallGrants {
-            http: vec![right],
+            http: vec![http_right],
             ..CallGrants::clone(&CallGrants::by_default())
         });
         self.recorder.clear();

@@ -101,7 +101,7 @@ async fn a_call_that_reads_a_file_survives_its_repeated_truncation() {
     });
     for _ in 0..5 {
         // One call reads the file 50 times, and returns how many reads have failed.
-        let read = granted.step("read_times", "notes/a.txt", "50").await;
+        let read = granted.step("read_repeatedly", "notes/a.txt", "50").await;
         assert!(read.ends_with(" failed"), "{read}");
     }
     drop(truncating);

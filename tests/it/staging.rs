@@ -202,7 +202,10 @@ fn a_commit_that_fails_names_what_it_committed_before() {
     let run = called.json()["traceId"].as_str().unwrap().to_owned();
     // The change sets are listed in the order in which they are committed.
     let file_of_set = |index: usize| {
-        let path = scene.listed_changes()[index]["changes"][0]["path"].as_str().unwrap().to_owned();
+        let path = scene.listed_changes()[index]["changes"][0]["path"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         PathBuf::from(path)
     };
     let [committed_file, changed_file] = [0, 1].map(file_of_set);

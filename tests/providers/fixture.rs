@@ -191,7 +191,7 @@ pub(crate) fn immediate_answer() -> Vec<Fixture> {
 }
 
 /// Returns the turns of a plan that is submitted by a function: a chain of five calls.
-pub(crate) fn submitted_chain() -> Vec<Fixture> {
+pub(crate) fn submitted_plan_of_ready_calls() -> Vec<Fixture> {
     let first = json!({"expression": PERCENTAGE_EXPRESSION});
     let next =
         |n: usize| json!({"expression": {"$concat": [{"$from": format!("step_{n}"), "path": "/result"}, " + 1"]}});
@@ -203,7 +203,7 @@ pub(crate) fn submitted_chain() -> Vec<Fixture> {
 }
 
 /// Returns the turns of a submitted plan of five steps, the third of which is left to the model.
-pub(crate) fn submitted_with_judgement() -> Vec<Fixture> {
+pub(crate) fn submitted_plan_with_step_left_to_model() -> Vec<Fixture> {
     let first = json!({"expression": PERCENTAGE_EXPRESSION});
     let steps = (1..=5).map(|n| {
         if n == 3 {

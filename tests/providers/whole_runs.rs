@@ -13,7 +13,7 @@ use crate::program::CommandOutput;
 pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps());
     let ran = environment.run(&[]);
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}");
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn the_result_of_a_call_is_sent_with_its_call(connection: Connection,
     let requests = environment.requests();
     let with_results: Vec<_> = requests.iter().filter(|request| has_role(request, "tool")).collect();
     for request in &with_results {
-        assert_eq!(answered_calls(request), ["calculator"], "{request:?}");
+        assert_eq!(names_of_answered_calls(request), ["calculator"], "{request:?}");
     }
     assert_eq!(with_results.len(), 2, "{}", environment.log());
 }
@@ -46,45 +46,45 @@ pub(crate) fn the_result_of_a_call_is_sent_with_its_call(connection: Connection,
 pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &parallel_calls());
     let ran = environment.run(&["--json"]);
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     let calls = ran.json()["calls"].as_array().map_or(0, Vec::len);
     assert_eq!(calls, 2, "{ran}");
     let requests = environment.requests();
     let with_results = requests.iter().find(|request| has_role(request, "tool")).unwrap();
     assert_eq!(
-        answered_calls(with_results),
+        names_of_answered_calls(with_results),
         ["calculator", "calculator"],
         "{with_results:?}"
     );
 }
 
-pub(crate) fn a_failed_call_is_returned_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn the_model_corrects_a_failed_call(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::InvalidExpression, "calculator");
 }
 
-pub(crate) fn a_call_of_an_unknown_tool_is_returned_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn the_model_corrects_a_call_of_an_unknown_tool(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::UnknownTool, "abacus");
 }
 
-pub(crate) fn a_call_with_truncated_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn the_model_corrects_a_call_with_truncated_arguments(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::TruncatedArguments, "calculator");
 }
 
-/// A similar name is not accepted (M06: names are never guessed).
+/// A similar name is not accepted: names are never guessed (M06).
 pub(crate) fn a_tool_name_in_another_letter_case_is_unknown(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::NameInAnotherCase, "Calculator");
 }
 
 /// The arguments are checked before the tool runs (M07).
-pub(crate) fn a_call_with_a_list_as_arguments_is_returned_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn the_model_corrects_a_call_with_a_list_as_arguments(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::ListAsArguments, "calculator");
 }
 
-pub(crate) fn a_call_with_an_argument_of_another_type_is_returned_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn the_model_corrects_a_call_with_an_argument_of_another_type(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::WrongType, "calculator");
 }
 
-pub(crate) fn a_call_with_an_unknown_argument_is_returned_with_its_error(connection: Connection, mode: Mode) {
+pub(crate) fn the_model_corrects_a_call_with_an_unknown_argument(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::UnknownArgument, "calculator");
 }
 
@@ -103,21 +103,21 @@ fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: 
         &two_steps_after(faulty_first_call_and_correction(fault)),
     );
     let ran = environment.run(&["--json"]);
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     let requests = environment.requests();
     let after_correction = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
     assert_eq!(
-        answered_calls(after_correction),
+        names_of_answered_calls(after_correction),
         [name, "calculator"],
         "{after_correction:?}"
     );
-    assert_eq!(count_successes(&ran), 2, "the faulty call was run: {ran}");
+    assert_eq!(count_successes(&ran), 2, "not exactly two calls succeeded: {ran}");
 }
 
 pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &[next_question(), two_steps()].concat());
     let ran = environment.chat(&format!("{QUERY}\n{NEXT_QUERY}\n"));
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     assert_eq!(
         ran.stdout().split_whitespace().collect::<Vec<_>>().join(" "),
         format!("{ANSWER} {NEXT_ANSWER}"),
@@ -132,7 +132,7 @@ pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: 
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
     let environment = Environment::new(connection, mode, &turns);
     let ran = environment.run(&["--json"]);
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     let counts = &ran.json()["metadata"]["llmMetadata"];
     assert_eq!(
         counts["inputTokens"],
@@ -150,7 +150,7 @@ pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::thinking).collect();
     let environment = Environment::new(connection, mode, &turns);
     let ran = environment.run(&["--json"]);
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     let mut report = ran.json();
     assert_eq!(report["answer"], ANSWER);
     for step in report["steps"].as_array_mut().unwrap() {
@@ -163,11 +163,11 @@ pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode
     );
 }
 
-/// Asserts that a run takes this number of model calls and tool calls.
-fn assert_calls(connection: Connection, mode: Mode, turns: &[Fixture], model_calls: u64, tool_calls: u64) {
+/// Asserts that a run needs this number of model calls and tool calls.
+fn assert_call_counts(connection: Connection, mode: Mode, turns: &[Fixture], model_calls: u64, tool_calls: u64) {
     let environment = Environment::new(connection, mode, turns);
     let ran = environment.run(&["--json"]);
-    assert_answered(&environment, &ran);
+    assert_exits_successfully(&environment, &ran);
     let report = ran.json();
     assert_eq!(report["answer"], ANSWER, "{ran}");
     let metadata = &report["metadata"];
@@ -184,20 +184,28 @@ fn assert_calls(connection: Connection, mode: Mode, turns: &[Fixture], model_cal
     );
 }
 
-pub(crate) fn an_answer_without_a_plan_takes_one_model_call(connection: Connection, mode: Mode) {
-    assert_calls(connection, mode, &fixture::immediate_answer(), 1, 0);
+pub(crate) fn an_answer_without_a_plan_needs_one_model_call(connection: Connection, mode: Mode) {
+    assert_call_counts(connection, mode, &fixture::immediate_answer(), 1, 0);
 }
 
-pub(crate) fn calls_of_the_planner_and_its_answer_take_two_model_calls(connection: Connection, mode: Mode) {
-    assert_calls(connection, mode, &fixture::direct_calls(), 2, 2);
+pub(crate) fn tool_calls_without_a_plan_and_the_answer_need_two_model_calls(connection: Connection, mode: Mode) {
+    assert_call_counts(connection, mode, &fixture::direct_calls(), 2, 2);
 }
 
-pub(crate) fn a_submitted_chain_of_five_calls_takes_two_model_calls(connection: Connection, mode: Mode) {
-    assert_calls(connection, mode, &fixture::submitted_chain(), 2, 5);
+/// The model submits the plan by calling `submit_plan`. One model call makes the plan, and one the answer.
+pub(crate) fn a_plan_of_five_ready_calls_needs_two_model_calls(connection: Connection, mode: Mode) {
+    assert_call_counts(connection, mode, &fixture::submitted_plan_of_ready_calls(), 2, 5);
 }
 
-pub(crate) fn five_steps_one_of_which_needs_judgement_take_four_model_calls(connection: Connection, mode: Mode) {
-    assert_calls(connection, mode, &fixture::submitted_with_judgement(), 4, 5);
+/// One model call makes the plan, two carry out the step without a ready call, and one makes the answer.
+pub(crate) fn a_plan_with_one_step_left_to_the_model_needs_four_model_calls(connection: Connection, mode: Mode) {
+    assert_call_counts(
+        connection,
+        mode,
+        &fixture::submitted_plan_with_step_left_to_model(),
+        4,
+        5,
+    );
 }
 
 /// Only for chat completions, because the mock's journal contains the requested format only for them.
@@ -223,7 +231,7 @@ fn without_function_calls_a_plan_is_requested_in_a_json_format_of_the_provider()
     }
 }
 
-fn assert_answered(environment: &Environment, ran: &CommandOutput) {
+fn assert_exits_successfully(environment: &Environment, ran: &CommandOutput) {
     assert_eq!(ran.code(), 0, "{ran}\n{}", environment.log());
 }
 
@@ -231,8 +239,9 @@ fn has_role(request: &Request, role: &str) -> bool {
     request.messages().iter().any(|message| message["role"] == role)
 }
 
-/// Returns the names of the calls of the request's turns, each of which must be answered once by its identifier.
-fn answered_calls(request: &Request) -> Vec<String> {
+/// Returns the names of the tools that the assistant messages of a request call. Asserts that each call has exactly one tool
+/// message with its identifier.
+fn names_of_answered_calls(request: &Request) -> Vec<String> {
     let messages_of = |role: &'static str| request.messages().iter().filter(move |message| message["role"] == role);
     let calls: Vec<_> = messages_of("assistant")
         .filter_map(|turn| turn["tool_calls"].as_array())

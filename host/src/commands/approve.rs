@@ -77,7 +77,7 @@ fn list(global: &GlobalOptions, limit: usize, after: Option<&str>) -> Result<Exi
     let header = ["decision", "tool", "since", "until", "question"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(waiting.iter().map(table_row));
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     if has_more {
         let id = last.id();
         render::note(&format!("more wait: `art approve list --after {id}` lists them"));
@@ -130,7 +130,7 @@ fn show(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     if global.json {
         render::json(&record);
     } else {
-        render::answer(&as_text::details(&record));
+        render::print(&as_text::details(&record));
     }
     Ok(Exit::Success)
 }

@@ -88,7 +88,7 @@ fn list(global: &GlobalOptions, sets: &[ChangeSet]) -> Result<Exit, CommandError
         render::note("no changes wait");
     }
     for set in sets {
-        render::answer(&summary(set).join("\n"));
+        render::print(&summary(set).join("\n"));
     }
     Ok(Exit::Success)
 }
@@ -114,7 +114,7 @@ fn show(
     } else if shown.is_empty() {
         render::note("no changes wait");
     } else {
-        shown.iter().for_each(|(.., diff)| render::answer(diff.trim_end()));
+        shown.iter().for_each(|(.., diff)| render::print(diff.trim_end()));
     }
     Ok(Exit::Success)
 }
@@ -151,7 +151,7 @@ fn print_paths(global: &GlobalOptions, done: &str, paths: &[PathBuf]) {
         render::json(&json!({ done: paths }));
     } else {
         let lines = paths.iter().map(|path| format!("{done} {}", display_path(path)));
-        render::answer(&lines.collect::<Vec<_>>().join("\n"));
+        render::print(&lines.collect::<Vec<_>>().join("\n"));
     }
 }
 

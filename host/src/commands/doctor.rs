@@ -50,7 +50,7 @@ pub(super) fn doctor(global: &GlobalOptions, is_self_test: bool) -> Result<Exit,
     if global.json {
         render::json(&checks);
     } else {
-        render::answer(&to_table(&checks));
+        render::print(&to_table(&checks));
     }
     Ok(exit_code(&checks))
 }

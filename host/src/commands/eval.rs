@@ -79,13 +79,13 @@ fn show(report: &EvalReport, lists_failures: bool) {
         vec!["calls invented".to_owned(), report.extra_calls.to_string()],
         vec!["lines with an error".to_owned(), report.errors.to_string()],
     ];
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     for result in report
         .results
         .iter()
         .filter(|result| lists_failures && !result.is_right())
     {
         let calls = serde_json::to_string(&result.calls).unwrap_or_default();
-        render::answer(&format!("\nline {}: {}\n  {calls}", result.line, result.query));
+        render::print(&format!("\nline {}: {}\n  {calls}", result.line, result.query));
     }
 }

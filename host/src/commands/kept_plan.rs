@@ -76,7 +76,7 @@ pub(super) fn check(global: &GlobalOptions, config: Config, question: Question) 
             if global.json {
                 render::json(&json!({"plan": plan, "check": review}));
             } else {
-                render::answer(&render::kept_plan::plan_text(&plan, &review));
+                render::print(&render::kept_plan::plan_text(&plan, &review));
             }
         }
         Ok(exit_code(&review))

@@ -116,8 +116,8 @@ fn show(global: &GlobalOptions, planned: &Planned) {
         return render::json(&json!({"plan": plan, "check": review, "answer": answer, "usage": usage}));
     }
     match &planned.answer {
-        Some(answer) => render::answer(&format!("the model answers without a plan:\n\n{answer}")),
-        None => render::answer(&render::kept_plan::plan_text(&planned.plan, review)),
+        Some(answer) => render::print(&format!("the model answers without a plan:\n\n{answer}")),
+        None => render::print(&render::kept_plan::plan_text(&planned.plan, review)),
     }
     render::note(&UsageSummary::from(metadata).to_line());
 }

@@ -35,7 +35,7 @@ fn create_crate(global: &GlobalOptions, parent: &Path, name: &str, sdk: &Path) -
         render::json(&json!({"path": folder}));
     } else {
         let folder = folder.display();
-        render::answer(&format!("created `{folder}`\nnext: art plugin build {folder}"));
+        render::print(&format!("created `{folder}`\nnext: art plugin build {folder}"));
     }
     Ok(Exit::Success)
 }
@@ -86,7 +86,7 @@ fn show_built(global: &GlobalOptions, config: &Config, built: &[BuiltTool]) {
         let examples = format!("{} passed", built.examples.passed);
         rows.push(vec![name, units::bytes(built.bytes), examples, digest]);
     }
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     for built in built {
         for not_run in &built.examples.not_run {
             render::note(&format!("not run: {not_run}"));

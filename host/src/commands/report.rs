@@ -199,10 +199,10 @@ fn show_suggestions(answer: &Answer) {
 fn show_sources(answer: &Answer) {
     let sources = &answer.report.sources;
     if !sources.is_empty() {
-        render::answer("\nSources:");
+        render::print("\nSources:");
     }
     for source in sources {
-        render::answer(&format!("- {source}"));
+        render::print(&format!("- {source}"));
     }
 }
 

@@ -117,7 +117,7 @@ async fn list(global: &GlobalOptions, store: &dyn Store, filter: RunFilter) -> R
             run.query.clone(),
         ]
     }));
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     Ok(Exit::Success)
 }
 
@@ -225,20 +225,20 @@ async fn show(global: &GlobalOptions, store: &dyn Store, id: &str, options: Show
 
 fn show_log(listed: &ListedRun, log: &log::Log<'_>, options: ShowOptions) {
     let run = &listed.run;
-    render::answer(&format!("question  {}", run.query));
-    render::answer(&format!("status    {}", listed.status()));
-    render::answer(&format!("took      {}", duration_text(run)));
+    render::print(&format!("question  {}", run.query));
+    render::print(&format!("status    {}", listed.status()));
+    render::print(&format!("took      {}", duration_text(run)));
     if let Some(usage) = final_usage(run) {
-        render::answer(&format!("used      {}", usage.to_line()));
+        render::print(&format!("used      {}", usage.to_line()));
     }
     if listed.interrupted {
         let hint = format!("its host stopped; `art runs resume {}` goes on with it", run.trace_id);
         render::note(&hint);
     }
-    render::answer("");
-    render::answer(&log.lines(run.started).join("\n"));
+    render::print("");
+    render::print(&log.lines(run.started).join("\n"));
     if options.costs {
-        render::answer(&format!("\n{}", log.costs().lines().join("\n")));
+        render::print(&format!("\n{}", log.costs().lines().join("\n")));
     }
 }
 

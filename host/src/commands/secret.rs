@@ -125,7 +125,7 @@ fn list(global: &GlobalOptions, file: &SecretFile) -> Result<Exit, CommandError>
             .iter()
             .map(|(name, source)| format!("{name}  {source}"))
             .collect();
-        render::answer(&lines.join("\n"));
+        render::print(&lines.join("\n"));
     }
     Ok(Exit::Success)
 }

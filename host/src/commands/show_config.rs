@@ -32,7 +32,7 @@ pub(super) fn show_config(global: &GlobalOptions) -> Result<Exit, CommandError> 
     for info in &providers {
         rows.extend(provider_rows(&config, info));
     }
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     Ok(Exit::Success)
 }
 

@@ -52,7 +52,7 @@ async fn list(global: &GlobalOptions, store: &dyn Store, limit: usize) -> Result
             .unwrap_or_default();
         rows.push(vec![thread.id.clone(), units::ago(thread.updated), title]);
     }
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     Ok(Exit::Success)
 }
 
@@ -71,7 +71,7 @@ async fn show(global: &GlobalOptions, store: &dyn Store, typed: &str) -> Result<
             [] => String::new(),
             names => format!("\nattached: {}", names.join(", ")),
         };
-        render::answer(&format!("{role}: {}{attached}\n", message.content));
+        render::print(&format!("{role}: {}{attached}\n", message.content));
     }
     Ok(Exit::Success)
 }

@@ -66,12 +66,12 @@ fn list(global: &GlobalOptions, toolbox: &Toolbox) {
             .into_iter()
             .map(|schema| vec![schema.name, first_sentence(&schema.description)]),
     );
-    render::answer(&table::lines(&rows).join("\n"));
+    render::print(&table::lines(&rows).join("\n"));
     if !toolbox.refused.is_empty() {
-        render::answer("\nrefused:");
+        render::print("\nrefused:");
     }
     for refused in &toolbox.refused {
-        render::answer(&format!("  {refused}"));
+        render::print(&format!("  {refused}"));
     }
 }
 
@@ -99,7 +99,7 @@ fn show(global: &GlobalOptions, plugin: &Plugin, schema: &ToolSchema) {
     if global.json {
         render::json(&to_json(plugin, schema));
     } else {
-        render::answer(&to_text(plugin, schema));
+        render::print(&to_text(plugin, schema));
     }
 }
 

@@ -30,12 +30,13 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
     Ok(folder)
 }
 
-/// Names that a new tool cannot have: keywords of Rust, which cannot name a function, and the crates that every tool uses.
+/// Names that a new tool cannot have: keywords of Rust, which cannot name its function, and names of crates that come with Rust
+/// or are its dependency, which cannot name its crate.
 const RESERVED: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
     fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static \
     std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";
 
-/// Fails if the name is not a tool name, or if its function could not have it.
+/// Fails if the name is not a tool name, or if the crate or the function of the tool could not have it.
 fn check_new_name(name: &str) -> Result<(), CommandError> {
     if art_tools::check_name(name).is_err() {
         let rule = "a tool name has lower-case letters, digits, `_` and `-`, starts with a letter, and has at most 64 \
@@ -45,7 +46,7 @@ fn check_new_name(name: &str) -> Result<(), CommandError> {
     if RESERVED.split(' ').any(|word| word == function_name(name)) {
         let hint = "choose another, and set the name of the tool with `#[tool(name = \"..\")]` in its source";
         return Err(CommandError::Usage(format!(
-            "a Rust function cannot have the name `{name}`; {hint}"
+            "`{name}` is a keyword of Rust or the name of a crate; {hint}"
         )));
     }
     Ok(())

@@ -7,7 +7,7 @@ use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::PlanDisplay;
-use super::{answer, drawing, note, print_piece, stdout_is_terminal};
+use super::{drawing, note, print, print_piece, stdout_is_terminal};
 
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct RunDisplay {
@@ -49,11 +49,11 @@ impl RunDisplay {
         match unprinted(&shown, content) {
             Unprinted::All(content) => {
                 note("");
-                answer(content);
+                print(content);
             }
-            Unprinted::Rest(rest) => answer(rest),
+            Unprinted::Rest(rest) => print(rest),
             // The run ended with another answer than the one that was shown.
-            Unprinted::Other(content) => answer(&format!("\n\n{content}")),
+            Unprinted::Other(content) => print(&format!("\n\n{content}")),
         }
     }
 
@@ -61,7 +61,7 @@ impl RunDisplay {
     pub(crate) fn abandon(mut self) {
         self.print_plan_and_drawings();
         if self.printed_answer.is_some_and(|printed| !printed.text.is_empty()) {
-            answer("");
+            print("");
         }
     }
 
@@ -71,7 +71,7 @@ impl RunDisplay {
         self.printed_drawing_count += self.drawings.len();
         for drawing in self.drawings.drain(..) {
             note("");
-            answer(&drawing);
+            print(&drawing);
         }
     }
 
@@ -104,7 +104,7 @@ impl PrintedAnswer {
     fn end_line_of_other_text(&mut self) -> bool {
         let was_printed = !std::mem::take(&mut self.text).is_empty();
         if was_printed {
-            answer("");
+            print("");
         }
         was_printed
     }

@@ -47,7 +47,7 @@ fn run(operation: &str, path: &str, extra: &str) -> io::Result<String> {
         "canonicalize" => Ok(fs::canonicalize(path)?.to_string_lossy().into_owned()),
         "read_link" => Ok(fs::read_link(path)?.to_string_lossy().into_owned()),
         "modified" => modified(path),
-        "read_times" => read_repeatedly(path, number(extra)),
+        "read_repeatedly" => read_repeatedly(path, number(extra)),
         "race" => race(path, number(extra)),
         "read_from" => read_from(path, number(extra)),
         _ => change(operation, path, extra).map(|()| "done".to_owned()),
@@ -67,7 +67,7 @@ fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number(extra));
             OpenOptions::new().write(true).open(path)?.set_modified(time)
         }
-        "set_modified_of_read" => File::open(path)?.set_modified(SystemTime::UNIX_EPOCH),
+        "set_modified_read_only" => File::open(path)?.set_modified(SystemTime::UNIX_EPOCH),
         "create_dir" => fs::create_dir(path),
         "create_dir_all" => fs::create_dir_all(path),
         "create_many" => (0..number(extra)).try_for_each(|index| fs::write(format!("{path}/{index}"), "")),
@@ -120,7 +120,8 @@ fn read_repeatedly(path: &str, times: u64) -> io::Result<String> {
     Ok(format!("{failed} failed"))
 }
 
-/// Reads and writes a file `times` times. Returns each different text that it read and each kind of error once.
+/// Reads and writes a file `times` times, while the test exchanges a directory in its path. `inside` is the text of the file in
+/// the granted directory. Returns each different text that it read and each kind of error once.
 fn race(path: &str, times: u64) -> io::Result<String> {
     let mut seen = BTreeSet::new();
     for _ in 0..times {
@@ -162,7 +163,7 @@ fn fill(path: &str, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `symlink` of libc, since the standard library creates links only with unstable features.
+/// Calls `symlink` of libc, since the standard library creates symbolic links only with unstable features.
 #[expect(unsafe_code, reason = "`symlink` of libc is called with two texts that end in NUL")]
 fn symlink(target: &str, path: &str) -> io::Result<()> {
     unsafe extern "C" {

@@ -19,10 +19,10 @@ struct Out {
     waited: u64,
 }
 
-/// Reports that half of the work is done, waits, and returns.
+/// Reports progress twice in a row, the second time that half of the work is done, waits, and returns.
 #[tool]
 fn reports_progress(input: In, ctx: &Context) -> Result<Out> {
-    ctx.progress("this was a moment ago", ());
+    ctx.progress("an earlier report, which the next one replaces", ());
     ctx.progress(input.title, json!({"done": 1, "of": 2}));
     std::thread::sleep(Duration::from_millis(input.ms));
     Ok(Out { waited: input.ms })

@@ -108,7 +108,7 @@ mod tests {
         RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
     }
 
-    // A20: a missing identifier is filled in.
+    // A missing identifier is filled in (A20).
     #[test]
     fn a_call_without_an_id_gets_the_next_id_of_the_run() {
         let mut ids = CallIds::default();

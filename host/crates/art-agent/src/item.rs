@@ -26,7 +26,7 @@ use crate::file::RunFile;
 use crate::parse::{ExecutionReply, StepDecision, is_blank};
 use crate::report::last_output;
 use crate::truncate::is_cut;
-use crate::{prompt, taef};
+use crate::{prompt, required_tools};
 
 pub(crate) use admit::{AdmissionContext, MAX_IDENTICAL_CALLS, Rejections};
 
@@ -341,7 +341,7 @@ impl ItemRun {
 
     /// Returns whether the required tools were called, whatever their results (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
-        taef::validate(item, &self.called_tools, false).status
+        required_tools::validate(item, &self.called_tools, false).status
     }
 
     /// Returns the reason why an item with a result counts as incomplete, if there is one: every call of a required tool failed
@@ -382,7 +382,7 @@ impl ItemRun {
             .chain(self.called_tools.iter().cloned())
             .collect();
         let may_remind = self.reminder_count < config.taef_max_retries && self.iteration < config.max_iterations;
-        let validation = taef::validate(item, &called, may_remind);
+        let validation = required_tools::validate(item, &called, may_remind);
         if validation.must_remind {
             self.reminder_count += 1;
             self.push_reply(reply_text, reply);

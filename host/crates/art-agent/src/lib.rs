@@ -26,8 +26,8 @@ mod observe;
 mod parse;
 mod plan;
 mod prompt;
+mod required_tools;
 mod shortlist;
-mod taef;
 mod truncate;
 
 pub use action::{ActionId, Approval, FileArgument, ModelCall, ToolCall};

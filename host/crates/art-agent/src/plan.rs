@@ -25,7 +25,7 @@ pub(crate) use diff::{all_added, diff};
 pub(crate) use earlier::{EarlierStep, archive, earlier_steps, find_earlier, question_steps};
 pub use kept::{KeptPlan, PlannedStep, ToolStamp};
 pub(crate) use merge::{has_ended, items_for_question, requeue_orphans, update_items};
-pub(crate) use promise::without_promises;
+pub(crate) use promise::without_conditional_outputs;
 pub use reference::constant_arguments;
 pub(crate) use reference::{OutputReference, PlannedValue, escape, find_output, planned_arguments, resolve};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // X4: without a readable list, a thread may use no tool.
+    // Without a readable list, a thread may use no tool (X4).
     #[test]
     fn a_list_of_tools_that_is_missing_empty_or_unreadable_enables_none() {
         for config in [

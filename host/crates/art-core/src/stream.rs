@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
-    // A86, C85: token counts that a provider does not report.
+    // Token counts that a provider does not report (A86, C85).
     #[test]
     fn the_total_of_a_call_counts_missing_numbers_as_zero() {
         let counts_of = |input_tokens, output_tokens| {

@@ -1,4 +1,4 @@
-//! Helpers for the wire form of the contract types.
+//! Helpers for the JSON form of the types of this crate, which other processes read and write.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

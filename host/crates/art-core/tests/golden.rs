@@ -179,7 +179,7 @@ fn prompts_and_models() -> Vec<Contract> {
     ]
 }
 
-/// Returns the contracts of questions, settings and answers.
+/// Returns the contracts of a run: its query, its settings, its state and its final response.
 fn runs() -> Vec<Contract> {
     let metadata_keys = &[
         "threadId",
@@ -191,6 +191,7 @@ fn runs() -> Vec<Contract> {
         "tokens",
         "usage",
     ];
+    // TAEF, the "tool-aware execution framework", makes a step call its required tools.
     let config_defaults = json!({
         "maxIterations": 5, "taefMaxRetries": 2, "toolResultMaxLength": 60000, "enableA2ADelegation": false,
         "maxItems": 20, "maxParallelItems": 4, "maxToolCalls": 64, "maxModelCalls": 120, "planRepairs": 2,
@@ -431,7 +432,7 @@ fn execution_is_an_older_name_of_execution_config() {
 }
 
 #[test]
-fn the_code_of_a_model_error_may_have_the_key_code() {
+fn code_is_another_key_for_error_in_a_model_error() {
     let error: ModelError = parse(json!({"code": "TIMEOUT", "message": "too slow"})).unwrap();
     assert_eq!(error.code, ModelErrorCode::Timeout);
 }
@@ -545,9 +546,13 @@ fn the_content_of_an_assistant_may_be_null_and_that_of_a_tool_request_an_object(
 }
 
 #[test]
-fn a_plain_string_is_the_text_of_a_system_prompt_and_text_is_appended() {
+fn a_plain_string_is_a_system_prompt_override() {
     let prompt: SystemPromptOverride = parse(json!("Be brief.")).unwrap();
     assert_eq!(prompt, SystemPromptOverride::Text("Be brief.".to_owned()));
+}
+
+#[test]
+fn the_default_merge_strategy_is_append() {
     assert_eq!(MergeStrategy::default(), MergeStrategy::Append);
 }
 

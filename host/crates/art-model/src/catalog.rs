@@ -119,8 +119,8 @@ pub(crate) fn built_in(name: &str) -> Option<&'static ProviderDefaults> {
     BUILT_IN_PROVIDERS.iter().find(|provider| provider.name == name)
 }
 
-/// Returns the defaults of a provider that is not built in.
-pub(crate) const fn compatible() -> &'static ProviderDefaults {
+/// Returns the defaults of the built-in provider `compatible`, which are also those of every provider that is not built in.
+pub(crate) const fn compatible_defaults() -> &'static ProviderDefaults {
     &COMPATIBLE_DEFAULTS
 }
 

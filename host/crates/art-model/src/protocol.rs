@@ -6,12 +6,12 @@
 //! events of the reply. [`Codec::decode_body`] decodes a reply that does not stream. Memory is bounded by the number of
 //! received bytes.
 //!
-//! A conversation consists of turns, which `turns.rs` creates from the prompt. Some providers give a reply a state, such as
-//! signed thoughts, and expect it to be sent back with this turn in later requests.
+//! A conversation consists of turns, which `turns.rs` creates from the prompt. Some providers attach opaque data to a
+//! reply, such as signed thoughts. The reply becomes a turn of the model, and later requests must contain the data with that
+//! turn.
 
 mod anthropic;
 mod calls;
-mod calls_as_text;
 mod chat;
 pub(crate) mod fault;
 mod gemini;
@@ -24,6 +24,7 @@ mod tests;
 mod turn_state;
 mod turns;
 pub(crate) mod usage;
+mod without_function_calls;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ use art_core::tool::ToolSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::calls_as_text::calls_as_text;
 pub(crate) use self::reader::ReplyReader;
+pub(crate) use self::without_function_calls::without_function_calls;
 use crate::sse::SseEvent;
 
 /// A protocol. Its serialised name is the value of the configuration key `api`.

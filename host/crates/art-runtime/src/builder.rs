@@ -28,8 +28,9 @@ type CompileCallback<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 pub struct RuntimeBuilder<'a> {
     config: Option<Config>,
     overrides: Overrides,
-    /// A model that the program implements itself. `overrides` has the name of a model of the configuration.
+    /// A model that the program implements itself. The name of a configured model is in `overrides.model` instead.
     own_model: Option<Arc<dyn Model>>,
+    /// Whether a person chose the model, so that it takes precedence over the model that a thread names.
     model_is_chosen: bool,
     saving: StateSaving,
     store: Option<Arc<dyn Store>>,
@@ -78,8 +79,8 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Uses the embedded model, so that no model has to be set up. This is for a program that asks no questions and only calls
-    /// tools: see [`Runtime::call_tool`].
+    /// Ignores the configured model and uses the embedded one, so that the configured one need not be usable. This is for
+    /// a program that asks no questions and only calls tools: see [`Runtime::call_tool`].
     pub fn without_model(self) -> Self {
         self.own_model(Arc::new(embedded_model()))
     }

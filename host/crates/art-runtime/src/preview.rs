@@ -105,8 +105,9 @@ impl Runtime {
         record: &RunRecord,
     ) -> Result<Vec<PreviewedCall>, RuntimeError> {
         let events = read_events(self.store.as_ref(), &record.trace_id).await?;
-        let damaged =
-            |error: &dyn std::fmt::Display| RuntimeError::Damaged(format!("the journal does not fold: {error}"));
+        let damaged = |error: &dyn std::fmt::Display| {
+            RuntimeError::Damaged(format!("the run cannot be restored from its journal: {error}"))
+        };
         let Some((first, rest)) = events.split_first() else {
             return Ok(Vec::new());
         };

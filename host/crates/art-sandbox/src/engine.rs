@@ -140,7 +140,7 @@ fn config(mode: &EngineMode) -> Config {
         // itself has several memories.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
-        // An earlier version of the engine charged no fuel for calls through typed references.
+        // Off as a precaution: an earlier version of Wasmtime charged no fuel for calls through typed references.
         .wasm_features(WasmFeatures::FUNCTION_REFERENCES | WasmFeatures::GC, false)
         .wasm_relaxed_simd(false)
         .wasm_custom_page_sizes(false)

@@ -223,7 +223,7 @@ impl Plugin {
     /// Returns the place for the staged changes of a call: changes of files that wait until a person commits them. `None` if no
     /// grant of the call stages changes, or if there is no folder for them.
     fn staging_area(&self, call: &Admitted) -> Option<StagingArea> {
-        let stages = call.grants().fs.iter().any(|right| right.grant.stage);
+        let stages = call.grants().fs.iter().any(|fs_right| fs_right.grant.stage);
         let staging = self.sandbox.staging().filter(|_| stages)?;
         Some(StagingArea {
             staging: Arc::clone(staging),

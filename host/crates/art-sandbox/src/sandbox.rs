@@ -230,7 +230,7 @@ impl Sandbox {
     /// Returns the secrets of the host for a call with these grants. Which of them are sent depends on the grants; all are
     /// redacted.
     pub(crate) fn secrets(&self, grants: &CallGrants) -> Arc<Secrets> {
-        let are_used = || grants.http.iter().any(|right| right.grant.secret.is_some());
+        let are_used = || grants.http.iter().any(|http_right| http_right.grant.secret.is_some());
         let source = self.inner.secrets.as_ref();
         source.map_or_else(Secrets::none, |source| source.secrets(are_used()))
     }

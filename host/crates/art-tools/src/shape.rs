@@ -54,9 +54,10 @@ impl Shape {
         Self::measure(value, MAX_DEPTH, MAX_NODES)
     }
 
-    /// Returns the size in units of work: one for each value, plus the units of the text.
-    pub(crate) fn units(&self) -> u64 {
-        (self.nodes as u64).saturating_add(text_units(self.text_bytes))
+    /// Returns the work of applying an empty schema to the value and all values in it: one unit for each value, plus the work of
+    /// the text.
+    pub(crate) fn work(&self) -> u64 {
+        (self.nodes as u64).saturating_add(work_of_text(self.text_bytes))
     }
 
     /// Returns the total shape of both values.
@@ -117,28 +118,28 @@ impl Shape {
     }
 }
 
-/// Returns the number of values that cost as much as a text of `bytes` bytes.
-pub(crate) fn text_units(bytes: usize) -> u64 {
+/// Returns the work of reading a text, in units: the number of values that cost as much as a text of `bytes` bytes.
+pub(crate) fn work_of_text(bytes: usize) -> u64 {
     (bytes / TEXT_UNIT_BYTES) as u64
 }
 
-/// Returns the number of values that cost as much as the paths to all parts of `value`.
-pub(crate) fn path_units(value: &Value) -> u64 {
+/// Returns the work of copying the paths to all parts of `value`, in units: the number of values that cost as much.
+pub(crate) fn work_of_paths(value: &Value) -> u64 {
     /// Length of a separator and the index of an item, in bytes; an index below [`MAX_NODES`] has at most five digits.
     const INDEX_BYTES: usize = 6;
-    /// Returns the units of `value`, whose own path has `path_bytes` bytes.
-    fn units(value: &Value, path_bytes: usize) -> u64 {
+    /// Returns the work of `value`, whose own path has `path_bytes` bytes.
+    fn work(value: &Value, path_bytes: usize) -> u64 {
         let nested: u64 = match value {
-            Value::Array(items) => items.iter().map(|item| units(item, path_bytes + INDEX_BYTES)).sum(),
+            Value::Array(items) => items.iter().map(|item| work(item, path_bytes + INDEX_BYTES)).sum(),
             Value::Object(members) => members
                 .iter()
-                .map(|(name, member)| units(member, path_bytes + 1 + name.len()))
+                .map(|(name, member)| work(member, path_bytes + 1 + name.len()))
                 .sum(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
         };
         1 + (path_bytes / PATH_UNIT_BYTES) as u64 + nested
     }
-    units(value, 0)
+    work(value, 0)
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>
 /// The fuel that each call of a scripted tool reports as used.
 pub(crate) const SCRIPTED_FUEL: u64 = 7;
 
-/// An executor that counts its calls and ends each as its script returns.
+/// An executor that counts its calls. Each call ends with the [`Ending`] that the script returns.
 pub(crate) struct ScriptedTool {
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
@@ -113,6 +113,7 @@ impl ToolExecutor for ScriptedTool {
                     ..ToolUsage::default()
                 },
                 log: CallLog::default(),
+                // The call learned nothing from outside, was denied nothing and used no grant.
                 intake: Intake::default(),
                 denials: Vec::new(),
                 uses: Vec::new(),

@@ -48,7 +48,7 @@ fn show(preview: &ApprovalPreview) {
         let header = ["now", "then", "tool", "run", "arguments or reason"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         rows.extend(preview.calls.iter().map(table_row));
-        render::answer(&table::lines(&rows).join("\n"));
+        render::print(&table::lines(&rows).join("\n"));
     }
     for (run, reason) in &preview.unreadable {
         render::note(&format!("run {run} is left out: {reason}"));

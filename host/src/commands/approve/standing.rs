@@ -116,7 +116,7 @@ pub(super) fn list(global: &GlobalOptions, limit: usize) -> Result<Exit, Command
         None => "otherwise no tool is asked about".to_owned(),
     });
     lines.extend(listed.iter().map(list_line));
-    render::answer(&lines.join("\n"));
+    render::print(&lines.join("\n"));
     if more > 0 {
         render::note(&format!("and {more} more; `--limit` lists more of them"));
     }

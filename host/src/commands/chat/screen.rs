@@ -53,7 +53,7 @@ impl Screen {
         if self.json {
             render::json_line(&json!({"type": "NOTE", "data": text}));
         } else {
-            render::answer(text);
+            render::print(text);
         }
     }
 

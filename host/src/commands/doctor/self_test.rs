@@ -52,7 +52,7 @@ pub(super) fn self_test(global: &GlobalOptions, config: &Config) -> Result<Exit,
     if global.json {
         render::json(&rows);
     } else {
-        render::answer(&to_table(&rows));
+        render::print(&to_table(&rows));
     }
     Ok(exit_code(&rows))
 }

@@ -65,7 +65,7 @@ pub(super) fn learn(
     let text = findings.to_text(grants)?;
     let is_to_apply = args.apply && findings.proposes_change();
     if !global.json {
-        render::answer(&text);
+        render::print(&text);
     }
     let question = "make these grants in place of the present ones?";
     let applied = is_to_apply && (args.yes || shown::confirm(question)?);

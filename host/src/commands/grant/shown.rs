@@ -28,7 +28,7 @@ pub(super) fn list(global: &GlobalOptions, grants: &GrantFiles, plugins: &[Plugi
     let texts: Vec<_> = listed.iter().map(|(plugin, policy)| to_text(plugin, policy)).collect();
     match texts.is_empty() {
         true => render::note("there are no tools"),
-        false => render::answer(&texts.join("\n\n")),
+        false => render::print(&texts.join("\n\n")),
     }
     Ok(Exit::Success)
 }

@@ -36,7 +36,7 @@ pub(super) fn export(global: &GlobalOptions, typed: &str, file: &Path, force: bo
         render::json(&json!({"path": file, "bytes": bytes.len(), "components": components, "missing": missing}));
         return Ok(Exit::Success);
     }
-    render::answer(&file.display().to_string());
+    render::print(&file.display().to_string());
     let size = units::bytes(bytes.len() as u64);
     render::note(&format!("wrote {size} with {} components", recording.components.len()));
     if !missing.is_empty() {

@@ -294,12 +294,12 @@ fn decision_text(decision: &Decision) -> String {
         "rejected"
     };
     let by = match &decision.by {
-        DecidedBy::Person { user_id: None } => "a person",
-        DecidedBy::Person { user_id: Some(user_id) } => user_id,
-        DecidedBy::Expiry => "the end of the time to decide",
+        DecidedBy::Person { user_id: None } => "by a person".to_owned(),
+        DecidedBy::Person { user_id: Some(user_id) } => format!("by {user_id}"),
+        DecidedBy::Expiry => "automatically, because nobody decided in time".to_owned(),
     };
     let reason = decision.feedback.reason.as_ref().map(|reason| format!(": {reason}"));
-    format!("{outcome} by {by}{}", reason.unwrap_or_default())
+    format!("{outcome} {by}{}", reason.unwrap_or_default())
 }
 
 fn refusal_text(refusal: &CallRefusal) -> &str {

@@ -72,6 +72,7 @@ pub(super) async fn read_logs(
 fn tool_results(entry: &JournalEntry) -> Vec<ToolResult> {
     match serde_json::from_str(&entry.payload) {
         Ok(RunEvent::ToolEnded { end, .. }) => vec![end.result],
+        // Journals of version 1 have one event for all results of a batch instead.
         Ok(RunEvent::ToolsReturned { results, .. }) => results,
         _ => Vec::new(),
     }
@@ -85,10 +86,10 @@ pub(super) fn show(files: &[RunFile], logs: &[CallLogEntry]) {
             let bytes = units::bytes(file.bytes);
             vec![file.name.clone(), file.media_type.clone(), bytes, file.step_id.clone()]
         }));
-        render::answer(&format!("\n{}", table::lines(&rows).join("\n")));
+        render::print(&format!("\n{}", table::lines(&rows).join("\n")));
     }
     for call in logs {
-        render::answer(&format!("\n{} ({})", call.tool_name, call.call_id));
-        log_lines(&call.log).iter().for_each(|line| render::answer(line));
+        render::print(&format!("\n{} ({})", call.tool_name, call.call_id));
+        log_lines(&call.log).iter().for_each(|line| render::print(line));
     }
 }

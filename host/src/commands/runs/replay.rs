@@ -25,7 +25,7 @@ pub(super) fn replay(global: &GlobalOptions, typed: &str) -> Result<Exit, Comman
     if global.json {
         render::json(&replay);
     } else {
-        describe(&replay).iter().for_each(|line| render::answer(line));
+        describe(&replay).iter().for_each(|line| render::print(line));
     }
     Ok(if replay.is_identical() {
         Exit::Success

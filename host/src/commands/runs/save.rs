@@ -53,7 +53,7 @@ pub(super) async fn save(
     if global.json {
         render::json(&json!({"path": path, "file": file}));
     } else {
-        render::answer(&path.display().to_string());
+        render::print(&path.display().to_string());
         render::note(&format!("saved {} of {}", units::bytes(file.bytes), file.media_type));
     }
     Ok(Exit::Success)

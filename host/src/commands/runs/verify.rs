@@ -39,7 +39,7 @@ pub(super) fn verify(global: &GlobalOptions, typed: &str) -> Result<Exit, Comman
         render::json(&json!({"traceId": run.trace_id, "events": events, "head": run.head}));
     } else {
         let id = &run.trace_id;
-        render::answer(&format!("the {events} events of run {id} are as they were written"));
+        render::print(&format!("the {events} events of run {id} are as they were written"));
         render::note(&format!("digest {}", run.head));
     }
     Ok(Exit::Success)

@@ -95,7 +95,7 @@ fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
             let error = json!({"message": answer.text(), "code": exit.name()});
             render::json(&json!({"traceId": answer.trace_id, "error": error}));
         } else if exit == Exit::Success {
-            render::answer(answer.text());
+            render::print(answer.text());
         } else {
             render::note(&format!("error: {}", answer.text()));
         }
@@ -122,8 +122,8 @@ fn print_report(answer: &Answer, report: &ToolReport) {
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => approve::note_how_to_decide(answer),
         (output, Some(error)) => print_error(output.as_ref(), error, result.code),
-        (Some(_), None) if drawing::has_drawing(result) => render::answer(&drawing::draw(result)),
-        (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
+        (Some(_), None) if drawing::has_drawing(result) => render::print(&drawing::draw(result)),
+        (Some(output), None) => render::print(&serde_json::to_string_pretty(output).unwrap_or_default()),
         (None, None) => render::note("the tool returned no output"),
     }
     let usage = &report.usage;

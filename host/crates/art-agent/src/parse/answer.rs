@@ -135,13 +135,13 @@ mod tests {
         assert_eq!(parse(text), (text.to_owned(), None));
     }
 
-    // A29: trimming of the answer.
+    // Trimming of the answer (A29).
     #[test]
     fn the_trimmed_text_is_the_answer_if_it_has_no_tags() {
         assert_eq!(parse("  42\n"), ("42".to_owned(), None));
     }
 
-    // A29: trimming of the answer.
+    // Trimming of the answer (A29).
     #[test]
     fn an_empty_answer_is_read_as_empty() {
         assert_eq!(parse(" <mainContent> </mainContent>"), (String::new(), None));

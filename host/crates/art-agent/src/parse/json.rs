@@ -134,14 +134,14 @@ mod tests {
         find_object(text, |_| true).map(Value::Object)
     }
 
-    // A25: what is between markers wins, then what is in a fence, then the first brace.
+    // What is between markers wins, then what is in a fence, then the first brace (A25).
     #[test]
     fn markers_take_precedence_over_stray_braces() {
         let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
         assert_eq!(first_object(&text), Some(json!({"a": 1})));
     }
 
-    // A25: what is between markers wins, then what is in a fence, then the first brace.
+    // What is between markers wins, then what is in a fence, then the first brace (A25).
     #[test]
     fn a_fence_takes_precedence_over_stray_braces() {
         assert_eq!(
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(first_object(text), Some(json!({"a": "} ``` {"})));
     }
 
-    // A25: without markers and fences, the first valid object counts.
+    // Without markers and fences, the first valid object counts (A25).
     #[test]
     fn braces_in_prose_are_skipped() {
         assert_eq!(

@@ -16,15 +16,15 @@ use super::example::{most_similar, most_similar_calls};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
-use super::planning::occasion_section;
+use super::planning::today_section;
 use super::quote::{EARLIER_RESULTS, attachment_section, file_entry, one_line, problem_list, quote, section};
 use super::step::{earlier_section, result_count, step_entry, truncate_value};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
-use crate::plan::{EarlierStep, all_dependencies, earlier_steps, without_promises};
+use crate::plan::{EarlierStep, all_dependencies, earlier_steps, without_conditional_outputs};
 use crate::report::output_for_model;
-use crate::taef::is_tool_step;
+use crate::required_tools::is_tool_step;
 
 /// Returns the messages with which a step begins: the instructions and the task (P44, P45, P46).
 pub(crate) fn begin_step(
@@ -86,7 +86,7 @@ fn task_text(
             .as_ref()
             .map(|text| section("Expected outcome", &quote(text))),
         Some(section("Query", &quote(&start.props.query))),
-        start.occasion.as_ref().map(occasion_section),
+        start.occasion.as_ref().map(today_section),
         attachment_section(start, files),
         own_results,
         earlier_results,
@@ -108,7 +108,7 @@ fn tool_entries(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<
     tools.iter().map(entry).collect()
 }
 
-/// Returns the name and the examples of a tool whose schema is in the request. No provider's format has a field for examples.
+/// Returns the name and the examples of a tool whose schema is in the request. The schemas in a request have no examples.
 fn name_and_examples(tool: &ToolSchema, query: &str) -> Value {
     match most_similar_calls(tool, query).as_slice() {
         [] => json!(tool.name),
@@ -127,7 +127,7 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
         map.extend(
             tool.output_schema
                 .as_ref()
-                .map(|output| ("outputSchema".to_owned(), without_promises(output))),
+                .map(|output| ("outputSchema".to_owned(), without_conditional_outputs(output))),
         );
         map.insert("examples".to_owned(), json!(most_similar(tool, query)));
     }
@@ -154,7 +154,7 @@ fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem)
     ]
 }
 
-/// Returns the names of the steps of earlier questions whose results `item` is_read: those that it depends on, directly or not,
+/// Returns the names of the steps of earlier questions whose results `item` reads: those that it depends on, directly or not,
 /// or all if it has no dependencies.
 fn earlier_steps_to_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
     let own = plan_items_to_read(&state.todo_list, item).into_iter();
@@ -168,7 +168,7 @@ fn earlier_steps_to_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet
         .collect()
 }
 
-/// Returns the steps of the plan whose results `item` is_read: those that it depends on, directly or not, or all completed ones
+/// Returns the steps of the plan whose results `item` reads: those that it depends on, directly or not, or all completed ones
 /// if it has no dependencies (P43).
 fn plan_items_to_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};

@@ -46,7 +46,7 @@ pub(crate) fn begin_planning(start: &RunStart, state: &PesAgentStateData, files:
     sections.extend(earlier_results_section(start, state));
     sections.extend(current_plan_section(start, state));
     sections.extend(shown.question_sections(start.native_tools, &start.props.query));
-    sections.extend(start.occasion.as_ref().map(occasion_section));
+    sections.extend(start.occasion.as_ref().map(today_section));
     messages.push(Message::user(sections.join("\n\n")));
     Conversation {
         question_index: messages.len() - 1,
@@ -56,7 +56,7 @@ pub(crate) fn begin_planning(start: &RunStart, state: &PesAgentStateData, files:
 }
 
 /// Returns the section that tells when and where the question is asked.
-pub(super) fn occasion_section(occasion: &Occasion) -> String {
+pub(super) fn today_section(occasion: &Occasion) -> String {
     let Occasion {
         date,
         time_zone,

@@ -10,7 +10,7 @@ use super::example::most_similar_calls;
 use super::fit::text_tokens;
 use super::quote::{one_line, section};
 use crate::event::RunStart;
-use crate::plan::without_promises;
+use crate::plan::without_conditional_outputs;
 use crate::shortlist;
 
 /// Heading of the tools that a plan may use.
@@ -105,10 +105,12 @@ impl<'a> ShownTools<'a> {
     /// others.
     fn full_section(&self, native: bool) -> String {
         if native {
-            let outputs = self
-                .full
-                .iter()
-                .filter_map(|tool| Some((tool.name.clone(), without_promises(tool.output_schema.as_ref()?))));
+            let outputs = self.full.iter().filter_map(|tool| {
+                Some((
+                    tool.name.clone(),
+                    without_conditional_outputs(tool.output_schema.as_ref()?),
+                ))
+            });
             let outputs: serde_json::Map<String, Value> = outputs.collect();
             return section("Outputs of the tools", &one_line(&outputs));
         }
@@ -148,7 +150,7 @@ fn sorted_by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
 fn full_form(tool: &ToolSchema) -> Value {
     let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
     if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {
-        map.insert("outputSchema".to_owned(), without_promises(output));
+        map.insert("outputSchema".to_owned(), without_conditional_outputs(output));
     }
     form
 }

@@ -10,7 +10,7 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 use super::{OpenAction, Run};
 use crate::action::{ActionId, FileArgument, ModelCall};
 use crate::attachment::{self, FilePlaces};
-use crate::taef::is_tool_step;
+use crate::required_tools::is_tool_step;
 use crate::{prompt, shortlist};
 
 /// A model call with its request.

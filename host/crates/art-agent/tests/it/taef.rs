@@ -26,7 +26,7 @@ fn count_reminders(driver: &Driver) -> usize {
     texts.filter(|text| text.starts_with("VALIDATION FAILED")).count()
 }
 
-// A32: a strict step is reminded of its tools a set number of times.
+// A strict step is reminded of its tools a set number of times (A32).
 #[test]
 fn a_strict_step_that_never_calls_its_tool_is_completed_after_two_reminders() {
     let mut driver = driver_with_item(
@@ -72,7 +72,7 @@ fn the_calls_of_a_reply_that_gets_a_reminder_are_not_made() {
     assert_eq!(names, ["calculator"]);
 }
 
-// A31: the validation fails if a required tool was not called. A32: an advisory step is never reminded.
+// The validation fails if a required tool was not called (A31). An advisory step is never reminded (A32).
 #[test]
 fn an_advisory_step_is_never_reminded() {
     let mut item = tool_item("a", &[]);
@@ -84,7 +84,7 @@ fn an_advisory_step_is_never_reminded() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-// A31: the validation passes if all required tools were called.
+// The validation passes if all required tools were called (A31).
 #[test]
 fn a_required_tool_that_was_called_passes_the_validation() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
@@ -102,7 +102,7 @@ fn a_failed_call_of_a_required_tool_counts_as_made() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// X19: calls that failed count as made, and calls that were refused do not.
+// Calls that failed count as made, and calls that were refused do not (X19).
 #[test]
 fn a_call_that_was_refused_before_the_tool_ran_does_not_count_as_made() {
     let replies = [
@@ -118,7 +118,7 @@ fn a_call_that_was_refused_before_the_tool_ran_does_not_count_as_made() {
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// X19: calls that failed count as made, and calls that were refused do not.
+// Calls that failed count as made, and calls that were refused do not (X19).
 #[test]
 fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
     let mut start = start("q");
@@ -134,7 +134,7 @@ fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
 }
 
-// P53: a step that omits a required tool gets a reminder, and none of the calls of that reply runs.
+// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (P53).
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();
@@ -151,7 +151,7 @@ fn a_reminder_includes_the_problems_of_a_plan_update() {
     );
 }
 
-// P53: a step that omits a required tool gets a reminder, and none of the calls of that reply runs.
+// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (P53).
 #[test]
 fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
@@ -169,7 +169,7 @@ fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     assert_eq!(driver.item("c").status, TodoItemStatus::Completed);
 }
 
-// P53: a step that omits a required tool gets a reminder, and none of the calls of that reply runs.
+// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (P53).
 #[test]
 fn the_error_of_a_failed_step_includes_the_problems_of_its_plan_update() {
     let reply = json!({
@@ -180,7 +180,7 @@ fn the_error_of_a_failed_step_includes_the_problems_of_its_plan_update() {
     assert!(error.starts_with("no; `updatedPlan` was not used: item `c`"), "{error}");
 }
 
-// A32: calls in earlier replies of the step count.
+// Calls in earlier replies of the step count (A32).
 #[test]
 fn a_required_tool_that_was_called_in_an_earlier_reply_needs_no_reminder() {
     let replies = [calculate("6 * 7"), calls(&[("clock", json!({}))]), completes_item("42")];
@@ -190,12 +190,12 @@ fn a_required_tool_that_was_called_in_an_earlier_reply_needs_no_reminder() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// A32: a call that a person decided counts.
+// A call that a person decided counts (A32).
 #[test]
 fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
     for (feedback, expected) in [
         (approval(), ValidationStatus::Passed),
-        // X15: a rejected call was made as well.
+        // A rejected call was made as well (X15).
         (rejection("no"), ValidationStatus::Passed),
     ] {
         let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("ask"), completes_item("42")]);
@@ -207,7 +207,7 @@ fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
     }
 }
 
-// A31: the validation of a step without tools is skipped.
+// The validation of a step without tools is skipped (A31).
 #[test]
 fn a_reasoning_step_is_not_validated() {
     let mut driver = driver_with_item(&reasoning_item("a", &[]), [completes_item("42")]);

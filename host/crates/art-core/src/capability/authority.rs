@@ -196,7 +196,7 @@ impl Authority {
             } => {
                 for text in path.values(arguments) {
                     match self.file_right(text, *access) {
-                        Ok(right) => grants.fs.push(right),
+                        Ok(fs_right) => grants.fs.push(fs_right),
                         Err(denial) => denials.push(denial),
                     }
                 }
@@ -208,12 +208,12 @@ impl Authority {
                         let scope = grant.url.intersect(scope);
                         grants
                             .http
-                            .extend(scope.and_then(|scope| http_right(grant, scope, methods)));
+                            .extend(scope.and_then(|scope| limit_http_grant(grant, scope, methods)));
                     }
                 }
                 None => {
                     let rights = self.http.iter();
-                    let rights = rights.filter_map(|grant| http_right(grant, grant.url.clone(), methods));
+                    let rights = rights.filter_map(|grant| limit_http_grant(grant, grant.url.clone(), methods));
                     grants.http.extend(rights);
                 }
             },
@@ -284,7 +284,7 @@ impl Authority {
                 let scope = grant.url.intersect(&target.origin());
                 grants
                     .http
-                    .extend(scope.and_then(|scope| http_right(grant, scope, methods)));
+                    .extend(scope.and_then(|scope| limit_http_grant(grant, scope, methods)));
             }
             if grants.http.len() == count_before {
                 let method = methods.first().map_or("GET", String::as_str);
@@ -296,7 +296,11 @@ impl Authority {
 
 /// Returns the right to send requests to `scope` with the methods that are both requested and granted, or `None` if there is no such
 /// method.
-fn http_right(grant: &Arc<HttpGrant>, scope: super::HttpScope, requested_methods: &[String]) -> Option<HttpRight> {
+fn limit_http_grant(
+    grant: &Arc<HttpGrant>,
+    scope: super::HttpScope,
+    requested_methods: &[String],
+) -> Option<HttpRight> {
     let methods: Vec<_> = requested_methods
         .iter()
         .filter(|method| grant.methods.contains(method))
@@ -350,9 +354,11 @@ mod tests {
         let grants = authority_to_read_notes()
             .grants_for(&json!({"path": "~/notes/a.txt"}))
             .unwrap();
-        let [right] = &grants.fs[..] else { panic!("{grants:?}") };
-        assert_eq!(right.guest_path, "~/notes/a.txt");
-        assert_eq!(right.host_path, Path::new("/home/me/notes/a.txt"));
+        let [fs_right] = &grants.fs[..] else {
+            panic!("{grants:?}")
+        };
+        assert_eq!(fs_right.guest_path, "~/notes/a.txt");
+        assert_eq!(fs_right.host_path, Path::new("/home/me/notes/a.txt"));
     }
 
     #[test]
@@ -400,7 +406,7 @@ mod tests {
         let grants = Authority::new("t", None, granted, base_dirs())
             .grants_for(&json!({}))
             .unwrap();
-        let guest_paths: Vec<_> = grants.fs.iter().map(|right| right.guest_path.as_str()).collect();
+        let guest_paths: Vec<_> = grants.fs.iter().map(|fs_right| fs_right.guest_path.as_str()).collect();
         assert_eq!(guest_paths, ["home/me/notes", "~/notes"]);
         assert_eq!(grants.http.len(), 1);
         assert_eq!(grants.env, [("LEVEL".to_owned(), "3".to_owned())]);
@@ -413,7 +419,7 @@ mod tests {
         let authority = Authority::new("t", requested, granted, base_dirs());
         assert!(!authority.may_have_effects());
         let grants = authority.grants_for(&json!({})).unwrap();
-        assert!(grants.fs.iter().all(|right| !right.access.may_write()));
+        assert!(grants.fs.iter().all(|fs_right| !fs_right.access.may_write()));
     }
 
     #[test]
@@ -426,7 +432,7 @@ mod tests {
             .unwrap();
         let allowed = |url| {
             grants
-                .right_of_request("GET", &RequestTarget::parse(url).unwrap())
+                .find_http_right("GET", &RequestTarget::parse(url).unwrap())
                 .is_some()
         };
         assert!(allowed("https://a.example.com/y"));
@@ -451,7 +457,7 @@ mod tests {
             .grants_for(&json!({}))
             .unwrap();
         let target = RequestTarget::parse("https://a.example/").unwrap();
-        let allowed = |method| grants.right_of_request(method, &target).is_some();
+        let allowed = |method| grants.find_http_right(method, &target).is_some();
         assert!(allowed("GET"));
         assert!(!allowed("POST") && !allowed("DELETE"));
     }

@@ -125,9 +125,9 @@ impl CallGrants {
 
     /// Returns the most specific right that allows a request, or `None` if none does.
     #[must_use]
-    pub fn right_of_request(&self, method: &str, target: &RequestTarget) -> Option<&HttpRight> {
-        let rights = self.http.iter().filter(|right| right.allows(method, target));
-        rights.max_by_key(|right| right.grant.url.to_string().len())
+    pub fn find_http_right(&self, method: &str, target: &RequestTarget) -> Option<&HttpRight> {
+        let rights = self.http.iter().filter(|http_right| http_right.allows(method, target));
+        rights.max_by_key(|http_right| http_right.grant.url.to_string().len())
     }
 
     /// Returns the denial of a path that the guest named and that no right covers.
@@ -142,7 +142,7 @@ impl CallGrants {
             _ => Path::new("/").join(guest),
         };
         let shown = path.to_string_lossy();
-        if self.fs.iter().any(|right| right.grant.covers(&path, access)) {
+        if self.fs.iter().any(|fs_right| fs_right.grant.covers(&path, access)) {
             let action = if access.may_write() { "write" } else { "read" };
             return Denial::new(
                 Capability::Fs,
@@ -157,7 +157,11 @@ impl CallGrants {
     /// Returns the denial of a request that no right covers.
     #[must_use]
     pub fn denial_of_request(&self, method: &str, target: &RequestTarget) -> Denial {
-        if self.http.iter().any(|right| right.grant.allows(method, target)) {
+        if self
+            .http
+            .iter()
+            .any(|http_right| http_right.grant.allows(method, target))
+        {
             let origin = target.origin().to_string();
             let reason = "the call may send requests only to the addresses in its arguments";
             return Denial::new(Capability::Http, method, &origin, reason);
@@ -169,7 +173,7 @@ impl CallGrants {
     #[must_use]
     pub fn may_have_effects(&self) -> bool {
         let reads = |method: &String| method == "GET" || method == "HEAD";
-        self.fs.iter().any(|right| right.access.may_write())
-            || self.http.iter().any(|right| !right.methods.iter().all(reads))
+        self.fs.iter().any(|fs_right| fs_right.access.may_write())
+            || self.http.iter().any(|http_right| !http_right.methods.iter().all(reads))
     }
 }

@@ -156,8 +156,12 @@ fn actions(request: &CapabilityRequest) -> Vec<(Capability, &str)> {
     }
 }
 
-/// Returns what was denied as a use of the grant that `current_policy` now has for it, or `None` if it is still denied.
+/// Turns a denial into a use, if `current_policy` now has a grant that allows it. Returns `None` if it has none, and for a denial
+/// that has another cause than a missing grant, such as a missing secret.
 fn find_use_granted_since(current_policy: &ToolPolicy, denial: &Denial) -> Option<GrantUse> {
+    if !denial.needs_grant() {
+        return None;
+    }
     let (grant, resource) = match denial.capability {
         Capability::Fs => {
             let access = match denial.action.as_str() {
@@ -416,6 +420,30 @@ mod tests {
         ];
         let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
         assert_eq!((&learned.policy, learned.denied.len()), (&ToolPolicy::default(), 3));
+    }
+
+    #[test]
+    fn what_is_denied_although_a_grant_covers_it_is_no_use_of_the_grant() {
+        let target = RequestTarget::parse("https://a.b/").unwrap();
+        let current_policy = policy(json!({
+            "fs": [{"path": "/notes"}],
+            "http": [{"url": "https://a.b/", "methods": ["GET"]}],
+        }));
+        let denials = [
+            Denial::missing_secret("GET", &target, "KEY"),
+            Denial::new(
+                Capability::Fs,
+                "read",
+                "/notes/a.txt",
+                "the call may use only the paths in its arguments",
+            ),
+        ];
+        let learned = observe(&[], &denials).learn(&current_policy, None, |_| true);
+        assert!(
+            learned.policy.fs.is_empty() && learned.policy.http.is_empty(),
+            "{learned:?}"
+        );
+        assert_eq!(learned.denied.len(), 2);
     }
 
     #[test]

@@ -150,7 +150,7 @@ mod tests {
         json!(StreamEnvelope::new(event, context, Some(5)).unwrap())
     }
 
-    // A52: token types of each phase.
+    // Token types of each phase (A52).
     #[test]
     fn each_phase_has_its_name_and_its_two_token_types() {
         let phases = [
@@ -168,14 +168,14 @@ mod tests {
         }
     }
 
-    // A52: token types of each phase.
+    // Token types of each phase (A52).
     #[test]
     fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
         let word = envelope_json(&StreamEvent::Token("a".to_owned()), &context(None));
         assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }
 
-    // A53: fields of error events.
+    // Fields of error events (A53).
     #[test]
     fn an_error_carries_its_phase_its_step_and_its_run() {
         let error = ModelError {

@@ -8,7 +8,7 @@ use crate::provider::is_loopback;
 /// The provider whose address is probed.
 const PROVIDER: &str = "ollama";
 
-/// Maximum length of an offered model name, in bytes.
+/// Maximum length of a model name that is suggested to the user, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
 /// A model server that answered on this machine.
@@ -30,7 +30,7 @@ impl ReasoningEngine {
         }
         let probe = super::probe(remote, &self.inner.transport, "", timeout).await;
         let has_list = probe.reachable && probe.error.is_none();
-        let models = probe.models.iter().filter(|name| can_be_offered(name));
+        let models = probe.models.iter().filter(|name| can_be_suggested(name));
         has_list.then(|| LocalServer {
             base_url: remote.base_url.to_string(),
             models: models.map(|name| format!("{PROVIDER}:{name}")).collect(),
@@ -40,9 +40,10 @@ impl ReasoningEngine {
 
 /// Returns whether a name can be shown as an argument of `--model` and is not that of an embedding model. The name comes from the
 /// server, so it is untrusted.
-fn can_be_offered(name: &str) -> bool {
+fn can_be_suggested(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
-    !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.chars().all(is_plain) && !name.contains("embed")
+    let is_embedding_model = || name.to_ascii_lowercase().contains("embed");
+    !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.chars().all(is_plain) && !is_embedding_model()
 }
 
 #[cfg(test)]
@@ -51,9 +52,9 @@ mod tests {
     use crate::settings::ModelSettings;
 
     #[test]
-    fn names_that_are_empty_long_unsafe_in_a_shell_or_of_embedding_models_are_not_offered() {
+    fn names_that_are_empty_long_unsafe_in_a_shell_or_of_embedding_models_are_not_suggested() {
         for name in ["qwen3", "llama3.2:1b", "hf.co/org/model-GGUF:Q4_K_M"] {
-            assert!(can_be_offered(name), "{name}");
+            assert!(can_be_suggested(name), "{name}");
         }
         for name in [
             "",
@@ -64,7 +65,14 @@ mod tests {
             "x\u{1b}[2J",
             &"x".repeat(129),
         ] {
-            assert!(!can_be_offered(name), "{name}");
+            assert!(!can_be_suggested(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_embedding_model_is_recognised_by_its_name_in_any_case() {
+        for name in ["Qwen3-Embedding", "hf.co/org/MODEL-EMBED-GGUF"] {
+            assert!(!can_be_suggested(name), "{name}");
         }
     }
 

@@ -2,6 +2,7 @@
 //! (C82).
 
 use art_core::error::{ModelError, ModelErrorCode};
+use art_core::text::byte_prefix;
 use serde_json::Value;
 
 #[cfg(test)]
@@ -9,8 +10,8 @@ mod tests;
 
 /// Maximum length of a provider's message in an error, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
-/// Length of the beginning of a provider's message in which words are searched.
-const SEARCHED_LENGTH: usize = 2000;
+/// Maximum length of the beginning of a provider's message in which words are searched, in bytes.
+const MAX_SEARCHED_BYTES: usize = 2000;
 /// Maximum number of details of an error that are read.
 const MAX_DETAILS: usize = 16;
 
@@ -57,7 +58,7 @@ pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     let param = ["/error/param", "/param"]
         .iter()
         .find_map(|path| body.pointer(path)?.as_str());
-    let message: String = provider_error.message.chars().take(SEARCHED_LENGTH).collect();
+    let message = byte_prefix(&provider_error.message, MAX_SEARCHED_BYTES);
     let text = format!("{} {message}", param.unwrap_or_default()).to_lowercase();
     // With 404, `tools` or `functions` may be part of the name of the missing model.
     let search_fields = status != 404;
@@ -293,11 +294,7 @@ impl ProviderError {
     }
 
     fn kind(&self) -> ErrorKind {
-        let message = self
-            .message
-            .get(..SEARCHED_LENGTH.min(self.message.len()))
-            .unwrap_or(&self.message)
-            .to_lowercase();
+        let message = byte_prefix(&self.message, MAX_SEARCHED_BYTES).to_lowercase();
         let lookup = |table: &[(&str, ErrorKind)], text: &str| {
             let found = table.iter().find(|(words, _)| text.contains(words));
             found.map(|(_, kind)| *kind)

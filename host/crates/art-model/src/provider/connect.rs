@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use super::abilities::ModelCapabilities;
 use super::{Provider, RemoteProvider};
-use crate::catalog::{ProviderDefaults, built_in, compatible};
+use crate::catalog::{ProviderDefaults, built_in, compatible_defaults};
 use crate::fault::{Redactor, not_configured};
 use crate::key::{self, Key};
 use crate::protocol::codec;
@@ -41,7 +41,7 @@ pub(super) fn create_provider(
 ) -> Result<Provider, ModelError> {
     check_name(name)?;
     let built_in_defaults = built_in(name);
-    let defaults = built_in_defaults.unwrap_or_else(|| compatible());
+    let defaults = built_in_defaults.unwrap_or_else(|| compatible_defaults());
     if built_in_defaults.is_none() && settings.api.is_none() {
         return Err(not_configured(format!(
             "provider `{name}` is not built in; set its `api` and `base_url` in `[providers.{name}]`"
@@ -144,7 +144,9 @@ fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<Se
         let header_name =
             HeaderName::from_bytes(header.as_bytes()).map_err(|_cause| invalid("is not a valid header name"))?;
         if RESERVED_HEADERS.contains(&header_name.as_str()) {
-            return Err(invalid("cannot be set; set a key with `api_key_env` or `api_key_file`"));
+            return Err(invalid(
+                "cannot be set; a key is set with `api_key_env` or `api_key_file`",
+            ));
         }
         let not_allowed = || invalid("has a character that is not allowed in a header; use printable ASCII");
         if !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {

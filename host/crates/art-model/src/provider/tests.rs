@@ -199,7 +199,7 @@ fn a_header_that_cannot_be_sent_is_refused_without_showing_its_value() {
 
 #[test]
 fn a_header_must_not_carry_the_key() {
-    insta::assert_snapshot!(error_message(provider_with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
+    insta::assert_snapshot!(error_message(provider_with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; a key is set with `api_key_env` or `api_key_file`");
     assert!(providers_with(provider_with_header("x-title", "mine")).is_ok());
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::fault::{error, not_configured};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::protocol::fault::{error_from_body, refuses_tools};
-use crate::protocol::{KeyHeader, ProtocolCall, calls_as_text};
+use crate::protocol::{KeyHeader, ProtocolCall, without_function_calls};
 use crate::provider::RemoteProvider;
 use crate::retry::requested_delay;
 
@@ -37,7 +37,7 @@ pub(super) fn prepare(
     let request = if capabilities.contains(&ModelCapability::ToolUse) {
         Cow::Borrowed(request)
     } else {
-        Cow::Owned(calls_as_text(request))
+        Cow::Owned(without_function_calls(request))
     };
     let request = request.as_ref();
     let encoded = remote.codec.encode_request(&ProtocolCall {

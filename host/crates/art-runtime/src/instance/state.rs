@@ -208,7 +208,9 @@ impl StateManager {
         let store = &self.runtime.store;
         self.under_lease(thread_id, async {
             let current = store.load_state(thread_id).await?;
-            store.save_state(thread_id, state, current.map(|current| current.version)).await
+            store
+                .save_state(thread_id, state, current.map(|current| current.version))
+                .await
         })
         .await
     }

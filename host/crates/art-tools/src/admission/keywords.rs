@@ -18,7 +18,7 @@ pub(super) enum AppliesTo {
     SameValue,
     /// A part of the value, or the name of a property.
     Part,
-    /// A part of the value. An `unevaluated*` keyword of the same schema, or of an enclosing one, tries the subschemas again to
+    /// A part of the value. An `unevaluated*` keyword of the same schema, or of an enclosing one, applies the subschemas again to
     /// find out which parts they evaluated.
     PartRepeatedly,
     /// No value. The subschemas are used only as targets of references.
@@ -74,8 +74,8 @@ pub(super) fn is_assertion(keyword: &str) -> bool {
 }
 
 /// Returns what an expensive keyword costs for each value in addition to its subschemas, and 0 for all other keywords. The unit
-/// is one try of an empty schema.
-pub(super) fn extra_tries(keyword: &str) -> u64 {
+/// is to apply an empty schema.
+pub(super) fn extra_work(keyword: &str) -> u64 {
     match keyword {
         // Numbers are formatted as text and parsed as decimals.
         "multipleOf" => 60,
@@ -93,9 +93,9 @@ pub(super) fn is_unevaluated(keyword: &str) -> bool {
     matches!(keyword, "unevaluatedProperties" | "unevaluatedItems")
 }
 
-/// Returns whether the subschemas of a keyword are tried twice on an invalid value: once to find the violation and once
-/// to explain it.
-pub(super) fn is_tried_twice(keyword: &str) -> bool {
+/// Returns whether the subschemas of a keyword are applied twice to an invalid value: once to find the violation, and again to
+/// explain it.
+pub(super) fn is_applied_again_to_explain(keyword: &str) -> bool {
     is_unevaluated(keyword) || matches!(keyword, "anyOf" | "oneOf" | "not" | "if" | "contains" | "propertyNames")
 }
 

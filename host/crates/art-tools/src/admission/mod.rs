@@ -4,9 +4,10 @@
 //! replaced by its target, as long as the result stays within a limit. The result is a tree, and all later code works
 //! on trees without references.
 //!
-//! A validator tries each schema of a tree once on each part of a value; `unevaluated*` adds further tries, which are counted. So
-//! the tree determines an upper bound of the cost of applying the schema, its [`Cost`]. Before the schema is applied to a value,
-//! the host checks that this bound is low enough.
+//! A validator applies each schema of a tree once to each part of a value; `unevaluated*` applies schemas again, which is
+//! counted. So the tree determines an upper bound of the cost of applying the schema, its [`Cost`]. Before the schema is applied to a
+//! value, the host checks that this bound is low enough. The unit of work is to apply one empty schema to one value. A long text
+//! counts as several values, and an expensive keyword as several empty schemas.
 
 mod keywords;
 mod multiple;
@@ -23,7 +24,7 @@ pub(crate) use patterns::pattern_options;
 pub use problem::SchemaProblem;
 pub(crate) use unique::unique_items;
 
-use crate::shape::{Shape, TooLarge, path_units, text_len, text_units};
+use crate::shape::{Shape, TooLarge, text_len, work_of_paths, work_of_text};
 
 /// Maximum size of a schema as compact JSON text, in bytes. Applies both to the schema as it is written and to its
 /// tree.
@@ -50,20 +51,21 @@ pub const MAX_PATTERNS: usize = 64;
 /// Maximum total size of the compiled programs of the different patterns of a schema, in bytes. The compiled schema
 /// takes about 20 times as much memory for them.
 pub const MAX_PATTERN_PROGRAMS: usize = 512 << 10;
-/// Maximum number of tries that a tree needs for one value. Each schema counts once, and again for each `unevaluated*` that tries
-/// it again. Long values of keywords and expensive keywords count as further tries.
-pub const MAX_TRIES: u64 = 20_000;
-/// Maximum work of applying a schema to a value; [`Cost`] computes an upper bound of it. One unit is one try of a
-/// schema on one part of the value.
+/// Maximum work of a tree for each value to which it is applied. Each schema counts once, and again for each `unevaluated*` that
+/// applies it again. Long values of keywords and expensive keywords add further units.
+pub const MAX_WORK_PER_VALUE: u64 = 20_000;
+/// Maximum work of applying a schema to a value; [`Cost`] computes an upper bound of it. One unit is to
+/// apply an empty schema to one part of the value.
 pub const MAX_WORK: u64 = 10_000_000;
-/// Maximum work of collecting every violation of a value: tries, multiplied by the size of the paths and texts that the
-/// violations may copy. It is lower than [`MAX_WORK`] because these copies take memory.
+/// Maximum work of collecting every violation of a value: the work for each value, multiplied by the size of the paths and
+/// texts that the violations may copy. It is lower than [`MAX_WORK`] because these copies take memory.
 pub const MAX_LISTED_WORK: u64 = 250_000;
 /// The only supported dialect.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Maximum cost of matching a pattern for each unit of its weight and each byte of text. Counted in tries of a schema.
-const PATTERN_MATCH_TRIES: u64 = 7;
+/// Maximum work of matching a pattern, for each byte of text and each unit of the pattern's weight, which is the size of its
+/// compiled program.
+const PATTERN_MATCH_WORK: u64 = 7;
 
 /// The required form of the root of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,14 +107,15 @@ pub fn admit(schema: &Value, root: Root) -> Result<Tree, SchemaProblem> {
     if root == Root::Object && schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(SchemaProblem::RootNotObject);
     }
-    if weight.tries > MAX_TRIES {
-        return Err(SchemaProblem::TooManyTries);
+    if weight.work > MAX_WORK_PER_VALUE {
+        return Err(SchemaProblem::TooMuchWorkPerValue);
     }
     let cost = Cost {
-        tries: weight.tries,
+        empty_schemas: weight.work,
         patterns: weight.patterns,
-        // One pass finds out whether a value is valid, and another lists its violations.
-        passes: weight.tried_twice_depth + 2,
+        // One pass finds out whether a value is valid, and another lists its violations. Each level of nested keywords such as
+        // `anyOf` adds a pass that explains its violation.
+        passes: weight.explained_depth + 2,
     };
     Ok(Tree { schema, cost })
 }
@@ -137,8 +140,9 @@ impl From<TooLarge> for SchemaProblem {
 /// Upper bound of the work of applying a schema, which depends on the size of the value. One unit of work takes at most 10 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Number of tries for each unit of the value, which includes those that stand for expensive keywords; see [`Shape::units`].
-    tries: u64,
+    /// Number of empty schemas that take as much work as the schema, without the work of matching its patterns. It is multiplied
+    /// by the size of the value, [`Shape::work`].
+    empty_schemas: u64,
     /// Total weight of the patterns. Each byte of text is matched against each pattern.
     patterns: u64,
     /// Maximum number of passes over a value that are needed to find all violations and to explain them.
@@ -163,22 +167,19 @@ impl Cost {
     /// invalid part.
     #[must_use]
     pub fn allows_listing(&self, shape: &Shape, value: &Value) -> bool {
-        let copied = path_units(value).saturating_add(text_units(shape.text_bytes));
+        let copied = work_of_paths(value).saturating_add(work_of_text(shape.text_bytes));
         let work = self.work(shape).saturating_mul(self.passes);
-        let listed_work = self.tries.saturating_mul(copied).saturating_mul(self.passes);
+        let listed_work = self.empty_schemas.saturating_mul(copied).saturating_mul(self.passes);
         work <= MAX_WORK && listed_work <= MAX_LISTED_WORK
     }
 
     /// Returns the work of one pass over a value of this shape.
     fn work(&self, shape: &Shape) -> u64 {
-        let tries = self.tries.saturating_mul(shape.units());
+        let schema_work = self.empty_schemas.saturating_mul(shape.work());
         // Count values as well as text, because even matching an empty text has a cost.
         let matched = (shape.nodes as u64).saturating_add(shape.text_bytes as u64);
-        let pattern_tries = self
-            .patterns
-            .saturating_mul(PATTERN_MATCH_TRIES)
-            .saturating_mul(matched);
-        tries.saturating_add(pattern_tries)
+        let pattern_work = self.patterns.saturating_mul(PATTERN_MATCH_WORK).saturating_mul(matched);
+        schema_work.saturating_add(pattern_work)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     MAX_DEPTH, MAX_NODES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS, MAX_POINTER_BYTES,
-    MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_TRIES,
+    MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_WORK_PER_VALUE,
 };
 
 /// The reason why a schema is refused. `at` is a JSON pointer, in most cases into the tree of the schema, in which each `$ref` is
@@ -102,9 +102,9 @@ pub enum SchemaProblem {
     },
     /// Nested `unevaluated*` keywords would try their schemas too often.
     #[error(
-        "its `unevaluated*` try schemas more than {MAX_TRIES} times: write `additionalProperties` or `items` instead"
+        "its `unevaluated*` try schemas more than {MAX_WORK_PER_VALUE} times: write `additionalProperties` or `items` instead"
     )]
-    TooManyTries,
+    TooMuchWorkPerValue,
     /// A pattern is too long.
     #[error("the pattern at `{at}` has {bytes} bytes, more than {MAX_PATTERN_BYTES}")]
     PatternTooLong {

@@ -484,8 +484,8 @@ fn the_cost_grows_with_the_number_of_schemas_and_of_values() {
     let shape = |nodes: usize| Shape { nodes, text_bytes: 0 };
     for n in [10, 100, 900] {
         let cost = schema(n).cost;
-        // Each schema in `allOf` costs two tries: one for itself and one for the number that is compared. The schema with `items`
-        // and the schema of the items cost one try each.
+        // Each schema in `allOf` costs two units of work: one for itself and one for the number that is compared. The schema
+        // with `items` and the schema of the items cost one unit each.
         assert_eq!(cost.work(&shape(1_000)), 1_000 * 2 * (u64::try_from(n).unwrap() + 1));
     }
     assert!(schema(90).cost.allows(&shape(50_000)) && !schema(900).cost.allows(&shape(50_000)));
@@ -538,7 +538,7 @@ fn nested_unevaluated_keywords_for_the_same_value_are_refused() {
 }
 
 #[test]
-fn unevaluated_keywords_for_parts_count_as_tries() {
+fn the_work_that_unevaluated_keywords_for_parts_repeat_is_counted() {
     let nested = |levels: usize| {
         (0..levels).fold(
             json!({"type": "object"}),
@@ -549,24 +549,24 @@ fn unevaluated_keywords_for_parts_count_as_tries() {
     for levels in [12, 15] {
         assert_eq!(
             admit(&nested(levels), Root::Any).unwrap_err(),
-            SchemaProblem::TooManyTries
+            SchemaProblem::TooMuchWorkPerValue
         );
     }
 }
 
 #[test]
-fn contains_next_to_unevaluated_items_counts_each_time_that_it_is_tried() {
+fn contains_next_to_unevaluated_items_counts_each_time_that_it_is_applied() {
     let nested = |levels: usize| {
         (0..levels).fold(
             json!(true),
             |below, _| json!({"contains": below, "unevaluatedItems": false}),
         )
     };
-    let tries = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.tries);
+    let work = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.empty_schemas);
     for levels in 1..8 {
-        assert!(tries(levels + 1).unwrap() >= 2 * tries(levels).unwrap(), "{levels}");
+        assert!(work(levels + 1).unwrap() >= 2 * work(levels).unwrap(), "{levels}");
     }
-    assert_eq!(tries(20), Err(SchemaProblem::TooManyTries));
+    assert_eq!(work(20), Err(SchemaProblem::TooMuchWorkPerValue));
 }
 
 /// Returns the work of applying a schema to a value.

@@ -5,13 +5,14 @@ use art_core::text::truncate;
 use serde_json::Value;
 
 use super::keywords::{
-    AppliesTo, KeywordValue, extra_tries, is_assertion, is_refused, is_tried_twice, is_unevaluated, subschemas,
+    AppliesTo, KeywordValue, extra_work, is_applied_again_to_explain, is_assertion, is_refused, is_unevaluated,
+    subschemas,
 };
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
 use super::weight::Weight;
 use super::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES};
-use crate::shape::{Shape, text_len, text_units};
+use crate::shape::{Shape, text_len, work_of_text};
 
 /// Number of bytes of the quotes, the colon and the comma of a property in compact JSON text.
 const PROPERTY_SYNTAX_BYTES: usize = 4;
@@ -85,13 +86,13 @@ impl<'s> Dereferencer<'s> {
 
     /// Returns the tree of an object schema and its weight.
     fn dereference_object(&mut self, members: &'s JsonObject, level: Level) -> Result<(Value, Weight), SchemaProblem> {
-        let unevaluated = members.keys().filter(|keyword| is_unevaluated(keyword)).count();
-        if unevaluated > 0 && level.inside_unevaluated {
+        let unevaluated_count = members.keys().filter(|keyword| is_unevaluated(keyword)).count();
+        if unevaluated_count > 0 && level.inside_unevaluated {
             return Err(SchemaProblem::NestedUnevaluated { at: self.position() });
         }
         let below = Level {
             depth: level.depth + 1,
-            inside_unevaluated: level.inside_unevaluated || unevaluated > 0,
+            inside_unevaluated: level.inside_unevaluated || unevaluated_count > 0,
         };
         let mut node = Node {
             members: JsonObject::new(),
@@ -111,7 +112,7 @@ impl<'s> Dereferencer<'s> {
             node.weight.add_subschema(weight, AppliesTo::SameValue);
             add_to_all_of(&mut node.members, target);
         }
-        node.weight.finish(unevaluated);
+        node.weight.add_repetitions(unevaluated_count);
         Ok((Value::Object(node.members), node.weight))
     }
 
@@ -135,10 +136,10 @@ impl<'s> Dereferencer<'s> {
             });
         }
         self.spend_bytes(keyword.len() + PROPERTY_SYNTAX_BYTES)?;
-        if is_tried_twice(keyword) {
-            node.weight.set_tried_twice();
+        if is_applied_again_to_explain(keyword) {
+            node.weight.set_applied_again_to_explain();
         }
-        node.weight.add_tries(extra_tries(keyword));
+        node.weight.add_work(extra_work(keyword));
         let value = match (subschemas(keyword), value) {
             (Some((KeywordValue::Schema, applies_to)), _) => {
                 self.dereference_subschema(node, applies_to, [keyword, ""], value, below)?
@@ -173,7 +174,7 @@ impl<'s> Dereferencer<'s> {
         let mut members = JsonObject::new();
         for (name, schema) in schemas {
             self.spend_bytes(name.len() + PROPERTY_SYNTAX_BYTES)?;
-            node.weight.add_tries(text_units(name.len()));
+            node.weight.add_work(work_of_text(name.len()));
             if keyword == "patternProperties" {
                 node.weight.add_pattern(self.patterns.add(name, &self.pointer)?);
             }
@@ -188,7 +189,7 @@ impl<'s> Dereferencer<'s> {
     }
 
     /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and the name or index of
-    /// this subschema, which is empty if the keyword contains only one.
+    /// this subschema, which is empty if the keyword contains only one. An empty name is left out of the position in messages.
     fn dereference_subschema(
         &mut self,
         node: &mut Node,
@@ -225,7 +226,7 @@ impl<'s> Dereferencer<'s> {
         }
         if is_assertion(keyword) {
             let shape = Shape::measure(value, usize::MAX, usize::MAX)?;
-            node.weight.add_tries(shape.units());
+            node.weight.add_work(shape.work());
         }
         Ok(value.clone())
     }

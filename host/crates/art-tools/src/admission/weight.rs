@@ -6,35 +6,36 @@ use super::keywords::AppliesTo;
 /// The work of applying a schema and all its subschemas, for each unit of the size of a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weight {
-    /// Number of tries: one for each schema, plus the size of the keyword values with which a value is compared.
-    pub(super) tries: u64,
+    /// Work without that of the patterns: one unit for each schema, plus the size of the keyword values with which a value is
+    /// compared. One unit is to apply an empty schema to one value.
+    pub(super) work: u64,
     /// Total weight of the patterns that are matched.
     pub(super) patterns: u64,
-    /// Maximum nesting depth of keywords whose subschemas are tried once more to explain a violation, such as `anyOf`.
-    pub(super) tried_twice_depth: u64,
+    /// Maximum nesting depth of keywords whose subschemas are applied once more to explain a violation, such as `anyOf`.
+    pub(super) explained_depth: u64,
     /// True if this schema itself has such a keyword.
-    tried_twice: bool,
-    /// Tries that each `unevaluated*` keyword of this schema makes again, to find out which parts of the value the
-    /// other keywords evaluated.
-    repeated_tries: u64,
+    has_subschemas_applied_again: bool,
+    /// Work that each `unevaluated*` keyword of this schema repeats, to find out which parts of the value the other keywords
+    /// evaluated.
+    repeated_work: u64,
     /// Weight of the patterns that each `unevaluated*` keyword of this schema matches again.
     repeated_patterns: u64,
 }
 
 impl Weight {
-    /// Returns the weight of a schema without keywords: one try.
+    /// Returns the weight of a schema without keywords: one unit of work.
     pub(super) fn empty_schema() -> Self {
         Self {
-            tries: 1,
-            repeated_tries: 1,
+            work: 1,
+            repeated_work: 1,
             ..Self::default()
         }
     }
 
-    /// Adds work that takes as long as `tries` tries of an empty schema.
-    pub(super) fn add_tries(&mut self, tries: u64) {
-        add(&mut self.tries, tries);
-        add(&mut self.repeated_tries, tries);
+    /// Adds as much work as `work` empty schemas take.
+    pub(super) fn add_work(&mut self, work: u64) {
+        add(&mut self.work, work);
+        add(&mut self.repeated_work, work);
     }
 
     /// Adds the weight of a pattern.
@@ -43,9 +44,9 @@ impl Weight {
         add(&mut self.repeated_patterns, weight);
     }
 
-    /// Records that the schema has a keyword whose subschemas are tried twice.
-    pub(super) fn set_tried_twice(&mut self) {
-        self.tried_twice = true;
+    /// Records that the schema has a keyword whose subschemas are applied once more to explain a violation.
+    pub(super) fn set_applied_again_to_explain(&mut self) {
+        self.has_subschemas_applied_again = true;
     }
 
     /// Adds the weight of a subschema.
@@ -53,26 +54,27 @@ impl Weight {
         if applies_to == AppliesTo::Nothing {
             return;
         }
-        add(&mut self.tries, subschema.tries);
+        add(&mut self.work, subschema.work);
         add(&mut self.patterns, subschema.patterns);
-        self.tried_twice_depth = self.tried_twice_depth.max(subschema.tried_twice_depth);
+        self.explained_depth = self.explained_depth.max(subschema.explained_depth);
         if applies_to != AppliesTo::Part {
-            add(&mut self.repeated_tries, subschema.tries);
+            add(&mut self.repeated_work, subschema.work);
             add(&mut self.repeated_patterns, subschema.patterns);
         }
         if applies_to == AppliesTo::SameValue {
-            add(&mut self.repeated_tries, subschema.repeated_tries);
+            add(&mut self.repeated_work, subschema.repeated_work);
             add(&mut self.repeated_patterns, subschema.repeated_patterns);
         }
     }
 
-    /// Completes the weight of a schema: adds the work that each of its `unevaluated*` keywords repeats.
-    pub(super) fn finish(&mut self, unevaluated_count: usize) {
+    /// Adds what a validator does again, when all keywords of the schema are added: the work that each of its `unevaluated*`
+    /// keywords repeats, and a nesting level if subschemas are applied once more to explain a violation.
+    pub(super) fn add_repetitions(&mut self, unevaluated_count: usize) {
         for _ in 0..unevaluated_count {
-            add(&mut self.tries, self.repeated_tries);
+            add(&mut self.work, self.repeated_work);
             add(&mut self.patterns, self.repeated_patterns);
         }
-        self.tried_twice_depth += u64::from(self.tried_twice);
+        self.explained_depth += u64::from(self.has_subschemas_applied_again);
     }
 }
 

@@ -89,9 +89,10 @@ impl From<Pointer> for String {
 impl ApprovalRule {
     /// Returns whether the rule matches a call.
     pub(super) fn matches(&self, schema: &ToolSchema, arguments: &Value) -> bool {
-        let config = schema.blocking_config.as_ref();
-        let risk = config.and_then(|config| config.risk_level);
-        let category = config.and_then(|config| config.category.as_deref());
+        // Risk and category are in `blocking_config`, also for tools that are not blocking.
+        let declared = schema.blocking_config.as_ref();
+        let risk = declared.and_then(|config| config.risk_level);
+        let category = declared.and_then(|config| config.category.as_deref());
         let tool_matches = |glob: &Glob| glob.matches_tool(&schema.name);
         let category_matches = |glob: &Glob| category.is_some_and(|category| glob.matches(category));
         self.tool.as_ref().is_none_or(tool_matches)

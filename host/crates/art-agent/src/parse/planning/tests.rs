@@ -14,7 +14,7 @@ fn problems_of_items(list: &Value) -> Vec<String> {
     parse_plan_with_items(list).unwrap_err()
 }
 
-// A22: fields of a plan that are kept.
+// Fields of a plan that are kept (A22).
 #[test]
 fn every_field_of_an_item_is_kept() {
     let items = parse_items(&json!([{
@@ -35,7 +35,7 @@ fn every_field_of_an_item_is_kept() {
     assert_eq!(items, [expected]);
 }
 
-// A22: fields that the model omits stay absent.
+// Fields that the model omits stay absent (A22).
 #[test]
 fn absent_fields_stay_absent() {
     let items = parse_items(&json!([{"id": "a", "description": "do"}]));
@@ -47,7 +47,7 @@ fn absent_fields_stay_absent() {
     assert_eq!(items, [expected]);
 }
 
-// A24: plans with tool steps and reasoning steps.
+// Plans with tool steps and reasoning steps (A24).
 #[test]
 fn a_reasoning_step_keeps_its_dependency_on_a_tool_step() {
     let items = parse_items(&json!([
@@ -142,7 +142,7 @@ fn an_object_before_the_plan_is_skipped() {
     assert_eq!(draft.plan.as_deref(), Some("p"));
 }
 
-// A27: section headings of the older text form.
+// Section headings of the older text form (A27).
 #[test]
 fn headings_are_read_in_any_case_and_spacing() {
     let draft = plan_in_text("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
@@ -152,13 +152,13 @@ fn headings_are_read_in_any_case_and_spacing() {
     assert_eq!(draft.items, None);
 }
 
-// A27: section headings of the older text form.
+// Section headings of the older text form (A27).
 #[test]
 fn a_missing_heading_is_tolerated() {
     assert_eq!(plan_in_text("Plan: x").unwrap().title, None);
 }
 
-// A26: malformed JSON and other wrong shapes never fail the parser.
+// Malformed JSON and other wrong shapes never fail the parser (A26).
 #[test]
 fn text_without_structure_is_not_a_plan() {
     assert_eq!(
@@ -167,7 +167,7 @@ fn text_without_structure_is_not_a_plan() {
     );
 }
 
-// A26: malformed JSON and other wrong shapes never fail the parser.
+// Malformed JSON and other wrong shapes never fail the parser (A26).
 #[test]
 fn invalid_json_is_reported_with_its_position() {
     let problems = plan_in_text("Plan: {\"todoList\": [}").unwrap_err();

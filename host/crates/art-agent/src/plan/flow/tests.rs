@@ -175,44 +175,7 @@ fn a_comparison_of_schemas_with_very_many_pairs_ends() {
 
 /// Generates a schema that few values satisfy, together with candidates for such values. Not all candidates satisfy it.
 fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
-    let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, length)| {
-        let values = (low..=low + length).map(Value::from).collect();
-        (
-            json!({"type": "integer", "minimum": low, "maximum": low + length}),
-            values,
-        )
-    });
-    let texts = (0_usize..3, 0_usize..3).prop_map(|(low, more)| {
-        let values = (low..=low + more)
-            .map(|length| Value::from("x".repeat(length)))
-            .collect();
-        (
-            json!({"type": "string", "minLength": low, "maxLength": low + more}),
-            values,
-        )
-    });
-    let choices = prop::collection::vec(
-        prop_oneof![Just(json!("x")), Just(json!(1)), Just(json!(null)), Just(json!([1]))],
-        1..3,
-    )
-    .prop_map(|values| (json!({"enum": values}), values));
-    let numbers = (-3_i64..3, 1_i64..3).prop_map(|(low, length)| {
-        let values = (0..length).map(|n| json!((low + n) as f64 + 0.5)).collect();
-        (
-            json!({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": low + length}),
-            values,
-        )
-    });
-    let other_leaves = prop_oneof![
-        Just((json!({"type": "boolean"}), vec![json!(true), json!(false)])),
-        Just((
-            json!({"type": ["string", "null"]}),
-            vec![json!(null), json!(""), json!("xx")]
-        )),
-        Just((json!({"const": 2}), vec![json!(2), json!(2.0)])),
-    ];
-    let leaf = prop_oneof![integers, texts, choices, numbers, other_leaves];
-    leaf.prop_recursive(3, 12, 2, |inner| {
+    producer_of_plain_values().prop_recursive(3, 12, 2, |inner| {
         let tuples = (inner.clone(), inner.clone(), 0_usize..3).prop_map(|((first, values_of_first), (rest, values_of_rest), fewest)| {
             let pairs = values_of_first.iter().flat_map(|a| values_of_rest.iter().map(move |b| (a, b)));
             let lists = pairs.flat_map(|(a, b)| [json!([]), json!([a]), json!([a, b]), json!([a, b, b])]);
@@ -259,6 +222,47 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
             combinations,
         ]
     })
+}
+
+/// Generates what [`producer`] does, without schemas of arrays and objects.
+fn producer_of_plain_values() -> impl Strategy<Value = (Value, Vec<Value>)> {
+    let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, length)| {
+        let values = (low..=low + length).map(Value::from).collect();
+        (
+            json!({"type": "integer", "minimum": low, "maximum": low + length}),
+            values,
+        )
+    });
+    let texts = (0_usize..3, 0_usize..3).prop_map(|(low, more)| {
+        let values = (low..=low + more)
+            .map(|length| Value::from("x".repeat(length)))
+            .collect();
+        (
+            json!({"type": "string", "minLength": low, "maxLength": low + more}),
+            values,
+        )
+    });
+    let choices = prop::collection::vec(
+        prop_oneof![Just(json!("x")), Just(json!(1)), Just(json!(null)), Just(json!([1]))],
+        1..3,
+    )
+    .prop_map(|values| (json!({"enum": values}), values));
+    let numbers = (-3_i64..3, 1_i64..3).prop_map(|(low, length)| {
+        let values = (0..length).map(|n| json!((low + n) as f64 + 0.5)).collect();
+        (
+            json!({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": low + length}),
+            values,
+        )
+    });
+    let other_leaves = prop_oneof![
+        Just((json!({"type": "boolean"}), vec![json!(true), json!(false)])),
+        Just((
+            json!({"type": ["string", "null"]}),
+            vec![json!(null), json!(""), json!("xx")]
+        )),
+        Just((json!({"const": 2}), vec![json!(2), json!(2.0)])),
+    ];
+    prop_oneof![integers, texts, choices, numbers, other_leaves]
 }
 
 /// Generates a consumer: a schema that asks for values like those that [`producer`] generates.

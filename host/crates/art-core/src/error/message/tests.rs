@@ -35,13 +35,13 @@ fn sentences(context: &ErrorContext) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-// A88: one sentence for every error code.
+// One sentence for every error code (A88).
 #[test]
 fn every_code_has_a_sentence_if_provider_and_model_are_unknown() {
     insta::assert_snapshot!(sentences(&ErrorContext::default()));
 }
 
-// A88: one sentence for every error code.
+// One sentence for every error code (A88).
 #[test]
 fn every_code_has_a_sentence_with_provider_model_and_delay() {
     insta::assert_snapshot!(sentences(&ErrorContext {

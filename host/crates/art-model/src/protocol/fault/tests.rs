@@ -81,6 +81,15 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
 }
 
 #[test]
+fn words_after_the_beginning_of_a_long_message_do_not_count() {
+    // The limit in bytes lies inside a character.
+    let long_message = |end: &str| json!({"error": {"message": format!("a{} {end}", "\u{e9}".repeat(1_500))}});
+    let error = error_from_body(Some(400), &long_message("context length"));
+    assert_eq!(error.code, ModelErrorCode::Unknown);
+    assert!(!refuses_tools(400, &long_message("tools")));
+}
+
+#[test]
 fn an_error_is_recognised_by_its_field_or_its_type() {
     assert!(error_in_reply(&json!({"error": {"message": "x"}})).is_some());
     assert!(error_in_reply(&json!({"type": "error", "message": "x"})).is_some());

@@ -41,7 +41,7 @@ async fn a_question_uses_the_model_of_its_thread() {
 }
 
 #[tokio::test]
-async fn a_run_starts_with_the_model_of_its_thread_and_leaves_it_in_the_settings() {
+async fn a_run_uses_the_model_of_its_thread_and_does_not_change_the_setting_of_the_thread() {
     let runtime = runtime_with_providers().await;
     create_thread_with_model(&runtime, "ollama", "qwen3").await;
     let asked = question().in_thread("t");

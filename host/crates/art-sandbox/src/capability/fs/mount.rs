@@ -18,7 +18,7 @@ use super::tree::GrantedPath;
 /// A right of the call, with the directory beneath which its files are opened.
 #[derive(Debug)]
 pub(super) struct Mount {
-    right: FsRight,
+    fs_right: FsRight,
     pub(super) quota: Arc<Quota>,
     /// Where changes go, if they are staged.
     overlay: Option<Arc<Overlay>>,
@@ -58,9 +58,9 @@ pub(super) struct HostPlace {
 }
 
 impl Mount {
-    pub(super) fn new(right: FsRight, quota: Arc<Quota>, overlay: Option<Arc<Overlay>>) -> Self {
+    pub(super) fn new(fs_right: FsRight, quota: Arc<Quota>, overlay: Option<Arc<Overlay>>) -> Self {
         Self {
-            right,
+            fs_right,
             quota,
             overlay,
             base: OnceLock::new(),
@@ -69,25 +69,25 @@ impl Mount {
 
     /// Returns the path of the right as the guest sees it.
     pub(super) fn guest_path(&self) -> &str {
-        &self.right.guest_path
+        &self.fs_right.guest_path
     }
 
     pub(super) fn access(&self) -> Access {
-        self.right.access
+        self.fs_right.access
     }
 
     /// Records the use of something below this right. `path_in_right` is empty for the right itself.
     pub(super) fn add_use(&self, path_in_right: &str, access: Access, uses: &mut GrantUses) {
-        let grant = &self.right.grant.path;
+        let grant = &self.fs_right.grant.path;
         match path_in_right {
-            "" => uses.add_path(access.action(), grant, &self.right.host_path),
-            below => uses.add_path(access.action(), grant, &self.right.host_path.join(below)),
+            "" => uses.add_path(access.action(), grant, &self.fs_right.host_path),
+            below => uses.add_path(access.action(), grant, &self.fs_right.host_path.join(below)),
         }
     }
 
     /// Returns whether both rights belong to the same grant.
     pub(super) fn is_of_same_grant(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.right.grant, &other.right.grant)
+        Arc::ptr_eq(&self.fs_right.grant, &other.fs_right.grant)
     }
 
     /// Returns the place of something below this right. `path_in_right` is empty for the right itself.
@@ -108,10 +108,10 @@ impl Mount {
     }
 
     fn open_base(&self) -> io::Result<Base> {
-        let granted = &self.right.grant.path;
+        let granted = &self.fs_right.grant.path;
         match Dir::open_ambient_dir(granted, ambient_authority()) {
             Ok(dir) => {
-                let below = self.right.host_path.strip_prefix(granted).unwrap_or(Path::new(""));
+                let below = self.fs_right.host_path.strip_prefix(granted).unwrap_or(Path::new(""));
                 Base::below(Arc::new(dir), below)
             }
             Err(error) if means_no_directory(&error) => Base::of_file_or_nothing(granted),
@@ -206,7 +206,7 @@ impl GrantedPath {
     /// Returns the overlay for changes of this path, and the path on the host. `None` if changes are not staged.
     pub(super) fn overlay(&self) -> Option<(&Arc<Overlay>, PathBuf)> {
         let overlay = self.mount.overlay.as_ref()?;
-        let path_of_right = &self.mount.right.host_path;
+        let path_of_right = &self.mount.fs_right.host_path;
         let path = if self.path_in_right.is_empty() {
             path_of_right.clone()
         } else {

@@ -22,7 +22,7 @@ struct Sandbox {
     tree: FileTree,
 }
 
-fn right(guest: &str, path: PathBuf, access: Access) -> FsRight {
+fn fs_right(guest: &str, path: PathBuf, access: Access) -> FsRight {
     FsRight {
         guest_path: guest.to_owned(),
         host_path: path.clone(),
@@ -49,7 +49,7 @@ fn sandbox(access: Access) -> Sandbox {
     fs::write(inside.join("a.txt"), "inside").unwrap();
     fs::write(folder.path().join("canary.txt"), "canary").unwrap();
     fs::create_dir(folder.path().join("outside")).unwrap();
-    let tree = tree(vec![right("data", inside, access)]);
+    let tree = tree(vec![fs_right("data", inside, access)]);
     Sandbox { folder, tree }
 }
 
@@ -331,7 +331,7 @@ fn special_files_are_refused_without_waiting() {
     }
     let devices = Sandbox {
         folder: tempfile::tempdir().unwrap(),
-        tree: tree(vec![right("dev", "/dev".into(), Access::ReadWrite)]),
+        tree: tree(vec![fs_right("dev", "/dev".into(), Access::ReadWrite)]),
     };
     for path in ["dev/null", "dev/zero", "dev/tty", "dev/stdin"] {
         devices.read(path).unwrap_err();
@@ -343,7 +343,7 @@ fn a_granted_pipe_is_refused_without_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let tree = tree(vec![right("pipe", pipe, Access::Read)]);
+    let tree = tree(vec![fs_right("pipe", pipe, Access::Read)]);
     let sandbox = Sandbox { folder, tree };
     assert_eq!(sandbox.read("pipe"), Err(ErrorCode::Access));
 }
@@ -357,13 +357,13 @@ fn sandbox_with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
         max_files,
         ..FsGrant::new(path.clone(), Access::ReadWrite)
     });
-    let right = |guest: &str| FsRight {
+    let fs_right = |guest: &str| FsRight {
         guest_path: guest.to_owned(),
         host_path: path.clone(),
         access: Access::ReadWrite,
         grant: Arc::clone(&grant),
     };
-    sandbox.tree = tree(vec![right("data"), right("~/data")]);
+    sandbox.tree = tree(vec![fs_right("data"), fs_right("~/data")]);
     sandbox
 }
 
@@ -429,8 +429,8 @@ fn a_directory_above_rights_shows_only_names_that_lead_to_them() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("me/notes")).unwrap();
     fs::create_dir_all(folder.path().join("me/secret")).unwrap();
-    let notes = right("home/me/notes", folder.path().join("me/notes"), Access::ReadWrite);
-    let todo = right("home/todo.txt", folder.path().join("todo.txt"), Access::ReadWrite);
+    let notes = fs_right("home/me/notes", folder.path().join("me/notes"), Access::ReadWrite);
+    let todo = fs_right("home/todo.txt", folder.path().join("todo.txt"), Access::ReadWrite);
     let tree = tree(vec![notes, todo]);
     let names = |path| {
         let mut listing = tree.list(path).unwrap();
@@ -453,7 +453,7 @@ fn a_directory_above_rights_shows_only_names_that_lead_to_them() {
 #[test]
 fn a_grant_of_one_file_lets_a_tool_create_it_but_nothing_beside_it() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = tree(vec![right(
+    let tree = tree(vec![fs_right(
         "todo.txt",
         folder.path().join("todo.txt"),
         Access::ReadWrite,
@@ -488,13 +488,13 @@ fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
         "root/etc/passwd",
         "chain",
     ] {
-        let right = FsRight {
+        let fs_right = FsRight {
             guest_path: "x".to_owned(),
             host_path: inside.join(name),
             access: Access::ReadWrite,
             grant: Arc::clone(&grant),
         };
-        let tree = tree(vec![right]);
+        let tree = tree(vec![fs_right]);
         let opening = |flags, open_flags| Opening {
             path_flags: PathFlags::SYMLINK_FOLLOW,
             open_flags,
@@ -520,8 +520,8 @@ fn a_right_allows_at_least_what_a_right_above_it_allows() {
     let sandbox = sandbox(Access::ReadWrite);
     let (whole, part) = (sandbox.host_path("inside"), sandbox.host_path("inside/sub"));
     let rights = vec![
-        right("data", whole, Access::ReadWrite),
-        right("data/sub", part, Access::Read),
+        fs_right("data", whole, Access::ReadWrite),
+        fs_right("data/sub", part, Access::Read),
     ];
     let with_both_rights = Sandbox {
         tree: tree(rights),
@@ -537,7 +537,7 @@ fn nothing_is_moved_or_linked_from_one_grant_to_another() {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
     fs::write(folder.path().join("one/a"), "a").unwrap();
-    let rights = ["one", "two"].map(|name| right(name, folder.path().join(name), Access::ReadWrite));
+    let rights = ["one", "two"].map(|name| fs_right(name, folder.path().join(name), Access::ReadWrite));
     let tree = tree(rights.into());
     let (from, to) = (("", "one/a"), ("", "two/a"));
     assert_eq!(tree.rename(from, to).map_err(code), Err(ErrorCode::CrossDevice));
@@ -556,7 +556,7 @@ fn a_file_whose_changes_are_staged_is_not_moved_by_a_path_of_a_directory() {
     let grants = CallGrants {
         fs: vec![FsRight {
             grant: Arc::new(grant),
-            ..right("data", inside, Access::ReadWrite)
+            ..fs_right("data", inside, Access::ReadWrite)
         }],
         ..CallGrants::clone(&CallGrants::by_default())
     };

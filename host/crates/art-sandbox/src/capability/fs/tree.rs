@@ -48,22 +48,22 @@ impl FileTree {
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
-        for right in &grants.fs {
-            let quota = match quotas.iter().find(|quota| quota.belongs_to(&right.grant)) {
+        for fs_right in &grants.fs {
+            let quota = match quotas.iter().find(|quota| quota.belongs_to(&fs_right.grant)) {
                 Some(quota) => Arc::clone(quota),
-                None => Arc::new(Quota::new(&right.grant)),
+                None => Arc::new(Quota::new(&fs_right.grant)),
             };
             quotas.push(Arc::clone(&quota));
-            let overlay = find_or_create_overlay(right, area, &quota, &mut overlays);
-            let access = match right.grant.stage && overlay.is_none() {
+            let overlay = find_or_create_overlay(fs_right, area, &quota, &mut overlays);
+            let access = match fs_right.grant.stage && overlay.is_none() {
                 true => Access::Read,
-                false => effective_access(right, &grants.fs),
+                false => effective_access(fs_right, &grants.fs),
             };
-            let right = FsRight {
+            let fs_right = FsRight {
                 access,
-                ..right.clone()
+                ..fs_right.clone()
             };
-            mounts.push(Arc::new(Mount::new(right, quota, overlay)));
+            mounts.push(Arc::new(Mount::new(fs_right, quota, overlay)));
         }
         // Of two rights with the same path, the one that allows more is found first.
         mounts.sort_by_key(|mount| std::cmp::Reverse((mount.guest_path().len(), mount.access())));
@@ -155,29 +155,30 @@ impl FileTree {
 
 /// Returns the overlay for the changes under a right, or `None` if they are not staged. Rights of one grant share an overlay.
 fn find_or_create_overlay(
-    right: &FsRight,
+    fs_right: &FsRight,
     area: Option<&StagingArea>,
     quota: &Arc<Quota>,
     overlays: &mut Vec<Arc<Overlay>>,
 ) -> Option<Arc<Overlay>> {
-    let area = area.filter(|_| right.grant.stage)?;
-    if let Some(overlay) = overlays.iter().find(|overlay| overlay.belongs_to(&right.grant)) {
+    let area = area.filter(|_| fs_right.grant.stage)?;
+    if let Some(overlay) = overlays.iter().find(|overlay| overlay.belongs_to(&fs_right.grant)) {
         return Some(Arc::clone(overlay));
     }
-    let overlay = Arc::new(Overlay::new(&right.grant, area.clone(), Arc::clone(quota)));
+    let overlay = Arc::new(Overlay::new(&fs_right.grant, area.clone(), Arc::clone(quota)));
     overlays.push(Arc::clone(&overlay));
     Some(overlay)
 }
 
 /// Returns what a right allows. If another right to a directory above it covers the same files and allows more, this holds for
 /// the right too, unless the changes under only one of the two are staged.
-fn effective_access(right: &FsRight, all: &[FsRight]) -> Access {
+fn effective_access(fs_right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
-        wide.grant.stage == right.grant.stage
-            && strip_directory(&right.guest_path, &wide.guest_path).is_some_and(|rest| {
-                wide.host_path.join(rest) == right.host_path || rest.is_empty() && wide.host_path == right.host_path
+        wide.grant.stage == fs_right.grant.stage
+            && strip_directory(&fs_right.guest_path, &wide.guest_path).is_some_and(|rest| {
+                wide.host_path.join(rest) == fs_right.host_path
+                    || rest.is_empty() && wide.host_path == fs_right.host_path
             })
     };
     let above = all.iter().filter(covers_same).map(|wide| wide.access);
-    above.max().unwrap_or(right.access)
+    above.max().unwrap_or(fs_right.access)
 }

@@ -49,9 +49,9 @@ impl Address {
     }
 
     /// Returns the right in `grants` that allows a request with this method to this address, or the denial if there is none.
-    pub(super) fn right_in<'a>(&self, grants: &'a CallGrants, method: &str) -> Result<&'a HttpRight, Denial> {
+    pub(super) fn find_http_right<'a>(&self, grants: &'a CallGrants, method: &str) -> Result<&'a HttpRight, Denial> {
         grants
-            .right_of_request(method, &self.target)
+            .find_http_right(method, &self.target)
             .ok_or_else(|| grants.denial_of_request(method, &self.target))
     }
 

@@ -56,15 +56,18 @@ impl Gate {
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
         self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;
-        let right = address.right_in(&self.grants, request.method().as_str());
-        let right = right.map_err(|denial| self.deny(denial))?;
+        let http_right = address.find_http_right(&self.grants, request.method().as_str());
+        let http_right = http_right.map_err(|denial| self.deny(denial))?;
         if self.admitted_requests >= MAX_REQUESTS {
             return Err(Error::ConnectionLimitReached);
         }
         self.admitted_requests += 1;
-        self.uses
-            .add_request(request.method().as_str(), &right.grant.url, &address.target.scope());
-        Ok((address, Arc::clone(&right.grant)))
+        self.uses.add_request(
+            request.method().as_str(),
+            &http_right.grant.url,
+            &address.target.scope(),
+        );
+        Ok((address, Arc::clone(&http_right.grant)))
     }
 
     /// Notes a denial, and returns the error that the guest sees.
@@ -141,7 +144,7 @@ fn forbidden_headers() -> ForbiddenHeaderFilter {
     Arc::new(is_forbidden_header)
 }
 
-/// Denies every request.
+/// The hooks for a guest that may send nothing: its requests are checked and recorded, but always denied.
 impl WasiHttpHooks for Gate {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         forbidden_headers()

@@ -219,14 +219,14 @@ fn full_grant(url: &str) -> Value {
 /// Returns the grants of a call of the tool `fetch`.
 fn call_grants(grants: Value) -> Arc<CallGrants> {
     let grants: Vec<HttpGrant> = serde_json::from_value(grants).unwrap();
-    let right = |grant: HttpGrant| HttpRight {
+    let http_right = |grant: HttpGrant| HttpRight {
         scope: grant.url.clone(),
         methods: grant.methods.clone(),
         grant: Arc::new(grant),
     };
     Arc::new(CallGrants {
         tool: Arc::from("fetch"),
-        http: grants.into_iter().map(right).collect(),
+        http: grants.into_iter().map(http_right).collect(),
         ..CallGrants::clone(&CallGrants::by_default())
     })
 }

@@ -1,4 +1,4 @@
-//! Conformance tests of blobs. `test_each_store!` makes a test for each store of each function in its list.
+//! Conformance tests of blobs. `test_each_store!` tests each function in its list with each store.
 
 use art_core::agent::RunStatus;
 use art_store::{StoreError, digest, limits};

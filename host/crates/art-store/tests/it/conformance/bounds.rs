@@ -1,5 +1,4 @@
-//! Conformance tests of the limits of values and lists. `test_each_store!` makes a test for each store of each function in its
-//! list.
+//! Conformance tests of the limits of values and lists. `test_each_store!` tests each function in its list with each store.
 
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;

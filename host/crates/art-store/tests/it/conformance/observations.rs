@@ -1,4 +1,4 @@
-//! Conformance tests of observations. `test_each_store!` makes a test for each store of each function in its list.
+//! Conformance tests of observations. `test_each_store!` tests each function in its list with each store.
 
 use std::sync::Arc;
 

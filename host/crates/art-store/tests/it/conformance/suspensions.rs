@@ -1,5 +1,5 @@
-//! Conformance tests of suspensions: tool calls that wait for the decision of a person. `test_each_store!` makes a test for each
-//! store of each function in its list.
+//! Conformance tests of suspensions: tool calls that wait for the decision of a person. `test_each_store!` tests each function in
+//! its list with each store.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Conformance tests of threads and their owners. `test_each_store!` makes a test for each store of each function in its list.
+//! Conformance tests of threads and their owners. `test_each_store!` tests each function in its list with each store.
 
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_store::{

@@ -1,5 +1,5 @@
-//! Conformance tests of what readers see of writes, and of stored values. `test_each_store!` makes a test for each store of each
-//! function in its list.
+//! Conformance tests of what readers see of writes, and of stored values. `test_each_store!` tests each function in its list with
+//! each store.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};

@@ -1,5 +1,5 @@
-//! Conformance tests of model work: the model calls and tokens of steps and answers. `test_each_store!` makes a test for each
-//! store of each function in its list.
+//! Conformance tests of model work: the model calls and tokens of steps and answers. `test_each_store!` tests each function in
+//! its list with each store.
 
 use art_core::agent::RunStatus;
 use art_core::usage::{ModelUsage, ModelWork};

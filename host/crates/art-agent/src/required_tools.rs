@@ -69,7 +69,7 @@ mod tests {
         tools.iter().map(|tool| (*tool).to_owned()).collect()
     }
 
-    // A30: a step that requires a tool is a tool step, even if its type is `reasoning`.
+    // A step that requires a tool is a tool step, even if its type is `reasoning` (A30).
     #[test]
     fn a_step_is_a_tool_step_if_its_type_says_so_or_it_requires_a_tool() {
         let is_tool = |step_type, tools: &[&str]| {

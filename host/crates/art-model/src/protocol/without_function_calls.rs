@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Returns `request` without tools. Earlier calls become text in the format in which the prompt asks for calls, and their results
 /// become user turns.
-pub(crate) fn calls_as_text(request: &ModelRequest) -> ModelRequest {
+pub(crate) fn without_function_calls(request: &ModelRequest) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::new();
     let mut is_after_result = false;
     for message in &request.prompt.0 {
@@ -99,7 +99,7 @@ mod tests {
             Message::tool_result("3", "one", "3"),
             Message::user("go on"),
         ]);
-        let rewritten = calls_as_text(&ModelRequest::new(prompt, Phase::Execution));
+        let rewritten = without_function_calls(&ModelRequest::new(prompt, Phase::Execution));
         let turns: Vec<_> = rewritten
             .prompt
             .0
