@@ -22,6 +22,9 @@ const FORMATS: [&str; 9] = [
     "%d-%b-%Y",
 ];
 
+/// Maximum number of years between two occurrences of a yearly day: it may be 29 February, and a year such as 1900 has none.
+const MAX_YEARS_APART: i16 = 8;
+
 /// A day, possibly one that depends on the current date.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Day {
@@ -92,15 +95,14 @@ impl Day {
     }
 
     /// Returns the first occurrence of the day from `date` on; of a weekday, the first one after `date`. For a day that is
-    /// neither yearly nor a weekday, returns `date`.
+    /// neither yearly nor a weekday, returns `date`. Fails if the occurrence is after the last supported year.
     pub(crate) fn next_from(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
-                // A day may be 29 February, and two leap years are at most eight years apart.
-                let mut dates = (0..=8).filter_map(|years| rule.in_year(date.year() + years).ok());
+                let mut dates = (0..=MAX_YEARS_APART).filter_map(|years| rule.in_year(date.year() + years).ok());
                 let found = dates.find(|found| *found >= date);
-                // After the last supported year there is no date: return the one of this year, or its error.
-                found.map_or_else(|| rule.in_year(date.year()), Ok)
+                // If none is found, these years are not all supported: return the error of the last one.
+                found.map_or_else(|| rule.in_year(date.year() + MAX_YEARS_APART), Ok)
             }
             Self::Weekday { weekday, .. } => date.nth_weekday(1, weekday),
             _ => Ok(date),
@@ -108,13 +110,13 @@ impl Day {
     }
 
     /// Returns the last occurrence of the day up to `date`; of a weekday, the last one before `date`. For a day that is neither
-    /// yearly nor a weekday, returns `date`.
+    /// yearly nor a weekday, returns `date`. Fails if the occurrence is before the first supported year.
     pub(crate) fn last_until(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
-                let mut dates = (0..=8).filter_map(|years| rule.in_year(date.year() - years).ok());
+                let mut dates = (0..=MAX_YEARS_APART).filter_map(|years| rule.in_year(date.year() - years).ok());
                 let found = dates.find(|found| *found <= date);
-                found.map_or_else(|| rule.in_year(date.year()), Ok)
+                found.map_or_else(|| rule.in_year(date.year() - MAX_YEARS_APART), Ok)
             }
             Self::Weekday { weekday, .. } => date.nth_weekday(-1, weekday),
             _ => Ok(date),
@@ -322,6 +324,19 @@ mod tests {
         );
         assert_eq!(resolve_text("29 February"), "2028-02-29");
         assert_eq!(resolve_text("the first Friday in March"), "2027-03-05");
+    }
+
+    #[test]
+    fn a_yearly_day_does_not_recur_outside_of_the_supported_years() {
+        let rules = [Rule::Fixed(12, 25), Rule::Fixed(2, 29), Rule::Easter(0)];
+        for rule in rules {
+            let day = Day::Yearly(rule);
+            assert!(day.next_from(Date::new(9999, 12, 26).unwrap()).is_err(), "{rule:?}");
+            assert!(day.last_until(Date::new(-9999, 1, 2).unwrap()).is_err(), "{rule:?}");
+        }
+        let christmas = Day::Yearly(Rule::Fixed(12, 25));
+        let last_christmas = Date::new(9999, 12, 25).unwrap();
+        assert_eq!(christmas.next_from(last_christmas).unwrap(), last_christmas);
     }
 
     #[test]

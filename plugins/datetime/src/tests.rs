@@ -178,6 +178,14 @@ fn a_day_without_a_year_is_the_nearest_before_the_end_or_after_the_start() {
 }
 
 #[test]
+fn a_day_after_the_last_year_is_refused_and_not_taken_from_the_past() {
+    assert_fails(
+        json!({"operation": "difference", "start": "9999-12-26", "end": "Christmas", "unit": "days"}),
+        "out of range",
+    );
+}
+
+#[test]
 fn adding_to_a_time_without_a_day_returns_only_a_time_unless_the_day_changes() {
     let add =
         |time: &str| run(json!({"operation": "add", "date": time, "amount": 45, "unit": "minutes"}))["result"].clone();

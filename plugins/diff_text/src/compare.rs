@@ -2,6 +2,7 @@
 
 use similar::{ChangeTag, TextDiff};
 use thiserror::Error;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::io::{DiffTextInput, DiffTextOutput, Mode, Only};
 
@@ -78,14 +79,11 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     }
 }
 
-/// Returns an upper estimate of the number of words in a text that separates them by white space: each punctuation mark or symbol
-/// counts as one too. Returns at most `limit` + 1.
+/// Counts the words as [`TextDiff::from_unicode_words`] separates them, without the white space between them: each punctuation
+/// mark, each symbol and each Chinese character is one too. Returns at most `limit` + 1.
 fn count_words(text: &str, limit: usize) -> usize {
-    let signs = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace());
-    text.split_whitespace()
-        .count()
-        .saturating_add(signs.count())
-        .min(limit + 1)
+    let parts = text.split_word_bounds();
+    parts.filter(|part| !part.trim().is_empty()).take(limit + 1).count()
 }
 
 fn unified_diff(diff: &TextDiff<'_, '_, str>, context: u32) -> String {

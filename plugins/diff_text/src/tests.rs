@@ -114,6 +114,17 @@ fn long_texts_and_a_large_context_are_refused_with_advice() {
 }
 
 #[test]
+fn words_are_counted_in_texts_without_spaces_between_them() {
+    for letter in ["字", "の", "ก"] {
+        let long = json!({"before": letter.repeat(10_001), "after": "", "mode": "words"});
+        let error = testing::failure(&DIFF_TEXT, long);
+        assert!(error.message.contains("more than 10000 words"), "{letter}: {error}");
+        let longest = json!({"before": letter.repeat(10_000), "after": letter, "mode": "words"});
+        assert_eq!(testing::output(&DIFF_TEXT, longest)["deleted"], 9_999, "{letter}");
+    }
+}
+
+#[test]
 fn the_examples_return_their_outputs_and_the_schema_has_defaults() {
     testing::check(&DIFF_TEXT);
     let properties = &DIFF_TEXT.input_schema()["properties"];

@@ -1,6 +1,6 @@
 //! The input and the output of the tool.
 
-use art_sdk::{args, never_null, output, promise, schemars, serde_json, serde_json::json};
+use art_sdk::{args, never_null, output, serde_json};
 
 /// A page, and the part of it to return.
 #[args]
@@ -62,7 +62,7 @@ pub(crate) enum Part {
 /// What an address returned.
 #[output]
 #[derive(Default)]
-#[schemars(transform = add_promises)]
+#[schemars(transform = never_null)]
 pub(crate) struct HttpFetchOutput {
     /// The status, such as 200.
     pub(crate) status: u16,
@@ -128,14 +128,4 @@ pub(crate) struct Link {
     pub(crate) text: String,
     /// Where it leads.
     pub(crate) url: String,
-}
-
-/// Adds to the schema that no property is null, and that a `GET` returns `status` and `url`.
-fn add_promises(schema: &mut schemars::Schema) {
-    never_null(schema);
-    promise(
-        schema,
-        json!({"method": ["GET"]}),
-        json!({"required": ["status", "url"]}),
-    );
 }

@@ -177,6 +177,8 @@ struct Lines {
     text: String,
     /// The line that has not ended yet.
     line: String,
+    /// Whether this line has text that keeps its white space.
+    has_verbatim_text: bool,
     /// Whether to put a space before the next word, unless the line is empty.
     space_pending: bool,
 }
@@ -234,20 +236,24 @@ impl Lines {
                 self.text.push_str(self.line.trim_end());
                 self.text.push('\n');
                 self.line.clear();
+                self.has_verbatim_text = false;
             }
             self.line.push_str(line);
+            self.has_verbatim_text |= !line.trim().is_empty();
         }
     }
 
-    /// Ends a line. Drops it if it is empty, or if it contains only the mark of a heading, an item or a cell.
+    /// Ends a line. Drops it if it is empty, or if it contains only the mark of a heading, an item or a cell, unless a `pre` has
+    /// these characters.
     fn end_line(&mut self) {
         self.space_pending = false;
         let line = self.line.trim_end();
-        if !line.trim_start_matches(['#', '-', '|', ' ']).is_empty() {
+        if self.has_verbatim_text || !line.trim_start_matches(['#', '-', '|', ' ']).is_empty() {
             self.text.push_str(line);
             self.text.push('\n');
         }
         self.line.clear();
+        self.has_verbatim_text = false;
     }
 
     /// Adds a blank line, except at the beginning of the text or after another blank line.

@@ -37,6 +37,14 @@ fn a_page_is_returned_as_readable_text_with_its_title_and_headings() {
 }
 
 #[test]
+fn a_line_of_signs_is_kept_in_preformatted_text() {
+    let text = |body: &str| fetch(html(body), json!({}))["text"].clone();
+    assert_eq!(text("<pre>a\n---</pre><p>b"), "a\n---\n\nb");
+    assert_eq!(text("<pre>| |</pre>"), "| |");
+    assert_eq!(text("<p>a<ul><li></ul>b"), "a\n\nb");
+}
+
+#[test]
 fn only_the_part_that_was_asked_for_is_returned() {
     let headings = fetch(html(PAGE), json!({"only": "headings"}));
     assert_eq!((headings.get("text"), headings.get("title")), (None, None));

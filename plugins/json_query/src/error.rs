@@ -23,6 +23,8 @@ pub(crate) enum QueryError {
     NotAList(String),
     #[error("`{0}` is no number, so it cannot be added")]
     NotANumber(String),
+    #[error("the sum of the values is too large for a 64-bit float: combine fewer of them, with `filter`")]
+    SumTooLarge,
     #[error(
         "`{0}` and `{1}` cannot be compared, since only one of them is a number: leave one of them out with `filter`"
     )]

@@ -306,18 +306,23 @@ fn calculate(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
         }
         _ => None,
     };
-    Ok(result.map_or(Value::Null, to_rounded_number))
+    result.map_or(Ok(Value::Null), to_rounded_number)
 }
 
-/// Rounds to fifteen significant digits, so that 0.1 + 0.2 is 0.3; a whole number has no decimal point.
-fn to_rounded_number(value: f64) -> Value {
+/// Rounds to fifteen significant digits, so that 0.1 + 0.2 is 0.3; a whole number has no decimal point. Fails if `value` is
+/// infinite.
+fn to_rounded_number(value: f64) -> Result<Value, QueryError> {
     /// Every whole number up to 2^53 is exact in an `f64`.
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-    let value: f64 = format!("{value:.14e}").parse().unwrap_or(value);
+    let rounded = format!("{value:.14e}").parse().ok();
+    // Rounding up the largest numbers would make them infinite.
+    let value = rounded.filter(|rounded: &f64| rounded.is_finite()).unwrap_or(value);
     if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
-        return Value::from(value as i64);
+        return Ok(Value::from(value as i64));
     }
-    Number::from_f64(value).map_or(Value::Null, Value::Number)
+    Number::from_f64(value)
+        .map(Value::Number)
+        .ok_or(QueryError::SumTooLarge)
 }
 
 /// Returns the beginning of a value, for an error.

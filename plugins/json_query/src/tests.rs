@@ -429,6 +429,17 @@ fn a_combination_that_is_a_number_is_also_returned_as_value() {
 }
 
 #[test]
+fn a_sum_that_is_too_large_for_a_number_is_refused() {
+    let input = |combine: &str| json!({"json": [{"n": 1e308}, {"n": 1e308}], "field": "n", "combine": combine});
+    for combine in ["sum", "mean"] {
+        let error = testing::failure(&JSON_QUERY, input(combine));
+        assert!(error.message.contains("the sum of the values is too large"), "{error}");
+    }
+    let largest = json!({"json": {"n": f64::MAX}, "field": "n", "combine": "sum"});
+    assert!(testing::output(&JSON_QUERY, largest)["value"].is_number());
+}
+
+#[test]
 fn data_is_read_from_a_file_or_from_the_argument_but_not_from_both() {
     let directory = tempfile::TempDir::new().unwrap();
     let path = directory.path().join("users.json");

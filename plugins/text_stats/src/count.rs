@@ -14,12 +14,17 @@ pub(crate) enum CountError {
     ZeroReadingSpeed,
     #[error("`find` is empty: give the word, phrase or letter to count")]
     EmptyFind,
+    #[error("`only` is `times`, which needs `find`: give the word, phrase or letter to count")]
+    MissingFind,
 }
 
 /// Counts in `input.text` what `input.only` asks for, or everything.
 pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountError> {
     if input.words_per_minute == 0 {
         return Err(CountError::ZeroReadingSpeed);
+    }
+    if input.find.is_none() && matches!(input.only, Some(Only::Times)) {
+        return Err(CountError::MissingFind);
     }
     let text = input.text.as_str();
     let tally = Tally::of(text);
@@ -37,7 +42,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
         letters: count_graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic)),
         vowels: count_graphemes(is_vowel),
         consonants: count_graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic) && !is_vowel(grapheme)),
-        digits: count_graphemes(|grapheme| grapheme.starts_with(char::is_numeric)),
+        digits: count_graphemes(is_digit),
         sentences: Some(sentences),
         lines: Some(text.lines().count()),
         paragraphs: Some(paragraphs(text)),
@@ -146,6 +151,14 @@ fn is_vowel(grapheme: &str) -> bool {
     letter.is_some_and(|letter| "aeiouáàâäãåæéèêëíìîïóòôöõøœúùûü".contains(letter))
 }
 
+/// Returns whether a character is a decimal digit of any script, and not another number such as `½` or `Ⅷ`.
+fn is_digit(grapheme: &str) -> bool {
+    let is_number = grapheme.starts_with(char::is_numeric) && !grapheme.starts_with(char::is_alphabetic);
+    // The rules for words never separate two digits, but they separate a digit and a fraction.
+    let continues_number = || format!("0{grapheme}").split_word_bounds().count() == 1;
+    grapheme.starts_with(|c: char| c.is_ascii_digit()) || (is_number && continues_number())
+}
+
 /// The counts of one pass over the words.
 #[derive(Default)]
 struct Tally<'a> {
@@ -193,14 +206,36 @@ fn occurrences(text: &str, find: &str) -> Result<usize, CountError> {
         return Err(CountError::EmptyFind);
     }
     let is_single_character = find.graphemes(true).count() == 1;
+    Ok(if is_single_character {
+        text.matches(find.as_str()).count()
+    } else {
+        count_whole_words(&text, &find)
+    })
+}
+
+/// Returns how often `find` occurs with no letter and no digit directly before or after it. Occurrences do not overlap.
+fn count_whole_words(text: &str, find: &str) -> usize {
     let is_alphanumeric = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let is_occurrence = |&(at, found): &(usize, &str)| {
-        let (before, after) = (text.get(..at), text.get(at + found.len()..));
-        let before = before.and_then(|before| before.chars().next_back());
-        is_single_character
-            || !(is_alphanumeric(before) || is_alphanumeric(after.and_then(|after| after.chars().next())))
-    };
-    Ok(text.match_indices(find.as_str()).filter(is_occurrence).count())
+    let (mut count, mut position) = (0_usize, 0_usize);
+    while let Some(offset) = text.get(position..).and_then(|rest| rest.find(find)) {
+        let (start, end) = (position + offset, position + offset + find.len());
+        let before = text.get(..start).and_then(|before| before.chars().next_back());
+        let after = text.get(end..).and_then(|after| after.chars().next());
+        position = if is_alphanumeric(before) || is_alphanumeric(after) {
+            next_word_border(text, start)
+        } else {
+            count += 1;
+            end
+        };
+    }
+    count
+}
+
+/// Returns the first position after `position` with no letter and no digit directly before it, or the end of the text.
+fn next_word_border(text: &str, position: usize) -> usize {
+    let mut chars = text.get(position..).unwrap_or_default().char_indices();
+    let separator = chars.find(|(_, c)| !c.is_alphanumeric());
+    separator.map_or(text.len(), |(offset, c)| position + offset + c.len_utf8())
 }
 
 /// Returns the number of paragraphs, which are runs of lines that are not blank.

@@ -35,6 +35,13 @@ fn vowels_consonants_and_digits_are_counted() {
 }
 
 #[test]
+fn digits_of_every_script_are_counted_and_other_numbers_are_not() {
+    assert_eq!(run("42")["digits"], 2);
+    assert_eq!(run("٤٢ ４２")["digits"], 4);
+    assert_eq!(run("½ Ⅷ ² ① x")["digits"], 0);
+}
+
+#[test]
 fn the_longest_and_the_shortest_word_are_the_first_of_their_length() {
     assert_eq!(run("ab abcd wxyz a")["longest_word"], "abcd");
     assert_eq!(run("to be or a bee")["shortest_word"], "a");
@@ -76,6 +83,22 @@ fn a_word_is_found_whole_and_a_letter_anywhere() {
     assert_eq!(run("to be")["times"], Value::Null);
     let error = testing::failure(&TEXT_STATS, json!({"text": "a", "find": " "}));
     assert!(error.message.contains("`find` is empty"), "{}", error.message);
+}
+
+#[test]
+fn a_part_of_a_word_does_not_hide_an_occurrence_that_overlaps_it() {
+    let times =
+        |text: &str, find: &str| testing::output(&TEXT_STATS, json!({"text": text, "find": find}))["times"].clone();
+    assert_eq!(times("ba a a", "a a"), 1);
+    assert_eq!(times("a ab a ä a a", "a ä a"), 1);
+    assert_eq!(times("a a a", "a a"), 1);
+    assert_eq!(times("éa aé", "a a"), 0);
+}
+
+#[test]
+fn the_number_of_occurrences_alone_needs_a_text_to_find() {
+    let error = testing::failure(&TEXT_STATS, json!({"text": "a", "only": "times"}));
+    assert!(error.message.contains("`times`, which needs `find`"), "{error}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
         _ => return Err(ConvertError::IncompleteExtra),
     };
     let extra = extra
-        .map(|(value, unit)| convert_number(value, &unit, &from))
+        .map(|(value, unit)| convert_difference(value, &unit, &from))
         .transpose()?;
     // A negative quantity is negative in both units.
     let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
@@ -75,11 +75,26 @@ fn convert_number(value: f64, from: &Measure, to: &Measure) -> Result<f64, Conve
     convert_via_base_unit(value, from, to)
 }
 
+/// Converts a quantity that is added to another one. A temperature is then a difference, which does not depend on the zeros of
+/// the scales.
+fn convert_difference(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
+    convert_number(value, &without_offset(from), &without_offset(to))
+}
+
+/// Returns the unit of a difference between two values in `unit`.
+fn without_offset(unit: &Measure) -> Measure {
+    let scale = match unit.scale {
+        Scale::Offset { factor, .. } => Scale::Factor(factor),
+        other => other,
+    };
+    Measure { scale, ..unit.clone() }
+}
+
 /// Returns the value as whole units of `larger`, and the rest in `smaller` with two decimals.
 fn format_in_two_units(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
-    let smaller_per_larger = (convert_number(1.0, larger, smaller)? * 100.0).round() / 100.0;
+    let smaller_per_larger = (convert_difference(1.0, larger, smaller)? * 100.0).round() / 100.0;
     let mut whole = value.abs().trunc();
-    let mut rest = (convert_number(value.abs() - whole, larger, smaller)? * 100.0).round() / 100.0;
+    let mut rest = (convert_difference(value.abs() - whole, larger, smaller)? * 100.0).round() / 100.0;
     if rest >= smaller_per_larger {
         (whole, rest) = (whole + 1.0, 0.0);
     }
@@ -98,6 +113,7 @@ fn pluralize(name: &str, count: f64) -> String {
         "foot" => "feet".to_owned(),
         "inch" => "inches".to_owned(),
         "stone" => "stone".to_owned(),
+        _ if name.starts_with("degree ") => name.replacen("degree", "degrees", 1),
         _ => format!("{name}s"),
     }
 }
@@ -107,8 +123,8 @@ fn pluralize(name: &str, count: f64) -> String {
 fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String> {
     let is_american = |unit: &Measure| unit.name.contains("(US)");
     let says_american = |text: &str| {
-        text.split_whitespace()
-            .any(|word| matches!(word, "us" | "US" | "short"))
+        text.split(|c: char| !c.is_alphanumeric())
+            .any(|word| matches!(word.to_lowercase().as_str(), "us" | "short"))
     };
     let (first, second) = ((from, &input.from), (to, &input.to));
     let (unit, text) = match (is_american(from), is_american(to)) {

@@ -66,6 +66,22 @@ fn temperatures_below_absolute_zero_are_refused() {
 }
 
 #[test]
+fn a_second_temperature_is_a_difference() {
+    let result = |value: f64, from: &str, to: &str| convert(value, from, to)["result"].clone();
+    assert_eq!(
+        result(20.5, "celsius", "celsius and kelvin"),
+        "20 degrees Celsius 0.5 kelvins"
+    );
+    assert_eq!(
+        result(-5.5, "celsius", "celsius and fahrenheit"),
+        "minus 5 degrees Celsius 0.9 degrees Fahrenheit"
+    );
+    let input = json!({"value": 20, "from": "celsius", "extra_value": 9, "extra_unit": "fahrenheit", "to": "celsius"});
+    assert_eq!(testing::output(&UNIT_CONVERT, input)["result"], 25);
+    assert_converts(20.0, "kelvin 5 celsius", "kelvin", 25.0);
+}
+
+#[test]
 fn data_has_bits_and_bytes_and_two_kinds_of_prefixes() {
     assert_converts(1.0, "GiB", "MiB", 1024.0);
     assert_converts(1.0, "GB", "MB", 1000.0);
@@ -119,6 +135,9 @@ fn a_note_says_which_unit_of_several_meanings_was_taken() {
     assert_eq!(note("ton", "tonne"), "short ton (US), not imperial");
     let without_note = [
         ("us gallons", "l"),
+        ("Us gallons", "l"),
+        ("US-gallons", "l"),
+        ("Short tons", "tonne"),
         ("uk gallons", "l"),
         ("tbsp", "tsp"),
         ("miles", "km"),
