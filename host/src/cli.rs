@@ -360,7 +360,7 @@ pub struct PlanArgs {
     /// File to attach to the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
-    /// Conversation whose next question to plan: its identifier, a unique prefix of it, or `last`; a new one by default
+    /// Conversation to which the question belongs: its identifier, a unique prefix of it, or `last`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
     /// New file to write the plan to, for `art run --plan`
@@ -369,8 +369,8 @@ pub struct PlanArgs {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Make a parameter of a constant: the plan has NAME wherever VALUE is an argument or a word in one; may be given several
-    /// times
+    /// Replace the constant VALUE by a parameter NAME wherever it is an argument of the plan or a word in one; may be given
+    /// several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_name_and_value)]
     pub param: Vec<(String, String)>,
 }
@@ -423,7 +423,7 @@ pub struct EvalArgs {
 /// `art tool`
 #[derive(Debug, Subcommand)]
 pub enum ToolCommand {
-    /// List the tools, and every file that was refused with the reason
+    /// List the tools, and the files that were refused, each with the reason
     #[command(after_help = "Example:\n  art tool list --plugins ./plugins")]
     List {
         /// Also compile tools that were skipped because they take long to compile
@@ -552,13 +552,14 @@ fn parse_at_least_one(text: &str) -> Result<usize, String> {
 pub enum ApproveCommand {
     /// List the calls that wait for a decision, the oldest first
     ///
-    /// The list ends early when the calls are large together: at 8 MiB. With `--json`, go on after the last entry until there is none.
+    /// The list ends early when its calls have 8 MiB together. With `--json`, repeat the command with `--after` and the last
+    /// identifier until the list is empty.
     #[command(after_help = "Examples:\n  art approve list\n  art approve list --limit 10 --after 4f5a6c1e")]
     List {
         /// Maximum number of entries
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_at_least_one)]
         limit: usize,
-        /// Only those after this one
+        /// Only calls after the one with this identifier
         #[arg(long, value_name = "ID")]
         after: Option<String>,
     },
@@ -575,7 +576,7 @@ pub enum ApproveCommand {
                             art approve yes last --always --any path"
     )]
     Yes {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several are of one run
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several must be of one run
         #[arg(required = true)]
         ids: Vec<String>,
         /// The answer, if the question asks for one: as it would be typed, for example a number, an option or a date
@@ -594,7 +595,7 @@ pub enum ApproveCommand {
     /// Reject a call, or several of one run, and go on with the run
     #[command(after_help = "Example:\n  art approve no 4f5a6c1e --reason \"use the copy instead\"")]
     No {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several are of one run
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several must be of one run
         #[arg(required = true)]
         ids: Vec<String>,
         /// Why, for the model

@@ -74,7 +74,7 @@ pub fn main_with(extension: Extension) -> ExitCode {
         Ok(cli)
     });
     match parsed {
-        Ok(cli) => exit_after_output(run_and_report(cli)).into(),
+        Ok(cli) => replace_if_stdout_failed(run_and_report(cli)).into(),
         Err(error) => report_parse_error(&error.format(&mut Cli::command())),
     }
 }
@@ -88,7 +88,7 @@ fn report_parse_error(error: &clap::Error) -> ExitCode {
         .any(|word| word == "--json");
     if !error.use_stderr() {
         render::to_stdout(|_| error.print());
-        return exit_after_output(Exit::Success).into();
+        return replace_if_stdout_failed(Exit::Success).into();
     }
     if !wants_json {
         render::note(error.render().to_string().trim_end());
@@ -96,12 +96,12 @@ fn report_parse_error(error: &clap::Error) -> ExitCode {
     }
     let error = CommandError::Usage(without_usage(&error.render().to_string()));
     render::json(&error.to_json());
-    exit_after_output(error.exit_code()).into()
+    replace_if_stdout_failed(error.exit_code()).into()
 }
 
 /// Returns `exit`, or another exit code if the answer could not be written to stdout. Prints why it could not be written,
 /// except if the reader closed the pipe, as is usual for programs in a pipeline.
-fn exit_after_output(exit: Exit) -> Exit {
+fn replace_if_stdout_failed(exit: Exit) -> Exit {
     match render::stdout_error() {
         None => exit,
         Some(error) if error.kind() == ErrorKind::BrokenPipe => Exit::StdoutClosed,
@@ -252,6 +252,7 @@ async fn build_runtime(
     check_plugins_folder(&config)?;
     let display = CompilationDisplay::new(global.json);
     let builder = (global.extension.0)(builder)
+        // A model of the command line is used even in threads that name another one.
         .model_is_chosen(config.model.origin == Origin::Flag)
         .config(config)
         .on_compiled(move |compiled| display.show(compiled));

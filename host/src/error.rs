@@ -72,6 +72,7 @@ impl CommandError {
             )
             | Self::Secrets(_)
             | Self::Home(_) => Exit::Environment,
+            // `model` is the error of the model, if that is why there is no plan.
             Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
             Self::Runtime(RuntimeError::NotPlanned { model: None, .. }) => Exit::PlanFault,
             Self::Grant(GrantError::Read { .. } | GrantError::Write { .. } | GrantError::NotPrivate { .. }) => {

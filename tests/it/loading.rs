@@ -29,7 +29,7 @@ fn the_error_for_another_kind_of_file_names_the_kind() {
         (b"PK\x03\x04rest", "a zip archive"),
         (b"(component)", "text"),
         (b"\0asm\x01\0\0\0", "a core module"),
-        (b"\0", "text"),
+        (b"\0", "unknown bytes"),
         (b"\xff\xd8\xff\xe0", "unknown bytes"),
     ];
     for (bytes, kind) in kinds {

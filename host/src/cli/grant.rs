@@ -41,8 +41,8 @@ pub enum GrantCommand {
     /// Propose the smallest grants for what a tool was seen to do
     ///
     /// Without ARGUMENTS, the recorded calls of the tool are read. With ARGUMENTS, the tool is called now, as `art tool call` does.
-    /// Nothing that is not granted happens: it is denied, and counted. The proposal adds what was denied, narrows the grants to
-    /// what was used of them, and leaves out those that were never used.
+    /// What is not granted is denied and counted. The proposal adds what was denied, narrows the grants to what was used of them,
+    /// and leaves out those that were never used.
     #[command(
         after_help = "Examples:\n  art grant learn file_read\n  art grant learn file_read '{\"path\":\"notes/a.txt\"}' --apply"
     )]
@@ -87,7 +87,7 @@ pub struct AddArgs {
     /// File or directory that the tool may read and write; may be given several times
     #[arg(long, value_name = "PATH")]
     pub write: Vec<PathBuf>,
-    /// Keep what the tool writes aside until you have seen and committed it
+    /// Stage what the tool writes: keep it apart from the files until you have seen and committed it
     #[arg(long, requires = "write")]
     pub stage: bool,
     /// Maximum number of bytes that one call may add to the files

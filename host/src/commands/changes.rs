@@ -179,8 +179,8 @@ fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
     files.is_empty() || files.iter().any(|file| is_at(set, change, file))
 }
 
-/// If changes of a run that has ended wait: prints that, unless the output is JSON. At a terminal, shows the changes instead
-/// and asks whether to make them.
+/// Tells the person, after a run has ended, which of its changes wait to be committed. At a terminal, shows them and asks whether
+/// to make them. Without a terminal, prints only their number; with JSON output, prints nothing.
 pub(super) fn offer_to_commit(global: &GlobalOptions, config: &Config, run: &str) -> Result<(), CommandError> {
     let staging = open_staging(config)?;
     let sets: Vec<_> = staging

@@ -31,7 +31,7 @@ pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Ex
         GrantCommand::Add(args) => {
             let plugin = load_plugin(global, &config, &args.tool)?;
             change_grants(global, &grants, plugin, |plugin| {
-                edit::with_added(read_to_change(&grants, plugin)?, args)
+                edit::with_added(read_grants_to_change(&grants, plugin)?, args)
             })
         }
         GrantCommand::Revoke {
@@ -42,7 +42,7 @@ pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Ex
             let plugin = load_plugin(global, &config, tool)?;
             change_grants(global, &grants, plugin, |plugin| match all {
                 true => Ok(ToolPolicy::default()),
-                false => edit::without_revoked(read_to_change(&grants, plugin)?, revoked),
+                false => edit::without_revoked(read_grants_to_change(&grants, plugin)?, revoked),
             })
         }
         GrantCommand::Learn(args) => learn::learn(global, &config, &grants, args),
@@ -52,7 +52,7 @@ pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Ex
 
 /// Reads the grants of a component, which are to be changed. Fails if they were made for another component: to add one grant
 /// must not approve all others for the new component.
-fn read_to_change(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
+fn read_grants_to_change(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.grants_anything() && policy.component != plugin.digest() {
         let tool = plugin.schema().name.clone();
@@ -88,6 +88,7 @@ fn write_grants(
     let plugin = plugin.with_policy(policy.clone(), grants.base_dirs().clone());
     let plugin = plugin.map_err(|error| CommandError::Usage(format!("nothing was granted: {error}")))?;
     grants.write(lock, &name, &policy)?;
+    // `art grant approve` shows the difference to this record when another component has replaced this one.
     grants.store_approved(&plugin)?;
     Ok(plugin)
 }

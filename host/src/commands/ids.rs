@@ -133,8 +133,8 @@ async fn newest_waiting(
     }
 }
 
-/// Returns the filter for a page of the suspensions that wait for a decision: at most `limit`, those after the suspension
-/// `after`.
+/// Returns the filter for a page of the suspensions that wait for a decision: the first `limit` ones after the suspension with
+/// the identifier `after`.
 pub(super) fn waiting_filter(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
     SuspensionFilter {
         owner,
@@ -160,8 +160,8 @@ fn max_matches(typed: &str) -> usize {
     if typed == LAST { 1 } else { MAX_LISTED_MATCHES + 1 }
 }
 
-/// Returns the only identifier in `matches`, those that `typed` identifies. Fails if there are none or several. `kind` is
-/// `thread` or `run`.
+/// Returns the identifier in `matches`, the identifiers that fit `typed`. Fails if there are none or several. `kind` is `thread`
+/// or `run`.
 fn require_one_match(kind: &str, typed: &str, matches: &[String]) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
     let not_found =

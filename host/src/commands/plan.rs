@@ -36,7 +36,7 @@ pub(super) fn plan(global: &GlobalOptions, args: &PlanArgs) -> Result<Exit, Comm
         let question = with_user_and_thread(global, &runtime, question).await?;
         let model = runtime.model_for(&question).await?;
         if !global.json {
-            report::introduce(&runtime, &model).await?;
+            report::show_model_and_problems(&runtime, &model).await?;
         }
         report::warn_of_large_attachments(&runtime, &question.attachments);
         let mut planned = runtime.plan(question.clone()).await?;
@@ -70,6 +70,7 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
     }
     for (name, text) in params {
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
+        // In arguments, the constant is replaced as a JSON value; in the texts of the plan, as the word that was typed.
         if !plan.parameterize(name, &value, text) {
             return Err(CommandError::Failed(format!(
                 "the plan has no argument with `{text}`, so it cannot be the parameter `{name}` (hint: `art plan` without `--param` \
@@ -123,9 +124,9 @@ fn show(global: &GlobalOptions, planned: &Planned) {
 }
 
 fn exit_code(model: &ModelInfo, planned: &Planned) -> Exit {
-    let is_embedded = model.config.provider_name == LexicalModel::PROVIDER;
+    let uses_embedded_model = model.config.provider_name == LexicalModel::PROVIDER;
     match kept_plan::exit_code(&planned.review) {
-        Exit::Success if is_embedded && planned.plan.steps.is_empty() => Exit::NoTool,
+        Exit::Success if uses_embedded_model && planned.plan.steps.is_empty() => Exit::NoTool,
         exit => exit,
     }
 }

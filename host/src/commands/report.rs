@@ -35,7 +35,7 @@ const MAX_QUERY_CHARS: usize = 60;
 const LOCAL_SERVER_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Prints the model and its limitations, models that could be used instead, and problems with the tools.
-pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<(), CommandError> {
+pub(super) async fn show_model_and_problems(runtime: &Runtime, model: &ModelInfo) -> Result<(), CommandError> {
     render::note(&model_line(model));
     if runtime.config.model.origin == Origin::Default {
         let local = runtime.engine.local_server(LOCAL_SERVER_TIMEOUT).await;
@@ -59,7 +59,7 @@ pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<()
 
 /// Prints which runs were interrupted because their hosts were stopped, and how to resume them with `command`. Leaves out the
 /// runs of `thread`: a question is about to be asked there, which ends them.
-pub(super) async fn note_interrupted(
+pub(super) async fn note_interrupted_runs(
     runtime: &Runtime,
     owner: Owner,
     thread: Option<&str>,

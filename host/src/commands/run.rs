@@ -52,8 +52,8 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// Opens the runtime that the request needs: without a model for a direct call, a run that was started with a tool call in
-    /// place of a question.
+    /// Opens the runtime that the request needs. To resume a direct call (a run that makes one tool call instead of answering a
+    /// question), it needs no model.
     pub(super) async fn open_runtime(&self, global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
         match self.resumes_direct_call(&global.owner(), &config).await? {
             true => open_runtime_without_model(global, config).await,
@@ -199,9 +199,9 @@ async fn carry_out_and_show(
         return Ok(answer);
     }
     if let ResolvedRequest::Ask(question) = &request {
-        report::introduce(runtime, &runtime.model_for(question).await?).await?;
+        report::show_model_and_problems(runtime, &runtime.model_for(question).await?).await?;
         let thread = question.thread_id.as_deref();
-        report::note_interrupted(runtime, global.owner(), thread, "art runs resume").await?;
+        report::note_interrupted_runs(runtime, global.owner(), thread, "art runs resume").await?;
     }
     carry_out_as_text(runtime, request, cancel).await
 }
@@ -254,8 +254,8 @@ pub(super) fn exit_code(answer: &Answer) -> Exit {
     if answer.is_direct_call() && answer.status() == RunStatus::Error {
         return Exit::ToolError;
     }
-    let is_embedded = answer.model.provider_name == LexicalModel::PROVIDER;
-    Exit::for_answer(answer, is_embedded)
+    let uses_embedded_model = answer.model.provider_name == LexicalModel::PROVIDER;
+    Exit::for_answer(answer, uses_embedded_model)
 }
 
 /// Carries out the request, and shows the progress, the answer and the cost as text.

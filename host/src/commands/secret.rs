@@ -67,8 +67,8 @@ fn read_from_stdin(name: &str) -> Result<SecretString, CommandError> {
     Ok(line.into())
 }
 
-/// Keeps the terminal from showing what is typed, until this value is dropped. Has the settings of the terminal before, if
-/// there are any.
+/// Keeps the terminal from showing what is typed, until this value is dropped. The field has the original settings of the
+/// terminal, which are restored then, or `None` if they could not be read.
 struct HiddenInput(Option<Termios>);
 
 impl HiddenInput {

@@ -23,8 +23,8 @@ pub(super) fn thread(global: &GlobalOptions, command: &ThreadCommand) -> Result<
             ThreadCommand::Set { id, setting, value } => {
                 let store = open_store(&config)?;
                 let id = ids::resolve_thread(store.as_ref(), &global.owner(), id).await?;
-                change_settings(store.as_ref(), &id, |thread| {
-                    settings::change(thread, *setting, value, &config)
+                change_settings(store.as_ref(), &id, |thread_config| {
+                    settings::change(thread_config, *setting, value, &config)
                 })
                 .await
             }

@@ -28,7 +28,7 @@ pub(super) fn tool(global: &GlobalOptions, command: ToolCommand) -> Result<Exit,
     }
     check_plugins_folder(&config)?;
     if matches!(command, ToolCommand::List { retry: true }) {
-        // Without a limit of the time, no tool is skipped.
+        // Without a limit of the time for compiling, no tool is skipped because it takes too long.
         config.compile_time = None;
     }
     let display = CompilationDisplay::new(global.json);

@@ -205,19 +205,19 @@ mod tests {
                 },
             })
         };
-        let of_root = message_for("#", "/properties/branches/items/properties/tree");
+        let message_for_root = message_for("#", "/properties/branches/items/properties/tree");
         assert!(
-            of_root.contains("In Rust: the outermost type contains itself"),
-            "{of_root}"
+            message_for_root.contains("In Rust: the outermost type contains itself"),
+            "{message_for_root}"
         );
         assert!(
-            of_root.contains("`tree` of this or another type; give that field the type `serde_json::Value`"),
-            "{of_root}"
+            message_for_root.contains("`tree` of this or another type; give that field the type `serde_json::Value`"),
+            "{message_for_root}"
         );
-        let of_inner_type = message_for("#/$defs/Branch", "/properties/a/properties/twigs/items");
+        let message_for_inner_type = message_for("#/$defs/Branch", "/properties/a/properties/twigs/items");
         assert!(
-            of_inner_type.contains("`Branch` contains itself") && of_inner_type.contains("`twigs`"),
-            "{of_inner_type}"
+            message_for_inner_type.contains("`Branch` contains itself") && message_for_inner_type.contains("`twigs`"),
+            "{message_for_inner_type}"
         );
     }
 

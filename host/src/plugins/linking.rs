@@ -13,7 +13,7 @@ use super::target::Target;
 
 /// Name of the crate through which Rust code calls JavaScript functions.
 const BINDGEN_CRATE: &str = "wasm-bindgen";
-/// How the names of the modules begin from which code that uses [`BINDGEN_CRATE`] imports its functions.
+/// Beginning of the module name in an import, if the code that imports the function uses [`BINDGEN_CRATE`].
 const BINDGEN_MODULE_PREFIX: &str = "__wbindgen";
 /// Maximum size of the output of `cargo metadata`, in bytes.
 const MAX_METADATA: u64 = 64 << 20;
@@ -184,7 +184,7 @@ impl DependencyGraph {
     }
 
     /// Returns the direct dependencies through which the crate `name` is linked, at most [`MAX_NAMED_CRATES`], each with the
-    /// crates between them: `` `a` (through `b`) ``.
+    /// crates on the way to `name`, which is the last one: `` `a` (through `b`, `name`) ``.
     fn paths_to(&self, name: &str) -> Vec<String> {
         let linked_dependencies = |id: &str| {
             let node = self.resolve.nodes.iter().find(|node| node.id == id);

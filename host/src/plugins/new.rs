@@ -30,8 +30,8 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
     Ok(folder)
 }
 
-/// Names that a new tool cannot have: keywords of Rust, which cannot name its function, and names of crates that come with Rust
-/// or are its dependency, which cannot name its crate.
+/// Names that a new tool cannot have: keywords of Rust, because its function cannot have such a name; and names of crates that
+/// come with Rust, and of the SDK, because its crate cannot have such a name.
 const RESERVED: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
     fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static \
     std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";

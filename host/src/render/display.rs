@@ -81,7 +81,8 @@ impl RunDisplay {
             return;
         };
         if printed.call.replace(piece.call) != Some(piece.call) {
-            // The text so far came from another model call: this call repeats it, or its reply was not the answer.
+            // The text so far, if any, came from an earlier model call: this call repeats the earlier one, or the earlier reply
+            // was not the answer.
             printed.end_line_of_other_text();
             printed.reader = answer_reader(piece.phase);
         }

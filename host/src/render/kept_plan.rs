@@ -136,6 +136,7 @@ fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
         rows.extend(estimate.steps.iter().map(step_row));
         lines.extend(table::lines(&rows));
     }
+    // The estimate of the answer is zero for a model with an unbounded context.
     if estimate.answer.tokens().p95 > 0 {
         lines.push(answer_line(&estimate.answer));
     }

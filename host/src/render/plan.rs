@@ -107,7 +107,7 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
         ModelErrorCode::NetworkError => one_line(&truncate(&retry.message, 200)),
         _ => format!("{provider} failed: {}", one_line(&truncate(&retry.message, 200))),
     };
-    let wait = units::seconds(retry.delay_ms);
+    let wait = units::millis(retry.delay_ms);
     format!(
         "{cause}; trying again in {wait} ({} of {})",
         retry.attempt, retry.max_retries

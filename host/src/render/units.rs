@@ -41,9 +41,9 @@ pub fn dollars(amount: f64) -> String {
 
 /// Formats a duration in milliseconds, such as `3 s` for 3 000 and `1.2 s` for 1 234.
 #[must_use]
-pub fn seconds(millis: u64) -> String {
-    let tenths = millis.saturating_add(50) / 100;
-    match (tenths / 10, tenths % 10) {
+pub fn millis(number: u64) -> String {
+    let tenths_of_seconds = number.saturating_add(50) / 100;
+    match (tenths_of_seconds / 10, tenths_of_seconds % 10) {
         (seconds, 0) => format!("{seconds} s"),
         (seconds, tenths) => format!("{seconds}.{tenths} s"),
     }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn seconds_have_a_decimal_unless_it_is_zero() {
-        assert_eq!([seconds(0), seconds(3_000), seconds(1_234)], ["0 s", "3 s", "1.2 s"]);
+        assert_eq!([millis(0), millis(3_000), millis(1_234)], ["0 s", "3 s", "1.2 s"]);
     }
 
     #[test]

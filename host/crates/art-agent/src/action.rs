@@ -76,8 +76,8 @@ pub struct FileArgument {
 }
 
 impl ToolCall {
-    /// Returns the event that announces the call. The driver fills in the digests of the tool and the input, and the standing
-    /// approval if the call needs one.
+    /// Returns the event that announces the call. The driver fills in the digests of the tool and the input, and, if a person
+    /// allowed such calls in advance, the identifier of that standing approval.
     #[must_use]
     pub fn called_event(&self, at: Timestamp) -> RunEvent {
         RunEvent::ToolCalled {

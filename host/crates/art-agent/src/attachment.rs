@@ -102,7 +102,7 @@ pub(crate) fn size_in_bytes(attachment: &QueryAttachment) -> usize {
 
 /// Returns how many bytes the content of a file adds at least to the arguments that name it, or `None` if there is no such file. A
 /// file in the store counts with its own size: only the driver finds out whether it is text, or becomes base64 and a third longer.
-pub(crate) fn argument_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
+pub(crate) fn content_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
     let content = find_attachment(name, attachments).map(|attachment| content(attachment).len() as u64);
     content.or_else(|| files.find(name).map(|file| file.bytes))
 }
@@ -122,7 +122,7 @@ pub(crate) fn argument_error(
     });
     let mut bytes = 0_u64;
     for name in names {
-        let Some(added) = argument_bytes(&name, attachments, files) else {
+        let Some(added) = content_bytes(&name, attachments, files) else {
             return Some((ToolErrorCode::NotFound, unknown_name_message(&name, attachments, files)));
         };
         bytes = bytes.saturating_add(added);
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn only_attachments_that_are_not_text_are_sent_to_a_model_with_vision() {
         let all = [text_attachments(), vec![picture_attachment()]].concat();
-        let (has_vision, has_no_vision) = (true, false);
-        let names: Vec<_> = media(&all, has_vision).into_iter().map(|media| media.name).collect();
+        let (with_vision, without_vision) = (true, false);
+        let names: Vec<_> = media(&all, with_vision).into_iter().map(|media| media.name).collect();
         assert_eq!(names, ["a.png"]);
-        assert_eq!(media(&all, has_no_vision), []);
+        assert_eq!(media(&all, without_vision), []);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(crate) struct CallIds {
 impl CallIds {
     /// Returns the call with an identifier: the one that the model gave if it is valid and not used yet, or else a generated one.
     /// `trace_id` is the identifier of the run.
-    pub(crate) fn identify(&mut self, trace_id: &str, raw: RawCall) -> ParsedToolCall {
+    pub(crate) fn assign_id(&mut self, trace_id: &str, raw: RawCall) -> ParsedToolCall {
         let usable_id = raw.call_id.filter(|id| is_valid_id(id) && !self.used.contains(id));
         let call_id = usable_id.unwrap_or_else(|| self.next_id(trace_id));
         self.used.insert(call_id.clone());
@@ -112,29 +112,29 @@ mod tests {
     #[test]
     fn a_call_without_an_id_gets_the_next_id_of_the_run() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.identify("run", call_with_id(None)).call_id, nth_call_id("run", 1));
-        assert_eq!(ids.identify("run", call_with_id(None)).call_id, nth_call_id("run", 2));
+        assert_eq!(ids.assign_id("run", call_with_id(None)).call_id, nth_call_id("run", 1));
+        assert_eq!(ids.assign_id("run", call_with_id(None)).call_id, nth_call_id("run", 2));
     }
 
     #[test]
     fn a_call_id_that_is_already_used_is_replaced() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.identify("run", call_with_id(Some("a"))).call_id, "a");
+        assert_eq!(ids.assign_id("run", call_with_id(Some("a"))).call_id, "a");
         assert_eq!(
-            ids.identify("run", call_with_id(Some("a"))).call_id,
+            ids.assign_id("run", call_with_id(Some("a"))).call_id,
             nth_call_id("run", 1)
         );
     }
 
     #[test]
     fn a_call_id_with_control_characters_is_replaced() {
-        let call = CallIds::default().identify("run", call_with_id(Some("a\nb")));
+        let call = CallIds::default().assign_id("run", call_with_id(Some("a\nb")));
         assert_eq!(call.call_id, nth_call_id("run", 1));
     }
 
     #[test]
     fn the_order_of_keys_does_not_change_the_fingerprint() {
-        let call = |arguments| CallIds::default().identify("run", RawCall::new(None, "t".to_owned(), arguments));
+        let call = |arguments| CallIds::default().assign_id("run", RawCall::new(None, "t".to_owned(), arguments));
         let call_1 = call(json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
         let reordered = call(json!({"b": [{"d": 3, "c": 2}], "a": 1}));
         let changed = call(json!({"b": [{"d": 3, "c": 4}], "a": 1}));

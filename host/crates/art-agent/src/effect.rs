@@ -52,6 +52,7 @@ impl Outbox {
         self.effects.push(Effect::AddMessage(message));
     }
 
+    /// Adds an observation. `parent` is the identifier of the plan item that it belongs to, if any.
     pub(crate) fn observe(&mut self, kind: ObservationType, parent: Option<&str>, content: Value) {
         self.observe_with(kind, parent, content, JsonObject::new());
     }

@@ -54,7 +54,8 @@ pub enum ApplyError {
         "the questions are not about the calls of the plan that are to be checked now; ask about each known call once"
     )]
     PlanNotToCheck,
-    /// The event has a call or a result that is not one of the action, or lacks one, or repeats one that has ended.
+    /// The event does not match the calls of the action: it names a call that is not among them, has a second result for a call,
+    /// lacks a result, or has a result that its call cannot have.
     #[error(
         "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"
     )]

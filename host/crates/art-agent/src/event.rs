@@ -135,7 +135,8 @@ pub enum RunEvent {
         /// The question, which names the call.
         suspension: Box<SuspendedCall>,
     },
-    /// The planned calls whose arguments are known were checked, before the first item starts: see [`RunStart::ask_together`].
+    /// The planned calls whose arguments are known were checked against the approval rules, before the first item starts: see
+    /// [`RunStart::ask_together`].
     PlanChecked {
         /// Time of the event.
         at: Timestamp,
@@ -384,8 +385,8 @@ pub struct RunStart {
     /// Templates for system prompts, by the tags that `system_prompts` use.
     #[serde(default, skip_serializing_if = "is_empty_registry")]
     pub system_prompts_registry: SystemPromptsRegistry,
-    /// System prompts of the instance, the thread and the call, in this order, which are joined to the guidance of the
-    /// persona.
+    /// System prompts of the instance, of the thread and of this question alone, in this order, which are joined to the guidance
+    /// of the persona.
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
     /// The model in use, which the run does not call itself. It is here for the record.
@@ -433,7 +434,7 @@ pub struct RunStart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Occasion {
-    /// Day of the week and date of the person, such as `Monday, 2026-11-23`.
+    /// Day of the week and date where the person is, such as `Monday, 2026-11-23`.
     pub date: String,
     /// Time zone, as its IANA name or else as its offset, such as `Europe/Berlin` or `+01:00`.
     pub time_zone: String,

@@ -51,7 +51,7 @@ pub(crate) struct Files {
 
 impl Files {
     /// Creates the list for a new run, from the attachments of the earlier questions in `history`, and from the files in the
-    /// results that earlier runs left in `state`. `attachments` are those of the new question, whose names are not free.
+    /// results that earlier runs left in `state`. `attachments` are those of the new question, whose names are taken.
     pub(crate) fn of_earlier_runs(
         history: &[ConversationMessage],
         state: &PesAgentStateData,
@@ -71,8 +71,7 @@ impl Files {
         files
     }
 
-    /// Adds the files of the results of a step and returns them. `attachments` are those of the question, whose names are not
-    /// free.
+    /// Adds the files of the results of a step and returns them. `attachments` are those of the question, whose names are taken.
     pub(crate) fn add(&mut self, step_id: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
         let count_before = self.all.len();
         for result in results {
@@ -165,7 +164,7 @@ fn sanitize_name(wanted: &str) -> String {
 /// Returns the name with a number before its extension: `out-2.csv` for `out.csv` and 2.
 fn numbered_name(name: &str, number: u64) -> String {
     match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),
+        Some((stem, extension)) if !stem.is_empty() => format!("{stem}-{number}.{extension}"),
         _ => format!("{name}-{number}"),
     }
 }

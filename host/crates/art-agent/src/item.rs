@@ -37,7 +37,8 @@ pub(crate) struct ItemRun {
     pub(crate) messages: Vec<Message>,
     /// Whether the model is sent tools in its provider's format.
     pub(crate) native_tools: bool,
-    /// Why the planned calls could not be made; `None` if they were. The model that carries out the item instead is told.
+    /// Why the planned calls could not be made; `None` if they were. The model, which carries out the item instead, is told the
+    /// reason.
     pub(crate) planned_calls_problem: Option<String>,
     /// Whether the calls in progress are planned ones. No model waits for their results.
     open_calls_are_planned: bool,
@@ -75,8 +76,9 @@ pub(crate) struct ItemRun {
 /// The calls of one reply or of the plan, until all have results.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Batch {
+    /// All calls, including refused ones and those that are not made again.
     calls: Vec<ParsedToolCall>,
-    /// The texts in the arguments of each call that may name files, by the identifier of the call.
+    /// For each call, by its identifier: the texts in its arguments that may name files.
     file_places: BTreeMap<String, FilePlaces>,
     /// Results of calls that succeeded when the item was in progress before, and are not made again.
     reused: Vec<ToolResult>,
@@ -173,7 +175,7 @@ impl ItemRun {
         item_run
     }
 
-    /// Returns the texts in the arguments of a call in progress that may name files.
+    /// Returns which texts in the arguments may name files, for a call in progress.
     pub(crate) fn file_places(&self, call_id: &str) -> FilePlaces {
         self.batch.file_places.get(call_id).cloned().unwrap_or(FilePlaces::NONE)
     }
@@ -209,8 +211,8 @@ impl ItemRun {
         }
     }
 
-    /// Records the results of the calls in progress, and returns what happens next. Unless they are planned calls that complete
-    /// the item, adds all calls with their results and `files`, the files that they produced, to the messages for the model
+    /// Records the results of the calls in progress, and returns what happens next. Unless the calls were planned and complete
+    /// the item, adds all of them with their results and `files`, the files that they produced, to the messages for the model
     /// (P63).
     pub(crate) fn handle_results(
         &mut self,
@@ -341,7 +343,8 @@ impl ItemRun {
 
     /// Returns whether the required tools were called, whatever their results (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
-        required_tools::validate(item, &self.called_tools, false).status
+        let may_remind = false;
+        required_tools::validate(item, &self.called_tools, may_remind).status
     }
 
     /// Returns the reason why an item with a result counts as incomplete, if there is one: every call of a required tool failed
@@ -368,7 +371,7 @@ impl ItemRun {
     }
 
     /// If a required tool is called neither by the reply nor by an earlier one, adds a message that reminds the model of it.
-    /// Returns whether it does. Only strict items have reminders, and only a limited number of them.
+    /// Returns whether it added one. Only strict items have reminders, at most `taef_max_retries` of them.
     fn remind_of_required_tools(
         &mut self,
         item: &TodoItem,

@@ -1,6 +1,6 @@
-//! Parses replies of models: to the planner's request, to that of a step, and to that for the answer. Models do not keep to one
-//! form, so the parser accepts many. It returns a list of problems for the parts that it could not use, so that the model can
-//! correct them.
+//! Parses replies of models to the three kinds of requests: for a plan, for work on a step, and for the answer. Models do not
+//! keep to one form, so the parser accepts many. It returns a list of problems for the parts that it could not use, so that the
+//! model can correct them.
 
 mod answer;
 mod execution;

@@ -103,7 +103,7 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
 }
 
 /// Returns the outputs of a completed item. They are the outputs of its successful calls, unwrapped (P37), if the plan has
-/// several calls for the item and more than one gave an output. Otherwise the only one is the result of the item.
+/// several calls for the item and more than one gave an output. Otherwise the only output is the result of the item.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);

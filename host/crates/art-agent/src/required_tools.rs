@@ -1,4 +1,5 @@
-//! Enforces that a step calls its required tools. TAEF stands for tool-aware execution framework.
+//! Enforces that a step calls its required tools. The setting `taef_max_retries` limits the reminders of a step; TAEF stands for
+//! tool-aware execution framework, a name for this enforcement.
 //!
 //! The calls in all replies of a step count (P52). A step whose required tools were all called has passed its validation (P55); a
 //! step without required tools skips it (P56). The model is reminded of missing tools if the step is strict, but not if it is
@@ -57,6 +58,9 @@ mod tests {
     use super::*;
     use crate::plan::tests::item;
 
+    const MAY_REMIND: bool = true;
+    const NO_REMINDER_LEFT: bool = false;
+
     fn item_requiring(tools: &[&str], mode: Option<ToolValidationMode>) -> TodoItem {
         TodoItem {
             required_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_status_is_passed_if_all_required_tools_were_called() {
-        let validation = validate(&item_requiring(&["t"], None), &tool_set(&["t", "u"]), true);
+        let validation = validate(&item_requiring(&["t"], None), &tool_set(&["t", "u"]), MAY_REMIND);
         assert_eq!(
             (validation.status, validation.must_remind),
             (ValidationStatus::Passed, false)
@@ -96,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_status_is_failed_if_a_required_tool_is_missing() {
-        let validation = validate(&item_requiring(&["t", "u"], None), &tool_set(&["u"]), true);
+        let validation = validate(&item_requiring(&["t", "u"], None), &tool_set(&["u"]), MAY_REMIND);
         assert_eq!(
             (validation.status, validation.must_remind),
             (ValidationStatus::Failed, true)
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn the_status_is_skipped_without_required_tools() {
         assert_eq!(
-            validate(&item_requiring(&[], None), &tool_set(&[]), true).status,
+            validate(&item_requiring(&[], None), &tool_set(&[]), MAY_REMIND).status,
             ValidationStatus::Skipped
         );
     }
@@ -117,7 +121,7 @@ mod tests {
         let validation = validate(
             &item_requiring(&["t"], Some(ToolValidationMode::Advisory)),
             &tool_set(&[]),
-            true,
+            MAY_REMIND,
         );
         assert_eq!(
             (validation.status, validation.must_remind),
@@ -127,6 +131,7 @@ mod tests {
 
     #[test]
     fn the_model_is_not_reminded_if_no_reminder_is_left() {
-        assert!(!validate(&item_requiring(&["t"], None), &tool_set(&[]), false).must_remind);
+        let validation = validate(&item_requiring(&["t"], None), &tool_set(&[]), NO_REMINDER_LEFT);
+        assert!(!validation.must_remind);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A run carries out a plan. A step of the plan is called an item here. What the run waits for is called an action: a model call,
 //! or a batch of tool calls, which are the calls of one reply or of one step. The run opens an action when it needs one. The
-//! driver, which owns the run, carries it out. Each call of it is first *made*: an event announces it, and then the request is
+//! driver, which owns the run, carries it out. Each of its calls is first *made*: an event announces it, and then the request is
 //! sent or the tool runs. Later it *ends*: an event has its reply, result or error. When all calls of an action have ended, the
 //! run closes the action and goes on. An open call may also be refused before it is made, or be *suspended*: it waits for a
 //! person's decision.
@@ -92,7 +92,7 @@ pub struct Run {
     started_item_count: u32,
     /// Whether the plan in the state is the one that this run made or continues. Before planning it may be one that an earlier
     /// run did not finish.
-    has_own_plan: bool,
+    plan_belongs_to_run: bool,
     /// Identifiers of the items that this run started.
     started_items: BTreeSet<String>,
     call_ids: CallIds,
@@ -196,7 +196,7 @@ struct RunUsage {
     tokens: TokenUsage,
     /// Resources that the tool calls that have ended used: fuel, memory and time.
     tool_usage: ToolUsage,
-    /// Calls and tokens of the last model call.
+    /// What the last model call used: its tokens, and 1 as the number of calls.
     last_call: ModelUsage,
 }
 
@@ -247,6 +247,7 @@ impl Run {
     /// Same as [`start`](Self::start).
     pub fn restore(event: &RunEvent) -> Result<Self, ReplayError> {
         let (mut run, _) = Self::start(event)?;
+        // In version 1, no event announced a model call, so open ones count as made after each event.
         run.ask_models_if_version_1();
         Ok(run)
     }
@@ -371,7 +372,7 @@ impl Run {
             refused_requests: BTreeMap::new(),
             action_count: 0,
             started_item_count: 0,
-            has_own_plan: false,
+            plan_belongs_to_run: false,
             started_items: BTreeSet::new(),
             call_ids: CallIds::default(),
             files: Files::default(),
@@ -418,7 +419,11 @@ impl Run {
 
     /// Returns the items of the plan that this run made or continues. There are none before planning.
     fn own_items(&self) -> &[TodoItem] {
-        if self.has_own_plan { &self.state.todo_list } else { &[] }
+        if self.plan_belongs_to_run {
+            &self.state.todo_list
+        } else {
+            &[]
+        }
     }
 
     fn item(&self, id: &str) -> Option<&TodoItem> {

@@ -30,9 +30,9 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Ve
         .chain(&state.todo_list);
     let used = items.flat_map(|item| &item.required_tools);
     let used_names = used.map(String::as_str).collect();
-    let is_conversation = |role| matches!(role, MessageRole::User | MessageRole::Ai);
+    let is_question_or_answer = |role| matches!(role, MessageRole::User | MessageRole::Ai);
     let is_earlier =
-        |message: &&ConversationMessage| is_conversation(message.role) && message.content != start.props.query;
+        |message: &&ConversationMessage| is_question_or_answer(message.role) && message.content != start.props.query;
     let previous = start.history.iter().rev().find(is_earlier);
     let previous_text = previous.map_or("", |message| message.content.as_str());
     let texts = [start.props.query.as_str(), previous_text];

@@ -212,7 +212,9 @@ mod tests {
             items
         };
         use art_core::pes::TodoItemStatus::{Failed, Pending};
-        let changed = crate::plan::diff(&with_status(before.clone(), Failed), &with_status(before, Pending), 7);
+        let (failed, pending) = (with_status(before.clone(), Failed), with_status(before, Pending));
+        let changed_at = 7;
+        let changed = crate::plan::diff(&failed, &pending, changed_at);
         assert!(serde_json::to_string(&changed).unwrap().len() > TOTAL_BYTES);
         let shortened = changes(&changed);
         assert!(shortened.to_string().len() <= TOTAL_BYTES);

@@ -96,8 +96,8 @@ impl ThreadConfig {
 }
 
 /// Deserialises a list of names. Any other value becomes an empty list, so that it enables no tool.
-fn names_or_empty<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
-    let names = Value::deserialize(names)?;
+fn names_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
 

@@ -190,11 +190,11 @@ pub enum Answer {
     WallClock(u64, u32),
     /// Nanoseconds since the start of the call.
     MonotonicClock(u64),
-    /// The indexes of the entries of a polled list that were ready.
+    /// The indexes of the entries that were ready in a list of pollables (`poll` of `wasi:io`).
     Polled(Vec<u32>),
-    /// Whether one entry was ready.
+    /// Whether a single pollable was ready.
     Ready(bool),
-    /// The end of waiting for one entry.
+    /// The end of waiting for a single pollable.
     Waited,
     /// Whether the call was cancelled.
     Cancelled(bool),

@@ -1,7 +1,7 @@
 //! The types that all crates of the host share: tools, prompts, runs, observations, outcomes, errors.
 //!
 //! The crate does no I/O, is not asynchronous and does not depend on WebAssembly. Types that cross a process boundary
-//! use the wire names of the contracts (camelCase JSON).
+//! have fixed names in JSON, mostly in camelCase.
 
 pub mod agent;
 pub mod capability;

@@ -60,7 +60,8 @@ pub enum Ending {
         /// Message of the engine, cut to a limit.
         message: String,
     },
-    /// The output exceeds its limit or violates the contract.
+    /// The output exceeds its limit, or the tool returned something that the tool interface does not allow, such as metadata that
+    /// is not JSON.
     InvalidOutput {
         /// The reason.
         reason: String,
@@ -153,7 +154,7 @@ pub enum CallEnding {
     StackOverflow,
     /// The guest trapped.
     Trap,
-    /// The output violates the contract or the output schema of the tool.
+    /// The output exceeds its limit, or violates the tool interface or the output schema of the tool.
     InvalidOutput,
     /// The tool used a capability that it was not granted.
     Denied,

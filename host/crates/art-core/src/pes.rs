@@ -1,4 +1,4 @@
-//! The plan of a thread and its state. PES stands for Plan, Execute, Synthesize.
+//! The plan of a thread and the state of its items. PES stands for Plan, Execute, Synthesize.
 
 use std::collections::BTreeMap;
 

@@ -155,7 +155,7 @@ impl Query {
         }
     }
 
-    /// Returns `false` if no word of the query begins like `word`, so that the query cannot contain it.
+    /// Returns `false` only if no word of the query begins with the first letter of `word`, so that the query cannot contain it.
     fn may_contain(&self, word: &str) -> bool {
         !word.is_ascii() || self.first_letters & first_letter_bit(word) != 0
     }

@@ -30,6 +30,7 @@ const MAX_NAME_BYTES: usize = 64;
 pub struct Secret {
     name: String,
     value: SecretString,
+    /// Whether the secret is a decoy, which is never sent; see [`Secret::new`].
     is_canary: bool,
 }
 

@@ -189,7 +189,7 @@ pub struct ModelReply {
     /// Thoughts of the model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thinking: String,
-    /// Tool calls in the provider's own format.
+    /// Tool calls, without those that the model wrote as text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
     /// State that later requests must send back to the provider with this reply.
@@ -226,7 +226,7 @@ impl ModelReply {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PartialReply {
-    /// Size of its text, thoughts and calls, in bytes.
+    /// Size of the text, thoughts and calls that had arrived, in bytes.
     pub bytes: u64,
     /// Counts that the provider had reported.
     #[serde(skip_serializing_if = "crate::wire::is_default")]
@@ -234,7 +234,7 @@ pub struct PartialReply {
 }
 
 impl PartialReply {
-    /// Adds an event that arrived.
+    /// Adds the size of the content of an event that arrived, or keeps the token counts that it reports.
     pub fn push(&mut self, event: &StreamEvent) {
         let bytes = match event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => text.len(),

@@ -13,7 +13,7 @@ pub const REQUEST_USER_INPUT: &str = "request_user_input";
 
 /// A call that waits for a decision: the question to the person, and all that the decision is bound to.
 ///
-/// The run that it belongs to, its thread and its person are those of the journal that contains it.
+/// It names no run, thread or person: they are those of the journal that contains it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedCall {

@@ -55,8 +55,8 @@ pub struct TaskStep {
 pub enum StepOutcome {
     /// The step is completed.
     Completed {
-        /// The output of each of its calls, in the order of the plan, or its result. Output for display is replaced by
-        /// `{"displayed": true}`.
+        /// The output of each successful call, if several calls of the step have outputs. Otherwise one value, the result of the
+        /// step. Output for display is replaced by `{"displayed": true}`.
         results: Vec<Value>,
         /// Sources of the results.
         sources: Vec<Source>,

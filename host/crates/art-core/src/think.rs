@@ -156,7 +156,7 @@ fn split_at_tag(text: &str) -> Option<(&str, &'static str, &str)> {
     })
 }
 
-/// Returns the position in `text` from which its end may be the beginning of a tag, or the length of `text`.
+/// Returns the position of the incomplete tag with which `text` may end, or the length of `text` if it cannot end with one.
 fn partial_tag_start(text: &str) -> usize {
     let may_begin_tag = |at: &usize| {
         let tail = text.get(*at..).unwrap_or_default();
@@ -178,8 +178,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns the parts that are reported for `pieces`, with adjacent parts of one kind joined. Each begins with its kind: `t`
-    /// text, `T` thought, `|` the end of a block, `^` a closing tag without an opening one, `?` the content of an unclosed block,
-    /// `!` such content that is the complete block.
+    /// text, `T` thought, `|` the end of a block, `^` a closing tag without an opening one, `!` a complete unclosed block, `?`
+    /// the end of an unclosed block after its last nested block.
     fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
         let mut parts: Vec<(char, String)> = Vec::new();
         let mut on_part = |part: ThinkPart<'_>| {

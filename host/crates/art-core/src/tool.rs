@@ -31,7 +31,7 @@ pub struct ToolSchema {
     /// How the host handles a call.
     #[serde(default)]
     pub execution_mode: ExecutionMode,
-    /// How a person is asked, for blocking tools.
+    /// How a person is asked, for blocking tools. Approval rules use its risk and category for any tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_config: Option<BlockingToolConfig>,
     /// How the output is drawn, for display tools.
@@ -40,8 +40,8 @@ pub struct ToolSchema {
 }
 
 impl ToolSchema {
-    /// Returns whether both are clones of one declaration. Two equal declarations that were read separately are not: their keys may
-    /// be in another order, which their text shows and a comparison does not.
+    /// Returns whether both are clones of one declaration. Declarations that were read separately are no clones even if they are
+    /// equal: keys in a different order make their JSON texts differ, but not the declarations.
     #[must_use]
     pub fn is_clone_of(&self, other: &Self) -> bool {
         let is_same_output = match (&self.output_schema, &other.output_schema) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ToolUsage {
     /// Fuel: about one unit for each instruction, plus the price of calls into the host.
     pub fuel: u64,
-    /// Largest total size of linear memories and tables at one time, in bytes. A tool may reserve some in advance.
+    /// Largest total size of linear memories and tables at one time, in bytes. A tool may reserve memory in advance.
     pub peak_memory_bytes: u64,
     /// Wall-clock time, in microseconds.
     pub wall_us: u64,

@@ -92,7 +92,7 @@ impl Alignment {
         let unknown_count = fillers.iter().filter(|filler| filler.is_unknown).count();
         let is_known_text = |filler: &&Filler| filler.value.is_string() && !filler.is_unknown;
         let has_all_words = self.steps.iter().all(|step| step.effect != Effect::LackWord);
-        let mut questions = pattern.question_words.of_each_question.iter();
+        let mut questions = pattern.example_words.of_each_question.iter();
         let has_words_of_example = questions.any(|words| words.iter().all(|word| matched_words.contains(word)));
         let has_word = matched_words.iter().any(|word| !is_question_word(word));
         let has_word_or_value = has_word || !fillers.is_empty();
@@ -116,14 +116,14 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
     };
     let before = at.checked_sub(1).and_then(|before| reading.tokens.get(before));
     let word_before = before.map_or("", Token::word_stem);
-    let question_words = &pattern.question_words;
-    if question_words.precedes_other_slots(word_before, &item.stem_or_slot) {
+    let example_words = &pattern.example_words;
+    if example_words.precedes_other_slots(word_before, &item.stem_or_slot) {
         return Vec::new();
     }
-    let is_known = |token: &Token| question_words.all.contains(&token.stem);
-    let has_known_word = |length| rest.iter().take(length).any(is_known);
+    let is_example_word = |token: &Token| example_words.all.contains(&token.stem);
+    let has_example_word = |length| rest.iter().take(length).any(is_example_word);
     let fillers = class.fillers(rest, reading).into_iter();
-    let accepted = fillers.filter(|filler| !filler.is_unknown || !has_known_word(filler.length));
+    let accepted = fillers.filter(|filler| !filler.is_unknown || !has_example_word(filler.length));
     let fill = |filler: Filler| {
         let cost = if filler.is_unknown { OTHER_WORD_COST } else { 0.0 };
         let (slot, tokens) = (item.stem_or_slot.clone(), at..at + filler.length);
@@ -146,7 +146,7 @@ fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Step> {
         _ if takes_texts && token.may_be_whole_text() => (Effect::WholeText, 1, MINOR_WORD_COST),
         Some(length) if takes_texts => (Effect::WholeText, length, OTHER_WORD_COST),
         _ if takes_texts && names_whole_text() => (Effect::Differ, 1, OTHER_WORD_COST),
-        _ if pattern.question_words.all.contains(&token.stem) && !names_data => (Effect::Match, 1, OTHER_WORD_COST),
+        _ if pattern.example_words.all.contains(&token.stem) && !names_data => (Effect::Match, 1, OTHER_WORD_COST),
         _ => (Effect::LeaveOver, 1, LEFT_OVER_COST),
     };
     Some(Step::new(effect, 0, at..at + length, cost))

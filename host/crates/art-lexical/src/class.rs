@@ -154,7 +154,7 @@ impl ExampleValues {
         fillers
     }
 
-    /// Returns values that need not be in an example: a quoted text, or words with content, not more than the longest example has.
+    /// Returns values that no example has to show: a quoted text, or content words, at most as many as any shown value has.
     fn open_fillers(&self, tokens: &[Token]) -> Vec<Filler> {
         let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN_WORDS);
@@ -168,7 +168,7 @@ impl ExampleValues {
     }
 }
 
-/// Returns the kind of a token in a value. Long and other numbers, dates, quotes and signs have one each. That of a word is its stem.
+/// Returns the kind of a token in a value. Long numbers, other numbers, dates, quotes and signs have one each; a word has its stem.
 fn value_kind(token: &Token) -> String {
     match token.kind {
         TokenKind::Number if token.text.len() > 8 => "Unix time".to_owned(),

@@ -51,7 +51,7 @@ pub(crate) struct WholeText {
     /// Texts in the cells or under the keys, and words that are part of only one of these texts.
     pub(crate) cells: TextsByStems,
     /// Stems of words that name the data or its records, so that a question may have or lack them: the words in the name of the
-    /// file, the first words of names of columns, and keys that have objects or lists.
+    /// file, the first words of names of columns, and keys whose values are objects or lists.
     pub(crate) naming_stems: BTreeSet<String>,
 }
 

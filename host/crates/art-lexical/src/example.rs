@@ -116,7 +116,7 @@ pub(crate) fn learn_classes(examples: &[Example]) -> ClassesByParameter {
     let leaves = examples.iter().flat_map(|one| repeat(&one.reading).zip(&one.leaves));
     let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
-    // Open parameters accept the words of each other, such as both units of a conversion or both time zones.
+    // Parameters of open classes accept each other's words, such as both units of a conversion or both time zones.
     let mut open = classes.values_mut().filter_map(Class::as_open).collect_vec();
     let all_shown: TextsByStems = open.iter().flat_map(|values| values.shown.clone()).collect();
     open.iter_mut().for_each(|values| values.shown.clone_from(&all_shown));
@@ -144,8 +144,8 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     let is_quote = |token: &Token, text: &str| token.kind == TokenKind::Quoted && token.text == text;
     let occurs_quoted = |(reading, text): &(&Reading, &str)| reading.tokens.iter().any(|one| is_quote(one, text));
     let all_values = values.iter().map(|(_, leaf)| &leaf.value);
-    let counts = |value: &&Value| is_whole_text(value) && !is_date_or_arithmetic(value);
-    let whole_texts = all_values.clone().filter(counts);
+    let counts_as_whole = |value: &&Value| is_whole_text(value) && !is_date_or_arithmetic(value);
+    let whole_texts = all_values.clone().filter(counts_as_whole);
     match () {
         () if values.iter().any(|(_, leaf)| leaf.is_choice) => Class::Choice(texts_by_stems(bare_texts)),
         () if whole_texts.count() * 2 >= values.len() => {
@@ -159,7 +159,7 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     }
 }
 
-/// Returns whether a value is a whole text, an object or a list, and not a word or a code. A code has few words of only letters.
+/// Returns whether a value is a whole text, an object or a list, and not a word or a code, in which few words are only letters.
 pub(crate) fn is_whole_text(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();

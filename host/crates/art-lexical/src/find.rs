@@ -87,8 +87,8 @@ impl Finder<'_> {
         if !alignment.is_acceptable(pattern, reading) {
             let words = alignment.first_tokens(Effect::LeaveOver, reading);
             let words = words.map(|token| format!("`{}`", truncate(&token.text, 60))).join(", ");
-            let reason = refuse(&format!("{words} was not understood"));
-            return Err(if words.is_empty() { no_example() } else { reason });
+            let not_understood = refuse(&format!("{words} was not understood"));
+            return Err(if words.is_empty() { no_example() } else { not_understood });
         }
         let texts = assign_texts(pattern, reading, &alignment);
         let mut values = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
@@ -100,7 +100,7 @@ impl Finder<'_> {
         Ok((alignment.cost, call))
     }
 
-    /// Returns the call of a tool with `input`, or `None` if it allows neither a number nor a text in place of [`EARLIER_RESULT`].
+    /// Returns the call of a tool with `input`, or `None` if the tool allows neither a number nor a text for [`EARLIER_RESULT`].
     fn make_call(&self, tool_index: usize, input: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with_sample = |text: &str| match text {
@@ -152,8 +152,8 @@ fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> 
     let mut texts = in_question.map(argument_of).collect_vec();
     let attachments = reading.whole_texts.iter().filter(|whole_text| whole_text.is_attachment);
     let attachments = attachments.map(WholeText::to_argument).collect_vec();
-    let is_given = |text: &(Value, TextForm)| text.0 == EARLIER_RESULT || attachments.contains(text);
-    let ignores_attachments = !attachments.is_empty() && !texts.is_empty() && !texts.iter().any(is_given);
+    let is_reference = |text: &(Value, TextForm)| text.0 == EARLIER_RESULT || attachments.contains(text);
+    let ignores_attachments = !attachments.is_empty() && !texts.is_empty() && !texts.iter().any(is_reference);
     let free_slots = pattern.text_slots.get(texts.len()..).unwrap_or_default();
     let fits_free_slot = |form| free_slots.iter().any(|(_, forms)| accepts(forms, form));
     let is_unnamed = |text: &&(Value, TextForm)| fits_free_slot(text.1) && !texts.contains(text);

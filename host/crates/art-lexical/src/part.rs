@@ -19,7 +19,7 @@ static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s
 pub(crate) type Part = (String, Result<Call, String>);
 
 /// Splits a text into at most `max_parts` parts: after its first sentence, or else at the first connective between two calls. The text
-/// stays whole if it asks for one call, if no part after a split between sentences does, or if not all parts at a connective do.
+/// stays whole if it asks for one call. It is split between sentences if any part asks for a call, and at a connective if all do.
 pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
     let undivided = (text.to_owned(), finder.find_call(text));

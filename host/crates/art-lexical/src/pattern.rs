@@ -30,15 +30,15 @@ pub(crate) struct Pattern {
     pub(crate) text_slots: Vec<(String, TextForms)>,
     /// The input of the example, with names of slots for the values that its question says; equal for questions that ask the same.
     pub(crate) template: Value,
-    pub(crate) question_words: Arc<QuestionWords>,
+    pub(crate) example_words: Arc<ExampleWords>,
 }
 
-/// The words of all questions with one template.
+/// The words of all example questions with one template.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct QuestionWords {
-    /// The stems of the words with content in all questions.
+pub(crate) struct ExampleWords {
+    /// The stems of the words with content in any of the questions.
     pub(crate) all: BTreeSet<String>,
-    /// The stems of the words with content in each question, unless it has no slot and only question words, such as `how many`.
+    /// One set of such stems for each question, except for a question without a slot and with only words such as `how many`.
     pub(crate) of_each_question: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
     before_slots: BTreeSet<(String, String)>,
@@ -65,7 +65,7 @@ impl PatternItem {
     }
 }
 
-impl QuestionWords {
+impl ExampleWords {
     /// Returns whether `word` stands before slots, but never before `slot`, as `from` never does before the unit to convert to.
     pub(crate) fn precedes_other_slots(&self, word: &str, slot: &str) -> bool {
         let mut slots = self.before_slots.iter().filter(|(before, _)| before == word).peekable();
@@ -94,13 +94,13 @@ pub(crate) fn learn_patterns(tool_index: usize, schema: &ToolSchema) -> Vec<Patt
     let classes = learn_classes(&examples);
     let learn = |example| pattern_of(tool_index, example, &examples, &classes);
     let mut patterns = examples.iter().filter_map(learn).collect_vec();
-    share_question_words(&mut patterns);
+    share_example_words(&mut patterns);
     patterns
 }
 
 /// Gives each pattern the words of all questions with its template.
-fn share_question_words(patterns: &mut [Pattern]) {
-    let mut words_by_template: BTreeMap<String, Arc<QuestionWords>> = BTreeMap::new();
+fn share_example_words(patterns: &mut [Pattern]) {
+    let mut words_by_template: BTreeMap<String, Arc<ExampleWords>> = BTreeMap::new();
     for pattern in &*patterns {
         let words = pattern.items.iter().filter_map(PatternItem::content_word);
         let words: BTreeSet<String> = words.cloned().collect();
@@ -116,7 +116,7 @@ fn share_question_words(patterns: &mut [Pattern]) {
     }
     for pattern in patterns {
         let shared = words_by_template.get(&pattern.template.to_string());
-        pattern.question_words = shared.cloned().unwrap_or_default();
+        pattern.example_words = shared.cloned().unwrap_or_default();
     }
 }
 
@@ -166,7 +166,7 @@ fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &C
         items,
         text_slots,
         template,
-        question_words: Arc::default(),
+        example_words: Arc::default(),
     })
 }
 

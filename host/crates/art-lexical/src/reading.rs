@@ -18,7 +18,7 @@ pub(crate) struct Reading {
     pub(crate) tokens: Vec<Token>,
     /// The whole texts in the question, and the attachments.
     pub(crate) whole_texts: Vec<WholeText>,
-    /// For each token, the length of a phrase of conversation that begins with it and does not name data, if there is one.
+    /// For each token, the length of a phrase such as `please` or `i want to see` that begins with it and names no data, if any.
     pub(crate) phrase_lengths: Vec<Option<usize>>,
     /// Whether there is an earlier result that words can refer to.
     pub(crate) has_earlier_result: bool,

@@ -17,16 +17,16 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let month = "(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
     let day = r"\d{1,2}(?:st|nd|rd|th)?";
     let date = format!(r"(?:the )?{day} (?:of )?{month}(?:,? \d{{4}})?|{month} (?:the )?{day}\b(?:,? \d{{4}})?");
-    let digits = r"\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?:\S*[0-9Zz])?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}";
+    let numeric_date = r"\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?:\S*[0-9Zz])?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}";
     let time = r"\d{1,2}(?::\d\d)? ?[AaPp]\.?[Mm]|\d{1,2}:\d\d(?::\d\d)?";
-    let moment = format!(r"(?P<moment>{date}|{digits}|{time}|\d+(?:st|nd|rd|th))\b");
+    let moment = format!(r"(?P<moment>{date}|{numeric_date}|{time}|\d+(?:st|nd|rd|th))\b");
     let number = r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+\b)?)";
     let url = r"(?P<url>[A-Za-z][\w+.-]*://\S*[^\s.,;:!?'’”»)])";
     let rooted = r"(?:~/|\.\.?/|[A-Za-z]:\\|/[\p{L}_.])(?:\S*[^\s.,;:!?'’”»)])?|~\B";
-    let place = format!(r"(?:^|\s)(?:{url}|(?P<path>{rooted}|\w[\w./\\+-]*\.[A-Za-z][A-Za-z0-9]+\b))");
+    let location = format!(r"(?:^|\s)(?:{url}|(?P<path>{rooted}|\w[\w./\\+-]*\.[A-Za-z][A-Za-z0-9]+\b))");
     let word = r"(?P<word>[\p{L}_°\\](?:[\p{L}\p{M}\p{N}_/@.\-'’&°\\]*[\p{L}\p{M}\p{N}_@&°])?)";
     let rest = r"(?P<mark>[.,?;:!…¿¡])|(?P<symbol>\S)";
-    Regex::new(&format!("{place}|{fenced}|{quoted}|{moment}|{number}|{word}|{rest}")).ok()
+    Regex::new(&format!("{location}|{fenced}|{quoted}|{moment}|{number}|{word}|{rest}")).ok()
 });
 
 /// What a token is.

@@ -40,9 +40,9 @@ pub(crate) fn is_content_stem(stem: &str) -> bool {
 
 /// Returns the length of a phrase of conversation that begins `tokens`, or of a noun for a text that is attached or named right after.
 pub(crate) fn phrase_length(tokens: &[Token], has_attachment: bool) -> Option<usize> {
-    let is_place = |next: &Token| matches!(next.kind, TokenKind::Path | TokenKind::Url);
+    let is_path_or_url = |next: &Token| matches!(next.kind, TokenKind::Path | TokenKind::Url);
     let is_phrase = |words: &&[Token]| {
-        let is_named = tokens.get(words.len()).is_some_and(is_place);
+        let is_named = tokens.get(words.len()).is_some_and(is_path_or_url);
         let words = token_stems(words);
         CONVERSATION.contains(&words) || ((has_attachment || is_named) && DOCUMENT_NOUNS.contains(&words))
     };

@@ -150,8 +150,8 @@ impl ReasoningEngine {
 }
 
 impl Inner {
-    /// Creates the model `config` of a remote provider, or returns the model in this process. Fails if the settings of the
-    /// provider are invalid.
+    /// Returns the model that `config` names: a new one for a remote provider, else the one in this process. Fails if the
+    /// settings of the provider are invalid.
     fn model(&self, provider: &Provider, config: &RuntimeProviderConfig) -> Result<Arc<dyn Model>, ModelError> {
         match &provider.kind {
             ProviderKind::InProcess(model) => Ok(Arc::clone(model)),

@@ -188,7 +188,7 @@ mod tests {
 
     const SECRET: &str = "sk-very-secret-1";
 
-    /// Finds a key in these variables. Without settings, `MISSING` is read first, then `USUAL`.
+    /// Finds a key in the variables `USUAL`, `TWO_WORDS` and `BLANK`. Without settings, `MISSING` is read first, then `USUAL`.
     fn find_in_variables(settings: &ProviderSettings, required: bool) -> Result<Key, ModelError> {
         let environment = |name: &str| match name {
             "USUAL" => Some(format!(" {SECRET}\n")),

@@ -215,7 +215,9 @@ mod tests {
             };
             cost(&price, &metadata).unwrap()
         };
+        // 100,000 input tokens cost 0.2 and 1,000 output tokens 0.001.
         assert!((cost_with_input(100_000) - 0.201).abs() < 1e-9);
+        // 100,001 input tokens cost 1.00001 and 1,000 output tokens 0.02.
         assert!((cost_with_input(100_001) - 1.020_01).abs() < 1e-9);
     }
 

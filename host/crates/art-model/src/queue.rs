@@ -131,7 +131,7 @@ impl CallQueue {
         if let Ok(permit) = Arc::clone(&slots.free).try_acquire_owned() {
             return Ok(permit);
         }
-        let waiting =
+        let waiting_call =
             WaitingCall::count(&slots.waiting, self.max_waiting).map_err(|waiting| QueueRefusal::QueueFull {
                 provider: name.clone(),
                 waiting,
@@ -142,7 +142,7 @@ impl CallQueue {
             self.max_wait
         };
         let permit = timeout(max_wait, Arc::clone(&slots.free).acquire_owned()).await;
-        drop(waiting);
+        drop(waiting_call);
         match permit {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_closed)) => Err(QueueRefusal::ShutDown),

@@ -68,13 +68,18 @@ impl Toolbox {
             bounds: config.tools.value.bounds,
         };
         if let Some(folder) = non_empty(&config.plugins.value) {
-            toolbox.load_folder(config, folder, on_compiled)?;
+            toolbox.register_folder_tools(config, folder, on_compiled)?;
         }
         Ok(toolbox)
     }
 
     /// Registers the tools of the plugins folder.
-    fn load_folder(&mut self, config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> Result<(), RuntimeError> {
+    fn register_folder_tools(
+        &mut self,
+        config: &Config,
+        folder: &Path,
+        on_compiled: OnCompiled<'_>,
+    ) -> Result<(), RuntimeError> {
         let (sandbox, grants) = (open_sandbox(config)?, GrantFiles::new(config));
         let loaded = load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
             path: folder.to_owned(),

@@ -352,7 +352,7 @@ impl Config {
         (!database.as_os_str().is_empty()).then(|| database.with_file_name("staging"))
     }
 
-    /// Reads the file, merges all levels and checks the result.
+    /// Reads the file, merges it with the overrides and the defaults, and checks the result.
     ///
     /// # Errors
     /// Fails if the file cannot be read or is invalid, if there is no directory for state, if a flag changes the provider of a

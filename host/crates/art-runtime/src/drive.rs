@@ -90,9 +90,9 @@ impl Runtime {
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
-        let TakenOver { run, log, lease, calls } = recover::take_over(self, &run.into()).await?;
+        let TakenOver { run, log, lease, costs } = recover::take_over(self, &run.into()).await?;
         let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
-        driver.costs = calls;
+        driver.costs = costs;
         driver.drive_to_end().await
     }
 }
@@ -148,7 +148,7 @@ impl<'a> Driver<'a> {
         cancel: CancellationToken,
         watcher: &'a mut dyn Watcher,
     ) -> Self {
-        log.release_at_end();
+        log.release_lease_at_end();
         let trace_id = run.trace_id().to_owned();
         Self {
             runtime,
@@ -201,9 +201,9 @@ impl<'a> Driver<'a> {
             self.end_with_error(error).await;
         }
         let report = driven?;
-        let has_released = self.log.has_released();
+        let is_released = self.log.has_released_lease();
         let (answer, lease) = self.into_answer(report);
-        if has_released {
+        if is_released {
             lease.mark_released();
         } else {
             lease.release().await;
@@ -393,6 +393,7 @@ impl<'a> Driver<'a> {
             item_id, mut report, ..
         } = call;
         if let Some(question) = &mut report.suspension {
+            // Set the time limit of the question.
             self.runtime.config.approval.value.limit(question, now());
         }
         let metadata = &mut report.result.metadata;
@@ -540,8 +541,8 @@ impl<'a> Driver<'a> {
     /// Ends, with an unknown outcome, the calls in progress whose tools are not repeatable.
     fn end_unrepeatable_calls(&mut self, why: &str) -> Result<(), RuntimeError> {
         let registry = self.runtime.tools.registry();
-        let ended_calls = recover::end_unrepeatable_calls(&mut self.run, &mut self.log, registry, why)?;
-        self.costs.extend(ended_calls);
+        let costs = recover::end_unrepeatable_calls(&mut self.run, &mut self.log, registry, why)?;
+        self.costs.extend(costs);
         Ok(())
     }
 
@@ -566,7 +567,7 @@ pub(crate) fn request_digest(request: &ModelRequest) -> String {
     serde_json::to_vec(request).map_or_else(|_| String::new(), |json| digest(&json))
 }
 
-/// Returns how the store begins a run. The run of a direct call has no model.
+/// Returns what the store notes about a run when it begins. The run of a direct call has no model.
 fn new_run(start: &RunStart) -> NewRun {
     NewRun {
         trace_id: start.props.trace_id.clone().unwrap_or_default(),

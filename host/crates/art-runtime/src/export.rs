@@ -11,8 +11,8 @@
 //! | `component` | `name`, `digest`, and `data` in base64, of a component that a call ran |
 //! | `end`, last | `digest`: the BLAKE3 digest of all bytes before this line |
 //!
-//! A file has no keys and no secrets, since no journal has them. Whoever reads a file sees the question, the instructions of the
-//! operator, all results and all files.
+//! A file has no API keys and no secrets, since no journal has them. Whoever reads a file sees the question, the instructions of
+//! the operator, all results and all files.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

@@ -41,7 +41,7 @@ pub struct GrantFiles {
 #[derive(Debug)]
 #[must_use]
 pub struct GrantLock {
-    /// The plugins folder. The lock ends when it is closed.
+    /// The open plugins folder, which is locked until this handle is closed.
     _folder: std::fs::File,
 }
 
@@ -92,7 +92,7 @@ pub enum GrantError {
         /// The list of components in quarantine.
         path: PathBuf,
     },
-    /// A grant is invalid for every tool.
+    /// A grant is invalid, whichever tool it is for.
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// The earlier grants were made for another component. Adding a grant would approve all earlier ones for this component
@@ -300,7 +300,7 @@ fn replace_file(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Returns a path as it is named on this machine: absolute, with every link in it followed. If nothing exists at the path, only
+/// Returns the canonical form of a path: absolute, with every link in it followed. If nothing exists at the path, only
 /// the links in its directory are followed.
 ///
 /// # Errors

@@ -35,6 +35,7 @@ pub struct ArtInstance {
     publishing_store: Arc<PublishingStore>,
     /// Counts the runs in progress, and refuses further ones once the instance is closed.
     gate: Gate,
+    /// When states that the program changed are saved.
     saving: StateSaving,
     /// Held while settings of a thread are read and written again.
     settings_lock: Arc<Mutex<()>>,
@@ -120,7 +121,7 @@ impl ArtInstance {
     }
 
     /// Returns the runtime, with its configuration, its tools and its plans. [`close`](Self::close) does not wait for questions
-    /// that are asked there.
+    /// that are asked through it.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime

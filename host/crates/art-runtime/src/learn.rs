@@ -58,15 +58,15 @@ fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut Obser
                     && suspension
                         .tool_digest
                         .as_deref()
-                        .is_none_or(|of_call| of_call == digest)
+                        .is_none_or(|call_digest| call_digest == digest)
                 {
                     observed.add_denials(denials);
                 }
             }
             RunEvent::ToolEnded { end, .. } if end.result.tool_name == tool => {
                 // A call that was denied before the tool ran has no digest.
-                let of_call = digests_by_call.get(&end.result.call_id).and_then(Option::as_deref);
-                if of_call.is_none_or(|of_call| of_call == digest) {
+                let call_digest = digests_by_call.get(&end.result.call_id).and_then(Option::as_deref);
+                if call_digest.is_none_or(|call_digest| call_digest == digest) {
                     observed.add(&end.uses, &end.result.metadata.denials);
                 }
             }

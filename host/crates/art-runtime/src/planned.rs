@@ -111,13 +111,13 @@ impl Runtime {
         let to_run = to_run.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
         let plan = to_run.plan.with_values(&to_run.values);
         let size_error = to_run.plan.size_error(&to_run.values);
-        let without_values = PlanToRun {
+        let with_inserted_values = PlanToRun {
             plan: plan.clone(),
             ..PlanToRun::default()
         };
         let start = self.detached_run_start(question).await?;
         let run = start_detached(RunStart {
-            plan: Some(Box::new(without_values)),
+            plan: Some(Box::new(with_inserted_values)),
             ..start
         })?;
         let mut review = PlanReview {

@@ -335,8 +335,8 @@ fn load_in_parallel<T: Send>(
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Separates the loaded components and the refused files, each sorted by file name. With a fixed order, always the same one of
-/// two tools with the same name is used.
+/// Separates the loaded components and the refused files, each sorted by file name. The order is fixed, because it decides which
+/// of two tools with the same name is used.
 fn sort_results(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
@@ -425,14 +425,14 @@ fn component_source(dir: &Arc<Dir>, file: &str) -> ComponentSource {
 
 /// Reads a regular file of the folder. Refuses links, pipes, devices, and files that are too large.
 fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
-    let io = |error: std::io::Error| format!("could not be read: {error}");
+    let read_error = |error: std::io::Error| format!("could not be read: {error}");
     let opened = open_entry(dir, file).map_err(|error| {
         if NotRegular::is_cause_of(&error) {
             return NotRegular.to_string();
         }
-        io(error)
+        read_error(error)
     })?;
-    let length = opened.metadata().map_err(io)?.len();
+    let length = opened.metadata().map_err(read_error)?.len();
     if length > MAX_COMPONENT_BYTES {
         return Err(format!(
             "the file has {length} bytes, more than the {MAX_COMPONENT_BYTES} allowed"
@@ -442,7 +442,7 @@ fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
     opened
         .take(MAX_COMPONENT_BYTES + 1)
         .read_to_end(&mut bytes)
-        .map_err(io)?;
+        .map_err(read_error)?;
     Ok(bytes)
 }
 

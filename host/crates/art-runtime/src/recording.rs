@@ -47,7 +47,7 @@ impl Recording {
         let until_then = journal.take_while(|entry| entry.sequence <= run.last_sequence);
         let entries: Vec<_> = until_then.collect();
         if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
-            // The run of a database before format 5 has no digest of its last entry, with which the entries could be compared.
+            // A run that was stored before format 5 of the database has no digest of its last entry to compare with.
             run.head.clone_from(&last.digest);
         }
         verify_journal(&run, &entries)?;

@@ -57,8 +57,8 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Cancels a run that waits for a decision or was interrupted. `run` is its identifier, if need be with the person who owns
-    /// its conversation. Calls that had ended keep their results.
+    /// Cancels a run that waits for a decision or was interrupted. `run` is the identifier of the run, if need be with the
+    /// owner of the conversation. Calls that had ended keep their results.
     ///
     /// # Errors
     /// Fails if there is no such run for the person, the run has ended, another process works on it, or the store fails.
@@ -121,8 +121,8 @@ pub(crate) struct TakenOver {
     pub(crate) log: RunLog,
     /// The lease of its thread.
     pub(crate) lease: ThreadLease,
-    /// The tool calls that have ended.
-    pub(crate) calls: Vec<CallCost>,
+    /// The costs of the tool calls that have ended.
+    pub(crate) costs: Vec<CallCost>,
 }
 
 /// Takes over an unfinished run: acquires the lease of its thread, and rebuilds the run. The returned log contains events that
@@ -153,21 +153,21 @@ async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLeas
     let RebuiltRun {
         mut run,
         mut log,
-        mut calls,
+        mut costs,
     } = rebuild(&runtime.store, &record, lease.lease()).await?;
     check_not_ended_by_suspension(&record, &run)?;
     check_resumable(runtime, &run)?;
     // This also stores the default decisions of questions that have expired.
     let decided = decisions::load_ready_decisions(runtime.store.as_ref(), trace_id).await?;
     if run.waits_for_decision() && decided.is_empty() {
-        return Ok(TakenOver { run, log, lease, calls });
+        return Ok(TakenOver { run, log, lease, costs });
     }
     if run.started_with().version < RunStart::VERSION && run.finished().is_none() {
         let (at, reason) = (now(), OLDER_VERSION.to_owned());
         apply(&mut run, &mut log, &RunEvent::HostFailed { at, reason })?;
     }
     let registry = runtime.tools.registry();
-    calls.extend(end_unrepeatable_calls(
+    costs.extend(end_unrepeatable_calls(
         &mut run,
         &mut log,
         registry,
@@ -186,7 +186,7 @@ async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLeas
             }
         }
     }
-    Ok(TakenOver { run, log, lease, calls })
+    Ok(TakenOver { run, log, lease, costs })
 }
 
 /// Fails if this host cannot resume a run, because the model of the run is not set up or a newer host began the run. No event is
@@ -267,7 +267,7 @@ async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease)
 }
 
 /// Ends the calls in progress whose tools are not repeatable, with an error: it is not known whether these calls took effect, so
-/// they may not be made again. `why` says in this error what happened. Returns the ended calls.
+/// they may not be made again. `why` says in this error what happened. Returns the costs of these calls.
 ///
 /// # Errors
 /// Fails if an event does not fit the run, which only a bug of the host can cause.
@@ -277,12 +277,12 @@ pub(crate) fn end_unrepeatable_calls(
     registry: &ToolRegistry,
     why: &str,
 ) -> Result<Vec<CallCost>, RuntimeError> {
-    let mut ended = Vec::new();
+    let mut costs = Vec::new();
     for call in run.calls_in_progress() {
         // The end of an earlier call in this loop may have ended the run.
         if run.finished().is_none() && !registry.is_repeatable(&call.call.tool_name) {
             apply(run, log, &unknown_outcome_event(&call, why))?;
-            ended.push(CallCost {
+            costs.push(CallCost {
                 item_id: call.item_id,
                 tool: call.call.tool_name,
                 ending: CallEnding::UnknownOutcome,
@@ -291,7 +291,7 @@ pub(crate) fn end_unrepeatable_calls(
             });
         }
     }
-    Ok(ended)
+    Ok(costs)
 }
 
 /// A run that is rebuilt from its journal.
@@ -299,29 +299,29 @@ struct RebuiltRun {
     run: Run,
     /// The log, which continues after the last event of the journal.
     log: RunLog,
-    /// The tool calls that have ended.
-    calls: Vec<CallCost>,
+    /// The costs of the tool calls that have ended.
+    costs: Vec<CallCost>,
 }
 
 async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<RebuiltRun, RuntimeError> {
     let events = read_events(store.as_ref(), &record.trace_id).await?;
     let damaged = |error| {
         RuntimeError::Damaged(format!(
-            "the journal of run `{}` does not fold: {error}",
+            "run `{}` cannot be restored from its journal: {error}",
             record.trace_id
         ))
     };
     let run = Run::replay(&events).map_err(damaged)?;
     let log = RunLog::resume(Arc::clone(store), lease.clone(), record, &run).await?;
-    let calls = ended_calls(&events);
-    Ok(RebuiltRun { run, log, calls })
+    let costs = costs_of_ended_calls(&events);
+    Ok(RebuiltRun { run, log, costs })
 }
 
-/// Returns the tool calls of a journal that were made and have ended, in the order in which they ended. A call that was refused
-/// before it was made is left out.
-fn ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
+/// Returns the costs of the tool calls of a journal that were made and have ended, in the order in which they ended. A call that
+/// was refused before it was made is left out.
+fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
     let mut made = BTreeMap::new();
-    let mut ended = Vec::new();
+    let mut costs = Vec::new();
     for event in events {
         match event {
             RunEvent::ToolCalled {
@@ -332,7 +332,7 @@ fn ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
             } => drop(made.insert(call_id, (item_id, tool_digest))),
             RunEvent::ToolEnded { end, .. } => {
                 let made = made.get(&end.result.call_id);
-                ended.extend(made.map(|(item_id, tool_digest)| CallCost {
+                costs.extend(made.map(|(item_id, tool_digest)| CallCost {
                     item_id: (*item_id).clone(),
                     tool: end.result.tool_name.clone(),
                     ending: end.ending,
@@ -343,7 +343,7 @@ fn ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
             _ => {}
         }
     }
-    ended
+    costs
 }
 
 fn apply(run: &mut Run, log: &mut RunLog, event: &RunEvent) -> Result<(), RuntimeError> {

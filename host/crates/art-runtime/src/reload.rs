@@ -214,12 +214,12 @@ impl Reloader {
     }
 }
 
-/// Returns whether a component has the same bytes as the earlier version and the same grants, and these are withheld or not as
-/// before.
-fn is_unchanged(earlier: &Plugin, now: &Plugin) -> bool {
-    earlier.digest() == now.digest()
-        && earlier.authority().policy() == now.authority().policy()
-        && earlier.authority().denial_of_every_call() == now.authority().denial_of_every_call()
+/// Returns whether the new version of a component has the same bytes and the same grants as the earlier version, and the grants
+/// of both or of neither are withheld.
+fn is_unchanged(earlier: &Plugin, new: &Plugin) -> bool {
+    earlier.digest() == new.digest()
+        && earlier.authority().policy() == new.authority().policy()
+        && earlier.authority().denial_of_every_call() == new.authority().denial_of_every_call()
 }
 
 /// Returns the name of the component to which a file of the folder belongs, or `None` if the file is neither a component nor its

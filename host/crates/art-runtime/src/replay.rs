@@ -225,7 +225,7 @@ struct AnnouncedCall<'a> {
     call: ToolCall,
     tool_digest: Option<&'a str>,
     /// Digest of the input; empty if it is not recorded.
-    input: &'a str,
+    input_digest: &'a str,
 }
 
 impl<'a> Replayer<'a> {
@@ -268,7 +268,7 @@ impl<'a> Replayer<'a> {
                         event: number,
                         call,
                         tool_digest: tool_digest.as_deref(),
-                        input,
+                        input_digest: input,
                     };
                     self.replay_announced(run, call).await?;
                 }
@@ -341,15 +341,15 @@ impl<'a> Replayer<'a> {
                 return Ok(Some(difference_of(announced.event, refused)));
             }
         };
-        if let Some(input) = compare::input(announced.input, admitted.input_json()) {
-            return Ok(Some(difference_of(announced.event, input)));
+        if let Some(mismatch) = compare::input_mismatch(announced.input_digest, admitted.input_json()) {
+            return Ok(Some(difference_of(announced.event, mismatch)));
         }
         let replayed = tools
             .replay(admitted, &recorded.intake)
             .await
             .ok_or(TakenReason::Native)?;
-        let found = compare::call(recorded, &replayed, self.has_same_fuel_basis());
-        Ok(found.map(|found| difference_of(end_number, found)))
+        let mismatch = compare::call_mismatch(recorded, &replayed, self.has_same_fuel_basis());
+        Ok(mismatch.map(|mismatch| difference_of(end_number, mismatch)))
     }
 
     /// Inserts the files of a call into its arguments, and admits the call: checks it against the schema of its tool. The inner

@@ -35,7 +35,7 @@ pub const VARIABLE_PREFIX: &str = "ART_SECRET_";
 /// Maximum size of the file, in bytes. The maximum number of secrets with values of the maximum length fits.
 const MAX_FILE_BYTES: u64 = 512 << 10;
 /// Minimum time between two looks at the file for calls that use no secret. Secrets are redacted from the texts of these calls
-/// too, so they need the new ones, but not at once.
+/// too, so these calls also need a new secret, but not at once.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Name of the file in its directory.
 const FILE_NAME: &str = "secrets.toml";
@@ -286,16 +286,16 @@ impl SecretFile {
         if self.directory.as_os_str().is_empty() {
             return Err(SecretError::NoPlace);
         }
-        let failed = io_error("write", &self.directory);
+        let write_error = io_error("write", &self.directory);
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&self.directory)
-            .map_err(&failed)?;
-        let metadata = std::fs::symlink_metadata(&self.directory).map_err(&failed)?;
+            .map_err(&write_error)?;
+        let metadata = std::fs::symlink_metadata(&self.directory).map_err(&write_error)?;
         check_private(&self.directory, &metadata, "700")?;
-        let directory = File::open(&self.directory).map_err(&failed)?;
-        art_files::lock(&directory).map_err(&failed)?;
+        let directory = File::open(&self.directory).map_err(&write_error)?;
+        art_files::lock(&directory).map_err(&write_error)?;
         Ok(directory)
     }
 

@@ -107,7 +107,7 @@ impl StandingApprovals {
             return Err(StandingFolderError::Full);
         }
         self.write(&id, &approval)
-            .map_err(|source| self.error("write into", self.folder.clone(), source))?;
+            .map_err(|source| self.io_error("write into", self.folder.clone(), source))?;
         Ok(KeptApproval { id, approval })
     }
 
@@ -122,12 +122,13 @@ impl StandingApprovals {
         match fs::remove_file(self.path(id)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.error("remove", self.path(id), error)),
+            Err(error) => Err(self.io_error("remove", self.path(id), error)),
         }
     }
 
     /// Returns the identifier of this person's approval that covers a call which waits for a decision because of a rule. Returns
-    /// `None` if there is none, or if the call waits for another reason. Such an approval was added after the call began to wait.
+    /// `None` if there is none, or if the call waits for another reason. The approval was added after the call
+    /// began to wait; otherwise the call would not wait.
     #[must_use]
     pub fn find_for(&self, suspended: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
         let (digest, call) = (suspended.tool_digest.as_deref(), &suspended.call);
@@ -168,7 +169,7 @@ impl StandingApprovals {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(self.error("read", self.folder.clone(), error)),
+            Err(error) => return Err(self.io_error("read", self.folder.clone(), error)),
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let ids = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
@@ -200,7 +201,7 @@ impl StandingApprovals {
         fs::rename(&temporary, self.path(id))
     }
 
-    fn error(&self, action: &'static str, path: PathBuf, source: io::Error) -> StandingFolderError {
+    fn io_error(&self, action: &'static str, path: PathBuf, source: io::Error) -> StandingFolderError {
         StandingFolderError::Io { action, path, source }
     }
 }

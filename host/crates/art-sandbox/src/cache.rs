@@ -1,8 +1,8 @@
 //! The cache of compiled code, schemas, refusals and catalogues: a private directory with authenticated files.
 //!
-//! Loading compiled code executes it, so a file is used only if its tag, a keyed digest at its end, proves that this host wrote it
-//! for this component and this engine. The key is in the same private directory. A file is replaced as a whole and never
-//! modified, so code can be mapped and executed in place.
+//! The host executes compiled code without checking it, so a file is used only if its tag, a keyed digest at its end, proves that
+//! this host wrote it for this component and this engine. The key is in the same private directory. A file is replaced as a whole
+//! and never modified, so code can be mapped and executed in place.
 //!
 //! The name of a file has the digest of the component, the hash of the engine, and an extension for the kind of the content. A
 //! *refusal* is the reason why a component is never loaded by this build of the host, and a *postponement* the reason why it is
@@ -280,7 +280,7 @@ fn hash_engine(engine: &Engine) -> u64 {
 }
 
 fn open_private_directory(directory: &Path) -> Result<(), CacheError> {
-    let io = |source| CacheError::Io {
+    let io_error = |source| CacheError::Io {
         path: directory.to_owned(),
         source,
     };
@@ -288,8 +288,8 @@ fn open_private_directory(directory: &Path) -> Result<(), CacheError> {
         .recursive(true)
         .mode(0o700)
         .create(directory)
-        .map_err(io)?;
-    let metadata = fs::symlink_metadata(directory).map_err(io)?;
+        .map_err(io_error)?;
+    let metadata = fs::symlink_metadata(directory).map_err(io_error)?;
     let not_private = |reason| {
         Err(CacheError::NotPrivate {
             path: directory.to_owned(),
@@ -309,17 +309,19 @@ fn open_private_directory(directory: &Path) -> Result<(), CacheError> {
 }
 
 fn read_or_create_key(path: &Path) -> Result<[u8; blake3::KEY_LEN], CacheError> {
-    let io = |source| CacheError::Io {
+    let io_error = |source| CacheError::Io {
         path: path.to_owned(),
         source,
     };
     match read_key(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => create_key(path).and_then(|()| read_key(path)).map_err(io),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            create_key(path).and_then(|()| read_key(path)).map_err(io_error)
+        }
         Err(error) if is_unusable_key(&error) => {
             tracing::warn!(path = %path.display(), %error, "the key of the cache is invalid and is replaced; tools are compiled again");
-            replace_key(path).and_then(|()| read_key(path)).map_err(io)
+            replace_key(path).and_then(|()| read_key(path)).map_err(io_error)
         }
-        key => key.map_err(io),
+        key => key.map_err(io_error),
     }
 }
 

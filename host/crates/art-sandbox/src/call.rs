@@ -160,7 +160,7 @@ impl Invocation {
         self.bytes_in = arguments.input.len() as u64;
         let store = &mut self.store;
         let call = async {
-            // Its future is three times as large as that of the call, which may wait for long.
+            // The instantiation is on the heap: its future is three times as large as that of the call, which may wait for long.
             let tool = Box::pin(instance_pre.instantiate_async(&mut *store)).await?;
             let ExecuteArguments { input, context } = &*arguments;
             tool.art_tool_tool().call_execute(store, input, context).await

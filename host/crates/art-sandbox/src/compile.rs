@@ -109,7 +109,7 @@ impl CompilerProgram {
         let output = thread::scope(|scope| {
             // Writing fails if the process ends early; its exit status then shows why.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(wasm)));
-            let output = budget.receive_both(&stdout, &stderr);
+            let output = budget.wait_for_both(&stdout, &stderr);
             if output.is_err() {
                 // Killing fails if the process has just ended.
                 drop(child.kill());
@@ -143,7 +143,7 @@ impl CompilerProgram {
     }
 }
 
-/// Reads a pipe to its end on a separate thread.
+/// Reads a pipe to its end on a separate thread. The returned channel then gets all its bytes.
 fn read_to_end(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -169,24 +169,24 @@ struct CompilerBudget {
 }
 
 impl CompilerBudget {
-    /// Receives the contents of two pipes.
+    /// Waits for the contents of two pipes.
     ///
     /// # Errors
-    /// Same as [`receive`](Self::receive).
-    fn receive_both(
+    /// Same as [`wait_for`](Self::wait_for).
+    fn wait_for_both(
         &self,
         stdout: &Receiver<Vec<u8>>,
         stderr: &Receiver<Vec<u8>>,
     ) -> Result<(Vec<u8>, Vec<u8>), LoadError> {
-        Ok((self.receive(stdout)?, self.receive(stderr)?))
+        Ok((self.wait_for(stdout)?, self.wait_for(stderr)?))
     }
 
-    /// Receives the content of a pipe.
+    /// Waits for the contents of a pipe until the budget is used up.
     ///
     /// # Errors
     /// Fails with [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up, and with
     /// [`LoadError::CompilerProcess`] when the output is lost.
-    fn receive(&self, pipe: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
+    fn wait_for(&self, pipe: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
         loop {
             match pipe.recv_timeout(CHECK_INTERVAL) {
                 Ok(bytes) => return Ok(bytes),

@@ -174,8 +174,8 @@ mod tests {
             }
         }
 
-        /// Runs the guest with intervals of these amounts of fuel, again and again. Returns the error, if there is one, the
-        /// fuel that is left, and the number of host calls.
+        /// Runs the guest once, with intervals of these amounts of fuel. After the last amount, the first is used again. Returns
+        /// the error, if there is one, the fuel that is left, and the number of host calls.
         fn run(&self, arguments: (u32, u32), limits: &Limits, interval_fuel: Vec<u64>) -> (Option<String>, u64, u64) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {

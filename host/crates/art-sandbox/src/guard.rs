@@ -72,7 +72,7 @@ impl Guard {
 pub(crate) struct GuardedCall<'a, F> {
     guard: &'a Guard,
     call: Pin<&'a mut F>,
-    /// Created when the call first waits, since most calls never do.
+    /// Created when the call first yields or waits, since most calls never do.
     wakers: Option<Wakers>,
     /// Processor time of all time slices so far; `None` until the first one ends.
     cpu_time: Option<Duration>,

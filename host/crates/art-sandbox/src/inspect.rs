@@ -31,8 +31,10 @@ pub(crate) const RANDOM_PREFIX: &str = "wasi:random/";
 pub(crate) const FILESYSTEM_PREFIX: &str = "wasi:filesystem/";
 /// Prefix of the interfaces with the sockets, which are never granted.
 pub(crate) const SOCKETS_PREFIX: &str = "wasi:sockets/";
-/// Prefixes of the interfaces for HTTP requests. Only with the second one can requests be sent.
-const HTTP_INTERFACES: [&str; 2] = ["wasi:http/types@0.2", "wasi:http/outgoing-handler@0.2"];
+/// Prefix of the interface with the types of HTTP requests and responses.
+const HTTP_TYPES_PREFIX: &str = "wasi:http/types@0.2";
+/// Prefix of the interface that sends HTTP requests.
+const HTTP_SENDER_PREFIX: &str = "wasi:http/outgoing-handler@0.2";
 
 /// Prefixes of the interfaces that a component may import. Those that are not granted are linked to [stubs](crate::stubs),
 /// because standard libraries import them even if the tool does not use them.
@@ -45,8 +47,8 @@ const PROVIDED_PREFIXES: [&str; 10] = [
     RANDOM_PREFIX,
     FILESYSTEM_PREFIX,
     SOCKETS_PREFIX,
-    HTTP_INTERFACES[0],
-    HTTP_INTERFACES[1],
+    HTTP_TYPES_PREFIX,
+    HTTP_SENDER_PREFIX,
 ];
 
 /// The `art:manifest` section of a component. Untrusted: everything in it is a request that the operator may refuse.
@@ -77,7 +79,8 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Returns the capabilities that the tool requests, or `None` if it has no manifest. It then gets whatever is granted.
+    /// Returns the capabilities that the tool requests, or `None` if it has no manifest. A tool without a manifest gets
+    /// whatever is granted.
     #[must_use]
     pub fn requests(&self) -> Option<Vec<CapabilityRequest>> {
         self.manifest.as_ref().map(|manifest| manifest.capabilities.clone())
@@ -91,7 +94,7 @@ impl Inspection {
             Capability::Random => RANDOM_PREFIX,
             Capability::Env => "wasi:cli/environment",
             Capability::Fs => FILESYSTEM_PREFIX,
-            Capability::Http => HTTP_INTERFACES[1],
+            Capability::Http => HTTP_SENDER_PREFIX,
         };
         self.imports.iter().any(|import| import.starts_with(prefix))
     }
@@ -165,13 +168,14 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_
 
 fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
     let refuse = |found| Err(LoadError::NotAComponent { found });
+    let start = wasm.get(..wasm.len().min(256)).unwrap_or_default();
     match wasm {
         [] => Err(LoadError::Empty),
         _ if Parser::is_component(wasm) => Ok(()),
         _ if Parser::is_core_wasm(wasm) => refuse("a core module"),
         [0x7f, b'E', b'L', b'F', ..] => refuse("native code"),
         [b'P', b'K', 3, 4, ..] => refuse("a zip archive"),
-        _ if std::str::from_utf8(wasm.get(..wasm.len().min(256)).unwrap_or_default()).is_ok() => refuse("text"),
+        _ if std::str::from_utf8(start).is_ok_and(|text| !text.contains('\0')) => refuse("text"),
         _ => refuse("unknown bytes"),
     }
 }
@@ -227,6 +231,16 @@ mod tests {
             inspect(b"(component)"),
             Err(LoadError::NotAComponent { found: "text" })
         ));
+    }
+
+    #[test]
+    fn bytes_with_a_zero_are_not_reported_as_text() {
+        for bytes in [b"\0".as_slice(), b"text\0"] {
+            assert!(matches!(
+                inspect(bytes),
+                Err(LoadError::NotAComponent { found: "unknown bytes" })
+            ));
+        }
     }
 
     #[test]

@@ -616,8 +616,8 @@ const CONTINUE: [u8; 2] = [0x0c, 0];
 const SHORTEN_LENGTH: [u8; 9] = [0x20, 2, 0x41, 0x80, 0x80, 0x10, 0x6b, 0x21, 2];
 const NO_LOCALS: [u8; 1] = [0];
 
-// The functions up to `descending_loop` return the bodies of functions that have the parameters of a bulk instruction and do the
-// same in chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
+// The next three functions return the bodies of functions that have the parameters of a bulk instruction and do the same in
+// chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
 // instance ends with the trap and nobody sees what the chunks before it wrote.
 
 fn fill_in_chunks(instruction: &[u8]) -> Vec<u8> {
@@ -644,7 +644,7 @@ fn copy_in_chunks(instruction: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// Returns code that carries out the instruction for all that is left and ends the function, if at most one chunk is left.
+/// Returns code that, if at most one chunk is left, carries out the instruction for it and ends the function.
 fn last_chunk(instruction: &[u8]) -> Vec<u8> {
     [
         &GET_LENGTH[..],

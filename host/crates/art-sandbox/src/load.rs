@@ -196,13 +196,13 @@ impl Sandbox {
                 limit: MAX_COMPONENT_BYTES,
             });
         }
-        let (inspection, file) = inspect_and_split(wasm)?;
+        let (inspection, split_file) = inspect_and_split(wasm)?;
         let file = CheckedFile {
             inspection,
             file_digest: blake3::hash(wasm),
-            component: file.component,
-            digest: blake3::hash(file.component),
-            declared_schema: file.declared_schema,
+            component: split_file.component,
+            digest: blake3::hash(split_file.component),
+            declared_schema: split_file.declared_schema,
         };
         // Refuse limits that no operator can allow before the component is compiled.
         file.requested_limits().apply(Limits::EXECUTE)?;
@@ -246,12 +246,12 @@ impl Sandbox {
     }
 
     /// Returns the program of the component with this digest. All files with the same component share one.
-    fn shared_program(&self, digest: blake3::Hash, source: &ComponentSource, bytes: u64) -> Arc<Program> {
+    fn shared_program(&self, digest: blake3::Hash, source: &ComponentSource, host_bytes: u64) -> Arc<Program> {
         let mut programs = self.programs().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest).and_then(Weak::upgrade) {
             return program;
         }
-        let program = Arc::new(Program::new(digest, Arc::clone(source), bytes));
+        let program = Arc::new(Program::new(digest, Arc::clone(source), host_bytes));
         // Entries of dropped programs are removed only now and then, since a folder may have ten thousand programs.
         if programs.len().is_power_of_two() {
             programs.retain(|_, program| program.strong_count() > 0);

@@ -1,4 +1,5 @@
-//! Everything that a guest learns from outside of its sandbox. It is recorded, and a replayed call gets it from the record.
+//! Everything that a guest learns from outside of its sandbox. It is recorded in an [`Intake`], and a replayed call gets it from
+//! this record.
 //!
 //! Whenever the guest asks for something from outside, such as the time or a part of a file, this is a crossing, and what the
 //! guest gets is the answer. Of the random numbers only the seed is recorded. If a replayed call asks other questions than its
@@ -41,19 +42,19 @@ impl Outside {
     }
 
     /// Records the next answer and returns its value. The answer comes from `live`, or from the record if the call is a replay.
-    /// `value` returns the value of an answer, or `None` if the answer is of another kind than `kind`.
+    /// `value_of` returns the value of an answer, or `None` if the answer is of another kind than `kind`.
     pub(crate) fn ask<T>(
         &mut self,
         kind: CrossingKind,
         live: impl FnOnce() -> Answer,
-        value: impl FnOnce(&Answer) -> Option<T>,
+        value_of: impl FnOnce(&Answer) -> Option<T>,
     ) -> wasmtime::Result<T> {
         let answer = match self.next_recorded(kind)? {
             Some(answer) => answer,
             None => live(),
         };
         let value =
-            value(&answer).ok_or_else(|| wasmtime::Error::msg(format!("`{answer:?}` does not answer `{kind}`")));
+            value_of(&answer).ok_or_else(|| wasmtime::Error::msg(format!("`{answer:?}` does not answer `{kind}`")));
         self.record(answer);
         value
     }

@@ -104,14 +104,14 @@ impl Plugin {
     /// # Errors
     /// Fails if the tool can never use a grant, or requests higher limits than granted.
     pub fn with_policy(mut self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
-        self.check_usable(&policy)?;
+        self.check_grants_are_usable(&policy)?;
         let overrides = policy.limit_overrides().map_err(LoadError::InvalidGrants)?;
         if !policy.limits.is_empty() {
             let requested = self.inspection.manifest.as_ref().map(|manifest| manifest.limits);
             let mut limits = self.sandbox.limits().clone();
             let entry = limits.tools.entry(self.schema.name.clone()).or_default();
             *entry = overrides.or(*entry);
-            // The tool was loaded with the limits of `art.toml`, so it can only exceed those of `policy`.
+            // The limits of `art.toml` were checked when the tool was loaded, so an error is about the limits in `policy`.
             self.limits = limits
                 .grant(&self.schema.name, requested.unwrap_or_default())
                 .map_err(|error| error.by_grants_of(&self.name))?;
@@ -139,7 +139,7 @@ impl Plugin {
     }
 
     /// Refuses a grant that the component can never use, because it does not import the interface or does not request it.
-    fn check_usable(&self, policy: &ToolPolicy) -> Result<(), LoadError> {
+    fn check_grants_are_usable(&self, policy: &ToolPolicy) -> Result<(), LoadError> {
         let granted = [
             (Capability::Fs, !policy.fs.is_empty()),
             (Capability::Http, !policy.http.is_empty()),
@@ -186,7 +186,7 @@ impl Plugin {
             loaded = span.in_scope(|| self.program.load(load)) => loaded,
         };
         loaded.map_err(|reason| Box::new(host_error(&reason)))?;
-        // It may have been unloaded again already, to make room for another program.
+        // The program may have been unloaded again already, to make room for another one.
         let program = self.program.loaded().ok_or(Ending::Busy)?;
         if program.schema != self.schema_text {
             return Err(load_failure(LoadError::SchemaMismatch));
@@ -263,7 +263,7 @@ impl Plugin {
         let set = job.given.links;
         let instance_pre = |worker: usize| self.sandbox.instance_pre(&program.component, worker, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
-            // On the heap, so that a call that waits for a worker has no room for it.
+            // Boxed, so that the future of a call that waits for another thread reserves no memory for this one.
             return Box::pin(job.run_on_this_thread(instance_pre, call.cancel().clone())).await;
         }
         let worker = self.sandbox.least_busy_worker();
@@ -284,7 +284,7 @@ impl Plugin {
     }
 }
 
-/// What a worker needs to run a call. It is on the heap for the same reason as an [`Invocation`].
+/// What a worker needs to run a call. It is on the heap, because each future that passes it on would reserve memory for it.
 struct Job {
     limits: Limits,
     /// The limits, interfaces and variables of the call, for its record.
@@ -305,8 +305,8 @@ impl Plugin {
         Box::new(Job {
             limits: *call.limits(),
             given: GivenByOperator {
-                // The limits of `call` have only the time that the check of its arguments has left. The record has the whole
-                // limit.
+                // The time limit of `call` is what was left of the tool's limit after the check of the arguments. The record
+                // has the limit of the tool.
                 limits: Limits {
                     timeout_ms: self.limits.timeout_ms,
                     ..*call.limits()

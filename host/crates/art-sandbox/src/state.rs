@@ -29,7 +29,7 @@ pub(crate) struct CallState {
     pub(crate) outside: Outside,
     /// What the call may use.
     pub(crate) grants: Arc<CallGrants>,
-    /// The denials by stubs, to which the interfaces that are not granted are linked.
+    /// The denials by the [stubs](crate::stubs) of interfaces that are not granted.
     pub(crate) denials: Denials,
     /// The granted files. Created when the tool first uses them.
     pub(crate) files: Option<Arc<FileTree>>,

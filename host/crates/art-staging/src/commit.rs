@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Action, Change, ChangeSet, PathState};
 use crate::disk::{current_state, open_regular, remove_file, sync_directory, write_durably};
-use crate::draft::{is_draft, lock};
+use crate::draft::{is_draft, try_lock};
 use crate::error::StagingError;
-use crate::staging::{LOCK, SET_FILE, Staging, read_json};
+use crate::staging::{LOCK_FOLDER, SET_FILE, Staging, read_json};
 
 /// The file that lists the preparations of a commit. It is stored before they are made, so that they can be undone.
 const PREPARING_FILE: &str = "preparing.json";
@@ -101,7 +101,7 @@ impl Staging {
             };
             if is_draft(&name) {
                 // A draft that is not locked belongs to a call that was interrupted.
-                if lock(&folder).is_ok() {
+                if try_lock(&folder).is_ok() {
                     self.remove(&name)?;
                 }
             } else if folder.exists(SET_FILE) {
@@ -109,7 +109,7 @@ impl Staging {
                 if let Err(error) = self.recover_set(&name, folder) {
                     tracing::error!(%error, set = name, "an interrupted commit of staged changes cannot be carried out");
                 }
-            } else if name != LOCK {
+            } else if name != LOCK_FOLDER {
                 // A change set without a description: all of it was committed or dropped, but the process ended before the
                 // folder was removed.
                 self.remove(&name)?;
@@ -267,6 +267,7 @@ impl Commit<'_> {
                 remove_file(&self.granted, &temporary)?;
                 Ok(current_state(&self.granted, &change.path)? == PathState::File(*digest))
             }
+            // The directory exists since the preparations of the commit.
             Action::CreateDirectory => Ok(true),
             Action::RemoveFile if is_as_before => remove_file(&self.granted, &change.path).map(|()| true),
             Action::RemoveDirectory if is_as_before => match self.granted.remove_dir(&change.path) {
@@ -315,7 +316,7 @@ impl Commit<'_> {
         self.remove_journal()
     }
 
-    /// Removes the journal and the preparations. The change set itself may be removed already.
+    /// Removes the journal and the list of preparations. The change set itself may be removed already.
     fn remove_journal(&self) -> Result<(), StagingError> {
         for file in [JOURNAL_FILE, PREPARING_FILE] {
             let removed = remove_file(&self.folder, Path::new(file));

@@ -26,7 +26,7 @@ pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns the digest of all that can still be read.
+/// Returns the digest of all bytes that `from` has left.
 pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 64 << 10];

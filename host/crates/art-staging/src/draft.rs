@@ -17,7 +17,7 @@ pub struct Draft {
     /// The folder of all drafts and change sets.
     root: Dir,
     /// The folder of this draft.
-    dir: Dir,
+    folder: Dir,
     /// Name of the folder of this draft.
     name: String,
     /// Identifier that the change set will have.
@@ -50,11 +50,11 @@ impl Draft {
         let name = draft_name(&id);
         let failed = |source| StagingError::io("create", PathBuf::from(&name))(source);
         root.create_dir(&name).map_err(failed)?;
-        let dir = root.open_dir(&name).map_err(failed)?;
-        let lock = lock(&dir).map_err(failed)?;
+        let folder = root.open_dir(&name).map_err(failed)?;
+        let lock = try_lock(&folder).map_err(failed)?;
         Ok(Self {
             root,
-            dir,
+            folder,
             name,
             id,
             origin,
@@ -74,7 +74,7 @@ impl Draft {
         self.blob_count += 1;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        let file = self.dir.open_with(&name, &options)?.into_std();
+        let file = self.folder.open_with(&name, &options)?.into_std();
         Ok((name, file))
     }
 
@@ -85,7 +85,7 @@ impl Draft {
     pub fn open_blob(&self, name: &str) -> std::io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
-        Ok(self.dir.open_with(name, &options)?.into_std())
+        Ok(self.folder.open_with(name, &options)?.into_std())
     }
 
     /// Makes a change set of the draft, and returns its identifier. `drafted` has each path, what the call did there, and what
@@ -115,7 +115,7 @@ impl Draft {
     fn to_change(&self, path: PathBuf, drafted: DraftedAction, before: PathState) -> std::io::Result<Change> {
         let action = match drafted {
             DraftedAction::Write(blob) => {
-                let file = open_regular(&self.dir, Path::new(&blob))?;
+                let file = open_regular(&self.folder, Path::new(&blob))?;
                 file.sync_all()?;
                 let bytes = file.metadata()?.len();
                 let digest = digest(file)?;
@@ -139,7 +139,7 @@ impl Draft {
             directory: self.directory.clone(),
             changes,
         };
-        write_durably(&self.dir, SET_FILE, &serde_json::to_vec(&set)?)?;
+        write_durably(&self.folder, SET_FILE, &serde_json::to_vec(&set)?)?;
         self.root.rename(&self.name, &self.root, &self.id)?;
         sync_directory(&self.root, Path::new("."))
     }
@@ -167,9 +167,9 @@ pub(crate) fn is_draft(name: &str) -> bool {
     name.ends_with(DRAFT_ENDING)
 }
 
-/// Locks a folder. Fails if another process, or another part of this process, has locked it.
-pub(crate) fn lock(dir: &Dir) -> std::io::Result<File> {
-    let file = dir.open(".")?.into_std();
+/// Locks a folder. Fails at once if another process, or another part of this process, has locked it.
+pub(crate) fn try_lock(folder: &Dir) -> std::io::Result<File> {
+    let file = folder.open(".")?.into_std();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;
     Ok(file)
 }

@@ -12,13 +12,13 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
 
 use crate::change::{ChangeSet, Origin};
 use crate::disk::{open_regular, remove_file, write_durably};
-use crate::draft::{Draft, is_draft, lock};
+use crate::draft::{Draft, is_draft, try_lock};
 use crate::error::StagingError;
 
 /// The file that describes a change set, in its folder.
 pub(crate) const SET_FILE: &str = "changes.json";
 /// The folder that is locked while changes are committed or dropped, or while interrupted commits are recovered.
-pub(crate) const LOCK: &str = "lock";
+pub(crate) const LOCK_FOLDER: &str = "lock";
 /// Maximum size of the description of a change set, in bytes.
 const MAX_SET_BYTES: u64 = 64 << 20;
 
@@ -38,7 +38,7 @@ impl Staging {
     pub fn open(path: &Path) -> Result<Self, StagingError> {
         let staging = Self::open_without_recovery(path)?;
         // If another process has the lock, it is committing right now, and its commit must not be recovered.
-        if let Ok(lock) = staging.lock_with(lock) {
+        if let Ok(lock) = staging.lock_with(try_lock) {
             staging.recover()?;
             drop(lock);
         }
@@ -65,15 +65,15 @@ impl Staging {
         })
     }
 
-    /// Locks the folder with `lock`, a function that locks a given folder.
+    /// Locks the folder. `lock` locks a folder in it, which exists only for that.
     fn lock_with(&self, lock: impl Fn(&Dir) -> std::io::Result<File>) -> Result<File, StagingError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
-        let locked = match self.root.create_dir_with(LOCK, &builder) {
+        let locked = match self.root.create_dir_with(LOCK_FOLDER, &builder) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
-            _ => self.root.open_dir(LOCK).and_then(|folder| lock(&folder)),
+            _ => self.root.open_dir(LOCK_FOLDER).and_then(|folder| lock(&folder)),
         };
-        locked.map_err(StagingError::io("lock", self.path.join(LOCK)))
+        locked.map_err(StagingError::io("lock", self.path.join(LOCK_FOLDER)))
     }
 
     /// Starts a draft for the changes of a call beneath a granted directory. Removes what the same call staged there before: a

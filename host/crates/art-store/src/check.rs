@@ -24,7 +24,7 @@ use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState, WorkReco
 /// Returns `value` as JSON text. Fails if the text exceeds the limits, so that every stored text can be parsed again.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
     let mut text = BoundedBuffer::default();
-    let written = json::write(&mut text, value);
+    let depth = json::write(&mut text, value);
     if text.overflowed {
         return Err(too_large(what, id));
     }
@@ -33,7 +33,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value:
         id: truncate_id(id),
         source,
     };
-    if written.map_err(encoding_error)? > MAX_JSON_DEPTH {
+    if depth.map_err(encoding_error)? > MAX_JSON_DEPTH {
         return Err(StoreError::TooDeep {
             what,
             id: truncate_id(id),

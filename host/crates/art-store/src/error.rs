@@ -108,8 +108,8 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// A person decides when the time for it is over. The decision is not stored, and the run goes on with the one that the
-    /// suspension has for its expiry.
+    /// A person decided too late, after the suspension had expired. This decision is not stored, and the run goes on with the
+    /// default decision of the suspension.
     #[error("the time to decide about `{suspension_id}` is over: its run goes on with the default decision")]
     SuspensionExpired {
         /// Identifier of the suspension.

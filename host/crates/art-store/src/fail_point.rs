@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 pub enum FailPoint {
     /// The file of a new database is complete and is about to get its name.
     BeforeRename,
-    /// A step of a migration was made and is not committed yet.
+    /// A migration to the next format was run and is not committed yet.
     BeforeMigration,
     /// The file of a store that will hold leases was created and is not locked yet.
     BeforeHolder,

@@ -37,7 +37,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// # Implementing a store
 ///
 /// The contract requires nothing that PostgreSQL cannot do, and `tests/it/conformance` tests it: to test a second
-/// implementation, add a constructor to its `TestStore`. It has to provide
+/// implementation, add a constructor to the `TestStore` of these tests. An implementation has to provide
 /// - durability: a write is acknowledged after the commit of the database, with `synchronous_commit = on` or stronger;
 /// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at
 ///   one point in time (`REPEATABLE READ`);
@@ -47,8 +47,8 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// - a source of growing numbers that are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases;
 /// - the clock of the database for the expiry of leases. The store need not know when the process of a holder ends: a lease then
 ///   lasts until it expires;
-/// - unique identifiers of threads, messages, runs and suspensions, whose violation is [`StoreError::AlreadyExists`], not a
-///   failure;
+/// - unique identifiers of threads, messages, runs and suspensions. A write with an identifier that is in use is refused with
+///   [`StoreError::AlreadyExists`] and is not a failure of the database;
 /// - [`StoreError::Busy`] for a short conflict with another process, after which the caller may repeat the write: a deadlock, a
 ///   failed serialization or a lock that was not free in time. A connection that is lost during a commit is a failure instead,
 ///   since nobody knows how the commit ended;

@@ -17,7 +17,7 @@ use crate::record::Owner;
 pub struct NewSuspension {
     /// The plan item that makes the call.
     pub item_id: String,
-    /// The question. Its identifier is unique in the store.
+    /// The call, with the question to the person. Its suspension identifier is unique in the store.
     pub call: SuspendedCall,
 }
 
@@ -42,7 +42,7 @@ pub struct SuspensionRecord {
     pub item_id: String,
     /// Time since which the call waits.
     pub since: Timestamp,
-    /// The question.
+    /// The call, with the question to the person.
     pub call: SuspendedCall,
     /// The decision, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,8 +126,8 @@ impl SuspensionRecord {
         matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
     }
 
-    /// Refuses to store a decision if the suspension is not open, if a person decides after its time, or if the host decides for
-    /// its expiry before its time is over.
+    /// Refuses to store a decision if the suspension is not open, if a person decides after it has expired, or if the host
+    /// decides because of the expiry before it has expired.
     pub(crate) fn check_decision(&self, by: &DecidedBy, now: Timestamp) -> Result<(), StoreError> {
         let suspension_id = self.id().to_owned();
         let has_expired = self.call.has_expired(now);
@@ -146,8 +146,8 @@ impl SuspensionRecord {
         }
     }
 
-    /// Refuses to let the run use a decision if none is stored, if it differs from the stored one, or if the suspension is
-    /// settled.
+    /// Refuses to let the run use `decision` if no decision is stored, if `decision` differs from the stored one, or if the
+    /// suspension is settled.
     pub(crate) fn check_use(&self, decision: &Decision) -> Result<(), StoreError> {
         if self.status == SuspensionStatus::Open {
             return Err(StoreError::NotDecided {

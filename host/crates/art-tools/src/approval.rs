@@ -33,7 +33,7 @@ pub use standing::{AllowedValue, MAX_STANDING_BYTES, StandingApproval, StandingE
 /// ```
 ///
 /// The first rule that matches decides. A call that no rule matches waits for a person if its tool declares a risk of at least
-/// [`ask_from`](Self::ask_from), whatever the mode of the tool is, and runs otherwise.
+/// [`ask_from`](Self::ask_from), whatever the execution mode of the tool is, and runs otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApprovalPolicy {
@@ -86,8 +86,8 @@ pub enum Verdict {
 }
 
 impl ApprovalPolicy {
-    /// Sets the time limit of a question that is asked `now`, unless it already has one, and what the question counts as after
-    /// it. A question that asks for an answer or about a grant is never approved by time alone.
+    /// Sets when a question that is asked `now` expires, unless it already has a time limit, and what it counts as then. A
+    /// question that asks for an answer or about a grant is never approved by time alone.
     pub fn limit(&self, question: &mut SuspendedCall, now: Timestamp) {
         let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
         question.expires = question.expires.or(limit);

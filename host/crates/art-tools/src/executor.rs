@@ -158,8 +158,8 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Returns whether a call whose end is unknown, because the host stopped meanwhile, may be made again. True for a tool that
-    /// has no effect, or whose second call with the same arguments has none. By default false.
+    /// Returns whether a call whose end is unknown, because the host stopped meanwhile, may be made again. True if calls of the
+    /// tool have no effect, or if a second call with the same arguments has none. By default false.
     fn is_repeatable(&self) -> bool {
         false
     }

@@ -76,6 +76,7 @@ pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Endin
 /// Returns the report of a call that ended without a result of its tool.
 pub(crate) fn report_without_tool_result(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
+        // The only ending here without an error is the request of a tool for a subtask.
         let text = "asked for a subtask, which this host cannot run yet";
         (Code::NotImplemented, text.to_owned())
     });
@@ -190,9 +191,18 @@ fn suspension_report(
 ) -> Result<ToolReport, String> {
     let asked = ToolQuestion {
         message: truncate(&suspension.message, MAX_MESSAGE_CHARS),
-        form: suspension.feedback_schema.map(check_size).transpose()?,
-        details: suspension.details.map(check_size).transpose()?,
-        preview: suspension.preview_data.map(check_size).transpose()?,
+        form: suspension
+            .feedback_schema
+            .map(|form| check_size("form", form))
+            .transpose()?,
+        details: suspension
+            .details
+            .map(|details| check_size("details", details))
+            .transpose()?,
+        preview: suspension
+            .preview_data
+            .map(|preview| check_size("preview", preview))
+            .transpose()?,
     };
     let mut result = ToolResult::success(call, suspension_output(&asked));
     let id_of_tool = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
@@ -236,7 +246,7 @@ fn failure_report(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport,
 /// Returns the metadata of a tool without the keys that only the host may set. The identifier that the tool chose for a
 /// suspension is kept under another key (X2).
 fn allowed_metadata(metadata: JsonObject) -> Result<JsonObject, String> {
-    let mut extra = check_object_size(metadata)?;
+    let mut extra = check_object_size("metadata", metadata)?;
     let suspension_id = extra.shift_remove("suspensionId");
     extra.retain(|name, _| !RESERVED_KEYS.contains(&name.as_str()));
     if let Some(id) = suspension_id {
@@ -252,21 +262,20 @@ fn insert_suspension_id(metadata: &mut JsonObject, id: &Value) {
     }
 }
 
-fn check_object_size(object: JsonObject) -> Result<JsonObject, String> {
-    match check_size(Value::Object(object))? {
+fn check_object_size(name: &str, object: JsonObject) -> Result<JsonObject, String> {
+    match check_size(name, Value::Object(object))? {
         Value::Object(object) => Ok(object),
         _ => Ok(JsonObject::new()),
     }
 }
 
-/// Returns a value that accompanies an output, or fails if it is too large to be stored with the result.
-fn check_size(value: Value) -> Result<Value, String> {
+/// Returns a value that accompanies an output, or fails if it is too large to be stored with the result. `name` says in the error
+/// what the value is.
+fn check_size(name: &str, value: Value) -> Result<Value, String> {
     // Check the depth first, because computing the length recurses.
-    Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("metadata {problem}"))?;
+    Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("{name} {problem}"))?;
     match text_len(&value) {
-        bytes if bytes > MAX_METADATA_BYTES => {
-            Err(format!("metadata of {bytes} bytes, more than {MAX_METADATA_BYTES}"))
-        }
+        bytes if bytes > MAX_METADATA_BYTES => Err(format!("{name} of {bytes} bytes, more than {MAX_METADATA_BYTES}")),
         _ => Ok(value),
     }
 }
@@ -279,7 +288,7 @@ fn bound_sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
 }
 
 fn bound_source(source: Source) -> Result<Source, String> {
-    let mut extra = check_object_size(source.extra)?;
+    let mut extra = check_object_size("source", source.extra)?;
     // These keys are already the fields of a source.
     extra.retain(|name, _| name != "sourceName" && name != "url");
     Ok(Source {

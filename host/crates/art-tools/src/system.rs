@@ -193,7 +193,7 @@ impl ToolSystem {
         }
     }
 
-    /// Runs a call and returns its report. It never fails: a panic of the executor, for example, is part of the report (T7).
+    /// Runs a call and returns its report. Never fails: a panic of the executor, for example, is part of the report (T7).
     ///
     /// - At most [`SystemConfig::max_parallel`] calls of the whole system run at the same time. A call that finds the queue full
     ///   ends with `BUSY`.
@@ -202,7 +202,7 @@ impl ToolSystem {
     /// - A tool that asks the model for help gets an ordinary result with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED)
     ///   in its metadata.
     ///
-    /// To stop, cancel the token of `scope` and wait. Dropping the future drops the call without a report.
+    /// To stop the call, cancel the token of `scope` and wait. Dropping the future drops the call without a report.
     pub async fn run(&self, call: AdmittedCall, scope: &CallScope) -> ToolReport {
         let AdmittedCall {
             tool,

@@ -17,7 +17,7 @@ const MAX_SHOWN_CHARS: usize = 200;
 const MAX_LIST_ITEMS: usize = 20;
 
 /// The violations of a schema by a value, each in the form `<path> <message>`. The path leads from the value, the root, to the
-/// part of it that is invalid. For the value as a whole, a name of the root stands in its place.
+/// part of it that is invalid. If the value as a whole is invalid, a name of the root stands in place of the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violations {
     /// The first violations.
@@ -27,7 +27,7 @@ pub struct Violations {
 }
 
 impl Violations {
-    /// Creates the violation that the value as a whole makes. `root` is the name of the value in the message.
+    /// Creates a list of one violation, which is about the value as a whole. `root` is the name of the value in the message.
     pub(crate) fn of_root(root: &str, message: &str) -> Self {
         Self {
             listed: vec![format!("{root} {message}")],

@@ -42,7 +42,7 @@ impl AlwaysArgs {
     }
 }
 
-/// Returns a standing approval in words. Its values are those of a call, so they are quoted as the words of somebody else.
+/// Returns a standing approval in words. Its values come from a call, not from the host, so they are quoted.
 pub(super) fn describe(approval: &StandingApproval) -> String {
     let version = match &approval.tool_digest {
         Some(digest) => format!(" in its version {}", short_digest(digest)),
@@ -77,8 +77,8 @@ fn short_digest(digest: &str) -> String {
     digits.chars().take(8).collect()
 }
 
-/// Stores a standing approval after the call for which the person gave it was approved. If it cannot be stored, prints that; the
-/// decision about the call holds nevertheless.
+/// Stores the standing approval that a person gave together with the approval of a call. If it cannot be stored, prints that; the
+/// call is approved nevertheless.
 pub(super) fn store(runtime: &Runtime, approval: StandingApproval) {
     match StandingApprovals::of(&runtime.config).add(approval) {
         Ok(kept) => render::note(&format!(

@@ -40,8 +40,8 @@ impl Screen {
         if self.json {
             return Ok(());
         }
-        report::introduce(runtime, &runtime.model_info()?).await?;
-        report::note_interrupted(runtime, session.owner(), None, "/resume").await?;
+        report::show_model_and_problems(runtime, &runtime.model_info()?).await?;
+        report::note_interrupted_runs(runtime, session.owner(), None, "/resume").await?;
         if interactive {
             render::note("type a question, or /help; Ctrl-D leaves");
         }

@@ -88,6 +88,7 @@ async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     let model = RuntimeProviderConfig::new(&info.name, info.default_model.as_deref().unwrap_or_default());
     let mut probe = engine.probe(&model, PROBE_TIMEOUT).await;
     if info.default_model.is_none() {
+        // There is no model to look for in the list.
         probe.model_listed = None;
     }
     let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Warn);
@@ -96,12 +97,12 @@ async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
 
 /// Returns the verdict about a probe, and its reason. `verdict_if_failed` is the verdict if the model cannot be called.
 fn judge(probe: &Probe, model_id: &str, verdict_if_failed: Verdict) -> (Verdict, String) {
+    // An unlisted model is an error of the probe too, but only a warning here: providers may accept models that they do not list.
     if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
         return (verdict_if_failed, error.to_string());
     }
     let mut facts = vec!["reachable".to_owned()];
     facts.extend((probe.key_accepted == Some(true)).then(|| "key accepted".to_owned()));
-    // A provider may accept models that it does not list.
     let (verdict, listed) = match probe.model_listed {
         Some(true) => (Verdict::Ok, Some("model listed".to_owned())),
         Some(false) => (Verdict::Warn, Some(not_listed_warning(model_id, &probe.models))),

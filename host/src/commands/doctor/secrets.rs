@@ -1,5 +1,5 @@
-//! Checks the secrets, and the components in quarantine: those whose request, output or log had a canary, a decoy secret. They
-//! are not loaded again.
+//! Checks the secrets, and the components in quarantine: those whose request, output or log contained a canary (a decoy
+//! secret). They are not loaded again.
 
 use art_runtime::config::Config;
 use art_runtime::error::in_one_line;

@@ -13,7 +13,7 @@ use art_tools::ToolExecutor;
 use serde_json::json;
 use similar::TextDiff;
 
-use super::{load_plugin, read_to_change, shown, write_agreed_grants};
+use super::{load_plugin, read_grants_to_change, shown, write_agreed_grants};
 use crate::cli::{GlobalOptions, LearnArgs};
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::commands::tool::call::carry_out;
@@ -41,7 +41,7 @@ pub(super) fn learn(
     args: &LearnArgs,
 ) -> Result<Exit, CommandError> {
     let plugin = load_plugin(global, config, &args.tool)?;
-    let present = read_to_change(grants, &plugin)?;
+    let present = read_grants_to_change(grants, &plugin)?;
     let observed = match args.arguments.is_empty() {
         true => observe_recorded(global, config, &plugin, args.runs)?,
         false => observe_new_calls(global, config, &plugin, &args.arguments)?,
@@ -136,6 +136,7 @@ impl Findings {
             each.map(|(denial, calls)| json!({"denial": denial, "calls": calls}))
                 .collect()
         };
+        // `learned.allowed` has the denials that the proposed grants end, and `learned.denied` those that remain.
         json!({
             "tool": self.plugin.schema().name,
             "file": format!("{}.toml", self.plugin.name()),

@@ -232,7 +232,7 @@ fn find_step(run: &Run, event: &RunEvent, steps_of_model_calls: &mut BTreeMap<Ac
         }
         RunEvent::ToolEnded { action, end, .. } => step_of_tool_call(action, &end.result),
         RunEvent::ToolsReturned { action, results, .. } => {
-            // All calls of an action belong to one step.
+            // Journals of version 1 have one event for all results of an action. Its calls belong to one step.
             let step_of_first = results.first().map(|result| step_of_tool_call(action, result));
             step_of_first.unwrap_or_default()
         }

@@ -1,5 +1,5 @@
 //! `art runs verify`: checks that the log of a run is as it was written. Each entry has a digest of itself and of the entry
-//! before it; the last one is the head.
+//! before it; the digest of the last entry is the head of the log.
 
 use art_runtime::compose::open_store_read_only;
 use art_runtime::read_journal;
@@ -32,7 +32,7 @@ pub(super) fn verify(global: &GlobalOptions, typed: &str) -> Result<Exit, Comman
     };
     if run.head.is_empty() {
         return Err(CommandError::Failed(
-            "an earlier version wrote the database, without digests; any question migrates it".to_owned(),
+            "an earlier version wrote the database, without digests; asking any question migrates it".to_owned(),
         ));
     }
     if global.json {

@@ -18,14 +18,14 @@ use crate::error::CommandError;
 /// # Errors
 /// Fails if the values are not valid for the setting, or refer to an unknown system prompt.
 pub(super) fn change(
-    mut thread: ThreadConfig,
+    mut thread_config: ThreadConfig,
     setting: ThreadSetting,
     values: &[String],
     config: &Config,
 ) -> Result<ThreadConfig, CommandError> {
     if matches!(setting, ThreadSetting::Tools) {
-        thread.enabled_tools = parse_tools(values)?;
-        return Ok(thread);
+        thread_config.enabled_tools = parse_tools(values)?;
+        return Ok(thread_config);
     }
     let [value] = values else {
         let count = values.len();
@@ -36,19 +36,19 @@ pub(super) fn change(
     match setting {
         // Handled above.
         ThreadSetting::Tools => {}
-        ThreadSetting::Model => thread.provider_config = parse_model(value, config)?,
+        ThreadSetting::Model => thread_config.provider_config = parse_model(value, config)?,
         ThreadSetting::HistoryLimit => {
-            thread.history_limit = deserialize::<Option<u32>>(&parse_json(value)?)?.unwrap_or_default()
+            thread_config.history_limit = deserialize::<Option<u32>>(&parse_json(value)?)?.unwrap_or_default()
         }
-        ThreadSetting::Persona => thread.persona = deserialize(&parse_json(value)?)?,
-        ThreadSetting::Execution => thread.execution_config = deserialize(&parse_json(value)?)?,
+        ThreadSetting::Persona => thread_config.persona = deserialize(&parse_json(value)?)?,
+        ThreadSetting::Execution => thread_config.execution_config = deserialize(&parse_json(value)?)?,
         ThreadSetting::SystemPrompt => {
             let prompt: Option<SystemPromptOverride> = deserialize(&parse_json_or_text(value))?;
             check_system_prompt(prompt.as_ref(), Some(&config.system_prompts.value))?;
-            thread.system_prompt = prompt;
+            thread_config.system_prompt = prompt;
         }
     }
-    Ok(thread)
+    Ok(thread_config)
 }
 
 /// Returns the names of the enabled tools: none for `null` or an empty list. Fails if a name is invalid.
@@ -107,9 +107,9 @@ fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
     for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
         // An object that has only unknown keys may be left out of `recognized`, because it is empty there. Its own key is
         // known, so the unknown key in it is returned.
-        let inner = unknown_key(value, recognized.get(key).unwrap_or(&Value::Null));
-        if inner.is_some() || recognized.get(key).is_none() {
-            return inner.or(Some(key));
+        let unknown_in_value = unknown_key(value, recognized.get(key).unwrap_or(&Value::Null));
+        if unknown_in_value.is_some() || recognized.get(key).is_none() {
+            return unknown_in_value.or(Some(key));
         }
     }
     None

@@ -206,7 +206,7 @@ impl StepLines {
         }
     }
 
-    /// Adds a line for each call of the step that has none, and for a model that takes over.
+    /// Adds a line for each call of the step that has no line yet, and one if a model has taken over.
     fn add_details(&mut self, item: &TodoItem, list: &MultiProgress) {
         for detail in new_details(item, &mut self.shown) {
             let above = self.details.last().map_or(&self.bar, |(bar, _)| bar);

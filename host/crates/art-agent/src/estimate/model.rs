@@ -191,8 +191,8 @@ impl CostQuantiles {
 }
 
 /// Estimates the pending items without planned calls, except those whose identifiers are in `failing`, because they will not run.
-/// Returns no estimates for a model with an unbounded context, which reads at no cost, or for one that only plans and carries out
-/// no steps.
+/// Returns no estimates for a model with an unbounded context, which is built into the program and costs nothing, or for one that
+/// only plans and carries out no steps.
 pub(crate) fn estimate_steps(
     start: &RunStart,
     config: ExecutionConfig,

@@ -34,9 +34,9 @@ pub struct CallLimits {
     pub bytes_out: u64,
 }
 
-/// The recorded calls whose inputs have about the same size. The groups are bounded by powers of four. There are so few of them
-/// that a few calls suffice to have a record in each, and each is so narrow that a tool that reads its input once uses about the
-/// same in all calls of a group.
+/// A group of recorded calls whose inputs have about the same size. The groups are bounded by powers of four. There are so few
+/// groups that a few calls suffice to have a record in each, and each is so narrow that a tool that reads its input once uses
+/// about the same in all calls of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {

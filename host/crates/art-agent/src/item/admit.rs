@@ -108,7 +108,7 @@ impl ItemRun {
                 continue;
             }
             let (problem, file_places) = (raw.problem.take(), std::mem::take(&mut raw.file_places));
-            let call = admission.call_ids.identify(admission.trace_id, raw);
+            let call = admission.call_ids.assign_id(admission.trace_id, raw);
             match self.admit(&call, &file_places, problem, admission) {
                 Ok(()) => calls_to_make.push(call.clone()),
                 Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
@@ -120,12 +120,14 @@ impl ItemRun {
             self.planned_call_ids = self.batch.calls.iter().map(|call| call.call_id.clone()).collect();
         }
         if calls_to_make.is_empty() {
+            // Without calls to make, there are no further results and files to wait for.
             return self.handle_results(item, &[], &[], admission.config);
         }
         NextMove::CallTools(calls_to_make)
     }
 
-    /// If the same planned call succeeded when the item was in progress before, takes over its result and returns that call.
+    /// If the same planned call succeeded when the item was in progress before, takes over the result and returns that earlier
+    /// call.
     fn reuse_earlier_success(&mut self, raw: &RawCall) -> Option<ParsedToolCall> {
         let is_same = |call: &ParsedToolCall| call.tool_name == raw.tool_name && call.arguments == raw.arguments;
         let position = self.earlier_successes.iter().position(|(call, _)| is_same(call))?;

@@ -1,5 +1,6 @@
 //! Parses the reply in which a model writes the answer (the synthesis reply). It may also have metadata for a user interface,
-//! such as suggested questions. The two are in tags of their own, or the metadata is in a JSON fence at the end (X9).
+//! such as suggested questions. The answer and the metadata are each in a tag, or the metadata is in a JSON fence at the end
+//! (X9).
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
@@ -72,7 +73,7 @@ fn text_in_tag<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
 }
 
-/// Parses metadata, which may be in a fence. Returns `None` if it is not JSON or null.
+/// Parses metadata, which may be in a fence. Returns `None` if it is `null` or is not JSON.
 fn parse_metadata(text: &str) -> Option<Value> {
     let text = text.trim().trim_start_matches("```json").trim_matches('`').trim();
     serde_json::from_str(text).ok().filter(|value: &Value| !value.is_null())

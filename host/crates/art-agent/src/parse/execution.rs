@@ -211,7 +211,7 @@ fn parse_heading_form(text: &str) -> Option<ExecutionReply> {
     }
 }
 
-/// Returns the text after the heading `Tool Calls:`, from the rest of its line.
+/// Returns the text after the heading `Tool Calls:`: the rest of the line and all lines below.
 fn text_after_heading(text: &str) -> Option<&str> {
     let mut rest = text;
     while !rest.is_empty() {
@@ -280,7 +280,7 @@ fn parse_object(map: &JsonObject) -> ExecutionReply {
     reply
 }
 
-/// Adds the decision in `nextStepDecision` to `reply`, or a problem if it is none.
+/// Adds the decision in `nextStepDecision` to `reply`, or a problem if no decision has this name.
 fn add_decision(map: &JsonObject, reply: &mut ExecutionReply) {
     let Some(name) = map.get("nextStepDecision").and_then(Value::as_str) else {
         return;

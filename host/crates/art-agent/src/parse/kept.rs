@@ -176,6 +176,7 @@ impl<'a> PlanReader<'a> {
         }
     }
 
+    /// Returns the version of each tool when the plan was made.
     fn tools(&mut self) -> BTreeMap<String, ToolStamp> {
         let mut tools = BTreeMap::new();
         for (name, stamp) in self.object_entries("tools") {
@@ -337,12 +338,12 @@ mod tests {
     proptest! {
         #[test]
         fn a_changed_value_makes_the_parser_neither_panic_nor_lose_data(
-            changed in 0usize..40,
+            changed_index in 0usize..40,
             replacement in 0usize..6,
         ) {
             let replacements = [json!(null), json!(-1), json!("x"), json!([[]]), json!({"a": {}}), json!(["a", "a"])];
             let mut plan = valid_plan();
-            let mut remaining = changed;
+            let mut remaining = changed_index;
             replace_nth_value(&mut plan, &mut remaining, &replacements[replacement]);
             if let Ok(read) = parse_kept_plan(&plan.to_string()) {
                 let written = serde_json::to_string(&read).unwrap();

@@ -1,6 +1,6 @@
 //! Parses the replies of the planner, which is the model that makes the plan. A reply is a plan or the answer to a question that
-//! needs no plan. The plan is the arguments of a call of the function [`SUBMIT_PLAN`], or JSON in the text; its items are read
-//! tolerantly of form (P33a). The older text form with headings is read as well (P33b).
+//! needs no plan. The plan is the arguments of a call of the function [`SUBMIT_PLAN`], or JSON in the text; many variants of
+//! the form of its items are accepted (P33a). The older text form with headings is read as well (P33b).
 //!
 //! Native calls are those that the provider returns as such, beside the text. Calls that the planner makes itself, other than to
 //! submit a plan, become steps of the plan.
@@ -32,8 +32,8 @@ pub(crate) struct PlanReply {
     pub(crate) calls: Vec<RawCall>,
     /// State that must be sent back to the provider together with the calls.
     pub(crate) provider_state: Option<ProviderState>,
-    /// The plan or the answer, or else what is wrong with the reply. The list is empty for a reply that was cut off and has
-    /// native calls.
+    /// The plan or the answer, or else a list of what is wrong with the reply. This list is empty if the reply was cut off and
+    /// has native calls.
     pub(crate) outcome: Result<PlanDraft, Vec<String>>,
 }
 
@@ -42,6 +42,7 @@ pub(crate) struct PlanReply {
 pub(crate) struct PlanDraft {
     pub(crate) title: Option<String>,
     pub(crate) intent: Option<String>,
+    /// The plan in words.
     pub(crate) plan: Option<String>,
     pub(crate) items: Option<Vec<DraftItem>>,
     /// Calls outside the items. Each becomes an item of its own later.
@@ -456,8 +457,8 @@ impl<'a> ItemFields<'a> {
         names
     }
 
-    /// Returns the value of a field, in any case. `valid_values` is the list of its valid values for the message about another
-    /// one.
+    /// Returns the value of a field, which may be in upper or lower case. `valid_values` lists the valid values, for the message
+    /// about an invalid one.
     fn enum_field<T: DeserializeOwned>(&mut self, key: &str, valid_values: &str) -> Option<T> {
         let value = self.map.get(key).filter(|value| !value.is_null())?;
         let lower = value.as_str().map(|name| Value::from(name.trim().to_ascii_lowercase()));
@@ -499,8 +500,8 @@ fn name_text(value: &Value) -> Option<String> {
     value.as_str().map(|name| name.trim().to_owned()).or_else(number)
 }
 
-/// Parses a plan in the form that older prompts requested: sections with the headings `Title:`, `Intent:` and `Plan:`, in any
-/// case and spacing (A27).
+/// Parses a plan in the form that older prompts requested: sections with the headings `Title:`, `Intent:` and `Plan:`, in
+/// upper or lower case and with any spacing (A27).
 fn parse_headings(text: &str) -> Option<PlanDraft> {
     let mut plan = PlanDraft::default();
     let mut current = None;

@@ -14,9 +14,9 @@ use tags::AnswerFinder;
 /// answer that the run ends with. Thoughts in think tags do not belong to it. The answer is the text between `<mainContent>` and
 /// `</mainContent>`; without these tags it is all text up to `<uiMetadata>` or up to a JSON fence with metadata at the end.
 ///
-/// In two cases the returned text contains more than the answer, because its beginning was returned before that could be known:
-/// if `<mainContent>` comes after more than the first sixteen characters, and if a closing think tag has no opening tag. The
-/// answer is then the end of the returned text.
+/// In two cases the returned text begins with text that turns out later not to belong to the answer: if `<mainContent>` comes
+/// after more than the first sixteen characters, and if a closing think tag has no opening tag. The answer is then the end of the
+/// returned text.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerStream {
     /// Number of bytes of the reply so far.

@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
         self.found.faults.push(Fault { step, text });
     }
 
-    /// Reports a call that the run may not make, because the calls before it already are as many as it may make.
+    /// Reports a call that the run may not make, because the calls before it use up the limit of the run.
     fn check_call_limit(&mut self, call_count: usize, place: &str) {
         let max = self.surroundings.max_calls;
         if call_count > max {
@@ -199,7 +199,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a call that the step may not make, because the step has the same call before, as often as is allowed (B30).
+    /// Reports a call that the step may not make, because it already has the same call as often as is allowed (B30).
     fn check_repetition(&mut self, identical_count: u32, place: &str) {
         if identical_count > MAX_IDENTICAL_CALLS {
             let text = format!(
@@ -422,8 +422,8 @@ impl<'a> Checker<'a> {
         ))
     }
 
-    /// Returns whether a file exists now. Fails with the reason if it does not and the step depends on no other that could
-    /// produce it.
+    /// Returns whether a file exists now. Fails with the reason if the file does not exist and the step depends on no other step,
+    /// which could produce the file.
     fn file_exists(&self, name: &str) -> Result<bool, String> {
         let files = self.surroundings.files;
         let exists = files.contains(name);

@@ -35,8 +35,8 @@ pub(crate) fn fault_texts(faults: &[Fault]) -> Vec<String> {
     texts
 }
 
-/// Returns the problem of a plan with more items than any plan may have, or `None` if it has fewer. The items of such a plan are
-/// not checked.
+/// Returns the problem of a plan with more items than any plan may have, or `None` for any other plan. The items of a plan that
+/// is too long are not checked.
 pub(crate) fn length_problem(items: &[TodoItem]) -> Option<String> {
     let count = items.len();
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))

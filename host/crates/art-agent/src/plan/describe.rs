@@ -91,7 +91,7 @@ fn with_article(name: &str) -> &str {
     }
 }
 
-/// Returns a bound in words, which the value of the keyword follows. Returns `None` for keywords that are no bounds.
+/// Returns the words for a bound, such as "of at least", which come before its value. Returns `None` for other keywords.
 fn bound_words(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         "minimum" => "of at least",

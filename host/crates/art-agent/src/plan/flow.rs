@@ -64,7 +64,7 @@ impl Verdict {
 
     /// Returns the verdict on an object or array with a part that may be absent, from the verdict on the part. Even if no value
     /// of the part fits, an object or array without the part may.
-    const fn if_present(self) -> Self {
+    const fn for_optional_part(self) -> Self {
         match self {
             Self::Yes => Self::Yes,
             Self::No | Self::AtRunTime => Self::AtRunTime,
@@ -138,7 +138,7 @@ impl Type {
     }
 
     /// Returns the types that the keyword `type` of a schema allows, or all types without this keyword.
-    fn named(schema: &JsonObject) -> Vec<Self> {
+    fn allowed_by(schema: &JsonObject) -> Vec<Self> {
         match schema.get("type") {
             Some(Value::Array(names)) => names.iter().filter_map(Self::parse).collect(),
             Some(name) => Self::parse(name).into_iter().collect(),
@@ -238,7 +238,7 @@ impl Comparison {
                     schema: producer,
                     single: None,
                 };
-                let types = Type::named(producer).into_iter().map(of_type);
+                let types = Type::allowed_by(producer).into_iter().map(of_type);
                 types.map(|values| self.compare_values(values, consumer)).collect()
             }
         };
@@ -269,7 +269,7 @@ impl Comparison {
             return Verdict::AtRunTime;
         };
         self.pairs_left = pairs_left;
-        let mut verdict = values.value_type.is_in(&Type::named(consumer), values.single);
+        let mut verdict = values.value_type.is_in(&Type::allowed_by(consumer), values.single);
         for (keyword, asked) in consumer {
             if verdict == Verdict::No {
                 return verdict;
@@ -362,9 +362,10 @@ impl Comparison {
         if values.value_type != Type::Array {
             return Verdict::Yes;
         }
-        let own_entries = |schema: &JsonObject| schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+        let prefix_length =
+            |schema: &JsonObject| schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
         let (fewest, most) = count_bounds(values.schema, "minItems", "maxItems");
-        let compared_count = own_entries(values.schema).max(own_entries(consumer)) + 1;
+        let compared_count = prefix_length(values.schema).max(prefix_length(consumer)) + 1;
         let mut verdict = Verdict::Yes;
         for (n, position) in (0..compared_count).zip(0_u32..) {
             let position = f64::from(position);
@@ -376,7 +377,7 @@ impl Comparison {
             verdict = verdict.and(if is_always_there {
                 item_verdict
             } else {
-                item_verdict.if_present()
+                item_verdict.for_optional_part()
             });
         }
         verdict
@@ -397,14 +398,14 @@ impl Comparison {
             verdict = verdict.and(if is_always_there {
                 property_verdict
             } else {
-                property_verdict.if_present()
+                property_verdict.for_optional_part()
             });
         }
         let others_verdict = self.compare(
             other_properties_schema(values.schema),
             other_properties_schema(consumer),
         );
-        verdict.and(others_verdict.if_present())
+        verdict.and(others_verdict.for_optional_part())
     }
 }
 

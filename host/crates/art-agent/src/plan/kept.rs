@@ -115,8 +115,8 @@ impl KeptPlan {
         called.chain(required).map(String::as_str).collect()
     }
 
-    /// Returns an error message if the plan would become too large with these values in place of its parameters, because even a
-    /// small plan can use a large value many times.
+    /// Returns an error message if the plan would become too large with these values in place of its parameters. Even a small
+    /// plan can, if it uses a large value many times.
     #[must_use]
     pub fn size_error(&self, values: &JsonObject) -> Option<String> {
         let max = Limits::MAX.input_bytes;
@@ -164,7 +164,8 @@ impl KeptPlan {
         plan
     }
 
-    /// Returns the steps as items of a plan that has not started.
+    /// Returns the steps as items of a plan that has not started. There are no items and questions before it, and the creation
+    /// time of the items is 0.
     pub(super) fn items(&self) -> Vec<TodoItem> {
         items_for_question(&[], self.draft_items(), &[], 0)
     }

@@ -18,9 +18,9 @@ pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
 /// Returns the items of the plan for a new question. `old` has the items of a plan that an earlier run did not finish; it may be
 /// empty.
 ///
-/// An item of `draft` becomes a new item, unless `old` has an ended item with the same identifier and the same status: then that
-/// one is kept with its results. A completed item of `old` is also kept if it is not in `draft` but an item of `draft` depends on
-/// it. A completed item of `draft` that has the name of a result of an earlier question is dropped.
+/// An item of `draft` becomes a new item, unless `old` has an ended item with the same identifier and the same status: then the
+/// ended item is kept with its results. A completed item of `old` is also kept if it is not in `draft` but an item of `draft`
+/// depends on it. A completed item of `draft` that has the name of a result of an earlier question is dropped.
 pub(crate) fn items_for_question(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -35,7 +35,7 @@ pub(crate) fn items_for_question(
     let kept_dependencies = old.iter().filter(is_kept_dependency).cloned();
     let new = draft.into_iter().filter(|item| !repeats_earlier(earlier, item));
     kept_dependencies
-        .chain(new.map(|item| continue_item(old, item, at)))
+        .chain(new.map(|item| keep_or_create_item(old, item, at)))
         .collect()
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> 
 
 /// Returns the item of the new plan for an item of the draft: the ended item of `old` that it repeats, or else a new one. A new
 /// item for the same work as an item of `old` keeps the creation time.
-fn continue_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
+fn keep_or_create_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     let Some(item) = old.iter().find(|item| item.id == draft.id) else {
         return new_item(draft, at);
     };
@@ -146,14 +146,15 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Sets the items that an earlier run left in progress or waiting to pending (P86), and clears the pause and the current step.
+/// Sets to pending all items that an earlier run left in progress or waiting (P86), and clears the pause and the current step.
 /// Returns whether the state changed.
-pub(crate) fn requeue_orphans(state: &mut PesAgentStateData, at: Timestamp) -> bool {
-    let is_orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
+pub(crate) fn requeue_interrupted_items(state: &mut PesAgentStateData, at: Timestamp) -> bool {
+    let is_interrupted =
+        |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
     let mut changed = state.is_paused || state.current_step_id.is_some();
     state.is_paused = false;
     state.current_step_id = None;
-    for item in state.todo_list.iter_mut().filter(is_orphan) {
+    for item in state.todo_list.iter_mut().filter(is_interrupted) {
         item.status = TodoItemStatus::Pending;
         item.error = None;
         item.updated_timestamp = at;

@@ -71,7 +71,7 @@ fn add_promise(output: &mut Value, promised: &JsonObject) {
         let required = output.entry("required").or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(required) = required {
             for name in names {
-                // The names are counted, so each is listed once.
+                // The comparison of schemas counts these names, as the minimum number of properties, so each is listed once.
                 if !required.contains(name) {
                     required.push(name.clone());
                 }
@@ -90,7 +90,7 @@ fn add_promise(output: &mut Value, promised: &JsonObject) {
 
 /// Returns an output schema without its promises, the keyword `x-when`. Only the check of plans reads these, so nobody else needs
 /// to see them.
-pub(crate) fn without_conditional_outputs(output: &Value) -> Value {
+pub(crate) fn without_promises(output: &Value) -> Value {
     let mut output = output.clone();
     if let Some(map) = output.as_object_mut() {
         map.shift_remove(PROMISES_KEYWORD);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn promises_are_removed_from_a_schema() {
-        let shown = without_conditional_outputs(&schema_with_promises());
+        let shown = without_promises(&schema_with_promises());
         assert_eq!((shown.get(PROMISES_KEYWORD), &shown["type"]), (None, &json!("object")));
     }
 }

@@ -218,7 +218,7 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
 }
 
 /// Returns the arguments of a tool call that the planner made itself, in the form of a planned call. They may take outputs and
-/// files. All else is data, even if it looks like a reference of another kind, so it becomes a `$literal`.
+/// files. What looks like a reference of any other kind is data, so it becomes a `$literal`.
 pub(crate) fn planned_arguments(arguments: &Value) -> Value {
     match PlannedValue::read(arguments) {
         Ok(PlannedValue::Array(items)) => items.iter().map(planned_arguments).collect(),

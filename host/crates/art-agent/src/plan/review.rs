@@ -1,4 +1,5 @@
-//! Checks a kept plan, and reports the faults, references and decisions that it found, for people and for programs.
+//! Checks a kept plan, and reports its faults, its references and the steps that ask a person for a decision, for people and for
+//! programs.
 
 use std::collections::BTreeSet;
 

@@ -50,6 +50,7 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
 /// subschema is read at most once, so the time is bounded by the size of the schema.
 fn sample_value(schema: &Value, depth: usize) -> Value {
     let (Some(map), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
+        // If the schema of the whole output is not an object, usually `true`, the sample is an empty object.
         return if depth == MAX_DEPTH { json!({}) } else { Value::Null };
     };
     let first_of = |keyword: &str| map.get(keyword).and_then(Value::as_array)?.first();

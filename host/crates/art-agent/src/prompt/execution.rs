@@ -22,7 +22,7 @@ use super::step::{earlier_section, result_count, step_entry, truncate_value};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
-use crate::plan::{EarlierStep, all_dependencies, earlier_steps, without_conditional_outputs};
+use crate::plan::{EarlierStep, all_dependencies, earlier_steps, without_promises};
 use crate::report::output_for_model;
 use crate::required_tools::is_tool_step;
 
@@ -127,7 +127,7 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
         map.extend(
             tool.output_schema
                 .as_ref()
-                .map(|output| ("outputSchema".to_owned(), without_conditional_outputs(output))),
+                .map(|output| ("outputSchema".to_owned(), without_promises(output))),
         );
         map.insert("examples".to_owned(), json!(most_similar(tool, query)));
     }
@@ -218,7 +218,7 @@ fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, max_char
 /// Returns the message for a reply that does not call the required tools of a strict step. The message includes the other
 /// problems of the reply. It does not mention a plan update in the reply, which stays valid.
 pub(crate) fn missing_tools_message(missing: &[String], problems: &[String]) -> Message {
-    let calls: Vec<_> = missing
+    let example_calls: Vec<_> = missing
         .iter()
         .take(1)
         .map(|tool| json!({"toolName": tool, "arguments": {}}))
@@ -231,7 +231,7 @@ pub(crate) fn missing_tools_message(missing: &[String], problems: &[String]) -> 
         "VALIDATION FAILED: the reply did not call the required tools {}. None of its calls was carried \
          out.{problems_text}Call the required tools, with their arguments filled in:\n{}",
         one_line(missing),
-        one_line(&json!({"toolCalls": calls})),
+        one_line(&json!({"toolCalls": example_calls})),
     ))
 }
 

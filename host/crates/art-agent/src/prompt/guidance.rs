@@ -1,8 +1,8 @@
 //! The parts of a prompt that come from the operator and from the conversation: the name of the agent, its guidance and the
 //! earlier messages.
 //!
-//! The guidance for a phase is the text of the persona for this phase, followed by the system prompts of the instance, the thread
-//! and the call (P6).
+//! The guidance for a phase is the text of the persona for this phase, followed by the system prompts of the instance, of the
+//! thread and of this question alone (P6).
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -45,9 +45,9 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     }
 }
 
-/// Returns the messages of the person and of the agent in the thread (B32), each cut to a limit. Messages of the system and of
-/// tools are not included; the calls to which the latter belong are not in the history. The question is not included either if
-/// the application stored it as the last message before asking (P11).
+/// Returns the messages of the person and of the agent in the thread (B32), each cut to a limit. Messages of the system
+/// are not included, and neither are messages of tools, because the calls that they answer are not in the history. The question
+/// is not included either if the application stored it as the last message before asking (P11).
 pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> Vec<Message> {
     let is_question =
         |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;

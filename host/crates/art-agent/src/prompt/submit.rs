@@ -90,6 +90,6 @@ fn object_schema(properties: &[(&str, Value)]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-fn nullable_schema(kind: &str, description: &str) -> Value {
-    json!({"type": [kind, "null"], "description": description})
+fn nullable_schema(type_name: &str, description: &str) -> Value {
+    json!({"type": [type_name, "null"], "description": description})
 }

@@ -23,8 +23,8 @@ const NO_REASON: &str = "no reason was given";
 const MAX_LISTED_CHARS: usize = 2_000;
 
 /// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers unless it is
-/// the same as that for plans. The question, the plan with its intent and the results of earlier questions are in the
-/// conversation before this text.
+/// the same as that for plans. The conversation before this text already contains the guidance for plans, the question, the plan
+/// with its intent and the results of earlier questions.
 pub(crate) fn answer_request_text(
     start: &RunStart,
     items: &[TodoItem],

@@ -10,7 +10,7 @@ use super::example::most_similar_calls;
 use super::fit::text_tokens;
 use super::quote::{one_line, section};
 use crate::event::RunStart;
-use crate::plan::without_conditional_outputs;
+use crate::plan::without_promises;
 use crate::shortlist;
 
 /// Heading of the tools that a plan may use.
@@ -18,7 +18,7 @@ const AVAILABLE_TOOLS: &str = "Available tools";
 
 /// Maximum estimated number of tokens of each kind of text about tools: schemas, short descriptions, and examples. In a small
 /// context window, [`CONTEXT_DIVISOR`] sets a lower maximum.
-const MAX_KIND_TOKENS: u64 = 8_000;
+const MAX_TOKENS_PER_KIND: u64 = 8_000;
 
 /// Each kind of text about tools may take at most the context window divided by this.
 const CONTEXT_DIVISOR: u64 = 8;
@@ -61,7 +61,7 @@ impl<'a> ShownTools<'a> {
                 max_example_tokens: u64::MAX,
             };
         };
-        let max_tokens = MAX_KIND_TOKENS.min(context / CONTEXT_DIVISOR);
+        let max_tokens = MAX_TOKENS_PER_KIND.min(context / CONTEXT_DIVISOR);
         let (full, rest) = split_by_tokens(most_relevant.clone(), max_tokens, |tool| full_form(tool));
         let (brief, _) = split_by_tokens(rest, max_tokens, |tool| brief_form(tool));
         let is_shown = |tool: &&ToolSchema| full.iter().chain(&brief).any(|shown| shown.name == tool.name);
@@ -102,15 +102,13 @@ impl<'a> ShownTools<'a> {
     }
 
     /// Returns the section with the schemas of the tools in `full`, or only their output schemas if the request contains the
-    /// others.
+    /// tools in the provider's format.
     fn full_section(&self, native: bool) -> String {
         if native {
-            let outputs = self.full.iter().filter_map(|tool| {
-                Some((
-                    tool.name.clone(),
-                    without_conditional_outputs(tool.output_schema.as_ref()?),
-                ))
-            });
+            let outputs = self
+                .full
+                .iter()
+                .filter_map(|tool| Some((tool.name.clone(), without_promises(tool.output_schema.as_ref()?))));
             let outputs: serde_json::Map<String, Value> = outputs.collect();
             return section("Outputs of the tools", &one_line(&outputs));
         }
@@ -150,7 +148,7 @@ fn sorted_by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
 fn full_form(tool: &ToolSchema) -> Value {
     let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
     if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {
-        map.insert("outputSchema".to_owned(), without_conditional_outputs(output));
+        map.insert("outputSchema".to_owned(), without_promises(output));
     }
     form
 }
@@ -167,8 +165,8 @@ fn examples(tool: &ToolSchema, query: &str) -> Option<Value> {
     (!calls.is_empty()).then(|| json!({"tool": tool.name, "examples": calls}))
 }
 
-/// Returns a list of names of tools, as long as it may be. The planner is shown them because a question may refer to a tool
-/// without sharing a word with it, and a name takes only a few tokens.
+/// Returns the names of tools, up to the maximum length, and the number of omitted ones. The planner is shown the names because
+/// a question may refer to a tool without sharing a word with it, and a name takes only a few tokens.
 fn name_list(others: &[&str]) -> String {
     let mut remaining = MAX_NAME_LIST_CHARS;
     let listed = others

@@ -46,7 +46,7 @@ impl Run {
     pub fn ask_models(&mut self, at: Timestamp, digest: impl Fn(&ModelRequest) -> String) -> AskedModels {
         let mut asked = AskedModels::default();
         while let Some((event, call)) = self.next_unmade_call(at, &digest) {
-            // The event fits, because the call is open.
+            // Applying the event cannot fail, because the call is open.
             let Ok(effects) = self.apply(&event) else { break };
             asked.effects.extend(effects);
             asked.events.push(event);
@@ -108,10 +108,11 @@ impl Run {
     /// waited.
     fn prepare_call(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
         // A call that was interrupted and is made again counts twice, so the number of calls may be used up as well.
-        let too_many = self.usage.llm_calls_opened > self.config().max_model_calls;
-        if too_many || self.spent_tokens_or_cost().is_some() {
+        let has_too_many_calls = self.usage.llm_calls_opened > self.config().max_model_calls;
+        if has_too_many_calls || self.spent_tokens_or_cost().is_some() {
             return Err(CallRefusal::BudgetSpent);
         }
+        // A request that was too long for the provider is cut to half of its tokens.
         let refused_tokens = self.refused_requests.get(&id).map(|refused| refused.tokens);
         let max_tokens = refused_tokens
             .map(|tokens| tokens / 2)
@@ -146,40 +147,42 @@ impl Run {
             .extend(reservation.map(|reservation| (id, reservation)));
     }
 
-    /// Closes a model call that cannot be made, and ends its planning, step or answer.
+    /// Closes a model call that cannot be made, and ends its planning, item or answer.
     pub(super) fn handle_model_call_refusal(&mut self, id: ActionId, refusal: &CallRefusal, out: &mut Outbox) {
         let refused = self.refused_requests.get(&id);
         let refused_error = refused.map(|refused| refused.error.to_string()).unwrap_or_default();
         let Some(action) = self.close_action(id) else { return };
         self.usage.llm_calls_opened = self.usage.llm_calls_opened.saturating_sub(1);
         if self.start.version == 1 && id.0 == self.action_count {
-            // Such a call had no number in journals of version 1.
+            // In journals of version 1, a call that could not be made used up no number.
             self.action_count -= 1;
         }
         match refusal {
             CallRefusal::BudgetSpent => {
                 self.record_if_budget_spent();
-                self.end_unasked_action(action, refusal, out);
+                self.end_action_after_refusal(action, refusal, out);
             }
             CallRefusal::NotShorter => self.fail_after_model_error(action, &refused_error, out),
-            CallRefusal::Invalid { .. } | CallRefusal::TooLong { .. } => self.end_unasked_action(action, refusal, out),
+            CallRefusal::Invalid { .. } | CallRefusal::TooLong { .. } => {
+                self.end_action_after_refusal(action, refusal, out);
+            }
         }
     }
 
-    /// Ends the planning, step or answer of a model call that was closed without being made.
-    fn end_unasked_action(&mut self, action: OpenAction, refusal: &CallRefusal, out: &mut Outbox) {
+    /// Ends the planning, item or answer of a model call that was closed without being made.
+    fn end_action_after_refusal(&mut self, action: OpenAction, refusal: &CallRefusal, out: &mut Outbox) {
         match action {
-            OpenAction::Plan => self.end_unasked_planning(refusal, out),
+            OpenAction::Plan => self.end_planning_after_refusal(refusal, out),
             OpenAction::Item(id) => {
-                self.end_unasked_item(&id, refusal, out);
+                self.end_item_after_refusal(&id, refusal, out);
                 self.advance(out);
             }
-            OpenAction::Answer => self.end_unasked_answer(refusal, out),
+            OpenAction::Answer => self.end_answer_after_refusal(refusal, out),
             OpenAction::Tools(_) => {}
         }
     }
 
-    /// Ends the planning, step or answer with a failure, because its model call failed with `error`.
+    /// Ends the planning, item or answer with a failure, because its model call failed with `error`.
     pub(super) fn fail_after_model_error(&mut self, action: OpenAction, error: &str, out: &mut Outbox) {
         let reason = format!("the model could not be asked: {error}");
         match action {
@@ -223,15 +226,14 @@ impl Run {
         self.set_status(id, TodoItemStatus::Pending, out);
     }
 
-    /// Counts the reply to a request with `tokens` tokens. If the context is limited and the provider reports no token counts,
-    /// they are estimated.
-    pub(super) fn count_reply(&mut self, action: &OpenAction, tokens: u64, reply: &ModelReply) {
+    /// Counts a reply. If the context is limited and the provider reports no token counts, they are estimated.
+    pub(super) fn count_reply(&mut self, action: &OpenAction, request_tokens: u64, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
         let has_no_counts = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
         if has_no_counts && !self.start.context.is_unbounded() {
             let output_tokens = prompt::text_tokens(&reply.text) + prompt::text_tokens(&reply.thinking);
             metadata = LlmMetadata {
-                input_tokens: Some(tokens),
+                input_tokens: Some(request_tokens),
                 output_tokens: Some(output_tokens),
                 estimated: true,
                 ..metadata
@@ -245,13 +247,13 @@ impl Run {
     pub(super) fn count_failed_call(
         &mut self,
         action: &OpenAction,
-        tokens: u64,
+        request_tokens: u64,
         error: &ModelError,
         received: &PartialReply,
     ) {
         self.usage.llm_calls += 1;
         if may_have_read(error) || !received.is_empty() {
-            self.count_partial_reply(action, tokens, received);
+            self.count_partial_reply(action, request_tokens, received);
         }
     }
 
@@ -266,14 +268,14 @@ impl Run {
 
     /// Counts the tokens of a call whose reply did not arrive completely: those of its request, and those of the reply that had
     /// arrived. Counts that the provider did not report are estimated. Nothing is counted for a model with an unbounded context.
-    pub(super) fn count_partial_reply(&mut self, action: &OpenAction, tokens: u64, received: &PartialReply) {
+    pub(super) fn count_partial_reply(&mut self, action: &OpenAction, request_tokens: u64, received: &PartialReply) {
         if self.start.context.is_unbounded() {
             return;
         }
         let reported = &received.metadata;
         let output_tokens = || prompt::byte_tokens(received.bytes);
         let metadata = LlmMetadata {
-            input_tokens: Some(reported.input_tokens.unwrap_or(tokens)),
+            input_tokens: Some(reported.input_tokens.unwrap_or(request_tokens)),
             output_tokens: Some(reported.output_tokens.unwrap_or_else(output_tokens)),
             estimated: true,
             ..reported.clone()
@@ -283,9 +285,13 @@ impl Run {
 
     /// Adds the usage of a call. If it was estimated and has no cost, its cost follows from the price of the model.
     fn count_usage(&mut self, action: &OpenAction, mut metadata: LlmMetadata) {
-        let is_cost = |cost: &f64| cost.is_finite() && *cost >= 0.0;
-        let estimate = || self.start.price.filter(|_| metadata.estimated)?.cost(&metadata, 0);
-        metadata.cost_usd = metadata.cost_usd.filter(is_cost).or_else(estimate);
+        let is_valid = |cost: &f64| cost.is_finite() && *cost >= 0.0;
+        let cache_written = 0;
+        let estimated_cost = || {
+            let price = self.start.price.filter(|_| metadata.estimated)?;
+            price.cost(&metadata, cache_written)
+        };
+        metadata.cost_usd = metadata.cost_usd.filter(is_valid).or_else(estimated_cost);
         self.usage.estimated_calls += u32::from(metadata.estimated);
         self.usage.tokens += metadata.usage();
         self.usage.unpriced |= metadata.cost_usd.is_none();

@@ -107,12 +107,13 @@ impl Run {
             output_tokens: Some(self.reply_tokens(action)),
             ..LlmMetadata::default()
         };
+        let cache_written = 0;
         Some(Reservation {
             tokens: metadata.usage().total_tokens,
             cost_usd: self
                 .start
                 .price
-                .and_then(|price| price.cost(&metadata, 0))
+                .and_then(|price| price.cost(&metadata, cache_written))
                 .unwrap_or_default(),
         })
     }
@@ -127,16 +128,16 @@ impl Run {
 
     /// Estimates `items`, except those with faults, and the answer.
     fn estimate_items(&self, items: &[TodoItem], faults: &[Fault]) -> PlanEstimate {
-        let failing: BTreeSet<&str> = faults.iter().map(|fault| fault.step.as_str()).collect();
+        let faulty_steps: BTreeSet<&str> = faults.iter().map(|fault| fault.step.as_str()).collect();
         let output_bytes = |reference: OutputReference<'_>| {
             self.referenced_output(reference)
                 .ok()?
                 .pointer(reference.path)
                 .map(json_bytes)
         };
-        let file_bytes = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
-        let calls = Estimator::new(&self.start, items, &output_bytes, &file_bytes).estimate_calls(&failing);
-        let steps = estimate::estimate_steps(&self.start, self.config(), items, &failing);
+        let file_bytes = |name: &str| attachment::content_bytes(name, &self.start.props.attachments, &self.files);
+        let calls = Estimator::new(&self.start, items, &output_bytes, &file_bytes).estimate_calls(&faulty_steps);
+        let steps = estimate::estimate_steps(&self.start, self.config(), items, &faulty_steps);
         // No model writes the answer if the output of the only call is to be returned as it is.
         let is_raw = self.start.props.raw && matches!(items, [item] if item.tool_calls.len() <= 1);
         let answer = if is_raw {
@@ -269,8 +270,8 @@ impl RunStart {
     /// Sets [`request_tokens`](Self::request_tokens), if the run asks no planner because it begins with a plan.
     #[must_use]
     pub fn with_request_tokens(mut self) -> Self {
-        let continues = self.props.query.trim().is_empty() && self.prior.is_some();
-        if (continues || self.plan.is_some()) && !self.context.is_unbounded() {
+        let continues_plan = self.props.query.trim().is_empty() && self.prior.is_some();
+        if (continues_plan || self.plan.is_some()) && !self.context.is_unbounded() {
             self.request_tokens = Run::new(&self, String::new(), 0).request_tokens();
         }
         self

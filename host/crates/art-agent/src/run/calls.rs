@@ -156,9 +156,9 @@ impl Run {
             self.suspend_call(action, suspension, out);
             let batch = self.batch(action);
             for call in batch.map_or_else(Vec::new, |batch| batch.calls_to_drop(|name| self.is_blocking(name))) {
-                let end = dropped_call_end(&call, &end.result.tool_name);
-                self.count_tool_call(action, &end, out);
-                self.add_result(action, end.result);
+                let dropped_end = dropped_call_end(&call, &end.result.tool_name);
+                self.count_tool_call(action, &dropped_end, out);
+                self.add_result(action, dropped_end.result);
             }
         } else {
             self.add_result(action, end.result.clone());
@@ -176,7 +176,8 @@ impl Run {
         }
     }
 
-    /// Closes a batch and continues its item, with the results of all calls, which one event contains in journals of version 1.
+    /// Closes a batch and continues its item, after an event with the results of all calls of the batch. Only journals of
+    /// version 1 have such an event.
     pub(super) fn handle_tool_results(
         &mut self,
         action: ActionId,

@@ -56,8 +56,8 @@ impl Run {
 
     /// Checks that a person can decide about a suspension: its call, or its question about the plan, waits for the decision.
     fn check_decision(&self, suspension_id: &str) -> Result<(), ApplyError> {
-        let mut open = self.suspensions().into_iter();
-        match open.any(|open| open.suspension.suspension_id == suspension_id) {
+        let mut suspensions = self.suspensions().into_iter();
+        match suspensions.any(|open| open.suspension.suspension_id == suspension_id) {
             true => Ok(()),
             false => Err(ApplyError::NotSuspended {
                 suspension_id: suspension_id.to_owned(),
@@ -116,13 +116,13 @@ fn check_not_ended(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result
     Ok(())
 }
 
-/// Checks that a call of the batch can end in this way: it has not ended before, it was made unless the result says that it was
-/// refused, and it has a question if, and only if, it is suspended.
+/// Checks that a call of the batch can end in this way: it has not ended before, it was made unless the result says that its tool
+/// was not run, and it has a question to a person if, and only if, it is suspended.
 fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), ApplyError> {
     let result = &end.result;
     check_not_ended(action, batch, &result.call_id)?;
-    let is_named = |call: &ParsedToolCall| call.call_id == result.call_id && call.tool_name == result.tool_name;
-    if !batch.calls.iter().any(is_named) {
+    let has_result = |call: &ParsedToolCall| call.call_id == result.call_id && call.tool_name == result.tool_name;
+    if !batch.calls.iter().any(has_result) {
         return Err(ApplyError::ResultsDoNotMatch {
             action,
             call_id: result.call_id.clone(),

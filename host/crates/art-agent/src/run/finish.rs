@@ -89,12 +89,12 @@ impl Run {
         }
         out.observe(ObservationType::Synthesis, None, self.step_summary());
         if let Err(refusal) = self.open_model_call(OpenAction::Answer) {
-            self.end_unasked_answer(&refusal, out);
+            self.end_answer_after_refusal(&refusal, out);
         }
     }
 
     /// Ends the run because its model cannot be asked for the answer.
-    pub(super) fn end_unasked_answer(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
+    pub(super) fn end_answer_after_refusal(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_after_failed_answer(reason, out),
             CallRefusal::Invalid { error } => self.end_without_answer(error.code, &error.message, out),
@@ -127,7 +127,7 @@ impl Run {
         if parse::is_cut_off(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
-        self.record_answer();
+        self.record_answer_usage();
         let status = self.answer_status(reply);
         let ending = RunEnding {
             unanswered: reply.unanswered.clone(),
@@ -136,8 +136,8 @@ impl Run {
         self.finish(ending, out);
     }
 
-    /// Records what the model used for the answer in its last reply, if the run had tool calls.
-    pub(super) fn record_answer(&mut self) {
+    /// Records the usage of the last model call as that of the answer, if the run had tool calls.
+    pub(super) fn record_answer_usage(&mut self) {
         if self.usage.tool_calls > 0 {
             self.record_model_work(ModelWork::Answer, self.usage.last_call);
         }
@@ -154,7 +154,7 @@ impl Run {
         }
     }
 
-    /// Ends the run because the model was asked for the answer in vain.
+    /// Ends the run because the model could not give an answer for this `reason`.
     pub(super) fn end_after_failed_answer(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }

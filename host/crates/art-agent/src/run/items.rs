@@ -106,16 +106,17 @@ impl Run {
         match next {
             NextMove::CallModel => {
                 if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned())) {
-                    self.end_unasked_item(id, &refusal, out);
+                    self.end_item_after_refusal(id, &refusal, out);
                     self.advance(out);
                 }
             }
+            // A model that can only plan carries out no item, and the planner itself reads why a call that it made failed.
             NextMove::HandOverToModel(reason) if self.start.plans_only || self.planner_call_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }
             NextMove::HandOverToModel(reason) => {
                 if let Err(refusal) = self.hand_over_to_model(id, &reason) {
-                    self.end_unasked_item(id, &refusal, out);
+                    self.end_item_after_refusal(id, &refusal, out);
                     self.advance(out);
                 }
             }
@@ -147,7 +148,7 @@ impl Run {
         if self.start.plans_only {
             self.end_item(&item.id, Err(reason), out);
         } else if let Err(refusal) = self.hand_over_to_model(&item.id, &reason) {
-            self.end_unasked_item(&item.id, &refusal, out);
+            self.end_item_after_refusal(&item.id, &refusal, out);
         }
     }
 
@@ -215,7 +216,7 @@ impl Run {
         plan::find_output(item, reference)
     }
 
-    /// Opens a model call for an item that has no planned calls, or that its planned calls did not complete for this `reason`.
+    /// Opens a model call for an item that has no planned calls, or whose planned calls did not complete it. `reason` says why.
     fn hand_over_to_model(&mut self, id: &str, reason: &str) -> Result<(), CallRefusal> {
         if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
             item.fallback = Some(truncate(reason, DEFAULT_STRINGIFY_LIMIT));
@@ -238,16 +239,16 @@ impl Run {
         self.open_model_call(OpenAction::Item(id.to_owned()))
     }
 
-    /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls list their
-    /// tools in the prompt as well. Returns whether a retry was opened.
+    /// Retries a model call with the tools in the text of the prompt, because the model does not support function calls. The
+    /// prompts of later model calls list the tools as well. Returns whether a retry was opened.
     pub(super) fn retry_with_text_tools(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
         let id = match action {
             OpenAction::Item(id) => id,
             OpenAction::Plan => return self.plan_with_text_tools(out),
             _ => return false,
         };
-        let was_native = self.running.get(id).is_some_and(|item_run| item_run.native_tools);
-        let Some(item) = self.item(id).filter(|_| was_native).cloned() else {
+        let had_native_tools = self.running.get(id).is_some_and(|item_run| item_run.native_tools);
+        let Some(item) = self.item(id).filter(|_| had_native_tools).cloned() else {
             return false;
         };
         self.start.native_tools = false;
@@ -255,6 +256,7 @@ impl Run {
         let first_messages = prompt::begin_step(&self.start, &self.state, &item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             item_run.native_tools = false;
+            // Only the first messages describe the tools, so the later ones stay.
             for (message, first) in item_run.messages.iter_mut().zip(first_messages) {
                 *message = first;
             }
@@ -265,7 +267,7 @@ impl Run {
 
     /// Ends an item whose model call cannot be made. The item fails if its request cannot be sent, and becomes pending if a
     /// budget is used up.
-    pub(super) fn end_unasked_item(&mut self, id: &str, refusal: &CallRefusal, out: &mut Outbox) {
+    pub(super) fn end_item_after_refusal(&mut self, id: &str, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_item(id, Err(reason.clone()), out),
             CallRefusal::Invalid { error } => self.end_item(id, Err(error.message.clone()), out),

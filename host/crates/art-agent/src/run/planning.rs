@@ -33,12 +33,12 @@ impl Run {
     /// Begins the work of a run: makes the call that a person makes, or carries out a kept plan, or continues with the plan of
     /// the last question if there is no new question (P17, P19), or else asks for a plan.
     pub(super) fn begin_work(&mut self, out: &mut Outbox) {
-        if plan::requeue_orphans(&mut self.state, self.now) {
+        if plan::requeue_interrupted_items(&mut self.state, self.now) {
             out.mark_state_changed();
         }
-        let continues = self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty();
-        self.has_own_plan = continues && self.start.plan.is_none();
-        if !self.has_own_plan {
+        let continues_plan = self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty();
+        self.plan_belongs_to_run = continues_plan && self.start.plan.is_none();
+        if !self.plan_belongs_to_run {
             self.archive_finished_plan(out);
         }
         self.files = Files::of_earlier_runs(&self.start.history, &self.state, &self.start.props.attachments);
@@ -50,7 +50,7 @@ impl Run {
             self.start.plan = Some(kept);
             return;
         }
-        if self.has_own_plan {
+        if self.plan_belongs_to_run {
             self.start.props.query.clone_from(&self.state.query);
             let check = self.check_plan(&self.state.todo_list);
             if !check.exceeded_budgets.is_empty() {
@@ -90,12 +90,12 @@ impl Run {
     /// Asks the planner, or ends the run if it cannot be asked.
     fn request_plan(&mut self, out: &mut Outbox) {
         if let Err(refusal) = self.open_model_call(OpenAction::Plan) {
-            self.end_unasked_planning(&refusal, out);
+            self.end_planning_after_refusal(&refusal, out);
         }
     }
 
     /// Ends the run because its planner cannot be asked.
-    pub(super) fn end_unasked_planning(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
+    pub(super) fn end_planning_after_refusal(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong { reason } => self.fail_planning(reason, out),
             CallRefusal::Invalid { error } => self.fail_run(error.code, &error.message, out),
@@ -137,7 +137,7 @@ impl Run {
         let calls: Vec<_> = parsed
             .calls
             .iter()
-            .map(|raw| self.call_ids.identify(&self.trace_id, raw.clone()))
+            .map(|raw| self.call_ids.assign_id(&self.trace_id, raw.clone()))
             .collect();
         self.planner_calls = calls
             .iter()
@@ -151,6 +151,7 @@ impl Run {
         self.conversation.messages.push(if calls.is_empty() {
             message
         } else {
+            // Without a text, the message says that the reply is empty, which is wrong for a reply with calls.
             let text = if parsed.text.trim().is_empty() {
                 ""
             } else {
@@ -266,8 +267,8 @@ impl Run {
         faults
     }
 
-    /// Adds a step to the draft for each call that it has in place of a step (S003, P33a). Returns, for each of these calls, its
-    /// position among the function calls of the reply, if it is one, and the identifier of its new step.
+    /// Adds a step to the draft for each call that it has in place of a step (S003, P33a). Returns for each of these calls the
+    /// identifier of the new step and, if it is a function call of the reply, its position among them.
     pub(super) fn add_call_steps(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
@@ -296,19 +297,19 @@ impl Run {
             .filter(|call| call.item_id.is_some())
             .map(|call| call.tool_name.as_str())
             .collect();
-        let is_repeated = |item: &&TodoItem| {
+        let is_retried = |item: &&TodoItem| {
             item.status == TodoItemStatus::Failed
                 && self.planner_call_items.contains(&item.id)
                 && item.required_tools.iter().any(|tool| names.contains(tool.as_str()))
         };
-        let repeated: Vec<String> = self
+        let retried: Vec<String> = self
             .state
             .todo_list
             .iter()
-            .filter(is_repeated)
+            .filter(is_retried)
             .map(|item| item.id.clone())
             .collect();
-        self.retried_items.extend(repeated);
+        self.retried_items.extend(retried);
         self.planner_call_items
             .extend(self.planner_calls.iter().filter_map(|call| call.item_id.clone()));
     }
@@ -321,7 +322,7 @@ impl Run {
         self.state.intent = draft.intent.unwrap_or_else(|| std::mem::take(&mut self.state.intent));
         self.state.title = draft.title.unwrap_or_else(|| std::mem::take(&mut self.state.title));
         out.mark_state_changed();
-        self.record_answer();
+        self.record_answer_usage();
         let ending = self.raw_ending().unwrap_or_else(|| {
             let ending = RunEnding::new(self.answer_status(reply), draft.answer.unwrap_or_default());
             ending.with_ui_metadata(draft.ui_metadata)
@@ -331,8 +332,9 @@ impl Run {
 
     /// Returns whether the planner waits for the results of tool calls that it made itself, and submitted no plan.
     pub(super) fn planner_waits_for_results(&self) -> bool {
-        let is_call = |call: &PlannerCall| call.item_id.is_some();
-        !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
+        // The call that submits a plan has no item.
+        let is_tool_call = |call: &PlannerCall| call.item_id.is_some();
+        !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_tool_call)
     }
 
     /// Asks the planner again, with the results of its calls. If it made more calls than the run may start items, it has to
@@ -344,6 +346,7 @@ impl Run {
             return self.begin_synthesis(out);
         }
         self.stage = Stage::Planning;
+        // The text is empty, because no call submitted a plan.
         self.tell_planner("");
         out.observe(ObservationType::Plan, None, json!({"message": "Reading results"}));
         self.request_plan(out);
@@ -429,7 +432,9 @@ impl Run {
     pub(super) fn merged_items(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
-            Some(items) if self.has_own_plan => plan::update_items(old, items.clone(), &self.started_items, self.now),
+            Some(items) if self.plan_belongs_to_run => {
+                plan::update_items(old, items.clone(), &self.started_items, self.now)
+            }
             Some(items) => plan::items_for_question(old, items.clone(), earlier, self.now),
             None => old.clone(),
         }
@@ -473,7 +478,7 @@ impl Run {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
         let items = self.merged_items(&draft);
-        if self.has_own_plan {
+        if self.plan_belongs_to_run {
             self.state.todo_list = items;
         } else {
             self.replace_earlier_plan(items);
@@ -510,7 +515,7 @@ impl Run {
     /// keep become results of an earlier question. If the new plan keeps any, the stored question stays the same, so that a
     /// question such as "go on" does not replace the one that it continues.
     fn replace_earlier_plan(&mut self, items: Vec<TodoItem>) {
-        self.has_own_plan = true;
+        self.plan_belongs_to_run = true;
         let old = std::mem::replace(&mut self.state.todo_list, items);
         let items = &self.state.todo_list;
         let (kept, removed): (Vec<_>, Vec<_>) = old.into_iter().partition(|item| items.contains(item));

@@ -149,7 +149,7 @@ impl Run {
         if decision.feedback.approved && suspension.runs_on_approval {
             return self.approve(action, suspension, decision);
         }
-        let result = self.decided_result(&suspension, decision, since);
+        let result = self.decision_as_result(&suspension, decision, since);
         self.note_decided(action, &suspension, &result);
         self.add_result(action, result);
     }
@@ -211,7 +211,7 @@ impl Run {
 
     /// Returns the decision as the result of a call whose tool does not run again (C20, C21). A rejection is a success with
     /// `approved` set to false (X15).
-    fn decided_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
+    fn decision_as_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;
         let mut output = json!({
             "message": decision_text(decision), "approved": feedback.approved, "feedback": feedback_json(feedback),
@@ -281,8 +281,8 @@ pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decisi
     out.observe(kind, Some(item_id), content);
 }
 
-/// Returns the decision as observations contain it, without a sensitive answer. The host keeps the answer of
-/// an accepted decision only in `value`.
+/// Returns the decision as observations contain it, without a sensitive answer. It is enough to remove `value`, because the host
+/// keeps the answer of an accepted decision nowhere else.
 fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {

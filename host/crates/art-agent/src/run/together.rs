@@ -39,8 +39,11 @@ pub(super) struct PlanQuestions {
 #[derive(Clone, Debug, PartialEq)]
 struct PlanQuestion {
     item_id: String,
+    /// Position of the call among the planned calls of the item, from 0.
     index: usize,
+    /// The call and the question about it.
     suspension: SuspendedCall,
+    /// Time at which the question was asked.
     since: Timestamp,
     decision: Option<Decision>,
 }
@@ -70,7 +73,7 @@ impl Run {
     }
 
     /// Returns a planned call whose references have values, or `None` if the call will be refused.
-    fn known_call(&self, item: &str, index: usize, raw: crate::call::RawCall) -> Option<KnownCall> {
+    fn known_call(&self, item_id: &str, index: usize, raw: crate::call::RawCall) -> Option<KnownCall> {
         let attached = &self.start.props.attachments;
         let is_refused = attachment::argument_error(&raw.arguments, &raw.file_places, attached, &self.files).is_some();
         if is_refused || raw.problem.is_some() {
@@ -82,11 +85,11 @@ impl Run {
             digest: file.digest.clone(),
         });
         Some(KnownCall {
-            item_id: item.to_owned(),
+            item_id: item_id.to_owned(),
             index,
             files: files.collect(),
             call: ParsedToolCall {
-                call_id: format!("plan:{index}:{item}"),
+                call_id: format!("plan:{index}:{item_id}"),
                 tool_name: raw.tool_name,
                 arguments: attachment::insert_contents(&raw.arguments, &raw.file_places, attached),
             },

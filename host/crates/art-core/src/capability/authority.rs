@@ -67,6 +67,7 @@ impl Authority {
         base_dirs: BaseDirs,
     ) -> Self {
         let reason = "the component is another one than that which was approved";
+        // A denial names one capability: the first of these that the operator granted.
         let capability = match () {
             () if !policy.fs.is_empty() => Capability::Fs,
             () if !policy.http.is_empty() => Capability::Http,

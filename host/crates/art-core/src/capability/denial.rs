@@ -27,8 +27,8 @@ pub struct Denial {
     pub resource: String,
     /// Why it is denied, without a capital letter and a final period.
     pub reason: String,
-    /// The command with which the operator can allow it, for example by the smallest grant. Absent if no command can, or if the
-    /// resource cannot be written in one.
+    /// The command with which the operator can allow it, for example by the smallest grant. Absent if no command can allow it, or
+    /// if the resource is too long for a command or has a control character.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }

@@ -59,7 +59,7 @@ impl HttpRight {
     }
 }
 
-/// Which interfaces of WASI are linked for a call, of those that depend on its grants.
+/// The interfaces of WASI that are linked for a call. Interfaces that are linked for every call are not listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LinkSet {
     /// `wasi:clocks`.

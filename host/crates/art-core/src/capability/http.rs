@@ -124,7 +124,7 @@ impl HttpScope {
         self.secure == target.secure
             && self.port == target.port
             && self.covers_host(&target.host)
-            && is_at_or_below(&self.path, &target.path)
+            && path_covers(&self.path, &target.path)
     }
 
     /// Returns the part of this scope that `other` covers too, or `None` if they have nothing in common.
@@ -134,8 +134,8 @@ impl HttpScope {
             return None;
         }
         let path = match (
-            is_at_or_below(&self.path, &other.path),
-            is_at_or_below(&other.path, &self.path),
+            path_covers(&self.path, &other.path),
+            path_covers(&other.path, &self.path),
         ) {
             (true, _) => &other.path,
             (_, true) => &self.path,
@@ -177,8 +177,8 @@ impl HttpScope {
     }
 }
 
-/// Returns whether `path` is `prefix`, or lies below it. Whole segments are compared.
-fn is_at_or_below(prefix: &str, path: &str) -> bool {
+/// Returns whether the prefix covers `path`, which is `prefix` itself or lies below it. Whole segments are compared.
+fn path_covers(prefix: &str, path: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     path.strip_prefix(prefix)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

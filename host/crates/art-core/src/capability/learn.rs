@@ -24,8 +24,8 @@ pub struct ObservedCalls {
 /// What [`ObservedCalls::learn`] concludes from recorded calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LearnedPolicy {
-    /// The smallest grants that allow everything that was used, and what was denied except for `denied`. Variables, limits, the clock
-    /// and random numbers are as before, because their use is not observed.
+    /// The smallest grants that allow everything that was used, and everything that was denied except what `denied` lists.
+    /// Variables, limits, the clock and random numbers are as before, because their use is not observed.
     pub policy: ToolPolicy,
     /// What was denied and is now allowed by a grant that `policy` adds, with the number of calls.
     pub allowed: Vec<(Denial, usize)>,
@@ -99,7 +99,7 @@ impl ObservedCalls {
         let mut uses = self.uses.clone();
         let (mut allowed, mut denied, mut not_granted_yet) = (Vec::new(), Vec::new(), Vec::new());
         for (denial, calls) in &self.denials {
-            match find_use_granted_since(current_policy, denial) {
+            match use_if_now_granted(current_policy, denial) {
                 Some(used) => uses.merge(&used),
                 None => not_granted_yet.push((denial.clone(), *calls)),
             }
@@ -156,9 +156,9 @@ fn actions(request: &CapabilityRequest) -> Vec<(Capability, &str)> {
     }
 }
 
-/// Turns a denial into a use, if `current_policy` now has a grant that allows it. Returns `None` if it has none, and for a denial
-/// that has another cause than a missing grant, such as a missing secret.
-fn find_use_granted_since(current_policy: &ToolPolicy, denial: &Denial) -> Option<GrantUse> {
+/// Turns a denial into a use, if `current_policy` now has a grant that allows what was denied. Returns `None` without such a
+/// grant, and for a denial that has another cause than a missing grant, such as a missing secret.
+fn use_if_now_granted(current_policy: &ToolPolicy, denial: &Denial) -> Option<GrantUse> {
     if !denial.needs_grant() {
         return None;
     }

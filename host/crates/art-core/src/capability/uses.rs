@@ -69,6 +69,7 @@ impl GrantUses {
                 capability,
                 action: action.to_owned(),
                 grant: grant.to_owned(),
+                // A single resource covers itself, so only its length and whether it is within the grant count here.
                 resource: common_resource(capability, grant, resource, resource),
             }),
         }

@@ -37,6 +37,7 @@ impl Redactor {
 /// The redaction of all texts of an outcome.
 struct OutcomeRedaction<'a> {
     redactor: &'a Redactor,
+    /// Name of the first canary that was found.
     canary: Option<String>,
 }
 

@@ -21,8 +21,8 @@ struct Patterns {
     automaton: AhoCorasick,
     /// For each form, the name of its secret if it is a canary.
     canaries: Vec<Option<String>>,
-    /// Length of the longest form.
-    longest: usize,
+    /// Length of the longest form, in bytes.
+    longest_form_len: usize,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -51,7 +51,7 @@ impl Redactor {
         if all_forms.is_empty() {
             return Self(None);
         }
-        let longest = all_forms.iter().map(String::len).max().unwrap_or_default();
+        let longest_form_len = all_forms.iter().map(String::len).max().unwrap_or_default();
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             // An automaton with a table for each state would take a hundred times the memory of the secrets.
@@ -62,7 +62,7 @@ impl Redactor {
             Arc::new(Patterns {
                 automaton,
                 canaries,
-                longest,
+                longest_form_len,
             })
         }))
     }
@@ -126,9 +126,9 @@ impl Redactor {
         })
     }
 
-    /// Returns the length of the longest form of a secret.
-    pub(super) fn longest(&self) -> usize {
-        self.0.as_ref().map_or(0, |patterns| patterns.longest)
+    /// Returns the length of the longest form of a secret, in bytes.
+    pub(super) fn longest_form_len(&self) -> usize {
+        self.0.as_ref().map_or(0, |patterns| patterns.longest_form_len)
     }
 }
 

@@ -30,8 +30,8 @@ impl RedactedStream {
         }
         self.held.extend(part);
         // A secret that begins before this position has arrived completely.
-        let complete = (self.held.len() + 1).saturating_sub(self.redactor.longest());
-        self.take(complete)
+        let complete_until = (self.held.len() + 1).saturating_sub(self.redactor.longest_form_len());
+        self.take(complete_until)
     }
 
     /// Returns the bytes that were held back, redacted.
@@ -52,11 +52,12 @@ impl RedactedStream {
         self.canary.as_deref()
     }
 
-    /// Takes the bytes before `complete`, and the rest of a secret that begins before it. Returns them redacted.
-    fn take(&mut self, complete: usize) -> Vec<u8> {
-        let (mut clean, mut taken) = (Vec::with_capacity(complete), 0);
+    /// Takes the held bytes before the position `complete_until`, and the rest of a secret that begins before it. Returns them
+    /// redacted.
+    fn take(&mut self, complete_until: usize) -> Vec<u8> {
+        let (mut clean, mut taken) = (Vec::with_capacity(complete_until), 0);
         for Found { start, end, canary } in self.redactor.find(&self.held) {
-            if start >= complete {
+            if start >= complete_until {
                 break;
             }
             clean.extend(self.held.get(taken..start).unwrap_or_default());
@@ -66,8 +67,8 @@ impl RedactedStream {
                 self.canary = canary.map(str::to_owned);
             }
         }
-        clean.extend(self.held.get(taken..complete).unwrap_or_default());
-        self.held.drain(..taken.max(complete).min(self.held.len()));
+        clean.extend(self.held.get(taken..complete_until).unwrap_or_default());
+        self.held.drain(..taken.max(complete_until).min(self.held.len()));
         clean
     }
 }

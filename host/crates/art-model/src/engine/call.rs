@@ -152,7 +152,7 @@ impl EngineCall {
         let result = self.inner.with_breaker(name, |breaker| work(breaker, Instant::now()));
         result
             .ok_or_else(|| unknown_provider(&self.config))?
-            .map_err(|remaining| circuit_open(name, remaining))
+            .map_err(|remaining| circuit_open_error(name, remaining))
     }
 
     /// Returns the event to forward for an event of the attempt. An `event` of `None` means that the stream of the attempt ended
@@ -198,8 +198,8 @@ impl EngineCall {
         event
     }
 
-    /// Schedules a retry after a failed attempt, or ends the call with the error. Returns the event that reports which of the
-    /// two.
+    /// Schedules a retry after a failed attempt, or ends the call with the error. Returns the event that reports the retry or the
+    /// error.
     fn handle_failure(&mut self, mut error: ModelError) -> StreamEvent {
         let has_content = matches!(&self.stage, Stage::Streaming(attempt) if attempt.has_content);
         let outcome = breaker_outcome(error.code);
@@ -305,7 +305,7 @@ fn unknown_provider(config: &RuntimeProviderConfig) -> ModelError {
 }
 
 /// Creates the error for a call that the circuit breaker refuses.
-fn circuit_open(provider: &str, remaining: Duration) -> ModelError {
+fn circuit_open_error(provider: &str, remaining: Duration) -> ModelError {
     let when = if remaining.is_zero() {
         "test calls are in progress".to_owned()
     } else {

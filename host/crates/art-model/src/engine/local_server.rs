@@ -28,7 +28,8 @@ impl ReasoningEngine {
         if !is_loopback(&remote.base_url) {
             return None;
         }
-        let probe = super::probe(remote, &self.inner.transport, "", timeout).await;
+        let no_model = "";
+        let probe = super::probe(remote, &self.inner.transport, no_model, timeout).await;
         let has_list = probe.reachable && probe.error.is_none();
         let models = probe.models.iter().filter(|name| can_be_suggested(name));
         has_list.then(|| LocalServer {

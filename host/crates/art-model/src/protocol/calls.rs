@@ -79,8 +79,8 @@ impl Calls {
         self.add_bytes(added)
     }
 
-    /// Starts a call. If there is a call with the same index whose identifier does not differ, adds to it what it lacks instead.
-    /// `initial_arguments` are used if no pieces of arguments follow.
+    /// Starts a call. If the last call with this index has the same identifier, or one of the two has none, fills in what that
+    /// call lacks instead. `initial_arguments` are used if no pieces of arguments follow.
     pub(super) fn start(
         &mut self,
         index: u64,

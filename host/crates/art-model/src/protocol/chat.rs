@@ -45,7 +45,7 @@ impl Variant {
         !matches!(self, Self::OpenAi)
     }
 
-    /// Returns whether the provider expects that the `reasoning_content` of a reply with calls is sent back with this turn.
+    /// Returns whether the provider expects the `reasoning_content` of a reply with calls back in later requests.
     const fn expects_reasoning_content(self) -> bool {
         matches!(self, Self::DeepSeek | Self::Compatible)
     }

@@ -51,7 +51,7 @@ pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     if !matches!(status, 400 | 404 | 422) || !may_concern_tools {
         return false;
     }
-    // This code means an invalid call of the model, not a problem with the tools of the request.
+    // This code means that the model made an invalid call, not that the tools of the request are a problem.
     if provider_error.codes.contains("tool_use_failed") {
         return false;
     }
@@ -260,7 +260,8 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
 ];
 
 impl ProviderError {
-    /// Reads an error from a body, an event, or a part of a reply. `status` is the HTTP status of a body.
+    /// Reads an error from a body, an event, or a part of a reply. Some bodies are a list with the error. `status` is the HTTP
+    /// status of a body.
     fn read(status: Option<u16>, body: &Value) -> Self {
         let body = body.get(0).unwrap_or(body);
         let nested = ["/error", "/response/error"].iter().find_map(|path| body.pointer(path));

@@ -91,6 +91,7 @@ mod tests {
         reader.push(b"data: [DONE]\n\ndata: {oops\n\n", &mut out);
         assert!(reader.has_ended());
         reader.finish(&mut out);
+        // Only metadata and another `End` were added.
         assert_eq!(out.len(), 3);
     }
 

@@ -30,8 +30,8 @@ pub(super) trait EventParser: Send + Debug {
         false
     }
 
-    /// Returns the state that the provider expects to be sent back with this turn, if there is one. `has_calls` tells whether the
-    /// turn has calls.
+    /// Returns the state that the provider expects back, together with the reply, in later requests, if there is one. `has_calls`
+    /// tells whether the reply has calls.
     fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState>;
 
     /// Adds the text that is still pending at the end of the reply.

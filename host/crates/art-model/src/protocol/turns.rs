@@ -1,5 +1,5 @@
-//! Converts a prompt into turns that every provider accepts: a turn of the system, the user or the model, or the results of all
-//! calls of a turn of the model, which follow it directly. Each call has a unique identifier and one result.
+//! Converts a prompt into turns that every provider accepts: turns of the system, of the user and of the model. The results of
+//! the calls in a turn of the model are the next turn. Each call has a unique identifier and one result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -49,7 +49,7 @@ pub(super) struct TurnResult<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// The text of the result of a call that has none in the prompt. Providers refuse a call without a result.
+/// Text in place of the result of a call, if the prompt has none. Providers refuse a call without a result.
 const NO_RESULT: &str = "no result: the call was not made";
 
 /// Returns the turns of `call`. Only states that `protocol` created are sent back.
@@ -119,12 +119,12 @@ pub(super) fn instructions(turns: &[Turn<'_>]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Returns whether a turn mentions `json`. System turns count only if `system_turns_count` is set. Providers refuse a JSON
-/// reply format if the prompt does not mention JSON.
-pub(super) fn mentions_json(turns: &[Turn<'_>], system_turns_count: bool) -> bool {
+/// Returns whether a turn mentions `json`. System turns are searched only if `search_system_turns` is set. Providers refuse a
+/// JSON reply format if the prompt does not mention JSON.
+pub(super) fn mentions_json(turns: &[Turn<'_>], search_system_turns: bool) -> bool {
     let mentions = |text: &str| text.to_ascii_lowercase().contains("json");
     turns.iter().any(|turn| match turn {
-        Turn::System(text) => system_turns_count && mentions(text),
+        Turn::System(text) => search_system_turns && mentions(text),
         Turn::User { text, .. } => mentions(text),
         Turn::Assistant { text, .. } => mentions(text),
         Turn::Results(results) => results.iter().any(|result| mentions(&result.text)),
@@ -170,7 +170,7 @@ struct TurnBuilder<'a> {
     unmatched_results: HashMap<&'a str, VecDeque<&'a Message>>,
     /// Identifiers of the calls so far.
     used_ids: HashSet<String>,
-    /// Addresses of the results that were matched to a call.
+    /// Pointers to the results that were matched to a call.
     matched_results: HashSet<*const Message>,
 }
 
@@ -273,7 +273,7 @@ impl<'a> TurnBuilder<'a> {
     /// Adds a result without an earlier call as a user turn, because providers refuse such a result.
     fn add_result_as_text(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        // Remove it, so that no later call gets it. Earlier results with this identifier were removed, so it is the first.
+        // Remove the result, so that no later call gets it. Earlier ones with this identifier were removed, so it is the first.
         self.unmatched_results.get_mut(id).and_then(VecDeque::pop_front);
         let name = message.name.as_deref().unwrap_or("a tool");
         self.add_user(Cow::Owned(format!("result of `{name}`: {}", content_as_text(message))));

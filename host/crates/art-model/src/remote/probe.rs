@@ -97,7 +97,7 @@ async fn list_models(remote: &RemoteProvider, transport: &Transport, model_id: &
         200..300 => match response.read_body().await {
             Ok(body) => {
                 let probe = probe_from_list(remote, &body, model_id);
-                match key_path(remote) {
+                match key_check_path(remote) {
                     Some(path) => check_key(remote, transport, path, probe).await,
                     None => probe,
                 }
@@ -129,7 +129,7 @@ fn list_requires_key(remote: &RemoteProvider) -> bool {
 }
 
 /// Returns the path that checks the key, for a provider whose list of models is public.
-fn key_path(remote: &RemoteProvider) -> Option<&'static str> {
+fn key_check_path(remote: &RemoteProvider) -> Option<&'static str> {
     remote.key.secret.as_ref()?;
     remote.defaults_at_own_address()?.key_check_path
 }
@@ -205,9 +205,12 @@ mod tests {
 
     #[test]
     fn only_openrouter_itself_has_a_separate_key_check() {
-        assert_eq!(key_path(&remote("openrouter", None)), Some("key"));
-        assert_eq!(key_path(&remote("openrouter", Some("https://else.example/v1"))), None);
-        assert_eq!(key_path(&remote("openai", None)), None);
+        assert_eq!(key_check_path(&remote("openrouter", None)), Some("key"));
+        assert_eq!(
+            key_check_path(&remote("openrouter", Some("https://else.example/v1"))),
+            None
+        );
+        assert_eq!(key_check_path(&remote("openai", None)), None);
     }
 
     #[test]

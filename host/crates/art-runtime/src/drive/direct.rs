@@ -45,7 +45,8 @@ impl CallOf {
 impl Runtime {
     /// Calls a tool as a person does, in a run of its own in a new conversation. No model is asked, and none has to be set up. The
     /// call is committed before it is made, and its end is committed before this method returns. The arguments reach the tool
-    /// unchanged. Cancelling `cancel` ends the call early. [`Answer::called`] has its report.
+    /// unchanged. Cancelling `cancel` ends the call early. The report of the call is in
+    /// [`Answer::called`].
     ///
     /// # Errors
     /// Fails if the arguments nest deeper than 64 levels, the identifier of the person is empty or too long, another host takes the
@@ -73,7 +74,7 @@ impl Runtime {
         Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
     }
 
-    /// Returns the start of the run that makes the call. The limits of questions do not apply to it.
+    /// Returns the start of the run that makes the call. The limits of questions do not apply to a direct call.
     fn run_start_of_call(&self, thread: Thread, call: CallToMake) -> RunStart {
         let shown_arguments = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
         let props = AgentProps {

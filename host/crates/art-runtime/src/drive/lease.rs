@@ -69,6 +69,7 @@ impl Leases {
             held: Vec::new(),
             task: tokio::spawn(renew_all(Arc::downgrade(&self.0), id)),
         });
+        // Remove released leases only when the list would have to grow.
         if renewals.held.len() == renewals.held.capacity() {
             renewals.forget_released();
         }

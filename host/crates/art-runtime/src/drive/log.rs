@@ -40,12 +40,12 @@ pub(crate) struct RunLog {
     blob_room: u64,
     /// Digests of the blobs that were added to this log. Adding one of them again takes no room.
     blobs: HashSet<String>,
-    /// Number of the run's steps and answers of a model whose usage is committed.
+    /// How many entries of [`Run::model_work`], the usage of the model for each step and answer, are committed.
     committed_work: usize,
     /// Whether the commit that ends the run releases the lease.
-    releases_at_end: bool,
+    releases_lease_at_end: bool,
     /// Whether a commit has released the lease.
-    has_released: bool,
+    has_released_lease: bool,
 }
 
 impl RunLog {
@@ -87,19 +87,19 @@ impl RunLog {
             blob_room,
             blobs: HashSet::new(),
             committed_work: 0,
-            releases_at_end: false,
-            has_released: false,
+            releases_lease_at_end: false,
+            has_released_lease: false,
         }
     }
 
     /// Releases the lease of the thread with the commit that ends the run.
-    pub(crate) const fn release_at_end(&mut self) {
-        self.releases_at_end = true;
+    pub(crate) const fn release_lease_at_end(&mut self) {
+        self.releases_lease_at_end = true;
     }
 
     /// Returns whether the lease was released with a commit.
-    pub(crate) const fn has_released(&self) -> bool {
-        self.has_released
+    pub(crate) const fn has_released_lease(&self) -> bool {
+        self.has_released_lease
     }
 
     /// Adds an event, which the run has accepted, with its effects.
@@ -228,7 +228,7 @@ impl RunLog {
         self.pending.work = records::work_records(&run.started_with().model, new_work);
         self.pending.state = self.state_changed.then(|| self.state_json(run)).transpose()?;
         self.pending.end = run.finished().map(run_end);
-        self.pending.release = self.releases_at_end && run.finished().is_some();
+        self.pending.release = self.releases_lease_at_end && run.finished().is_some();
         if self.is_empty() {
             return Ok(());
         }
@@ -255,7 +255,7 @@ impl RunLog {
             FailPoint::AfterToolEnds,
             FailPoint::AfterRunEnd,
         );
-        self.has_released |= releases;
+        self.has_released_lease |= releases;
         self.state_changed = false;
         self.committed_work = work.len();
         Ok(())
@@ -349,7 +349,8 @@ fn commit_after(trace_id: String, lease: Lease, last_sequence: u64) -> Commit {
     }
 }
 
-/// Returns how the store ends a run: its status, and a summary for listings with its cost, its answer, and its error if it has one.
+/// Returns what the store notes about the end of a run: its status, and a summary for listings with its cost, its answer, and
+/// its error if it has one.
 fn run_end(report: &RunReport) -> RunEnd {
     let metadata = &report.response.metadata;
     let mut summary = json!({"metadata": metadata, "answer": report.response.response.content});

@@ -224,24 +224,30 @@ pub(crate) fn run_start_for_model(model: &ModelInfo, props: AgentProps) -> RunSt
     }
 }
 
-/// Returns `start` with the settings of the instance, the thread and the call. Field by field, the call takes precedence over the
-/// thread, and the thread over the instance. The system prompts of all three are joined, beginning with that of the instance.
-pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
+/// Returns `start` with the settings of the configuration, the thread and the question. Field by field, the question takes
+/// precedence over the thread, and the thread over the configuration. The system prompts of all three are joined, beginning with
+/// that of the configuration.
+pub(crate) fn merge_settings(
+    config: &Config,
+    thread: ThreadConfig,
+    question: CallSettings,
+    start: RunStart,
+) -> RunStart {
     let execution = thread.execution_config.unwrap_or_default();
-    let persona = call.persona.with_defaults(thread.persona.unwrap_or_default());
+    let persona = question.persona.with_defaults(thread.persona.unwrap_or_default());
     let system_prompts = [
-        instance.system_prompt.value.clone(),
+        config.system_prompt.value.clone(),
         thread.system_prompt,
-        call.system_prompt,
+        question.system_prompt,
     ];
     RunStart {
-        config: call.execution.apply(execution.apply(instance.execution.value)),
-        params: instance.params.value.clone(),
-        ask_together: instance.approval.value.ask_together,
-        occasion: instance.tell_date.value.then(occasion::now),
-        persona: persona.with_defaults(instance.persona.value.clone()),
-        fragments: instance.prompts.value.clone(),
-        system_prompts_registry: instance.system_prompts.value.clone(),
+        config: question.execution.apply(execution.apply(config.execution.value)),
+        params: config.params.value.clone(),
+        ask_together: config.approval.value.ask_together,
+        occasion: config.tell_date.value.then(occasion::now),
+        persona: persona.with_defaults(config.persona.value.clone()),
+        fragments: config.prompts.value.clone(),
+        system_prompts_registry: config.system_prompts.value.clone(),
         system_prompts: system_prompts.into_iter().flatten().collect(),
         ..start
     }

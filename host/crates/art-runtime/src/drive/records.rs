@@ -12,8 +12,8 @@ use futures_util::future::{try_join, try_join_all};
 
 use super::answer::CallCost;
 
-/// Maximum number of a tool's newest calls on which its estimates are based. This is enough for the 95th percentile of a few size
-/// classes.
+/// Maximum number of a tool's newest calls on which its estimates are based. This is enough for the 95th percentile in
+/// each of a few classes of calls with inputs of similar size.
 const MAX_CALLS_OF_TOOL: usize = 200;
 /// Maximum number of a model's newest steps, and of its newest answers, on which its estimates are based.
 const MAX_STEPS_OR_ANSWERS: usize = 200;
@@ -39,7 +39,7 @@ pub(super) fn work_records(model: &RuntimeProviderConfig, work: &[(ModelWork, Mo
     records.collect()
 }
 
-/// Returns the record of the model calls and tokens that a model used for steps and answers.
+/// Reads from the store how many model calls and tokens a model used for its newest steps and answers.
 pub(crate) async fn read_model_record(
     store: &dyn Store,
     model: &RuntimeProviderConfig,

@@ -46,12 +46,12 @@ impl Watcher for Unwatched {}
 /// see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
 /// [`CallSettings`](super::CallSettings) for tests of watchers.
 ///
-/// A run is the root span of a trace, whose identifier has the digits of the run's identifier. Each model call or tool call is a
-/// child of the root, with the same span at its start and its end. The order is: `run_started`; for each model call `model_called`,
-/// `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`, `tool_progressed` for each
-/// progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and `run_ended`. The events of concurrent
-/// calls are interleaved. All calls of a reply end before the next model call of the same step. Retries do not start a call; they
-/// are pieces of the stream.
+/// A run is the root span of a trace. The identifier of the trace consists of the digits of the run's identifier. Each model call
+/// or tool call is a child of the root, with the same span at its start and its end. The order is: `run_started`; for each model
+/// call `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`,
+/// `tool_progressed` for each progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and `run_ended`.
+/// The events of concurrent calls are interleaved. All calls of a reply end before the next model call of the same step. Retries
+/// do not start a call; they are pieces of the stream.
 ///
 /// A model call that is dropped when its run ends has no end event, and neither has a tool call that did not stop when its run was
 /// cancelled. A watcher that keeps open spans closes them in `run_ended`.

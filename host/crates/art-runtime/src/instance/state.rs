@@ -34,7 +34,7 @@ pub struct ThreadContext {
     pub config: ThreadConfig,
     /// The state as JSON, a copy that the program may change; null if the thread has none yet.
     pub state: Value,
-    /// The state that the store had when it was loaded or saved.
+    /// The state as it was in the store when it was last loaded or saved.
     stored: Option<AgentState>,
 }
 
@@ -55,6 +55,7 @@ impl ThreadContext {
 #[derive(Clone, Debug)]
 pub struct StateManager {
     runtime: Arc<Runtime>,
+    /// When [`Self::save_state_if_modified`] saves a state.
     saving: StateSaving,
     /// Held while settings of a thread are read and written again.
     settings_lock: Arc<Mutex<()>>,
@@ -238,7 +239,7 @@ impl StateManager {
         Ok(true)
     }
 
-    /// Runs `save` while this process holds the lease of the thread, since a run in progress would overwrite what it saves.
+    /// Runs `save` while this process holds the lease of the thread, since a run in progress would overwrite the saved state.
     async fn under_lease(
         &self,
         thread_id: &str,

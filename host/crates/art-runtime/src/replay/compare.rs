@@ -14,14 +14,14 @@ const MAX_EXCERPT_CHARS: usize = 200;
 pub(super) type Mismatch = (String, String, String);
 
 /// Compares the input of a call with its recorded digest, if there is one. Returns the difference, if any.
-pub(super) fn input(recorded: &str, input_json: &str) -> Option<Mismatch> {
+pub(super) fn input_mismatch(recorded: &str, input_json: &str) -> Option<Mismatch> {
     let found = digest(input_json.as_bytes());
     let differs = !recorded.is_empty() && recorded != found;
     differs.then(|| ("input".to_owned(), recorded.to_owned(), found))
 }
 
 /// Compares a call with its record, and also its use of fuel if `with_fuel` is set. Returns the first difference, if any.
-pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Mismatch> {
+pub(super) fn call_mismatch(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Mismatch> {
     let ReplayedCall { report, divergence } = replayed;
     // The component asked the host for something else than it did when it was recorded. A crossing is one question to the host.
     if let Some(divergence) = divergence {
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn an_input_is_compared_with_its_recorded_digest_if_there_is_one() {
-        assert_eq!(input("", "{}"), None);
-        assert_eq!(input(&digest(b"{}"), "{}"), None);
-        assert!(input(&digest(b"{}"), "[]").is_some());
+        assert_eq!(input_mismatch("", "{}"), None);
+        assert_eq!(input_mismatch(&digest(b"{}"), "{}"), None);
+        assert!(input_mismatch(&digest(b"{}"), "[]").is_some());
     }
 }

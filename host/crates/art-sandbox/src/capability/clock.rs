@@ -1,4 +1,5 @@
-//! `wasi:clocks`: the time, and waiting. A replayed call reads the time from its record.
+//! `wasi:clocks`: the time, and waiting. A call records each time that it reads, and a replayed call gets the time from this
+//! record: `outside.ask` calls `read_clock` only if the call is no replay.
 
 use std::time::{Duration, SystemTime};
 
@@ -67,7 +68,7 @@ impl monotonic_clock::Host for CallState {
     }
 
     fn subscribe_duration(&mut self, duration: monotonic_clock::Duration) -> wasmtime::Result<Resource<DynPollable>> {
-        // Only the table matters: the clocks of a context are not read for a duration.
+        // `subscribe_duration` uses only the table, and does not read the clocks in `ctx`.
         let mut clocks = WasiClocksCtxView {
             ctx: &mut WasiClocksCtx::default(),
             table: &mut self.table,

@@ -23,7 +23,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 impl poll::Host for CallState {
     async fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> wasmtime::Result<Vec<u32>> {
         let count = pollables.len();
-        // An empty list is an error, which `poll` returns, also in a replay.
+        // For an empty list, `poll` of the table returns an error, also in a replay.
         let ready_now = if self.outside.is_replay() && count > 0 {
             Vec::new()
         } else {

@@ -110,6 +110,7 @@ impl Data {
     fn check_commit(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
         self.check_lease(&commit.lease)?;
         let existing = self.runs.get(&commit.trace_id);
+        // The record of a new run is used only for the checks below, for which the time of its start does not matter.
         let new_run = match (&commit.begin, existing) {
             (None, None) => return Err(check::unknown_run(&commit.trace_id)),
             (Some(_), Some(_)) => return Err(check::run_exists_error(&commit.trace_id)),

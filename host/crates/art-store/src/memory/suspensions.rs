@@ -66,7 +66,8 @@ impl Data {
     pub(super) fn close_suspensions(&mut self, trace_id: &str) {
         let of_run_and_pending = |record: &&mut SuspensionRecord| record.trace_id == trace_id && record.is_pending();
         for record in self.suspensions.iter_mut().filter(of_run_and_pending) {
-            record.status = SuspensionStatus::of(record.decision.is_some(), true);
+            let (is_decided, is_finished) = (record.decision.is_some(), true);
+            record.status = SuspensionStatus::of(is_decided, is_finished);
         }
     }
 

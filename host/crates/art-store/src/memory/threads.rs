@@ -109,7 +109,7 @@ impl Data {
             return Ok(());
         }
         check::messages(thread_id, &messages)?;
-        // As in `record_observation`.
+        // The texts are not stored here; this only refuses what is too large or nested too deeply, as the SQLite store does.
         for message in &messages {
             check::encode("the metadata", &message.message_id, &message.metadata)?;
         }

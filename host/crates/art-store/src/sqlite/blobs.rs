@@ -39,8 +39,8 @@ pub(super) fn room(connection: &Connection, trace_id: &str) -> Result<u64, Query
     Ok(blob::remaining_room(sizes.into_iter()))
 }
 
-/// Returns the bytes of a blob if a run of the thread uses it. Fails if they do not have this digest, since somebody changed
-/// them.
+/// Returns the bytes of a blob if a run of the thread uses it. Fails if somebody changed the bytes, so that they no longer have
+/// this digest.
 pub(super) fn get(connection: &Connection, thread_id: &str, digest: &str) -> Result<Option<Vec<u8>>, QueryError> {
     let bytes = query_first(
         connection,

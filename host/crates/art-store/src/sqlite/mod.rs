@@ -47,7 +47,7 @@ use writer::{Counters, Job, Write, Writer};
 /// - Every write is synced to the disk before its caller is told of its success (`synchronous = FULL`), so it survives a loss of
 ///   power. Writes that wait at the same time are synced together.
 /// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again,
-///   because the system may have forgotten what it could not write. A full disk only refuses the writes that need space.
+///   because the system may have forgotten what it could not write. If the disk is full, only the writes that need space fail.
 /// - Opening refuses a file that is damaged, has a newer format, or is not a database of this host, and does not change it.
 /// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can
 ///   contain it until the next checkpoint, at the latest until the store is dropped.

@@ -47,7 +47,8 @@ pub(super) fn record(
     Ok(observation)
 }
 
-/// Counts the next observation of a thread. Returns the primary key of the thread and the sequence for the observation.
+/// Adds one to the number of observations of a thread, and sets the time of its last write. Returns the primary key of the thread
+/// and the new number, which is the sequence for the next observation.
 fn next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), QueryError> {
     query_first(
         connection,

@@ -11,8 +11,8 @@ use crate::check;
 use crate::error::StoreError;
 use crate::record::Owner;
 
-/// Converts an integer for SQLite, which has no unsigned integers. Larger numbers than its maximum become the maximum. Only the
-/// bounds of filters can be that large; all stored values are far below.
+/// Converts an integer for SQLite, which has no unsigned integers. A number above `i64::MAX` becomes `i64::MAX`. Only the bounds
+/// of filters can be that large; all stored values are far below.
 pub(super) fn to_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -116,7 +116,8 @@ impl Writer {
         tracing::error!(path = %self.path.display(), %error, "failed to copy the log into the database");
         if is_fatal(&error) {
             self.poison.get_or_insert(Arc::new(error));
-            // Closing the connection would copy the log again. It would not notice what the system has lost, and remove the log.
+            // Closing the connection would copy the log again. SQLite would not notice what the system has lost, and would remove
+            // the log.
             let disabled = self
                 .connection
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);

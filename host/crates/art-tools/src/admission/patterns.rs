@@ -36,7 +36,8 @@ impl<'s> Patterns<'s> {
     /// the position of the schema, for messages.
     ///
     /// # Errors
-    /// Fails if the schema has too many patterns, or if this one is too long, is not supported, or exceeds the budget.
+    /// Fails if the schema has too many patterns, or if this one is too long, is not supported, or makes all programs together
+    /// larger than [`MAX_PATTERN_PROGRAMS`].
     pub(super) fn add(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
         self.count += 1;
         if self.count > MAX_PATTERNS {
@@ -54,7 +55,8 @@ impl<'s> Patterns<'s> {
         Ok(weight)
     }
 
-    /// Returns the size of the compiled program of a pattern, in bytes. Fails if it exceeds the remaining budget.
+    /// Returns the size of the compiled program of a pattern, in bytes. Fails if it exceeds what the programs so far leave of
+    /// [`MAX_PATTERN_PROGRAMS`].
     fn program_bytes(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
         let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
         let bytes = pattern.len();

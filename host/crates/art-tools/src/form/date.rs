@@ -5,9 +5,9 @@ use std::ops::Range;
 use jiff::SignedDuration;
 use jiff::civil::{self, Date, DateTime};
 
-/// What an answer must be that is a date, for messages.
+/// The expected form of a date, for messages.
 pub(super) const EXPECTED_DATE: &str = "a date such as 2026-01-31";
-/// What an answer must be that is a date and time, for messages.
+/// The expected form of a date and time, for messages.
 pub(super) const EXPECTED_DATE_TIME: &str = "a date and time such as 2026-01-31T14:30:00+01:00";
 
 /// Parses a `full-date` such as `2026-01-31`. Returns `None` if the text has another form or is no day of the calendar.

@@ -30,7 +30,8 @@ pub struct FeedbackErrors(pub Violations);
 ///
 /// - An approval needs an answer that the form accepts; a missing answer becomes the default answer of the form. A form of the
 ///   type `confirm` has no answer, and `validation.required` can make an answer optional.
-/// - A rejection has neither an answer nor arguments. They are dropped unchecked, so that a mistake in them cannot prevent it.
+/// - A rejection has neither an answer nor arguments. They are dropped unchecked, so that a mistake in them cannot prevent the
+///   rejection.
 /// - `modifiedArgs` are allowed if the form allows them or if a rule of the operator asks the question. They must be valid under
 ///   the input schema.
 ///
@@ -78,7 +79,7 @@ const ANSWER: &str = "value";
 /// Name of the arguments in messages.
 const ARGUMENTS: &str = "modifiedArgs";
 
-/// Sets the default answer of an approval if it has none, and checks the answer.
+/// Gives an approval without an answer the default answer of the form, if there is one, and checks the answer.
 fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &mut Violations) {
     let form = &call.form;
     if feedback.value.is_none() {

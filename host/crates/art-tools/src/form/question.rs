@@ -136,7 +136,7 @@ fn parse_form(mut value: Value) -> Result<FeedbackSchema, FormProblem> {
         return Ok(form);
     }
     if let Some(members) = value.as_object_mut() {
-        // The message of the tool is the prompt of a form that has none.
+        // The prompt may be missing, because the message of the tool can take its place.
         members.entry("prompt").or_insert_with(|| "".into());
     }
     serde_json::from_value(value).map_err(|error| FormProblem::NotAForm(truncate(&error.to_string(), 200)))

@@ -330,6 +330,40 @@ fn too_much_metadata_and_too_many_attachments_are_invalid() {
 }
 
 #[test]
+fn the_error_for_a_value_that_is_too_large_names_the_value() {
+    let large = || Some(json!({"k": "x".repeat(70_000)}));
+    let asked = || Suspension {
+        message: "sure?".to_owned(),
+        details: None,
+        preview_data: None,
+        feedback_schema: None,
+    };
+    let large_form = Suspension {
+        feedback_schema: large(),
+        ..asked()
+    };
+    let large_details = Suspension {
+        details: large(),
+        ..asked()
+    };
+    let large_preview = Suspension {
+        preview_data: large(),
+        ..asked()
+    };
+    for (suspension, name) in [
+        (large_form, "form"),
+        (large_details, "details"),
+        (large_preview, "preview"),
+    ] {
+        let report = report_of(&tool(None), Ending::Suspended(suspension));
+        assert_eq!(
+            report.result.error.unwrap(),
+            format!("Tool \"tool\" returned invalid output: {name} of 70008 bytes, more than 65536")
+        );
+    }
+}
+
+#[test]
 fn the_output_of_a_display_tool_is_marked_for_display_even_in_an_error() {
     let mut executor = ScriptedTool::echo("tool");
     executor.schema.execution_mode = ExecutionMode::Display;

@@ -79,7 +79,7 @@ impl Expectation {
 /// The host stops the tool because its fuel or its time is over.
 const STOPPED: Expectation = Expectation::Ends(&[FuelExhausted, Timeout]);
 
-/// Creates an attack within its call: its identifier, what the tool does, the number in `attacker.wat`, and the required outcome.
+/// Creates an attack that aims at nothing outside of its call.
 const fn attack(id: &'static str, action: &'static str, number: u32, expectation: Expectation) -> Attack {
     aimed_attack(id, action, number, Aim::Nothing, expectation)
 }
@@ -254,17 +254,17 @@ impl Attack {
         json!({"attack": self.number, "text": text})
     }
 
-    /// Returns whether the attack or the control ended as required.
+    /// Returns whether the attack or the control ended as required. The tool returns `true` if it reached what it aimed at.
     pub(super) fn is_as_expected(&self, lab: &Lab, attempt: &Attempt) -> bool {
         match self.expectation {
             Expectation::Ends(endings) => endings.contains(&attempt.report.ending),
             Expectation::Refused => {
-                attempt.boolean_output() == Some(false) && attempt.connections == 0 && !lab.has_written_file()
+                attempt.reached_aim() == Some(false) && attempt.connections == 0 && !lab.has_written_file()
             }
-            Expectation::Allowed => attempt.boolean_output() == Some(true),
+            Expectation::Allowed => attempt.reached_aim() == Some(true),
             Expectation::LogIsCut => attempt.log_bytes() > 0 && attempt.log_bytes() <= lab.max_log_bytes(),
-            Expectation::FindsNothing => attempt.boolean_output() == Some(false),
-            Expectation::ForgeryIsIgnored => attempt.boolean_output() == Some(false) && !attempt.has_forged_fields(),
+            Expectation::FindsNothing => attempt.reached_aim() == Some(false),
+            Expectation::ForgeryIsIgnored => attempt.reached_aim() == Some(false) && !attempt.has_forged_fields(),
         }
     }
 }

@@ -135,8 +135,8 @@ impl Lab {
 }
 
 impl Attempt {
-    /// Returns the output of the tool if it is a boolean, and `None` otherwise.
-    pub(super) fn boolean_output(&self) -> Option<bool> {
+    /// Returns whether the tool reached what it aimed at: its output, or `None` if the output is not a boolean.
+    pub(super) fn reached_aim(&self) -> Option<bool> {
         self.report.result.output.as_ref().and_then(Value::as_bool)
     }
 
@@ -165,7 +165,7 @@ impl Attempt {
     /// Returns how the attempt ended, in words.
     pub(super) fn ending_in_words(&self, expectation: Expectation) -> String {
         let ending = self.report.ending.as_str().replace('_', " ");
-        match (self.boolean_output(), self.connections) {
+        match (self.reached_aim(), self.connections) {
             (_, 1..) => format!("{ending}, {} connections", self.connections),
             (Some(true), 0) => format!("{ending}, reached it"),
             (Some(false), 0) => match expectation {

@@ -35,7 +35,7 @@ impl Fence {
 
     /// Reads on in `inside`, the whole text after the opening fence so far. Returns whether the fence may still be metadata at
     /// the end of the reply.
-    pub(super) fn may_be_last(&mut self, inside: &str) -> bool {
+    pub(super) fn may_be_metadata(&mut self, inside: &str) -> bool {
         for c in inside.get(self.bytes_read..).unwrap_or_default().chars() {
             if self.position == Position::Invalid {
                 return false;

@@ -1,5 +1,5 @@
-//! Finds the answer in a reply that arrives in pieces, from which the thoughts are already removed. What is the answer follows
-//! the rules of [`crate::parse::parse_answer`], which reads a whole reply.
+//! Finds the answer in a reply that arrives in pieces, from which the thoughts are already removed. The rules are those of
+//! [`crate::parse::parse_answer`], which reads a whole reply.
 
 use art_core::text::prefix;
 
@@ -32,8 +32,8 @@ enum Section {
     Tagged,
     /// After `<uiMetadata>`, without a `<mainContent>` before it.
     Metadata,
-    /// The rest of the reply, which is not shown.
-    Rest,
+    /// The end of the reply after the answer, or a whole plan. It is not shown.
+    Ignored,
 }
 
 /// Finds the answer in the pieces of a reply.
@@ -95,7 +95,7 @@ impl AnswerFinder {
             }
             Section::Tagged if pending.starts_with(METADATA_TAG) => String::new(),
             Section::Untagged | Section::Tagged => pending.to_owned(),
-            Section::Metadata | Section::Rest => String::new(),
+            Section::Metadata | Section::Ignored => String::new(),
         }
     }
 
@@ -112,7 +112,7 @@ impl AnswerFinder {
                     self.pending.take(end);
                 }
             },
-            Section::Rest => {
+            Section::Ignored => {
                 self.pending.take(usize::MAX);
             }
         }
@@ -125,7 +125,7 @@ impl AnswerFinder {
         let before = self.pending.rest().get(searched..end).unwrap_or_default();
         self.start_chars += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
-            _ if self.start_chars >= MAX_START_CHARS && self.begins_like_plan() => self.enter(Section::Rest),
+            _ if self.start_chars >= MAX_START_CHARS && self.begins_like_plan() => self.enter(Section::Ignored),
             _ if self.start_chars >= MAX_START_CHARS => self.enter(Section::Untagged),
             Ok((start, _)) => self.enter_tagged(start),
             Err(_) => {}
@@ -162,7 +162,7 @@ impl AnswerFinder {
             &[ANSWER_TAG, METADATA_TAG, FENCE_START],
         );
         // If the reply begins with a fence, the fence is the answer. Of several fences, only the last can be metadata.
-        self.has_shown && tag.is_none() && self.fence.may_be_last(inside)
+        self.has_shown && tag.is_none() && self.fence.may_be_metadata(inside)
     }
 
     fn read_tagged(&mut self, shown: &mut String) {
@@ -174,7 +174,7 @@ impl AnswerFinder {
             match found {
                 Ok((start, ANSWER_CLOSING_TAG)) => {
                     shown.push_str(self.pending.take(start));
-                    return self.enter(Section::Rest);
+                    return self.enter(Section::Ignored);
                 }
                 Ok((start, tag)) => {
                     shown.push_str(if begins_with_metadata {

@@ -218,7 +218,7 @@ fn items_that_an_earlier_run_left_in_progress_become_pending() {
         is_paused: true,
         ..PesAgentStateData::default()
     };
-    assert!(requeue_orphans(&mut state, MERGED_AT));
+    assert!(requeue_interrupted_items(&mut state, MERGED_AT));
     assert_eq!(state.todo_list[0].status, TodoItemStatus::Pending);
     assert_eq!(state.todo_list[1], completed("b"));
     assert_eq!((state.is_paused, state.current_step_id), (false, None));

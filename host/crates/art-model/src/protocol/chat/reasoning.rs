@@ -1,4 +1,4 @@
-//! Collects the thoughts of a reply that the provider expects to be sent back with this turn in later requests.
+//! Collects those thoughts of a reply that the provider expects back, together with the reply, in later requests.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};

@@ -129,9 +129,9 @@ const fn tool_choice(variant: Variant, choice: ToolChoice) -> &'static str {
 /// and returns an error instead of a reply that could be repaired; it also refuses JSON together with tools. Some unknown
 /// servers refuse the field.
 fn add_reply_format(variant: Variant, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
-    let system_turns_count = true;
+    let search_system_turns = true;
     let requests_json =
-        call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, system_turns_count);
+        call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, search_system_turns);
     if !requests_json || matches!(variant, Variant::Groq | Variant::Compatible) {
         return;
     }

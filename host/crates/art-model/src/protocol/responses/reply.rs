@@ -14,7 +14,7 @@ pub(super) struct Parser {
     /// The items with thoughts, which the provider expects to be sent back with the turn, and the positions of text and calls.
     state_to_send_back: StateToSendBack,
     /// Whether text arrived in pieces, so that the complete text at the end is ignored.
-    has_text: bool,
+    has_streamed_text: bool,
     /// The kind of the first thoughts. Thoughts of the other kind are ignored, because a provider may send both full thoughts
     /// and a summary of them.
     thought_kind: Option<ThoughtKind>,
@@ -42,7 +42,7 @@ impl Parser {
     }
 
     fn add_text(&mut self, text: &str, reply: &mut ReplyBuilder<'_>) {
-        self.has_text = true;
+        self.has_streamed_text = true;
         reply.add_text(text);
     }
 
@@ -107,7 +107,7 @@ impl Parser {
     /// Reads the text and the thoughts of a complete item, unless they streamed.
     fn add_text_and_thoughts(&mut self, item: &Value, reply: &mut ReplyBuilder<'_>) {
         match text_at(item, "/type") {
-            "message" if !self.has_text => {
+            "message" if !self.has_streamed_text => {
                 for part in items_at(item, "/content") {
                     reply.add_text(text_at(part, "/text"));
                     reply.add_text(text_at(part, "/refusal"));

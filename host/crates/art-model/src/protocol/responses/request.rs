@@ -24,9 +24,9 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     body.insert("store".to_owned(), false.into());
     add_params(call, &mut body);
     add_tools(call, &mut body)?;
-    // System turns are sent as `instructions`, in which the provider does not look for the word.
-    let system_turns_count = false;
-    if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, system_turns_count) {
+    // System turns are sent as `instructions`, in which the provider does not look for the word `json`.
+    let search_system_turns = false;
+    if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, search_system_turns) {
         let format = match &call.request.reply_schema {
             Some(schema) => json!({"type": "json_schema", "name": REPLY_SCHEMA_NAME, "strict": true, "schema": schema}),
             None => json!({"type": "json_object"}),

@@ -15,7 +15,7 @@ pub(in crate::drive) enum WorkEvent {
         /// The piece.
         event: Box<StreamEvent>,
     },
-    /// The event for the journal of a model call that ended.
+    /// A model call ended, with the event that the journal stores about the end.
     ModelEnded(Box<RunEvent>),
     /// Progress of a tool call.
     ToolProgress(CallProgress),

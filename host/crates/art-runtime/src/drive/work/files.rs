@@ -61,7 +61,8 @@ mod tests {
         let mut arguments = json!({"a": ["attachment:x", "attachment:y"]});
         let files = [file_argument("/a/0", content_of_x), file_argument("/a/1", content_of_y)];
         insert_files(&store, "t", &mut arguments, &files).await.unwrap();
-        assert_eq!(arguments, json!({"a": ["attachment:y", "/wA="]}));
+        let base64_of_y = "/wA=";
+        assert_eq!(arguments, json!({"a": ["attachment:y", base64_of_y]}));
     }
 
     #[tokio::test]

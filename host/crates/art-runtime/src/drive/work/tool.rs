@@ -94,6 +94,7 @@ fn ask_for_grant(
     let may_ask = runtime.config.ask_for_grants && !was_asked;
     match report.grant_question.take().filter(|_| may_ask) {
         Some(mut question) => {
+            // Set the time limit of the question.
             runtime.config.approval.value.limit(&mut question, now());
             Ok(question)
         }
@@ -174,6 +175,7 @@ fn rule_decision(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) 
 /// Returns the question to a person about a call, because a rule says that one is asked.
 fn rule_question(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<SuspendedCall> {
     let mut question = admitted.question_by_rule(reason, now());
+    // Set the time limit of the question.
     runtime.config.approval.value.limit(&mut question, now());
     Box::new(question)
 }

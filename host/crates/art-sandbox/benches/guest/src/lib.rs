@@ -50,7 +50,7 @@ pub fn bench(input: Input) -> Result<Output> {
     Ok(Output { value: compute(&input) })
 }
 
-/// Calls the tool natively, with the input, the context and the outcome of the contract.
+/// Calls the tool natively, but through the same interface as the host: with its input as JSON text, a context, and an outcome.
 #[cfg(not(target_family = "wasm"))]
 pub fn call(input: &str) -> Outcome<String> {
     let input = input.to_owned();

@@ -33,9 +33,9 @@ impl FileTree {
             Target::AboveGranted(_) => return Err(ErrorCode::Exist.into()),
             Target::Granted(granted) => granted,
         };
-        if let Some((overlay, path)) = granted.overlay() {
+        if let Some((overlay, host_path)) = granted.overlay() {
             granted.check_writable()?;
-            return Ok(overlay.create_directory(&path)?);
+            return Ok(overlay.create_directory(&host_path)?);
         }
         let place = granted.place_to_change()?;
         if place.is_granted_directory() {
@@ -47,7 +47,7 @@ impl FileTree {
     pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
         let (granted, place) = match self.find_removable(directory, path)? {
             Removable::OnHost(granted, place) => (granted, place),
-            Removable::Staged(overlay, path, _) => return Ok(overlay.remove_directory(&path)?),
+            Removable::Staged(overlay, host_path, _) => return Ok(overlay.remove_directory(&host_path)?),
         };
         let removed = place.dir.remove_dir(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
@@ -59,7 +59,7 @@ impl FileTree {
             Removable::Staged(.., granted) if granted.path.is_written_as_directory => {
                 return Err(ErrorCode::NotDirectory.into());
             }
-            Removable::Staged(overlay, path, _) => return Ok(overlay.remove_file(&path)?),
+            Removable::Staged(overlay, host_path, _) => return Ok(overlay.remove_file(&host_path)?),
         };
         if granted.path.is_written_as_directory {
             return Err(ErrorCode::NotDirectory.into());
@@ -76,13 +76,13 @@ impl FileTree {
                 (Removable::OnHost(old, old_place), Removable::OnHost(new, new_place)) => {
                     ((old, old_place), (new, new_place))
                 }
-                (Removable::Staged(overlay, old, from), Removable::Staged(_, new, to)) => {
-                    check_same_grant(&from, &to)?;
-                    let names_directory = from.path.is_written_as_directory || to.path.is_written_as_directory;
-                    if names_directory && overlay.find(&old)?.is_non_directory() {
+                (Removable::Staged(overlay, old_path, old), Removable::Staged(_, new_path, new)) => {
+                    check_same_grant(&old, &new)?;
+                    let names_directory = old.path.is_written_as_directory || new.path.is_written_as_directory;
+                    if names_directory && overlay.find(&old_path)?.is_non_directory() {
                         return Err(ErrorCode::NotDirectory.into());
                     }
-                    return Ok(overlay.rename(&old, &new)?);
+                    return Ok(overlay.rename(&old_path, &new_path)?);
                 }
                 _ => return Err(ErrorCode::CrossDevice.into()),
             };
@@ -135,8 +135,8 @@ impl FileTree {
             Target::AboveGranted(_) => return Err(ErrorCode::Invalid.into()),
             Target::Granted(granted) => granted,
         };
-        if let Some((overlay, path)) = granted.overlay() {
-            return Err(match overlay.find(&path)? {
+        if let Some((overlay, host_path)) = granted.overlay() {
+            return Err(match overlay.find(&host_path)? {
                 Found::Nothing => ErrorCode::NoEntry,
                 Found::OnHost(metadata) if metadata.is_symlink() => ErrorCode::Loop,
                 _ => ErrorCode::Invalid,
@@ -165,9 +165,9 @@ impl FileTree {
             Target::AboveGranted(path) => return Err(Fault::read_only(&path)),
             Target::Granted(granted) => granted,
         };
-        if let Some((overlay, path)) = granted.overlay() {
+        if let Some((overlay, host_path)) = granted.overlay() {
             granted.check_writable()?;
-            let Found::StagedFile(file) = overlay.find(&path)? else {
+            let Found::StagedFile(file) = overlay.find(&host_path)? else {
                 return Err(ErrorCode::NotPermitted.into());
             };
             let set = file.set_times(file_times(accessed, modified)?);
@@ -186,9 +186,9 @@ impl FileTree {
             Target::AboveGranted(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
             Target::Granted(granted) => granted,
         };
-        if let Some((overlay, path)) = granted.overlay() {
+        if let Some((overlay, host_path)) = granted.overlay() {
             granted.check_writable()?;
-            return Ok(Removable::Staged(Arc::clone(overlay), path, granted));
+            return Ok(Removable::Staged(Arc::clone(overlay), host_path, granted));
         }
         let place = granted.place_to_change()?;
         if place.is_granted_directory() {

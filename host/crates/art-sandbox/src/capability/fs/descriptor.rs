@@ -47,12 +47,12 @@ impl Descriptor {
     /// Returns what the guest may do with this descriptor. A directory counts as writable if any right of the call allows
     /// changes.
     pub(super) fn flags(&self, has_writable_right: bool) -> DescriptorFlags {
-        let (has_read, has_write, write) = match self {
+        let (has_read, has_write, write_flag) = match self {
             Self::Directory(_) => (true, has_writable_right, DescriptorFlags::MUTATE_DIRECTORY),
             Self::File(file) => (file.may_read, file.may_write, DescriptorFlags::WRITE),
         };
         let flag_if = |is_set, flag| if is_set { flag } else { DescriptorFlags::empty() };
-        flag_if(has_read, DescriptorFlags::READ) | flag_if(has_write, write)
+        flag_if(has_read, DescriptorFlags::READ) | flag_if(has_write, write_flag)
     }
 
     /// Waits until a file is stored on its device. Does nothing for a directory.
@@ -86,7 +86,8 @@ impl OpenFile {
         Ok(buffer)
     }
 
-    /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the hole between is taken too.
+    /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the bytes of the gap between
+    /// are taken too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
@@ -102,7 +103,7 @@ impl OpenFile {
         self.write(bytes, self.length()?)
     }
 
-    /// Changes the length, and takes the bytes that are added from the quota.
+    /// Changes the length. If the file grows, the added bytes are taken from the quota.
     pub(super) fn set_length(&self, length: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
         self.mount.quota.take_bytes(length.saturating_sub(self.length()?))?;

@@ -22,7 +22,7 @@ pub struct Listing {
 
 #[derive(Debug)]
 enum Entries {
-    /// Entries that are known already.
+    /// Entries that were all known when the listing was created: those of a staged directory, or of one above rights.
     Known(std::vec::IntoIter<DirectoryEntry>),
     /// The entries of a directory on the host, which are read as the guest asks for them.
     Directory(GrantedPath, ReadDir),
@@ -34,8 +34,8 @@ impl FileTree {
         let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
             Target::AboveGranted(path) => Entries::Known(self.entries_above_granted(&path)),
             Target::Granted(granted) => {
-                if let Some((overlay, path)) = granted.overlay() {
-                    let entries = overlay.list(&path)?;
+                if let Some((overlay, host_path)) = granted.overlay() {
+                    let entries = overlay.list(&host_path)?;
                     return Ok(Listing::from_entries(entries));
                 }
                 let place = granted.place(Access::Read)?;

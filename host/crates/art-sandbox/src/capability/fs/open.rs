@@ -71,8 +71,8 @@ impl FileTree {
 }
 
 fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, Fault> {
-    if let Some((overlay, path)) = granted.overlay() {
-        return open_staged(granted, overlay, &path, opening);
+    if let Some((overlay, host_path)) = granted.overlay() {
+        return open_staged(granted, overlay, &host_path, opening);
     }
     let place = match opening.access() {
         Access::Read => granted.place(Access::Read)?,
@@ -98,12 +98,17 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
 
 /// Opens a path whose changes are staged. A file that the call only reads and has not changed is opened on the host; any other
 /// file is opened in the draft of the call.
-fn open_staged(granted: &GrantedPath, overlay: &Overlay, path: &Path, opening: Opening) -> Result<Descriptor, Fault> {
+fn open_staged(
+    granted: &GrantedPath,
+    overlay: &Overlay,
+    host_path: &Path,
+    opening: Opening,
+) -> Result<Descriptor, Fault> {
     let writes = opening.access().may_write();
     if writes {
         granted.check_writable()?;
     }
-    let found = overlay.find(path)?;
+    let found = overlay.find(host_path)?;
     if found.is_directory() {
         return open_directory(granted, opening);
     }
@@ -127,7 +132,7 @@ fn open_staged(granted: &GrantedPath, overlay: &Overlay, path: &Path, opening: O
     Ok(file_descriptor(
         granted,
         opening,
-        overlay.open(path, overlay_opening)?,
+        overlay.open(host_path, overlay_opening)?,
         writes,
     ))
 }
@@ -205,7 +210,8 @@ fn special_file_fault(granted: &GrantedPath, access: Access) -> Fault {
     Fault::never_allowed(ErrorCode::Access, granted.path.as_str(), access, reason)
 }
 
-/// Returns the options to open a file or a directory. They do not truncate a file: [`open`] does that after it has checked the type.
+/// Returns the options to open a file or a directory. They do not truncate a file: [`open`] does that after it has checked the
+/// type.
 fn options(place: &HostPlace, opening: Opening) -> OpenOptions {
     let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
     let writes = opening.access().may_write();

@@ -114,21 +114,21 @@ impl Overlay {
     }
 
     pub(super) fn find(&self, path: &Path) -> Result<Found> {
-        self.with_state(path, |state, path| state.find(path))
+        self.with_state(path, |state, path_in_dir| state.find(path_in_dir))
     }
 
     /// Opens a file: in the draft if the call has changed it or wants to write to it, and on the host otherwise.
     pub(super) fn open(&self, path: &Path, opening: OverlayOpening) -> Result<File> {
-        self.with_state(path, |state, path| match state.find(path)? {
-            Found::Nothing if opening.creates => state.create_file(path, &self.quota),
+        self.with_state(path, |state, path_in_dir| match state.find(path_in_dir)? {
+            Found::Nothing if opening.creates => state.create_file(path_in_dir, &self.quota),
             Found::Nothing => Err(ErrorCode::NoEntry),
             _ if opening.must_be_new => Err(ErrorCode::Exist),
             Found::StagedFile(file) => truncate_if(file, opening.truncates),
             Found::NewDirectory => Err(ErrorCode::IsDirectory),
             Found::OnHost(metadata) if metadata.is_dir() => Err(ErrorCode::IsDirectory),
             Found::OnHost(metadata) if !metadata.is_file() => Err(ErrorCode::Access),
-            Found::OnHost(_) if opening.writes => state.copy_into_draft(path, opening.truncates, &self.quota),
-            Found::OnHost(_) => state.open_host_file(path),
+            Found::OnHost(_) if opening.writes => state.copy_into_draft(path_in_dir, opening.truncates, &self.quota),
+            Found::OnHost(_) => state.open_host_file(path_in_dir),
         })
     }
 
@@ -137,22 +137,22 @@ impl Overlay {
     }
 
     pub(super) fn create_directory(&self, path: &Path) -> Result<()> {
-        self.with_state(path, |state, path| {
-            state.check_new(path)?;
+        self.with_state(path, |state, path_in_dir| {
+            state.check_new(path_in_dir)?;
             self.quota.take_file()?;
-            state.set_change(path, ChangeKind::NewDirectory)
+            state.set_change(path_in_dir, ChangeKind::NewDirectory)
         })
     }
 
     pub(super) fn remove_directory(&self, path: &Path) -> Result<()> {
-        self.with_state(path, |state, path| {
-            match state.find(path)? {
+        self.with_state(path, |state, path_in_dir| {
+            match state.find(path_in_dir)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if !found.is_directory() => return Err(ErrorCode::NotDirectory),
                 _ => {}
             }
-            if state.list(path)?.is_empty() {
-                state.set_change(path, ChangeKind::Removed)
+            if state.list(path_in_dir)?.is_empty() {
+                state.set_change(path_in_dir, ChangeKind::Removed)
             } else {
                 Err(ErrorCode::NotEmpty)
             }
@@ -160,10 +160,10 @@ impl Overlay {
     }
 
     pub(super) fn remove_file(&self, path: &Path) -> Result<()> {
-        self.with_state(path, |state, path| match state.find(path)? {
+        self.with_state(path, |state, path_in_dir| match state.find(path_in_dir)? {
             Found::Nothing => Err(ErrorCode::NoEntry),
             found if found.is_directory() => Err(ErrorCode::IsDirectory),
-            _ => state.set_change(path, ChangeKind::Removed),
+            _ => state.set_change(path_in_dir, ChangeKind::Removed),
         })
     }
 
@@ -172,19 +172,19 @@ impl Overlay {
         if from == to {
             return self.find(from).map(drop);
         }
-        self.with_state(from, |state, old| {
-            match state.find(old)? {
+        self.with_state(from, |state, old_in_dir| {
+            match state.find(old_in_dir)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if found.is_directory() => return Err(ErrorCode::NotPermitted),
                 Found::OnHost(metadata) if !metadata.is_file() => return Err(ErrorCode::NotPermitted),
-                Found::OnHost(_) => drop(state.copy_into_draft(old, false, &self.quota)?),
+                Found::OnHost(_) => drop(state.copy_into_draft(old_in_dir, false, &self.quota)?),
                 _ => {}
             }
             let in_grant = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
-            let new = in_grant
+            let new_in_dir = in_grant
                 .filter(|_| state.grants_directory())
                 .ok_or(ErrorCode::CrossDevice)?;
-            state.move_file(old, new)
+            state.move_file(old_in_dir, new_in_dir)
         })
     }
 

@@ -50,7 +50,7 @@ impl CallState {
         Ok(result?)
     }
 
-    /// Returns the error code that the guest gets for a fault. If the fault is a denial, adds it to those of the call.
+    /// Returns the error code that the guest gets for a fault. If the fault is a denial, adds it to the denials of the call.
     ///
     /// # Errors
     /// Fails if the fault ends the call.
@@ -144,6 +144,7 @@ fn type_named(name: &str) -> Option<DescriptorType> {
     found.map(|(kind, _)| *kind)
 }
 
+/// The result of an operation that returns nothing.
 impl FileResult for () {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Done
@@ -154,6 +155,7 @@ impl FileResult for () {
     }
 }
 
+/// Whether two descriptors are those of the same file or directory.
 impl FileResult for bool {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Same(*self)
@@ -167,6 +169,7 @@ impl FileResult for bool {
     }
 }
 
+/// The number of bytes that were written.
 impl FileResult for u64 {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Written(*self)
@@ -180,6 +183,7 @@ impl FileResult for u64 {
     }
 }
 
+/// The bytes that were read, and whether the file ends there.
 impl FileResult for (Vec<u8>, bool) {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Read(Body(self.0.clone()), self.1)
@@ -193,6 +197,7 @@ impl FileResult for (Vec<u8>, bool) {
     }
 }
 
+/// The target of a link.
 impl FileResult for String {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Link(self.clone())
@@ -229,8 +234,8 @@ impl FileResult for DescriptorFlags {
         let FileAnswer::Rights(read, write, change) = answer else {
             return None;
         };
-        let flag = |has, flag| if has { flag } else { Self::empty() };
-        Some(flag(read, Self::READ) | flag(write, Self::WRITE) | flag(change, Self::MUTATE_DIRECTORY))
+        let flag_if = |is_set, flag| if is_set { flag } else { Self::empty() };
+        Some(flag_if(read, Self::READ) | flag_if(write, Self::WRITE) | flag_if(change, Self::MUTATE_DIRECTORY))
     }
 }
 

@@ -33,8 +33,8 @@ impl FileTree {
         match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
             Target::AboveGranted(path) => Ok(Status::DirectoryPath(path)),
             Target::Granted(granted) => {
-                if let Some((overlay, path)) = granted.overlay() {
-                    return staged_status(&granted, overlay.find(&path)?, follow);
+                if let Some((overlay, host_path)) = granted.overlay() {
+                    return staged_status(&granted, overlay.find(&host_path)?, follow);
                 }
                 let place = granted.place(Access::Read)?;
                 let metadata = place.metadata(follow || granted.path.is_written_as_directory);
@@ -105,17 +105,17 @@ impl Status {
         match self {
             Self::DirectoryPath(path) => hasher.update(b"above").update(path.as_bytes()),
             Self::Metadata(metadata) => {
-                let (device, number) = identity(metadata);
-                hasher.update(&device.to_le_bytes()).update(&number.to_le_bytes())
+                let (device, inode) = identity(metadata);
+                hasher.update(&device.to_le_bytes()).update(&inode.to_le_bytes())
             }
         };
         let mut bytes = [0; 16];
         hasher.finalize_xof().fill(&mut bytes);
-        let number = u128::from_le_bytes(bytes);
+        let hash = u128::from_le_bytes(bytes);
         #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
         MetadataHashValue {
-            lower: number as u64,
-            upper: (number >> 64) as u64,
+            lower: hash as u64,
+            upper: (hash >> 64) as u64,
         }
     }
 }

@@ -15,8 +15,8 @@ use super::quota::Quota;
 /// The files of one call.
 #[derive(Debug)]
 pub(crate) struct FileTree {
-    /// The rights of the call. The one with the longest path of the guest comes first, so that the first one that covers a path
-    /// is the closest one.
+    /// The rights of the call, sorted from the longest to the shortest guest path. So the first right that covers a path is the
+    /// most specific right.
     mounts: Vec<Arc<Mount>>,
     /// The staged changes: one overlay for each grant whose changes are staged.
     overlays: Vec<Arc<Overlay>>,
@@ -114,8 +114,8 @@ impl FileTree {
                 .any(|mount| strip_directory(mount.guest_path(), path).is_some())
     }
 
-    /// Returns the names in a directory above rights. A name that is that of a right itself has its mount, and a name that only
-    /// leads to rights has `None`.
+    /// Returns the names in a directory above rights. The name of a right itself has the mount of this right, and a name that
+    /// only leads to rights has `None`.
     pub(super) fn names_leading_to_rights(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
         let mut names = BTreeMap::new();
         for mount in &self.mounts {
@@ -169,8 +169,8 @@ fn find_or_create_overlay(
     Some(overlay)
 }
 
-/// Returns what a right allows. If another right to a directory above it covers the same files and allows more, this holds for
-/// the right too, unless the changes under only one of the two are staged.
+/// Returns what a right allows. If another right to a directory above it covers the same files and allows more, the right itself
+/// allows more too, unless the changes under only one of the two are staged.
 fn effective_access(fs_right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
         wide.grant.stage == fs_right.grant.stage

@@ -88,7 +88,7 @@ impl RequestBody {
         }
     }
 
-    /// Counts and searches the next part, or the end if it is `None`. Returns what can be sent.
+    /// Counts the next part and searches it for canaries. `None` means that the body ends. Returns what can be sent.
     fn pass(&mut self, part: Option<Bytes>) -> Result<Bytes, Error> {
         let part = match part {
             Some(part) => {

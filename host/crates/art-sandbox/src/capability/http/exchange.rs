@@ -126,7 +126,7 @@ async fn pass_on(
 }
 
 fn fail(head_sender: oneshot::Sender<Result<Response<()>, Failure>>, failure: Failure) {
-    // Nobody waits for the response of a call that has ended.
+    // Sending fails if the call has ended, and then nobody waits for the response.
     drop(head_sender.send(Err(failure)));
 }
 

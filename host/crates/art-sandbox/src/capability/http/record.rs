@@ -70,12 +70,12 @@ impl CallState {
     /// Returns the response if it has arrived, and records what the guest gets.
     fn get_response(&mut self, future: Resource<HostFutureIncomingResponse>) -> wasmtime::Result<Arrival<Response>> {
         if let Some(recorded) = self.recorded_answer()? {
-            // In a call that is not a replay, `http` counts the call.
+            // Counts this use of a host function. In a call of the tool that is not a replay, `self.http()` counts it.
             self.meter.count_call();
             return self.recorded_response(recorded);
         }
         let arrival = types::HostFutureIncomingResponse::get(&mut self.http(), future)?;
-        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| as_replayed(&code))));
+        let arrival = arrival.map(|unless_taken| unless_taken.map(|result| result.map_err(|code| as_replayed(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
@@ -96,7 +96,7 @@ impl CallState {
             ResponseAnswer::Taken => return Ok(Some(Err(()))),
             ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code_of(failure))))),
             ResponseAnswer::Head(status, headers) => (status, headers),
-            // These answer other functions.
+            // These are the answers to other functions.
             ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit_answer_error()),
         };
         let headers = self.field_map(headers)?;
@@ -113,12 +113,12 @@ impl CallState {
     /// Returns the trailers of a response if they have arrived, and records what the guest gets.
     fn get_trailers(&mut self, future: Resource<HostFutureTrailers>) -> wasmtime::Result<Arrival<Trailers>> {
         if let Some(recorded) = self.recorded_answer()? {
-            // In a call that is not a replay, `http` counts the call.
+            // Counts this use of a host function. In a call of the tool that is not a replay, `self.http()` counts it.
             self.meter.count_call();
             return self.recorded_trailers(recorded);
         }
         let arrival = types::HostFutureTrailers::get(&mut self.http(), future)?;
-        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| as_replayed(&code))));
+        let arrival = arrival.map(|unless_taken| unless_taken.map(|result| result.map_err(|code| as_replayed(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,

@@ -159,7 +159,7 @@ fn parse_result<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
 }
 
 /// Carries out an operation on a stream and records its result, or returns the recorded result in a replay.
-macro_rules! operate {
+macro_rules! run_recorded {
     ($state:ident, $stream:ident, $operation:expr) => {{
         let number = $stream.rep();
         match $state.recorded_result(number) {
@@ -182,28 +182,28 @@ impl streams::Host for CallState {
 impl HostInputStream for CallState {
     fn read(&mut self, stream: Input, length: u64) -> StreamResult<Vec<u8>> {
         let number = stream.rep();
-        let result = operate!(self, stream, HostInputStream::read(&mut self.table, stream, length));
+        let result = run_recorded!(self, stream, HostInputStream::read(&mut self.table, stream, length));
         self.count_read(number, &result);
         result
     }
 
     async fn blocking_read(&mut self, stream: Input, length: u64) -> StreamResult<Vec<u8>> {
         let number = stream.rep();
-        let result = operate!(self, stream, self.table.blocking_read(stream, length).await);
+        let result = run_recorded!(self, stream, self.table.blocking_read(stream, length).await);
         self.count_read(number, &result);
         result
     }
 
     fn skip(&mut self, stream: Input, length: u64) -> StreamResult<u64> {
         let number = stream.rep();
-        let result = operate!(self, stream, self.table.skip(stream, length));
+        let result = run_recorded!(self, stream, self.table.skip(stream, length));
         self.count_skipped(number, &result);
         result
     }
 
     async fn blocking_skip(&mut self, stream: Input, length: u64) -> StreamResult<u64> {
         let number = stream.rep();
-        let result = operate!(self, stream, self.table.blocking_skip(stream, length).await);
+        let result = run_recorded!(self, stream, self.table.blocking_skip(stream, length).await);
         self.count_skipped(number, &result);
         result
     }
@@ -220,37 +220,37 @@ impl HostInputStream for CallState {
 
 impl HostOutputStream for CallState {
     fn check_write(&mut self, stream: Output) -> StreamResult<u64> {
-        operate!(self, stream, self.table.check_write(stream))
+        run_recorded!(self, stream, self.table.check_write(stream))
     }
 
     fn write(&mut self, stream: Output, bytes: Vec<u8>) -> StreamResult<()> {
         self.count_streamed(stream.rep(), bytes.len() as u64);
-        operate!(self, stream, HostOutputStream::write(&mut self.table, stream, bytes))
+        run_recorded!(self, stream, HostOutputStream::write(&mut self.table, stream, bytes))
     }
 
     async fn blocking_write_and_flush(&mut self, stream: Output, bytes: Vec<u8>) -> StreamResult<()> {
         self.count_streamed(stream.rep(), bytes.len() as u64);
-        operate!(self, stream, self.table.blocking_write_and_flush(stream, bytes).await)
+        run_recorded!(self, stream, self.table.blocking_write_and_flush(stream, bytes).await)
     }
 
     fn flush(&mut self, stream: Output) -> StreamResult<()> {
-        operate!(self, stream, self.table.flush(stream))
+        run_recorded!(self, stream, self.table.flush(stream))
     }
 
     async fn blocking_flush(&mut self, stream: Output) -> StreamResult<()> {
-        operate!(self, stream, self.table.blocking_flush(stream).await)
+        run_recorded!(self, stream, self.table.blocking_flush(stream).await)
     }
 
     fn write_zeroes(&mut self, stream: Output, length: u64) -> StreamResult<()> {
         let number = stream.rep();
-        let result = operate!(self, stream, self.table.write_zeroes(stream, length));
+        let result = run_recorded!(self, stream, self.table.write_zeroes(stream, length));
         self.count_zeroes(number, length, &result);
         result
     }
 
     async fn blocking_write_zeroes_and_flush(&mut self, stream: Output, length: u64) -> StreamResult<()> {
         let number = stream.rep();
-        let result = operate!(
+        let result = run_recorded!(
             self,
             stream,
             self.table.blocking_write_zeroes_and_flush(stream, length).await
@@ -274,7 +274,7 @@ impl HostOutputStream for CallState {
 
     async fn blocking_splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
         let borrowed = Resource::new_borrow(destination.rep());
-        let room = operate!(self, destination, self.wait_for_room(borrowed).await)?;
+        let room = run_recorded!(self, destination, self.wait_for_room(borrowed).await)?;
         let bytes = match length.min(room).min(MAX_BLOCKING_BYTES) {
             0 => Vec::new(),
             length => self.blocking_read(source, length).await?,

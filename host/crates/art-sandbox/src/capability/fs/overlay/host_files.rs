@@ -36,7 +36,7 @@ impl HostFiles {
     pub(super) fn open(granted: &Path) -> Result<(Self, PathBuf)> {
         let (path, name) = match granted.is_dir() {
             true => (granted.to_owned(), String::new()),
-            false => split(&std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned()))?,
+            false => directory_and_name(&std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned()))?,
         };
         let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| code_of_error(&error))?;
         let stamps = HashMap::new();
@@ -138,7 +138,7 @@ impl HostFiles {
 }
 
 /// Splits the path of a file into the path of its directory and its name.
-fn split(path: &Path) -> Result<(PathBuf, String)> {
+fn directory_and_name(path: &Path) -> Result<(PathBuf, String)> {
     let name = path.file_name().and_then(|name| name.to_str());
     match (path.parent(), name) {
         (Some(parent), Some(name)) => Ok((parent.to_owned(), name.to_owned())),
