@@ -134,7 +134,8 @@ pub fn guest_path(text: &str) -> Result<String, PathProblem> {
     Ok(path)
 }
 
-/// Returns the absolute path that a person or a model means by `text`: `~` is `home`, and a relative path begins at `current`.
+/// Returns the absolute path that a person or a model means by `text`: a `~` at its beginning is `home`, and a relative path begins
+/// at `current`.
 ///
 /// # Errors
 /// Fails if the text is empty, or contains `..` or NUL.
@@ -144,7 +145,7 @@ pub(super) fn absolute_path(text: &str, home: Option<&Path>, current: &Path) -> 
     }
     let relative = guest_path(text)?;
     let path = match (relative.strip_prefix('~'), home) {
-        (Some(rest), Some(home)) if !text.starts_with('/') && (rest.is_empty() || rest.starts_with('/')) => {
+        (Some(rest), Some(home)) if text.starts_with('~') && (rest.is_empty() || rest.starts_with('/')) => {
             home.join(rest.trim_start_matches('/'))
         }
         _ if text.starts_with('/') => Path::new("/").join(relative),
@@ -201,6 +202,7 @@ mod tests {
     #[test]
     fn a_path_of_a_call_may_be_relative_or_begin_with_the_home_directory() {
         let absolute = |text| absolute_path(text, Some(Path::new("/home/me")), Path::new("/base"));
+        assert_eq!(absolute("./~/a"), Ok("/base/~/a".into()));
         assert_eq!(absolute("/etc/hosts"), Ok("/etc/hosts".into()));
         assert_eq!(absolute("~/notes/./a"), Ok("/home/me/notes/a".into()));
         assert_eq!(absolute("~"), Ok("/home/me".into()));
