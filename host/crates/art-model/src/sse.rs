@@ -118,7 +118,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Parses the incomplete line, of which `tail` is the end.
+    /// Completes the buffered line with `tail`, its end, and parses it.
     fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
         if self.line.is_empty() {
             self.parse_line(tail, out);

@@ -105,7 +105,7 @@ fn resident_kib() -> u64 {
 /// Returns the processor time that the process has used, in the steps of 10 ms in which the kernel counts it.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The name of the process comes first, in parentheses, and may contain spaces. Later fields are `utime` and `stime`.
+    // The name of the process is in parentheses and may contain spaces. Later fields are `utime` and `stime`.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     let ticks = fields
         .split(' ')

@@ -43,8 +43,8 @@ enum QuestionOutcome {
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether to resume the run: if at least one call was decided, and Ctrl-C did
-/// not end the questions before the last call. The answer `later` and Ctrl-D leave one call undecided; Ctrl-C leaves this call
+/// Asks the person about each of the calls. Returns whether to resume the run: if at least one call was decided and the person was
+/// asked about every call. The answer `later` and Ctrl-D leave one call undecided; Ctrl-C leaves this call
 /// and all further ones undecided. Blocks the thread while the person thinks, which is harmless because a run that waits holds
 /// no lease.
 pub(in crate::commands) fn decide_at_terminal(

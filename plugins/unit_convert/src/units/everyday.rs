@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use super::{
     Prefixes::Decimal,
-    Scale::{self, Inverse, Offset},
+    Scale::{Inverse, Offset},
     Unit,
 };
 use crate::dimension::{ANGLE, FREQUENCY, FUEL, MASS, SPEED, TEMPERATURE, TIME};
@@ -20,7 +20,6 @@ const HOUR: f64 = 3600.0;
 const DAY: f64 = 86_400.0;
 /// The Julian year of the IAU: 365.25 days.
 const YEAR: f64 = 365.25 * DAY;
-const KELVIN: Scale = Scale::Factor(1.0);
 
 pub(super) const UNITS: &[Unit] = &[
     // SI: prefixes are added to the gram, not to the kilogram.
@@ -74,7 +73,7 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("century", &["centurie"], &[], 100.0 * YEAR, TIME),
     Unit::new("millennium", &["millennia"], &[], 1000.0 * YEAR, TIME),
     // SI
-    Unit::new("kelvin", &[], &["K"], 1.0, TEMPERATURE).scale(KELVIN),
+    Unit::new("kelvin", &[], &["K"], 1.0, TEMPERATURE),
     Unit::new(
         "degree Celsius",
         &[

@@ -183,7 +183,7 @@ fn missing_steps_problem(plan: &JsonObject) -> Option<String> {
     ))
 }
 
-/// Returns the plan in the text of a reply, or else in its thoughts, or else the text as the answer if it is prose. Fails with
+/// Returns the plan in the text of a reply, or else in its thoughts and text, or else the text as the answer if it is prose. Fails with
 /// what is wrong with the plan in the text.
 fn plan_or_answer_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Vec<String>> {
     let problems = match plan_in_text(&texts.content) {
@@ -281,7 +281,7 @@ fn calls_outside_items(map: &JsonObject) -> Result<Vec<CallWithoutStep>, Vec<Str
 const CORE_FIELDS: [&str; 3] = ["todoList", "toolCalls", "answer"];
 
 /// Returns whether an object is a plan. Any object may have a title, so an object without core fields is a plan only if it has
-/// the field `plan` and no field that plans do not have.
+/// the field `plan` and all of its fields are fields of a plan.
 fn is_plan(map: &JsonObject) -> bool {
     let is_field =
         |key: &String| CORE_FIELDS.contains(&key.as_str()) || ["title", "intent", "plan"].contains(&key.as_str());
@@ -457,7 +457,7 @@ impl<'a> ItemFields<'a> {
         names
     }
 
-    /// Returns the value of a field, which may be in upper or lower case. `valid_values` lists the valid values, for the message
+    /// Returns the value of a field; the letter case of the value does not matter. `valid_values` lists the valid values, for the message
     /// about an invalid one.
     fn enum_field<T: DeserializeOwned>(&mut self, key: &str, valid_values: &str) -> Option<T> {
         let value = self.map.get(key).filter(|value| !value.is_null())?;

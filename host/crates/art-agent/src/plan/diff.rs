@@ -34,8 +34,8 @@ fn by_id(items: &[TodoItem]) -> BTreeMap<&str, &TodoItem> {
     items.iter().map(|item| (item.id.as_str(), item)).collect()
 }
 
-/// Returns whether `item` is the last item with its identifier, by its address, because items with the same identifier may be
-/// equal.
+/// Returns whether `item` is the last item with its identifier. Compares addresses, because items with the same identifier may
+/// also be equal.
 fn is_last(by_id: &BTreeMap<&str, &TodoItem>, item: &TodoItem) -> bool {
     by_id
         .get(item.id.as_str())

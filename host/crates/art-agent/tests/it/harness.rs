@@ -35,7 +35,8 @@ pub const FUEL_PER_CALL: u64 = 5;
 /// Time in milliseconds that each answer to an action takes.
 pub const ANSWER_MS: u64 = 10;
 
-// Expressions with which a call of a tool has another result than 42; see `scripted_result`.
+// Values of the argument `expression` with which the stand-in tool does something special. With any other value it returns 42; see
+// `scripted_result`.
 
 /// The call fails.
 pub const FAILS: &str = "fail";
@@ -127,7 +128,8 @@ pub fn end_event(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
     RunEvent::ToolEnded { at, action, end }
 }
 
-/// Returns the suspension of a call whose tool asks whether it may go on. The decision becomes the result of the call.
+/// Returns the suspension of a call whose tool asks whether it may go on. The call does not run after the decision:
+/// the decision itself is its result.
 pub fn question_of_tool(id: &str, result: &ToolResult) -> SuspendedCall {
     SuspendedCall {
         suspension_id: id.to_owned(),

@@ -78,8 +78,7 @@ impl Data {
         decision: Decision,
         now: Timestamp,
     ) -> Result<SuspensionRecord, StoreError> {
-        // The text is not stored here; this only refuses a decision that is too large or nested too deeply, as the SQLite store
-        // does.
+        // Only refuses a decision that is too large or nested too deeply, as the SQLite store does. The encoded text is not needed.
         encode_decision(suspension_id, &decision)?;
         let found = self.find_suspension(suspension_id, owner);
         found

@@ -74,7 +74,8 @@ impl FileTree {
         }
     }
 
-    /// Returns what a path leads to. `access` is what the guest wants to do there, for the denial and the record of uses.
+    /// Returns what a path leads to. `access` is what the guest wants to do there: it is named in the denial of a path that no right
+    /// covers, and recorded as a use if the right allows it. Whether a right allows it is for the caller to check.
     pub(super) fn target(&self, path: GuestPath, access: Access) -> Result<Target, Fault> {
         let covering = self
             .mounts
@@ -114,8 +115,8 @@ impl FileTree {
                 .any(|mount| strip_directory(mount.guest_path(), path).is_some())
     }
 
-    /// Returns the names in a directory above rights. The name of a right itself has the mount of this right, and a name that
-    /// only leads to rights has `None`.
+    /// Returns the names in a directory above rights, each with the mount of the right that has exactly this path, or with `None` if
+    /// the name is a directory that leads to a right further below.
     pub(super) fn names_leading_to_rights(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
         let mut names = BTreeMap::new();
         for mount in &self.mounts {
@@ -139,7 +140,8 @@ impl FileTree {
         self.mounts.iter().any(|mount| mount.access().may_write())
     }
 
-    /// Ends the drafts of the staged changes: makes change sets of them if the call was a success, and drops them otherwise.
+    /// Makes change sets of the drafts, to which the overlays have written, if the call was a success. Other drafts are removed when
+    /// their overlays are dropped.
     pub(crate) fn finish_drafts(&self, is_success: bool) -> Result<(), StagingError> {
         self.overlays.iter().try_for_each(|overlay| match is_success {
             true => overlay.finish().map(drop),
@@ -169,8 +171,8 @@ fn find_or_create_overlay(
     Some(overlay)
 }
 
-/// Returns what a right allows. If another right to a directory above it covers the same files and allows more, the right itself
-/// allows more too, unless the changes under only one of the two are staged.
+/// Returns what a right allows. A right to a directory above it that leads to the same files and allows more counts for it too,
+/// provided that the grants of both stage changes, or neither does.
 fn effective_access(fs_right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
         wide.grant.stage == fs_right.grant.stage
