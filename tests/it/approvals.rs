@@ -262,7 +262,7 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
     }
 }
 
-// Nobody decides in time (Q4).
+// Nobody decides in time (contract Q4).
 #[test]
 fn the_setting_on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
     let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, exit_code)| {
@@ -289,7 +289,7 @@ fn the_setting_on_timeout_decides_an_expired_question_when_its_run_is_resumed() 
     }
 }
 
-// The model asks the person a question (C104).
+// The model asks the person a question (contract C104).
 #[test]
 fn a_model_asks_the_person_and_receives_the_answer() {
     let home = Home::empty();

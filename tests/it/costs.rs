@@ -55,7 +55,7 @@ fn stored_usage(home: &Home) -> String {
         .to_owned()
 }
 
-// The cost of a call that was cancelled (M12).
+// The cost of a call that was cancelled (contract M12).
 #[test]
 fn the_usage_of_a_model_call_that_a_signal_cancels_is_estimated() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
@@ -67,7 +67,7 @@ fn the_usage_of_a_model_call_that_a_signal_cancels_is_estimated() {
     assert!(shown.stderr().contains(", 1 model call estimated"), "{shown}");
 }
 
-// The cost of a call whose reply broke off (M12).
+// The cost of a call whose reply broke off (contract M12).
 #[test]
 fn a_reply_that_breaks_off_is_counted_with_the_tokens_that_arrived() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Break("123456789")));
@@ -92,7 +92,7 @@ fn greeting_provider() -> Provider {
     Provider::start(|_| Reply::Text(vec!["Hi.".to_owned()]))
 }
 
-// The cost of a call whose host was killed (M12).
+// The cost of a call whose host was killed (contract M12).
 #[test]
 fn a_resumed_run_counts_and_repeats_the_model_call_of_its_killed_host() {
     let (home, provider) = (home_with_interrupted_run(), greeting_provider());
@@ -107,7 +107,7 @@ fn a_resumed_run_counts_and_repeats_the_model_call_of_its_killed_host() {
     assert!(metadata["tokens"]["promptTokens"].as_f64() > Some(200.0), "{metadata}");
 }
 
-// The cost of a call whose host was killed (M12).
+// The cost of a call whose host was killed (contract M12).
 #[test]
 fn the_next_question_of_a_thread_ends_and_counts_its_interrupted_run() {
     let (home, provider) = (home_with_interrupted_run(), greeting_provider());

@@ -118,7 +118,7 @@ fn a_run_starts_with_the_records_of_the_calls_of_earlier_runs() {
     }
 }
 
-// A plan that exceeds a budget (M12).
+// A plan that exceeds a budget (contract M12).
 #[test]
 fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
     let (home, provider) = (Home::new(), provider_with_large_output());

@@ -1,6 +1,6 @@
 //! Connections to a model that cannot be opened or that break: there is one error that says what happened and what to do, and
 //! there are no more attempts than configured. A model call is retried only if the connection is lost before the first token of
-//! the reply (M02).
+//! the reply (contract M02).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

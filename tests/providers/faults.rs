@@ -80,7 +80,7 @@ pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_can_continue(con
     );
 }
 
-/// The host does not wait for an hour: it retries after the default waits, and the error says when to try again (M01:
+/// The host does not wait for an hour: it retries after the default waits, and the error says when to try again (contract M01:
 /// only waits of up to 60 s are honoured).
 pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, mode: Mode) {
     let limited = fixture::planning()
@@ -100,7 +100,7 @@ pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, 
     );
 }
 
-/// An invalid wait is ignored: without a wait of the provider, the default applies (M01).
+/// An invalid wait is ignored: without a wait of the provider, the default applies (contract M01).
 pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connection, mode: Mode) {
     let limited = |n: usize, when: &str| {
         let limited = fixture::planning().failing(429, "rate_limit_exceeded");
@@ -117,7 +117,7 @@ pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connectio
     );
 }
 
-/// The last of the configured retries succeeds: failures before the first token are retried (M02).
+/// The last of the configured retries succeeds: failures before the first token are retried (contract M02).
 pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Connection, mode: Mode) {
     let failing = |n, status| fixture::planning().failing(status, "server_error").nth(n);
     let environment = Environment::new(
@@ -134,7 +134,7 @@ pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Conne
     );
 }
 
-/// A retry would be refused too: a refused request is not repeated (M03).
+/// A retry would be refused too: a refused request is not repeated (contract M03).
 pub(crate) fn a_refused_request_is_not_retried(connection: Connection, mode: Mode) {
     for (status, code) in [(400, "invalid_request_error"), (403, "permission_denied")] {
         let environment = Environment::new(connection, mode, &[fixture::planning().failing(status, code)]);
@@ -210,14 +210,16 @@ pub(crate) fn an_unknown_model_is_named(connection: Connection, mode: Mode) {
     assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
-/// The question cannot be shortened, so the request is not repeated: a request is shortened to fit the context (M09).
+/// The question cannot be shortened, so the request is not repeated: a request is shortened to fit the context
+/// (contract M09).
 pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &[fixture::planning().too_long()]);
     assert_failed(&environment, &environment.run(&[]), &["too long for the model"]);
     assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
-/// A model that only makes calls is stopped, and the limit is reported: calls and empty replies are bounded (M08).
+/// A model that only makes calls is stopped, and the limit is reported: calls and empty replies are bounded (contract
+/// M08).
 pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after([fixture::first_call_forever()]));
     let ran = environment.run(&["--json"]);
@@ -226,7 +228,8 @@ pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode
     assert!(limits.contains("`step_1`") && limits.contains("model calls"), "{ran}");
 }
 
-/// A model that returns nothing is called a bounded number of times: calls and empty replies are bounded (M08).
+/// A model that returns nothing is called a bounded number of times: calls and empty replies are bounded (contract
+/// M08).
 pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after([fixture::empty_forever()]));
     let ran = environment.run(&["--json"]);
@@ -235,7 +238,8 @@ pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connec
     assert!(environment.requests().len() < 12, "{}", environment.log());
 }
 
-/// Of a hundred calls, 64 are run and the others get an error as their result: calls in one reply are bounded (M08).
+/// Of a hundred calls, 64 are run and the others get an error as their result: calls in one reply are bounded (contract
+/// M08).
 pub(crate) fn calls_over_the_limit_of_a_reply_are_not_run(connection: Connection, mode: Mode) {
     const CALLS: usize = 100;
     let environment = Environment::new(connection, mode, &fixture::many_calls(CALLS));
@@ -251,7 +255,7 @@ pub(crate) fn calls_over_the_limit_of_a_reply_are_not_run(connection: Connection
     assert_eq!(requests.iter().map(answers).max(), Some(CALLS), "{}", environment.log());
 }
 
-/// A reply with this many calls is refused as a whole: calls in one reply are bounded (M08).
+/// A reply with this many calls is refused as a whole: calls in one reply are bounded (contract M08).
 pub(crate) fn a_reply_of_five_hundred_calls_is_not_run(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &fixture::many_calls(500));
     let ran = environment.run(&["--json"]);
@@ -267,7 +271,7 @@ fn count_calls_run(ran: &CommandOutput) -> usize {
     ran.json()["calls"].as_array().map_or(0, Vec::len)
 }
 
-/// A call in a blocked reply may be incomplete: a reply that was cut off or blocked calls no tool (M10).
+/// A call in a blocked reply may be incomplete: a reply that was cut off or blocked calls no tool (contract M10).
 pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection, mode: Mode) {
     let blocked = fixture::first_call().blocked(connection);
     let environment = Environment::new(connection, mode, &two_steps_after([blocked]));
@@ -280,7 +284,8 @@ pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection
     );
 }
 
-/// Each model call reads 11 tokens and writes 7, so the budget of 20 allows two calls: a run may have budgets (M12).
+/// Each model call reads 11 tokens and writes 7, so the budget of 20 allows two calls: a run may have budgets (contract
+/// M12).
 pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode) {
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
     let environment = Environment::new(connection, mode, &turns);
@@ -296,7 +301,7 @@ pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode
     assert!(limits.contains("36 tokens"), "{ran}");
 }
 
-/// An incomplete call is not run: a reply that was cut off or blocked calls no tool (M10).
+/// An incomplete call is not run: a reply that was cut off or blocked calls no tool (contract M10).
 pub(crate) fn a_call_that_ran_out_of_tokens_is_not_run(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after(fixture::truncated_first_call()));
     let ran = environment.run(&["--json"]);
@@ -355,7 +360,7 @@ pub(crate) fn a_call_that_breaks_off_is_not_run(connection: Connection) {
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
 }
 
-/// Two calls with one identifier are run separately: repeated call identifiers are made unique (M05).
+/// Two calls with one identifier are run separately: repeated call identifiers are made unique (contract M05).
 pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection, mode: Mode) {
     let environment = Environment::new(
         connection,

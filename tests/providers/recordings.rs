@@ -1,5 +1,5 @@
-//! Decoding of streams that the test suite of a provider's SDK recorded (broken, malformed and incomplete replies: M04, M05,
-//! M10).
+//! Decoding of streams that the test suite of a provider's SDK recorded (broken, malformed and incomplete replies: contracts M04,
+//! M05, M10).
 //!
 //! The recordings are downloaded, not part of the repository. The expected result is extracted from the recording
 //! itself by a deliberately simple parser, which reads whole files and handles no splits, errors or limits.
@@ -112,7 +112,7 @@ fn parse_by_protocol(events: &[StreamEvent]) -> Parsed {
     }
 }
 
-/// Maps a stop reason of Anthropic to the common name (C41).
+/// Maps a stop reason of Anthropic to the common name (contract C41).
 fn normalize_stop_reason(reason: &str) -> &str {
     match reason {
         "end_turn" | "stop_sequence" => "stop",

@@ -70,12 +70,12 @@ pub(crate) fn the_model_corrects_a_call_with_truncated_arguments(connection: Con
     assert_corrected(connection, mode, CallFault::TruncatedArguments, "calculator");
 }
 
-/// A similar name is not accepted: names are never guessed (M06).
+/// A similar name is not accepted: names are never guessed (contract M06).
 pub(crate) fn a_tool_name_in_another_letter_case_is_unknown(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::NameInAnotherCase, "Calculator");
 }
 
-/// The arguments are checked before the tool runs (M07).
+/// The arguments are checked before the tool runs (contract M07).
 pub(crate) fn the_model_corrects_a_call_with_a_list_as_arguments(connection: Connection, mode: Mode) {
     assert_corrected(connection, mode, CallFault::ListAsArguments, "calculator");
 }

@@ -10,7 +10,7 @@ use art_core::hitl::Feedback;
 use art_core::text::truncate;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
-use art_runtime::{Answer, Runtime, RuntimeError, SuspensionOf};
+use art_runtime::{Answer, Runtime, RuntimeError, UserSuspension};
 use art_store::{Owner, Store, StoreError, SuspensionRecord, SuspensionStatus};
 use art_tools::form::Entry;
 use art_tools::{StandingApproval, parse_entry};
@@ -255,6 +255,6 @@ async fn no_longer_waits(runtime: &Runtime, owner: &Owner, id: &str) -> bool {
 }
 
 /// Returns the key by which the runtime finds the suspension for this person.
-fn suspension_key(record: &SuspensionRecord, owner: &Owner) -> SuspensionOf {
-    SuspensionOf::from(record.id()).of(owner.clone())
+fn suspension_key(record: &SuspensionRecord, owner: &Owner) -> UserSuspension {
+    UserSuspension::from(record.id()).of(owner.clone())
 }

@@ -6,7 +6,7 @@ use art_core::agent::{QueryAttachment, RunStatus};
 use art_lexical::LexicalModel;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
-use art_runtime::{Answer, CallSettings, Question, RunOf, Runtime, Unwatched, Watcher};
+use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched, UserRun, Watcher};
 use art_store::Owner;
 use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
@@ -77,7 +77,7 @@ impl Request {
 /// A request with full identifiers in place of what a person typed.
 enum ResolvedRequest {
     Ask(Box<Question>),
-    Resume(RunOf),
+    Resume(UserRun),
 }
 
 impl ResolvedRequest {
@@ -182,7 +182,7 @@ fn carry_out_with_decisions(
             return Ok(exit_code_of_waiting(&answer, interrupts));
         }
         decided_run = Some(answer.trace_id.clone());
-        request = ResolvedRequest::Resume(RunOf::from(&answer.trace_id).of(global.owner()));
+        request = ResolvedRequest::Resume(UserRun::from(&answer.trace_id).of(global.owner()));
     }
 }
 
@@ -216,7 +216,7 @@ async fn resolve_request(
         Request::Resume(typed) => {
             let owner = global.owner();
             let run = ids::resolve_run_to_resume(runtime.store.as_ref(), &owner, &typed).await?;
-            return Ok(Some(ResolvedRequest::Resume(RunOf::from(&run).of(owner))));
+            return Ok(Some(ResolvedRequest::Resume(UserRun::from(&run).of(owner))));
         }
         Request::Ask(question) => with_user_and_thread(global, runtime, *question).await?,
     };

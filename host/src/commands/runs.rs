@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use art_core::JsonObject;
 use art_core::agent::ExecutionMetadata;
 use art_runtime::compose::open_store_read_only;
-use art_runtime::{RunOf, read_journal};
+use art_runtime::{UserRun, read_journal};
 use art_store::{RunFilter, RunRecord, Store};
 use serde::{Deserialize as _, Serialize};
 use serde_json::json;
@@ -82,7 +82,7 @@ fn cancel(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     new_executor()?.block_on(async {
         let runtime = open_runtime(global, config).await?;
         let id = ids::resolve_run(runtime.store.as_ref(), &global.owner(), id).await?;
-        let cancelled = runtime.cancel(RunOf::from(&id).of(global.owner())).await;
+        let cancelled = runtime.cancel(UserRun::from(&id).of(global.owner())).await;
         runtime.close().await;
         cancelled?;
         if global.json {

@@ -3,7 +3,7 @@
 use art_agent::{ActionId, AnswerStream, RunStage, RunView};
 use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
-use art_runtime::{CallCost, Streamed, Watcher};
+use art_runtime::{CallCost, ReplyPiece, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::PlanDisplay;
@@ -76,7 +76,7 @@ impl RunDisplay {
     }
 
     /// Prints what `token` adds to the answer, if stdout is a terminal.
-    fn print_token(&mut self, piece: &Streamed<'_>, token: &str) {
+    fn print_token(&mut self, piece: &ReplyPiece<'_>, token: &str) {
         let Some(printed) = &mut self.printed_answer else {
             return;
         };
@@ -145,7 +145,7 @@ impl Watcher for RunDisplay {
         self.plan.tool_returned(span, report);
     }
 
-    fn stream(&mut self, piece: &Streamed<'_>) {
+    fn stream(&mut self, piece: &ReplyPiece<'_>) {
         match piece.event {
             StreamEvent::Token(token) if piece.may_answer => self.print_token(piece, token),
             _ => self.plan.stream(piece),

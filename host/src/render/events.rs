@@ -1,7 +1,7 @@
 //! Events of a run as JSON lines, for programs.
 
 use art_core::stream::{StreamContext, StreamEnvelope};
-use art_runtime::{Streamed, Watcher};
+use art_runtime::{ReplyPiece, Watcher};
 use art_store::Clock;
 use art_store::clock::SystemClock;
 
@@ -12,7 +12,7 @@ use super::json_line;
 pub(crate) struct EventLines;
 
 impl Watcher for EventLines {
-    fn stream(&mut self, piece: &Streamed<'_>) {
+    fn stream(&mut self, piece: &ReplyPiece<'_>) {
         if let Some(line) = envelope(piece) {
             json_line(&line);
         }
@@ -21,7 +21,7 @@ impl Watcher for EventLines {
 
 /// Returns the piece together with the run and the phase that it belongs to. Returns `None` for pieces that only the provider
 /// needs.
-fn envelope(piece: &Streamed<'_>) -> Option<StreamEnvelope> {
+fn envelope(piece: &ReplyPiece<'_>) -> Option<StreamEnvelope> {
     let context = StreamContext {
         thread_id: piece.thread_id.to_owned(),
         trace_id: piece.trace_id.to_owned(),

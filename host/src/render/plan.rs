@@ -13,7 +13,7 @@ use art_core::stream::StreamEvent;
 use art_core::text::{prefix, printable, truncate};
 use art_core::tool::ParsedToolCall;
 use art_core::usage::ToolUsage;
-use art_runtime::{CallCost, Streamed, Watcher};
+use art_runtime::{CallCost, ReplyPiece, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::{note, stderr_is_terminal, stderr_width, units};
@@ -90,7 +90,7 @@ impl Watcher for PlanDisplay {
         }
     }
 
-    fn stream(&mut self, piece: &Streamed<'_>) {
+    fn stream(&mut self, piece: &ReplyPiece<'_>) {
         if let StreamEvent::Retry(retry) = piece.event {
             self.note(&retry_line(piece.provider, retry));
         }

@@ -102,7 +102,7 @@ fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     (world.effects().len(), endings)
 }
 
-// A crash between the decision and its effect (A38).
+// A crash between the decision and its effect (contract A38).
 #[test]
 fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknown() {
     for place in PLACES {

@@ -16,7 +16,7 @@ fn racers() -> usize {
     set.map_or(RACERS, |number| number.parse().expect("`ART_RACERS` is a number"))
 }
 
-// Several processes decide about the same call (A38).
+// Several processes decide about the same call (contract A38).
 #[test]
 fn exactly_one_of_many_processes_approves_the_same_call() {
     let world = world_with_waiting_call("effect");

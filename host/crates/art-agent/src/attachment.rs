@@ -22,22 +22,22 @@ pub(crate) const MAX_LISTED_FILES: usize = 50;
 
 /// The texts in the arguments of a call that may name files.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum FilePlaces {
+pub(crate) enum FileNamePointers {
     /// Every text: a model has written all of them.
     #[default]
-    Anywhere,
+    All,
     /// The texts at these JSON pointers. Other texts are data, for example from an output, and may begin like a name by chance.
-    At(BTreeSet<String>),
+    Only(BTreeSet<String>),
 }
 
-impl FilePlaces {
+impl FileNamePointers {
     /// No text.
-    pub(crate) const NONE: Self = Self::At(BTreeSet::new());
+    pub(crate) const NONE: Self = Self::Only(BTreeSet::new());
 
     fn includes(&self, pointer: &str) -> bool {
         match self {
-            Self::Anywhere => true,
-            Self::At(pointers) => pointers.contains(pointer),
+            Self::All => true,
+            Self::Only(pointers) => pointers.contains(pointer),
         }
     }
 }
@@ -45,16 +45,20 @@ impl FilePlaces {
 /// Returns whether a text in `arguments` begins with [`ATTACHMENT_PREFIX`].
 pub(crate) fn may_name_a_file(arguments: &Value) -> bool {
     let mut found = false;
-    visit_file_names(arguments, &FilePlaces::Anywhere, &mut String::new(), &mut |_, _| {
+    visit_file_names(arguments, &FileNamePointers::All, &mut String::new(), &mut |_, _| {
         found = true
     });
     found
 }
 
 /// Returns `arguments` with the content of the attachment in place of each text `attachment:NAME`. Names of other files stay.
-pub(crate) fn insert_contents(arguments: &Value, places: &FilePlaces, attachments: &[QueryAttachment]) -> Value {
+pub(crate) fn insert_contents(
+    arguments: &Value,
+    pointers: &FileNamePointers,
+    attachments: &[QueryAttachment],
+) -> Value {
     let mut filled_in = arguments.clone();
-    visit_file_names(arguments, places, &mut String::new(), &mut |pointer, name| {
+    visit_file_names(arguments, pointers, &mut String::new(), &mut |pointer, name| {
         let attachment = find_attachment(name, attachments);
         if let Some((attachment, text)) = attachment.zip(filled_in.pointer_mut(pointer)) {
             *text = Value::from(content(attachment));
@@ -66,12 +70,12 @@ pub(crate) fn insert_contents(arguments: &Value, places: &FilePlaces, attachment
 /// Returns the files that `arguments` name and that are not attachments, each with the JSON pointer of the text that names it.
 pub(crate) fn file_arguments<'a>(
     arguments: &Value,
-    places: &FilePlaces,
+    pointers: &FileNamePointers,
     attachments: &[QueryAttachment],
     files: &'a Files,
 ) -> Vec<(String, &'a RunFile)> {
     let mut file_arguments = Vec::new();
-    visit_file_names(arguments, places, &mut String::new(), &mut |pointer, name| {
+    visit_file_names(arguments, pointers, &mut String::new(), &mut |pointer, name| {
         if find_attachment(name, attachments).is_none() {
             file_arguments.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
         }
@@ -112,12 +116,12 @@ pub(crate) fn content_bytes(name: &str, attachments: &[QueryAttachment], files: 
 /// [`insert_contents`], because short arguments may name a large file many times.
 pub(crate) fn argument_error(
     arguments: &Value,
-    places: &FilePlaces,
+    pointers: &FileNamePointers,
     attachments: &[QueryAttachment],
     files: &Files,
 ) -> Option<(ToolErrorCode, String)> {
     let mut names = Vec::new();
-    visit_file_names(arguments, places, &mut String::new(), &mut |_, name| {
+    visit_file_names(arguments, pointers, &mut String::new(), &mut |_, name| {
         names.push(name.to_owned())
     });
     let mut bytes = 0_u64;
@@ -137,11 +141,11 @@ pub(crate) fn argument_error(
     })
 }
 
-/// Calls `on_name` for each text `attachment:NAME` in `arguments` at one of `places`, with the JSON pointer of the text and with
+/// Calls `on_name` for each text `attachment:NAME` in `arguments` at one of `pointers`, with the JSON pointer of the text and with
 /// `NAME`.
 fn visit_file_names(
     arguments: &Value,
-    places: &FilePlaces,
+    pointers: &FileNamePointers,
     pointer: &mut String,
     on_name: &mut impl FnMut(&str, &str),
 ) {
@@ -149,7 +153,7 @@ fn visit_file_names(
         let length = pointer.len();
         pointer.push('/');
         pointer.push_str(&escape(key));
-        visit_file_names(value, places, pointer, on_name);
+        visit_file_names(value, pointers, pointer, on_name);
         pointer.truncate(length);
     };
     match arguments {
@@ -160,7 +164,7 @@ fn visit_file_names(
         Value::String(text) => {
             if let Some(name) = text
                 .strip_prefix(ATTACHMENT_PREFIX)
-                .filter(|_| places.includes(pointer))
+                .filter(|_| pointers.includes(pointer))
             {
                 on_name(pointer, name);
             }
@@ -221,7 +225,7 @@ mod tests {
         assert_eq!(
             insert_contents(
                 &json!({"image": "attachment:a.png"}),
-                &FilePlaces::Anywhere,
+                &FileNamePointers::All,
                 &[picture_attachment()]
             ),
             json!({"image": "iVBORw=="})
@@ -252,7 +256,7 @@ mod tests {
     fn the_name_of_an_attachment_becomes_its_content_at_any_depth() {
         let arguments = json!({"csv": "attachment:sales.csv", "more": [{"x": "attachment:sales.csv"}]});
         assert_eq!(
-            insert_contents(&arguments, &FilePlaces::Anywhere, &text_attachments()),
+            insert_contents(&arguments, &FileNamePointers::All, &text_attachments()),
             json!({"csv": "a,b\n1,2", "more": [{"x": "a,b\n1,2"}]})
         );
     }
@@ -261,11 +265,11 @@ mod tests {
     fn a_name_within_a_longer_text_or_as_a_key_is_not_replaced() {
         let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
         assert_eq!(
-            insert_contents(&arguments, &FilePlaces::Anywhere, &text_attachments()),
+            insert_contents(&arguments, &FileNamePointers::All, &text_attachments()),
             arguments
         );
         assert_eq!(
-            argument_error(&arguments, &FilePlaces::Anywhere, &text_attachments(), &no_files()),
+            argument_error(&arguments, &FileNamePointers::All, &text_attachments(), &no_files()),
             None
         );
     }
@@ -275,7 +279,7 @@ mod tests {
         assert_eq!(
             argument_error(
                 &json!(["attachment:x.csv"]),
-                &FilePlaces::Anywhere,
+                &FileNamePointers::All,
                 &text_attachments(),
                 &no_files()
             ),
@@ -289,7 +293,7 @@ mod tests {
     #[test]
     fn without_attachments_the_error_says_that_there_are_none() {
         assert_eq!(
-            argument_error(&json!("attachment:x"), &FilePlaces::Anywhere, &[], &no_files()),
+            argument_error(&json!("attachment:x"), &FileNamePointers::All, &[], &no_files()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x`; the question has none".to_owned()
@@ -305,13 +309,13 @@ mod tests {
         assert_eq!(
             argument_error(
                 &named_times(4),
-                &FilePlaces::Anywhere,
+                &FileNamePointers::All,
                 std::slice::from_ref(&large),
                 &no_files()
             ),
             None
         );
-        let (code, reason) = argument_error(&named_times(5), &FilePlaces::Anywhere, &[large], &no_files()).unwrap();
+        let (code, reason) = argument_error(&named_times(5), &FileNamePointers::All, &[large], &no_files()).unwrap();
         assert_eq!(code, ToolErrorCode::ValidationError);
         assert!(
             reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),

@@ -7,7 +7,7 @@ use art_core::json::sorted_text;
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest};
 use serde_json::Value;
 
-use crate::attachment::FilePlaces;
+use crate::attachment::FileNamePointers;
 
 /// Maximum length of a call identifier that a model gives, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
@@ -20,7 +20,7 @@ pub(crate) struct RawCall {
     pub(crate) tool_name: String,
     pub(crate) arguments: Value,
     /// The texts in the arguments that may name files.
-    pub(crate) file_places: FilePlaces,
+    pub(crate) file_name_pointers: FileNamePointers,
     /// Why the call cannot be made, in words for the model.
     pub(crate) problem: Option<String>,
 }
@@ -33,13 +33,13 @@ impl RawCall {
             call_id,
             tool_name,
             arguments,
-            file_places: FilePlaces::Anywhere,
+            file_name_pointers: FileNamePointers::All,
             problem,
         }
     }
 }
 
-/// Gives each call of a run an identifier that no other call of the run has (X1).
+/// Gives each call of a run an identifier that no other call of the run has (contract X1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallIds {
     /// Number of identifiers that the host generated.
@@ -108,7 +108,7 @@ mod tests {
         RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
     }
 
-    // A missing identifier is filled in (A20).
+    // A missing identifier is filled in (contract A20).
     #[test]
     fn a_call_without_an_id_gets_the_next_id_of_the_run() {
         let mut ids = CallIds::default();

@@ -10,14 +10,14 @@ use crate::event::CallEnd;
 use crate::observe;
 
 /// Something to store because of an event. Of the effects of one event, `SaveState` comes first, so that no observation describes
-/// a state that is not stored yet (P40).
+/// a state that is not stored yet (contract P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Store the state of the thread, as [`crate::Run::stored_state`] returns it.
     SaveState,
     /// Record an observation.
     Observe(NewObservation),
-    /// Add a message to the conversation (P81).
+    /// Add a message to the conversation (contract P81).
     AddMessage(ConversationMessage),
 }
 
@@ -74,7 +74,7 @@ impl Outbox {
         }));
     }
 
-    /// Adds the `TOOL_EXECUTION` observation of a call that ended. Its content has a fixed form (C36).
+    /// Adds the `TOOL_EXECUTION` observation of a call that ended. Its content has a fixed form (contract C36).
     pub(crate) fn observe_tool_call(&mut self, item_id: &str, end: &CallEnd) {
         let (content, metadata) = observe::tool_execution(end);
         self.observe_with(ObservationType::ToolExecution, Some(item_id), content, metadata);

@@ -370,7 +370,7 @@ pub struct RunStart {
     /// Calls and tokens that the model used for its recorded steps and answers.
     #[serde(default, skip_serializing_if = "ModelRecord::is_empty")]
     pub model_record: ModelRecord,
-    /// The last messages of the thread, oldest first (P10).
+    /// The last messages of the thread, oldest first (contract P10).
     #[serde(default)]
     pub history: Vec<ConversationMessage>,
     /// Limits and other settings of the run.
@@ -424,7 +424,8 @@ pub struct RunStart {
     /// Parameters for the provider, such as `temperature`.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// State of the thread, which earlier runs stored: unfinished plans and results of earlier questions (P14).
+    /// State of the thread, which earlier runs stored: unfinished plans and results of earlier questions (contract
+    /// P14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<PesAgentStateData>,
 }

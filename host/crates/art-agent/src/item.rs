@@ -1,5 +1,5 @@
 //! The loop of one item, which is a step of the plan: call the model, call the tools that its reply requests, and repeat until
-//! the item ends. The number of model calls is limited (P47).
+//! the item ends. The number of model calls is limited (contract P47).
 //!
 //! If the plan has calls for the item, these are made first, and the model is called only if they do not complete the item. The
 //! calls of one reply, or the planned calls, are a batch. The host refuses some calls of a batch; such a call is not made, and
@@ -20,7 +20,7 @@ use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use art_core::usage::ModelUsage;
 use serde_json::Value;
 
-use crate::attachment::{self, FilePlaces};
+use crate::attachment::{self, FileNamePointers};
 use crate::call::{RawCall, as_request, fingerprint};
 use crate::file::RunFile;
 use crate::parse::{ExecutionReply, StepDecision, is_blank};
@@ -79,7 +79,7 @@ struct Batch {
     /// All calls, including refused ones and those that are not made again.
     calls: Vec<ParsedToolCall>,
     /// For each call, by its identifier: the texts in its arguments that may name files.
-    file_places: BTreeMap<String, FilePlaces>,
+    file_name_pointers: BTreeMap<String, FileNamePointers>,
     /// Results of calls that succeeded when the item was in progress before, and are not made again.
     reused: Vec<ToolResult>,
     /// Results of refused calls.
@@ -112,7 +112,7 @@ enum NoRepeatReason {
     Denied,
     /// It was a planned call and succeeded. The model continues from its result.
     PlanSucceeded,
-    /// The tool asked a person, and the person answered (A39).
+    /// The tool asked a person, and the person answered (contract A39).
     PersonAnswered,
 }
 
@@ -176,8 +176,12 @@ impl ItemRun {
     }
 
     /// Returns which texts in the arguments may name files, for a call in progress.
-    pub(crate) fn file_places(&self, call_id: &str) -> FilePlaces {
-        self.batch.file_places.get(call_id).cloned().unwrap_or(FilePlaces::NONE)
+    pub(crate) fn file_name_pointers(&self, call_id: &str) -> FileNamePointers {
+        self.batch
+            .file_name_pointers
+            .get(call_id)
+            .cloned()
+            .unwrap_or(FileNamePointers::NONE)
     }
 
     /// Takes a reply of the model, and returns what happens next. `reply_text` is the raw text of the reply.
@@ -213,7 +217,7 @@ impl ItemRun {
 
     /// Records the results of the calls in progress, and returns what happens next. Unless the calls were planned and complete
     /// the item, adds all of them with their results and `files`, the files that they produced, to the messages for the model
-    /// (P63).
+    /// (contract P63).
     pub(crate) fn handle_results(
         &mut self,
         item: &TodoItem,
@@ -277,7 +281,9 @@ impl ItemRun {
     pub(crate) fn change_arguments(&mut self, call_id: &str, arguments: &Value) {
         for call in self.batch.calls.iter_mut().filter(|call| call.call_id == call_id) {
             call.arguments = arguments.clone();
-            self.batch.file_places.insert(call_id.to_owned(), FilePlaces::NONE);
+            self.batch
+                .file_name_pointers
+                .insert(call_id.to_owned(), FileNamePointers::NONE);
         }
     }
 
@@ -341,14 +347,14 @@ impl ItemRun {
         strict && !item.required_tools.is_empty() && item.actual_tool_calls.is_empty() && !self.out_of_calls
     }
 
-    /// Returns whether the required tools were called, whatever their results (X19).
+    /// Returns whether the required tools were called, whatever their results (contract X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
         let may_remind = false;
         required_tools::validate(item, &self.called_tools, may_remind).status
     }
 
     /// Returns the reason why an item with a result counts as incomplete, if there is one: every call of a required tool failed
-    /// (X19), or the item is strict and a required tool was never called.
+    /// (contract X19), or the item is strict and a required tool was never called.
     pub(crate) fn incomplete_reason(&self, item: &TodoItem) -> Option<String> {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         let mut reasons = Vec::new();
@@ -395,7 +401,8 @@ impl ItemRun {
         validation.must_remind
     }
 
-    /// Returns the message that asks the model to correct a reply without calls, or `None` if the reply ends the item (P50).
+    /// Returns the message that asks the model to correct a reply without calls, or `None` if the reply ends the item
+    /// (contract P50).
     fn correction_message(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
         let is_last_reply = self.iteration >= config.max_iterations;
         if is_last_reply && reply.has_content() && reply.problems.is_empty() {
@@ -415,7 +422,7 @@ impl ItemRun {
     }
 
     /// Calls the model again. If the item has used all of its model calls, ends it instead: with the latest content, else with
-    /// the last output of a tool, else without a result, so that it fails (P47).
+    /// the last output of a tool, else without a result, so that it fails (contract P47).
     fn ask_again_or_end(&mut self, config: ExecutionConfig) -> NextMove {
         if self.iteration < config.max_iterations {
             self.iteration += 1;
@@ -431,7 +438,7 @@ impl ItemRun {
         }
     }
 
-    /// Completes the item with the content of the reply, or else with the last output of a tool (P37).
+    /// Completes the item with the content of the reply, or else with the last output of a tool (contract P37).
     fn complete(&self, content: &Value) -> NextMove {
         let non_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
         let result = non_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));

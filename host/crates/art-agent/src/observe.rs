@@ -1,4 +1,4 @@
-//! Makes the observation of a tool call, whose content has a fixed form (C36) and a maximum size.
+//! Makes the observation of a tool call, whose content has a fixed form (contract C36) and a maximum size.
 
 use art_core::JsonObject;
 use art_core::json::text_len;
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::event::CallEnd;
 
-/// Maximum size of the content of an observation, in bytes (X17). A longer result is shortened in the observation, but
-/// not in the messages to the model.
+/// Maximum size of the content of an observation, in bytes (contract X17). A longer result is shortened in the
+/// observation, but not in the messages to the model.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
 /// Maximum size of the beginning that stays of a long output or error, in bytes of a JSON string.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;

@@ -34,11 +34,11 @@ pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
 /// that they were not made. Calls after the first `MAX_CALLS_WITH_RESULT` are dropped, and the model is told their number.
 pub(crate) const MAX_CALLS_WITH_RESULT: usize = 512;
 
-/// The problem that is reported to the model when its reply was cut off (M10).
+/// The problem that is reported to the model when its reply was cut off (contract M10).
 pub(crate) const CUT_OFF_PROBLEM: &str =
     "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with fewer calls at a time";
 
-/// The reason why a step or a plan fails if the provider withheld the reply (M10).
+/// The reason why a step or a plan fails if the provider withheld the reply (contract M10).
 pub(crate) const WITHHELD_REASON: &str = "the provider withheld the reply";
 
 /// Maximum number of problems that are reported at once. Models do not benefit from longer lists.

@@ -1,5 +1,5 @@
 //! Builds prompts. Untrusted text is quoted line by line or written as JSON on one line, so only the host can write a
-//! line that begins with `## ` (B25): a question, a tool or an earlier reply cannot forge a section.
+//! line that begins with `## ` (contract B25): a question, a tool or an earlier reply cannot forge a section.
 
 mod example;
 mod execution;

@@ -89,8 +89,8 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
         .collect()
 }
 
-/// Returns the output of the last successful call, unwrapped (P37). The output of a display tool is used only if there is no
-/// other.
+/// Returns the output of the last successful call, unwrapped (contract P37). The output of a display tool is used only
+/// if there is no other.
 pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     let successes = || {
         results
@@ -102,8 +102,9 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns the outputs of a completed item. They are the outputs of its successful calls, unwrapped (P37), if the plan has
-/// several calls for the item and more than one gave an output. Otherwise the only output is the result of the item.
+/// Returns the outputs of a completed item. They are the outputs of its successful calls, unwrapped (contract P37), if
+/// the plan has several calls for the item and more than one gave an output. Otherwise the only output is the result of
+/// the item.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);
@@ -124,7 +125,7 @@ fn unwrapped_output(result: &ToolResult) -> Option<Cow<'_, Value>> {
 
 /// Returns the output of the only successful call of `item`, as the tool gave it, for use as the answer. Returns `None` if there
 /// are no or several such calls, or if the output is drawn for a person, because models read the answer later in the conversation
-/// (C9).
+/// (contract C9).
 pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
     let mut successes = item
         .tool_results
@@ -134,8 +135,8 @@ pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
     result.output.as_ref().filter(|_| successes.next().is_none())
 }
 
-/// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (C9), so
-/// the model gets only a note that it was displayed, or nothing if the call failed.
+/// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (contract
+/// C9), so the model gets only a note that it was displayed, or nothing if the call failed.
 pub(crate) fn output_for_model(result: &ToolResult) -> Option<Cow<'_, Value>> {
     let output = result.output.as_ref()?;
     match (result.metadata.for_display, &result.error) {

@@ -1,15 +1,16 @@
 //! Enforces that a step calls its required tools. The setting `taef_max_retries` limits the reminders of a step; TAEF stands for
 //! tool-aware execution framework, a name for this enforcement.
 //!
-//! The calls in all replies of a step count (P52). A step whose required tools were all called has passed its validation (P55); a
-//! step without required tools skips it (P56). The model is reminded of missing tools if the step is strict, but not if it is
-//! advisory or no reminder is left (P54).
+//! The calls in all replies of a step count (contract P52). A step whose required tools were all called has passed its
+//! validation (contract P55); a step without required tools skips it (contract P56). The model is reminded of missing
+//! tools if the step is strict, but not if it is advisory or no reminder is left (contract P54).
 
 use std::collections::BTreeSet;
 
 use art_core::pes::{StepType, TodoItem, ToolValidationMode, ValidationStatus};
 
-/// Returns whether `item` is a tool step: its type is `tool`, or it requires tools (P42). Any other item is a reasoning step.
+/// Returns whether `item` is a tool step: its type is `tool`, or it requires tools (contract P42). Any other item is a
+/// reasoning step.
 pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
     item.step_type == Some(StepType::Tool) || !item.required_tools.is_empty()
 }
@@ -21,12 +22,12 @@ pub(crate) struct ToolValidation {
     pub(crate) status: ValidationStatus,
     /// Required tools that neither an earlier reply nor this reply calls.
     pub(crate) missing: Vec<String>,
-    /// Whether to remind the model. If so, none of the calls of the reply is made (P53).
+    /// Whether to remind the model. If so, none of the calls of the reply is made (contract P53).
     pub(crate) must_remind: bool,
 }
 
 /// Checks whether the required tools were called. `called` contains all tools that were called for the item so far. A call that
-/// ended with an error counts as well; a call that was refused before its tool ran does not (X19).
+/// ended with an error counts as well; a call that was refused before its tool ran does not (contract X19).
 pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_remind: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
         return ToolValidation {
@@ -73,7 +74,7 @@ mod tests {
         tools.iter().map(|tool| (*tool).to_owned()).collect()
     }
 
-    // A step that requires a tool is a tool step, even if its type is `reasoning` (A30).
+    // A step that requires a tool is a tool step, even if its type is `reasoning` (contract A30).
     #[test]
     fn a_step_is_a_tool_step_if_its_type_says_so_or_it_requires_a_tool() {
         let is_tool = |step_type, tools: &[&str]| {

@@ -15,7 +15,7 @@ use crate::usage::{TokenUsage, ToolUsage};
 
 pub use execution::{ExecutionConfig, ExecutionOverrides};
 
-/// A question and its origin (C44).
+/// A question and its origin (contract C44).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProps {
@@ -59,15 +59,15 @@ pub struct QueryAttachment {
     pub base64: Option<String>,
 }
 
-/// Settings of a conversation (C49).
+/// Settings of a conversation (contract C49).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ThreadConfig {
     /// The model in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RuntimeProviderConfig>,
-    /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (X4). A list
-    /// that is missing or cannot be read enables no tool.
+    /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (contract
+    /// X4). A list that is missing or cannot be read enables no tool.
     #[serde(deserialize_with = "names_or_empty")]
     pub enabled_tools: Vec<String>,
     /// Maximum number of earlier messages that the model is shown.
@@ -78,7 +78,7 @@ pub struct ThreadConfig {
     /// The agent's name and guidance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<AgentPersona>,
-    /// Limits of a run that the thread sets; `execution` is an older name (X5).
+    /// Limits of a run that the thread sets; `execution` is an older name (contract X5).
     #[serde(alias = "execution", skip_serializing_if = "Option::is_none")]
     pub execution_config: Option<ExecutionOverrides>,
 }
@@ -101,7 +101,8 @@ fn names_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
 
-/// The state that an agent keeps for a thread. By its version, a writer notices that somebody else wrote it meanwhile (C50).
+/// The state that an agent keeps for a thread. By its version, a writer notices that somebody else wrote it meanwhile
+/// (contract C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
     /// The state; its shape depends on the agent. The agent of this host uses [`crate::pes::PesAgentStateData`].
@@ -112,7 +113,7 @@ pub struct AgentState {
     pub modified: Timestamp,
 }
 
-/// How a run ended (C47, X6).
+/// How a run ended (contracts C47, X6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -153,7 +154,7 @@ pub struct ExecutionMetadata {
     pub estimated_calls: u32,
     /// Number of tool calls.
     pub tool_calls: u32,
-    /// Tokens of all model calls (B20).
+    /// Tokens of all model calls (contract B20).
     pub tokens: TokenUsage,
     /// Cost of all model calls in US dollars; absent if there was no call, or if a call has no known price, since the
     /// sum would be too low then.
@@ -172,7 +173,7 @@ pub struct ExecutionMetadata {
     pub limits_hit: Vec<String>,
 }
 
-/// The answer of a run (C46).
+/// The answer of a run (contract C46).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentFinalResponse {
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // Without a readable list, a thread may use no tool (X4).
+    // Without a readable list, a thread may use no tool (contract X4).
     #[test]
     fn a_list_of_tools_that_is_missing_empty_or_unreadable_enables_none() {
         for config in [

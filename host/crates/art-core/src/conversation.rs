@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{JsonObject, Timestamp};
 
-/// Author of a message (C31).
+/// Author of a message (contract C31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -16,7 +16,7 @@ pub enum MessageRole {
     Tool,
 }
 
-/// One message of a thread (C32).
+/// One message of a thread (contract C32).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationMessage {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use message::ErrorContext;
 
-/// Code of a failed tool call. A tool may return the first nine (C79); only the host sets the others.
+/// Code of a failed tool call. A tool may return the first nine (contract C79); only the host sets the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -50,7 +50,7 @@ impl ToolErrorCode {
     }
 }
 
-/// Code of a failed model call (C82). `ToolsNotSupported` is an addition of this host.
+/// Code of a failed model call (contract C82). `ToolsNotSupported` is an addition of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -77,7 +77,7 @@ impl ModelErrorCode {
     }
 }
 
-/// A failed model call (C83).
+/// A failed model call (contract C83).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]
@@ -112,7 +112,7 @@ pub struct RetryContext {
     pub message: String,
 }
 
-/// Code of a failed run (C72).
+/// Code of a failed run (contract C72).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -136,7 +136,7 @@ pub enum ErrorCode {
     UnknownError,
 }
 
-/// The error of a failed run (C71).
+/// The error of a failed run (contract C71).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ArtError {

@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 
 use crate::{JsonObject, Timestamp};
 
-/// Kind of answer that a person gives (C11).
+/// Kind of answer that a person gives (contract C11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -22,7 +22,7 @@ pub enum InputType {
     Custom,
 }
 
-/// Form in which a person answers (C12).
+/// Form in which a person answers (contract C12).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackSchema {
@@ -73,7 +73,7 @@ fn reject_label() -> String {
     "Reject".to_owned()
 }
 
-/// An option to choose (C13).
+/// An option to choose (contract C13).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelectOption {
     /// Value: a string, a number or a boolean.
@@ -91,7 +91,7 @@ pub struct SelectOption {
     pub icon: Option<String>,
 }
 
-/// Rules that an answer must meet (C14).
+/// Rules that an answer must meet (contract C14).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -116,7 +116,7 @@ pub struct InputValidation {
     pub max_selections: Option<u64>,
 }
 
-/// Smallest or greatest answer (C14): a number, or for `date` and `datetime` a text as in RFC 3339.
+/// Smallest or greatest answer (contract C14): a number, or for `date` and `datetime` a text as in RFC 3339.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -126,7 +126,7 @@ pub enum Bound {
 }
 
 impl FeedbackSchema {
-    /// Creates a form on which a person approves or rejects, without any input (C16).
+    /// Creates a form on which a person approves or rejects, without any input (contract C16).
     #[must_use]
     pub fn confirm(prompt: impl Into<String>) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl FeedbackSchema {
     }
 }
 
-/// A person's decision and answer (C15).
+/// A person's decision and answer (contract C15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
@@ -191,7 +191,8 @@ impl Feedback {
         }
     }
 
-    /// Returns the answer, which has three possible names: `value`, else `textInput`, else `selectedValues` (C21).
+    /// Returns the answer, which has three possible names: `value`, else `textInput`, else `selectedValues` (contract
+    /// C21).
     #[must_use]
     pub fn answer(&self) -> Option<Value> {
         let text = || self.text_input.clone().map(Value::String);
@@ -200,7 +201,7 @@ impl Feedback {
     }
 }
 
-/// Context of a tool call that is repeated after a person's decision (C18).
+/// Context of a tool call that is repeated after a person's decision (contract C18).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HitlContext {

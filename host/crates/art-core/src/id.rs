@@ -1,5 +1,5 @@
-//! Creates identifiers. A model may choose the identifier of its tool call (X1). An identifier that a tool gives to its
-//! question to a person is only kept as metadata (X2).
+//! Creates identifiers. A model may choose the identifier of its tool call (contract X1). An identifier that a tool
+//! gives to its question to a person is only kept as metadata (contract X2).
 
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ pub(crate) fn span_id() -> String {
     format!("{low:016x}")
 }
 
-/// Returns a random identifier of a tool call: `call_` and nine base-36 digits (C4).
+/// Returns a random identifier of a tool call: `call_` and nine base-36 digits (contract C4).
 #[must_use]
 pub fn call_id() -> String {
     base36_call_id(Uuid::new_v4())

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::shared::Shared;
 use crate::{JsonObject, Timestamp};
 
-/// Kind of an observation (C34).
+/// Kind of an observation (contract C34).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -58,14 +58,14 @@ pub struct NewObservation {
     /// Kind.
     #[serde(rename = "type")]
     pub kind: ObservationType,
-    /// Content, in the shape of its kind (C36).
+    /// Content, in the shape of its kind (contract C36).
     pub content: Shared<Value>,
     /// Further fields.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub metadata: JsonObject,
 }
 
-/// A recorded observation, which never changes (C33).
+/// A recorded observation, which never changes (contract C33).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observation {

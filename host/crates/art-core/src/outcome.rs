@@ -282,7 +282,7 @@ pub struct Failure {
     pub metadata: JsonObject,
 }
 
-/// A question to a person, which suspends the call (C19).
+/// A question to a person, which suspends the call (contract C19).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suspension {
@@ -299,7 +299,7 @@ pub struct Suspension {
     pub feedback_schema: Option<Value>,
 }
 
-/// A subtask that a tool asks the host to run (C93).
+/// A subtask that a tool asks the host to run (contract C93).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubtaskRequest {
     /// Description of the task.
@@ -312,7 +312,7 @@ pub struct SubtaskRequest {
     /// Maximum depth of further subtasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// What the subtask inherits and returns (C94).
+    /// What the subtask inherits and returns (contract C94).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_management: Option<Value>,
 }

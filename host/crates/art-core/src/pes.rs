@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Timestamp;
 use crate::tool::{ParsedToolCall, ToolResult};
 
-/// Status of a todo item (C54).
+/// Status of a todo item (contract C54).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -23,14 +23,14 @@ pub enum TodoItemStatus {
 }
 
 impl TodoItemStatus {
-    /// Parses the name of a status, ignoring case and white space around it (X8).
+    /// Parses the name of a status, ignoring case and white space around it (contract X8).
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         serde_json::from_value(Value::String(name.trim().to_ascii_lowercase())).ok()
     }
 }
 
-/// Type of a step (P21).
+/// Type of a step (contract P21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepType {
@@ -61,7 +61,7 @@ pub enum ValidationStatus {
     Skipped,
 }
 
-/// One item of a plan (C55). Prompts and documents call it a step.
+/// One item of a plan (contract C55). Prompts and documents call it a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoItem {
@@ -127,7 +127,7 @@ pub struct TodoItem {
     pub updated_timestamp: Timestamp,
 }
 
-/// A call that a plan contains (C55).
+/// A call that a plan contains (contract C55).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedCall {
@@ -140,7 +140,7 @@ pub struct PlannedCall {
     pub arguments: Value,
 }
 
-/// The whole result of a step, never cut (C58).
+/// The whole result of a step, never cut (contract C58).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepOutputEntry {
@@ -180,7 +180,7 @@ pub struct EarlierQuestion {
     pub items: Vec<TodoItem>,
 }
 
-/// State of a thread's plan between runs (C56).
+/// State of a thread's plan between runs (contract C56).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PesAgentStateData {
@@ -208,7 +208,7 @@ pub struct PesAgentStateData {
     pub step_outputs: BTreeMap<String, StepOutputEntry>,
 }
 
-/// Changes between two versions of a plan (C60).
+/// Changes between two versions of a plan (contract C60).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TodoListChanges {
     /// Time of the change.

@@ -1,4 +1,5 @@
-//! The prompt format of the host. It is the same for all models; the protocol of each provider translates it (S003).
+//! The prompt format of the host. It is the same for all models; the protocol of each provider translates it (contract
+//! S003).
 
 mod fault;
 mod persona;
@@ -15,7 +16,7 @@ pub use persona::{
     AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec, SystemPromptsRegistry,
 };
 
-/// Role of a message (C23). `tool` is accepted as another name of `tool_result` (X16).
+/// Role of a message (contract C23). `tool` is accepted as another name of `tool_result` (contract X16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -39,8 +40,8 @@ impl Role {
     }
 }
 
-/// A message of a prompt (C24). Deserialising a message also checks that its content and its identifiers fit its role (C25, C27);
-/// see [`Message::check`].
+/// A message of a prompt (contract C24). Deserialising a message also checks that its content and its identifiers fit
+/// its role (contracts C25, C27); see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
@@ -58,12 +59,12 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// State that must be sent back to the provider together with an assistant message. Only the protocol of that provider reads
-    /// it. It is the only key that C24 does not list.
+    /// it. It is the only key that contract C24 does not list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }
 
-/// A prompt: messages in their order (C26).
+/// A prompt: messages in their order (contract C26).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArtStandardPrompt(pub Vec<Message>);

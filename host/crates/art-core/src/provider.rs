@@ -109,7 +109,7 @@ pub struct Media {
     pub base64: String,
 }
 
-/// A capability of a model (C43).
+/// A capability of a model (contract C43).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -163,7 +163,7 @@ impl From<ContextWindow> for Option<u64> {
     }
 }
 
-/// The model in use (C68). It never contains a secret.
+/// The model in use (contract C68). It never contains a secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeProviderConfig {

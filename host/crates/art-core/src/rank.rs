@@ -1,4 +1,4 @@
-//! Ranks texts by their similarity to a query (BM25).
+//! Ranks texts by their similarity to a query (contract BM25).
 //!
 //! For documents that are ranked once, only the words of the query are counted. Documents that are ranked often have an [`Index`] of all
 //! words.

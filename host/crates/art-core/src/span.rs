@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::id;
 
-/// A span of a trace: a run, or one call within it (C75). The identifiers have the format of the W3C trace context,
-/// which trace collectors accept unchanged.
+/// A span of a trace: a run, or one call within it (contract C75). The identifiers have the format of the W3C trace
+/// context, which trace collectors accept unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpanContext {
@@ -63,7 +63,7 @@ mod tests {
         text.len() == digits && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
     }
 
-    // Identifiers of traces and spans (A83).
+    // Identifiers of traces and spans (contract A83).
     #[test]
     fn a_root_has_the_form_of_the_trace_context_and_no_parent() {
         let root = SpanContext::root();
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(root.parent_span_id, None);
     }
 
-    // Identifiers of traces and spans (A83).
+    // Identifiers of traces and spans (contract A83).
     #[test]
     fn the_identifiers_of_spans_and_traces_are_unique() {
         let roots: Vec<_> = (0..100).map(|_| SpanContext::root()).collect();
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((spans.len(), traces.len()), (200, 100));
     }
 
-    // Identifiers of traces and spans (A83).
+    // Identifiers of traces and spans (contract A83).
     #[test]
     fn a_child_and_its_child_stay_in_the_trace_and_name_their_parents() {
         let root = SpanContext::root();

@@ -11,7 +11,7 @@ use crate::usage::TokenUsage;
 
 pub use envelope::{StreamContext, StreamEnvelope, StreamEventType, TokenType};
 
-/// Phase of a run (C40).
+/// Phase of a run (contract C40).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -55,7 +55,7 @@ pub enum StreamEvent {
     End,
 }
 
-/// Token counts, times and cost of a model call (C41). Unknown counts are absent.
+/// Token counts, times and cost of a model call (contract C41). Unknown counts are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LlmMetadata {
@@ -109,8 +109,8 @@ impl LlmMetadata {
         }
     }
 
-    /// Adds the counts, the generation time and the cost of another call. A count that both lack stays absent (B20). Fields of a
-    /// single call, such as the stop reason and the time to the first token, do not change.
+    /// Adds the counts, the generation time and the cost of another call. A count that both lack stays absent (contract
+    /// B20). Fields of a single call, such as the stop reason and the time to the first token, do not change.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -129,7 +129,8 @@ impl LlmMetadata {
     }
 }
 
-/// Why a model stopped (C41). The reasons of all providers are mapped to these; an unknown reason is kept unchanged.
+/// Why a model stopped (contract C41). The reasons of all providers are mapped to these; an unknown reason is kept
+/// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum StopReason {
@@ -360,7 +361,7 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
-    // Token counts that a provider does not report (A86, C85).
+    // Token counts that a provider does not report (contracts A86, C85).
     #[test]
     fn the_total_of_a_call_counts_missing_numbers_as_zero() {
         let counts_of = |input_tokens, output_tokens| {

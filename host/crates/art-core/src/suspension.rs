@@ -1,4 +1,4 @@
-//! Calls that wait for the decision of a person, and their decisions (C16, C19).
+//! Calls that wait for the decision of a person, and their decisions (contracts C16, C19).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,8 @@ use crate::capability::Denial;
 use crate::hitl::{Feedback, FeedbackSchema, HitlContext};
 use crate::tool::{ParsedToolCall, RiskLevel};
 
-/// Name of the tool with which a model asks the person for information (C104). The answer becomes a message of the person.
+/// Name of the tool with which a model asks the person for information (contract C104). The answer becomes a message of
+/// the person.
 pub const REQUEST_USER_INPUT: &str = "request_user_input";
 
 /// A call that waits for a decision: the question to the person, and all that the decision is bound to.
@@ -78,7 +79,7 @@ pub enum SuspensionCause {
     },
 }
 
-/// What an undecided question counts as when its time is over (Q4).
+/// What an undecided question counts as when its time is over (contract Q4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExpiryAction {
@@ -120,7 +121,8 @@ impl SuspendedCall {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// Returns the context that a call gets when it runs again after the decision (C18). Its `feedback` is the answer.
+    /// Returns the context that a call gets when it runs again after the decision (contract C18). Its `feedback` is the
+    /// answer.
     #[must_use]
     pub fn hitl_context(&self, feedback: &Feedback) -> HitlContext {
         HitlContext {

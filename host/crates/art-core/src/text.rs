@@ -44,8 +44,8 @@ pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
-/// Returns `text`, or if it is longer than `max_chars` characters, its beginning and a note of how much is missing (P48):
-/// `... [truncated 120 of 1120 characters]`.
+/// Returns `text`, or if it is longer than `max_chars` characters, its beginning and a note of how much is missing
+/// (contract P48): `... [truncated 120 of 1120 characters]`.
 #[must_use]
 pub fn truncate(text: &str, max_chars: usize) -> String {
     let beginning = prefix(text, max_chars);
@@ -68,8 +68,8 @@ pub fn safe_stringify<T: Serialize + ?Sized>(value: &T, max_chars: usize) -> Str
 }
 
 /// Returns `text` with control characters, escape sequences, bidirectional overrides, unusual line separators and
-/// zero-width characters escaped, so that a tool can neither control a terminal nor hide text in it (D14). Newlines and
-/// tabs are kept.
+/// zero-width characters escaped, so that a tool can neither control a terminal nor hide text in it (contract D14).
+/// Newlines and tabs are kept.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    // Nested and unclosed think tags (A28).
+    // Nested and unclosed think tags (contract A28).
     #[test]
     fn nested_blocks_are_one_thought() {
         assert_eq!(
@@ -247,7 +247,7 @@ mod tests {
         );
     }
 
-    // Nested and unclosed think tags (A28).
+    // Nested and unclosed think tags (contract A28).
     #[test]
     fn a_block_that_is_never_closed_is_content() {
         assert_eq!(parts(["x\n<think>never"]), r#"t"x\n" T"never" !"never""#);

@@ -12,7 +12,8 @@ use crate::examples::Examples;
 use crate::hitl::FeedbackSchema;
 use crate::shared::Shared;
 
-/// The declaration of a tool (C2). Clones share its schemas and examples, since each run and each request has a clone.
+/// The declaration of a tool (contract C2). Clones share its schemas and examples, since each run and each request has
+/// a clone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSchema {
@@ -20,7 +21,7 @@ pub struct ToolSchema {
     pub name: String,
     /// Description: what the tool does, when to use it, what it returns.
     pub description: String,
-    /// JSON Schema 2020-12 with an object at its root (C3).
+    /// JSON Schema 2020-12 with an object at its root (contract C3).
     pub input_schema: Shared<Value>,
     /// JSON Schema of a successful output; absent means any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +63,7 @@ fn has_no_examples(examples: &Examples) -> bool {
     examples.is_empty()
 }
 
-/// An example call of a tool (C2).
+/// An example call of a tool (contract C2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolExample {
     /// Input, valid under the input schema.
@@ -79,7 +80,7 @@ pub struct ToolExample {
     pub description: Option<String>,
 }
 
-/// How the host handles a call of a tool (C9).
+/// How the host handles a call of a tool (contract C9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionMode {
@@ -93,7 +94,7 @@ pub enum ExecutionMode {
     Display,
 }
 
-/// How a blocking tool asks a person (C16).
+/// How a blocking tool asks a person (contract C16).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockingToolConfig {
@@ -124,7 +125,7 @@ const fn yes() -> bool {
     true
 }
 
-/// Risk of a wrong approval (C16).
+/// Risk of a wrong approval (contract C16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -148,7 +149,7 @@ impl RiskLevel {
     }
 }
 
-/// How the output of a display tool is drawn (C17).
+/// How the output of a display tool is drawn (contract C17).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DisplayToolConfig {
@@ -166,7 +167,7 @@ pub struct DisplayToolConfig {
     pub data_schema: Option<Value>,
 }
 
-/// Where the output of a display tool is shown, and whether it stays (C17).
+/// Where the output of a display tool is shown, and whether it stays (contract C17).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -209,7 +210,7 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
-/// A tool call as a model requested it (C4). It is untrusted until the host has checked it.
+/// A tool call as a model requested it (contract C4). It is untrusted until the host has checked it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParsedToolCall {
@@ -221,7 +222,7 @@ pub struct ParsedToolCall {
     pub arguments: Value,
 }
 
-/// How a call ended, for models and for programs (C5).
+/// How a call ended, for models and for programs (contract C5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStatus {
@@ -233,7 +234,7 @@ pub enum ToolStatus {
     Suspended,
 }
 
-/// The result of one call (C5). `callId` and `toolName` are always those of the request.
+/// The result of one call (contract C5). `callId` and `toolName` are always those of the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
@@ -261,7 +262,7 @@ pub struct ToolResult {
     pub metadata: ToolResultMetadata,
 }
 
-/// Metadata of a result (C5).
+/// Metadata of a result (contract C5).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultMetadata {
@@ -286,8 +287,8 @@ pub struct ToolResultMetadata {
     /// What the call was not allowed to do. Set by the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
-    /// Whether the output is only for a person: the output of a display tool is drawn and appears in no prompt (C9).
-    /// Set by the host.
+    /// Whether the output is only for a person: the output of a display tool is drawn and appears in no prompt
+    /// (contract C9). Set by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_display: bool,
     /// Whether a person rejected the call. Set by the host.
@@ -310,7 +311,7 @@ impl ToolResultMetadata {
     }
 }
 
-/// A source of an output (C5).
+/// A source of an output (contract C5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
@@ -350,7 +351,7 @@ pub struct AttachmentInfo {
     pub digest: Option<String>,
 }
 
-/// The run and the person for which a tool is called (C7). No identifier comes from a tool.
+/// The run and the person for which a tool is called (contract C7). No identifier comes from a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionContext {

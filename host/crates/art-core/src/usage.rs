@@ -80,7 +80,7 @@ impl AddAssign for ModelUsage {
     }
 }
 
-/// Tokens of one model call or of a run (C85).
+/// Tokens of one model call or of a run (contract C85).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUsage {

@@ -1,4 +1,4 @@
-//! Circuit breaker of one provider (Q2): while the provider is down, calls fail immediately.
+//! Circuit breaker of one provider (contract Q2): while the provider is down, calls fail immediately.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Calls models: resolves names, limits concurrency, retries and prices calls (M27).
+//! Calls models: resolves names, limits concurrency, retries and prices calls (contract M27).
 
 mod call;
 mod describe;

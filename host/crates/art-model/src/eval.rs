@@ -1,9 +1,9 @@
 //! Measures how well a model chooses tools and fills their arguments, without running a tool.
 //!
 //! A set of cases is a file of JSON lines: `{"query", "tools": [..], "expected": [{"toolName", "arguments", "optional"}]}`,
-//! where each tool is a tool schema (C2). Each argument lists its accepted values; arguments in `optional` may be omitted; an
-//! empty `expected` means that no tool fits. The caller obtains the calls of the model, so this module does not depend on
-//! prompts.
+//! where each tool is a tool schema (contract C2). Each argument lists its accepted values; arguments in `optional` may
+//! be omitted; an empty `expected` means that no tool fits. The caller obtains the calls of the model, so this module
+//! does not depend on prompts.
 
 mod cases;
 mod report;

@@ -1,5 +1,5 @@
-//! The trait of all models, which stream a reply, describe themselves and can be shut down (C70), and the collection of a
-//! stream into a reply.
+//! The trait of all models, which stream a reply, describe themselves and can be shut down (contract C70), and the
+//! collection of a stream into a reply.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use futures_util::{StreamExt, pin_mut};
 
 use crate::fault::error;
 
-/// A model, which reads a prompt and streams a reply (C70).
+/// A model, which reads a prompt and streams a reply (contract C70).
 ///
 /// A stream ends with [`StreamEvent::End`] or [`StreamEvent::Error`] and yields nothing after it. Dropping the stream
 /// cancels the call.
@@ -41,7 +41,7 @@ pub trait Model: Send + Sync + Debug {
     /// Answers `request` piece by piece. The stream borrows nothing and may outlive the model.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent>;
 
-    /// Notifies the model that no further call follows (C70). Open streams may still be read.
+    /// Notifies the model that no further call follows (contract C70). Open streams may still be read.
     fn shutdown(&self) {}
 }
 

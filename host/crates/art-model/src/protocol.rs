@@ -1,5 +1,5 @@
 //! The protocols of the providers: encoding of requests and decoding of replies. Whatever the protocol, a reply becomes the same
-//! kinds of events, and an invalid reply becomes an error event, never a panic (M29).
+//! kinds of events, and an invalid reply becomes an error event, never a panic (contract M29).
 //!
 //! A [`Codec`] knows one protocol and does no I/O. It encodes a call as a [`ProtocolRequest`]. For a streamed reply,
 //! [`ReplyReader`] splits the bytes into server-sent events, and the [`Decoder`] of the protocol converts each of these into

@@ -22,7 +22,7 @@ pub(crate) use connect::{host_and_port, is_loopback};
 
 use abilities::ModelCapabilities;
 
-/// Default maximum number of concurrent calls of a provider (C69).
+/// Default maximum number of concurrent calls of a provider (contract C69).
 const MAX_PARALLEL: usize = 5;
 /// Default maximum number of concurrent calls of a local provider, whose machine runs one model at a time.
 const MAX_PARALLEL_LOCAL: usize = 1;
@@ -35,8 +35,8 @@ pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) default_model: Option<String>,
     pub(crate) max_parallel: usize,
-    /// Whether the provider is a model server on this machine. Only one model of all such servers is in use at a time (M25).
-    /// `false` for a model in this process.
+    /// Whether the provider is a model server on this machine. Only one model of all such servers is in use at a time
+    /// (contract M25). `false` for a model in this process.
     pub(crate) local: bool,
     pub(crate) kind: ProviderKind,
 }
@@ -120,7 +120,8 @@ impl Provider {
         }
     }
 
-    /// Returns the capabilities of the model `model_id`. A model is not called if it lacks one that the request needs (C43).
+    /// Returns the capabilities of the model `model_id`. A model is not called if it lacks one that the request needs
+    /// (contract C43).
     pub(crate) fn capabilities(&self, model_id: &str) -> Vec<ModelCapability> {
         match &self.kind {
             ProviderKind::InProcess(model) => model.capabilities().to_vec(),
@@ -159,7 +160,7 @@ pub(crate) fn create_providers(
 }
 
 /// Returns the provider and model that `text` names, as `PROVIDER` or `PROVIDER:MODEL`. Without a model, the default model of the
-/// provider is used (C68). A model name may contain `:` and `/`.
+/// provider is used (contract C68). A model name may contain `:` and `/`.
 pub(crate) fn resolve(providers: &BTreeMap<String, Provider>, text: &str) -> Result<RuntimeProviderConfig, ModelError> {
     let (name, model) = match text.trim().split_once(':') {
         Some((name, model)) => (name.trim(), Some(model.trim()).filter(|model| !model.is_empty())),

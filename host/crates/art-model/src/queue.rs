@@ -1,8 +1,8 @@
-//! Limits the concurrent calls of each provider (C69), and allows one local model at a time.
+//! Limits the concurrent calls of each provider (contract C69), and allows one local model at a time.
 //!
 //! A provider has a number of slots. A call that finds no free slot waits for one, unless too many calls wait already. A call
 //! of a local model, which runs on a server on this machine, first claims the model. While there are claims, calls of any other
-//! local model are refused. A refused call fails with its reason (C73).
+//! local model are refused. A refused call fails with its reason (contract C73).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::fault::{error, format_duration};
 use crate::provider::Provider;
 use crate::settings::{EngineLimits, duration_from_ms};
 
-/// Why a call was not admitted (C73).
+/// Why a call was not admitted (contract C73).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QueueRefusal {
     #[error("local model `{requested}` cannot be used while `{active}` is in use; wait until it has answered")]

@@ -1,7 +1,8 @@
 //! Decides whether a failed attempt of a call is retried, and after which delay.
 //!
-//! Only rate limits, network errors and timeouts are retried, by default at most 3 times (C88). The delay doubles with each
-//! retry up to a maximum, and varies at random (R1), unless the provider requests a delay (R2).
+//! Only rate limits, network errors and timeouts are retried, by default at most 3 times (contract C88). The delay
+//! doubles with each retry up to a maximum, and varies at random (contract R1), unless the provider requests a delay
+//! (contract R2).
 
 use std::time::{Duration, SystemTime};
 
@@ -27,7 +28,7 @@ pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, ra
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return RetryDecision::Fail;
     }
-    // A requested delay over the maximum is ignored, and the usual delay applies (M01).
+    // A requested delay over the maximum is ignored, and the usual delay applies (contract M01).
     let requested = error.retry_after_ms.filter(|delay| *delay <= limits.max_retry_after_ms);
     let delay = requested.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
     RetryDecision::Retry(delay)
@@ -122,7 +123,7 @@ mod tests {
         );
     }
 
-    // Retries never follow without a delay (A85, R1).
+    // Retries never follow without a delay (contracts A85, R1).
     #[test]
     fn a_delay_is_at_least_a_millisecond() {
         for retry_base_ms in [0, 1] {

@@ -1,4 +1,4 @@
-//! The tool with which a model asks the person for information (C104).
+//! The tool with which a model asks the person for information (contract C104).
 
 use art_core::error::ToolErrorCode;
 use art_core::hitl::{FeedbackSchema, InputType};

@@ -1,8 +1,9 @@
 //! Decisions of people about tool calls that wait for them.
 //!
-//! A call that waits is suspended. Its suspension contains the question, and is bound to one thread and its owner (P67). What a
-//! thread waits for can be looked up at any time (P73). A question may have a time limit (Q4). After it the question has expired:
-//! it counts as rejected, or as approved if the operator wants so.
+//! A call that waits is suspended. Its suspension contains the question, and is bound to one thread and its owner
+//! (contract P67). What a thread waits for can be looked up at any time (contract P73). A question may have a time
+//! limit (contract Q4). After it the question has expired: it counts as rejected, or as approved if the operator wants
+//! so.
 //!
 //! A decision takes effect in two steps. First it is stored, which succeeds once for each suspension. Then the run applies it:
 //! the driver of the run, or whoever resumes the run later, commits the event of the decision and marks the decision as settled
@@ -21,7 +22,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::drive::clock::now;
-use crate::drive::{Answer, RunOf, Watcher};
+use crate::drive::{Answer, UserRun, Watcher};
 use crate::error::{RuntimeError, in_one_line};
 use crate::runtime::Runtime;
 
@@ -33,12 +34,12 @@ pub const MAX_PAGE_BYTES: usize = 8 << 20;
 /// A suspension, and the owner for whom it is looked up. An identifier alone refers to a suspension in a conversation without an
 /// owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SuspensionOf {
+pub struct UserSuspension {
     id: String,
     owner: Owner,
 }
 
-impl From<&str> for SuspensionOf {
+impl From<&str> for UserSuspension {
     fn from(id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -47,13 +48,13 @@ impl From<&str> for SuspensionOf {
     }
 }
 
-impl From<&String> for SuspensionOf {
+impl From<&String> for UserSuspension {
     fn from(id: &String) -> Self {
         Self::from(id.as_str())
     }
 }
 
-impl SuspensionOf {
+impl UserSuspension {
     /// Looks the suspension up for this person, who decides. Suspensions in conversations of other persons are not found.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
@@ -77,7 +78,7 @@ impl SuspensionOf {
     }
 }
 
-/// The call about which a conversation waits for a decision (P73).
+/// The call about which a conversation waits for a decision (contract P73).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedState {
@@ -115,7 +116,8 @@ impl Runtime {
         Ok(self.store.list_suspensions(filter).await?)
     }
 
-    /// Returns the oldest call about which a conversation waits for a decision, or `None` if it waits for none (P73, A40).
+    /// Returns the oldest call about which a conversation waits for a decision, or `None` if it waits for none
+    /// (contracts P73, A40).
     ///
     /// # Errors
     /// Fails if the person has no such conversation, or the store cannot be read.
@@ -144,11 +146,11 @@ impl Runtime {
     /// [`RuntimeError::Decision`] if the answer or the changed arguments are not valid or the tool was replaced meanwhile.
     pub async fn decide(
         &self,
-        suspension: impl Into<SuspensionOf>,
+        suspension: impl Into<UserSuspension>,
         feedback: Feedback,
     ) -> Result<SuspensionRecord, RuntimeError> {
         let suspension = suspension.into();
-        let SuspensionOf { id, owner } = &suspension;
+        let UserSuspension { id, owner } = &suspension;
         let found = self.store.find_suspension(id, owner).await?;
         let record = found.ok_or_else(|| no_suspension(id))?;
         let feedback = match record.status {
@@ -164,8 +166,8 @@ impl Runtime {
         Ok(decided)
     }
 
-    /// Decides about a waiting call of a conversation, and resumes the run of the call (P67). If that run still waits for
-    /// another decision, the answer says so.
+    /// Decides about a waiting call of a conversation, and resumes the run of the call (contract P67). If that run
+    /// still waits for another decision, the answer says so.
     ///
     /// # Errors
     /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). A suspension of another conversation fails like an unknown
@@ -173,7 +175,7 @@ impl Runtime {
     pub async fn resume_execution(
         &self,
         thread_id: &str,
-        suspension: impl Into<SuspensionOf>,
+        suspension: impl Into<UserSuspension>,
         feedback: Feedback,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
@@ -185,7 +187,7 @@ impl Runtime {
         }
         let owner = suspension.owner.clone();
         let trace_id = self.decide(suspension, feedback).await?.trace_id;
-        self.resume(RunOf { trace_id, owner }, cancel, watcher).await
+        self.resume(UserRun { trace_id, owner }, cancel, watcher).await
     }
 
     /// Fails if the decision approves grants that cannot be made. The decision is not stored then, so the person can still
@@ -310,8 +312,8 @@ pub(crate) fn decided_event(suspension_id: &str, decision: &Decision) -> RunEven
     }
 }
 
-/// Returns the decision in the form that the tool of an approved call receives (C18), or `None` if it was not the tool that
-/// asked but the host.
+/// Returns the decision in the form that the tool of an approved call receives (contract C18), or `None` if it was not
+/// the tool that asked but the host.
 pub(crate) fn hitl_context(approval: &Approval) -> Option<HitlContext> {
     let asked = &approval.suspension;
     (asked.cause == SuspensionCause::Tool).then(|| asked.hitl_context(&approval.decision.feedback))

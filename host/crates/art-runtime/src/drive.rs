@@ -42,9 +42,9 @@ use work::event::{EndedCall, WorkEvent};
 use work::{Admission, AnnouncedCall, Work};
 
 pub use answer::{Answer, CallCost};
-pub use direct::CallOf;
-pub use question::{CallSettings, Question, RunOf};
-pub use watcher::{Streamed, Unwatched, Watcher};
+pub use direct::UserCall;
+pub use question::{CallSettings, Question, UserRun};
+pub use watcher::{ReplyPiece, Unwatched, Watcher};
 
 impl Runtime {
     /// Asks a question and waits for its answer.
@@ -86,7 +86,7 @@ impl Runtime {
     /// the store fails. Does not wait for the other process.
     pub async fn resume(
         &self,
-        run: impl Into<RunOf>,
+        run: impl Into<UserRun>,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::builder::RuntimeBuilder;
-use crate::drive::{Answer, Question, RunOf, Unwatched, Watcher};
+use crate::drive::{Answer, Question, Unwatched, UserRun, Watcher};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use gate::Gate;
@@ -91,7 +91,7 @@ impl ArtInstance {
     /// Same as [`Runtime::resume`]. Also fails after [`close`](Self::close).
     pub async fn resume(
         &self,
-        run: impl Into<RunOf>,
+        run: impl Into<UserRun>,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
@@ -127,9 +127,9 @@ impl ArtInstance {
         &self.runtime
     }
 
-    /// Closes the instance (B27): refuses further questions, waits for runs in progress, cancels those that have not ended
-    /// after `patience`, and shuts the models down. Returns how many runs did not end although they were cancelled. Such a run
-    /// can be resumed once its lease has expired.
+    /// Closes the instance (contract B27): refuses further questions, waits for runs in progress, cancels those that
+    /// have not ended after `patience`, and shuts the models down. Returns how many runs did not end although they were
+    /// cancelled. Such a run can be resumed once its lease has expired.
     pub async fn close(&self, patience: Duration) -> usize {
         let unfinished = self.gate.close(patience).await;
         self.runtime.engine.shutdown().await;

@@ -76,8 +76,8 @@ mod testing;
 
 pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;
-pub use decisions::{SuspendedState, SuspensionOf};
-pub use drive::{Answer, CallCost, CallOf, CallSettings, Question, RunOf, Streamed, Unwatched, Watcher};
+pub use decisions::{SuspendedState, UserSuspension};
+pub use drive::{Answer, CallCost, CallSettings, Question, ReplyPiece, Unwatched, UserCall, UserRun, Watcher};
 pub use error::RuntimeError;
 pub use instance::{
     ArtInstance, ConversationManager, ObservationManager, StateManager, StateSaving, Subscription, ThreadContext,
@@ -87,7 +87,7 @@ pub use journal::read_journal;
 pub use params::read_plan;
 pub use planned::{PlanReview, Planned};
 pub use recording::{Component, Recording};
-pub use replay::{Difference, Replay, TakenCall, TakenReason};
+pub use replay::{Difference, Replay, SkipReason, SkippedCall};
 pub use runtime::Runtime;
 pub use standing::{KeptApproval, StandingApprovals};
 

@@ -1,5 +1,5 @@
-//! Resumes, cancels or ends runs that an earlier host left unfinished. What such a run had done is not done again (B33); the
-//! calls that were in progress are made again, or end with an unknown outcome (P86).
+//! Resumes, cancels or ends runs that an earlier host left unfinished. What such a run had done is not done again
+//! (contract B33); the calls that were in progress are made again, or end with an unknown outcome (contract P86).
 //!
 //! A run is *rebuilt* from the events of its journal. Then more events are applied to it and added to its log, which writes them
 //! to the journal. Only the host that has the *lease* of the run's thread may do this.
@@ -24,7 +24,7 @@ use crate::decisions;
 use crate::drive::clock::now;
 use crate::drive::lease::ThreadLease;
 use crate::drive::log::RunLog;
-use crate::drive::{CallCost, RunOf};
+use crate::drive::{CallCost, UserRun};
 use crate::error::RuntimeError;
 use crate::journal::read_events;
 use crate::runtime::Runtime;
@@ -62,8 +62,8 @@ impl Runtime {
     ///
     /// # Errors
     /// Fails if there is no such run for the person, the run has ended, another process works on it, or the store fails.
-    pub async fn cancel(&self, run: impl Into<RunOf>) -> Result<(), RuntimeError> {
-        let RunOf { trace_id, owner } = run.into();
+    pub async fn cancel(&self, run: impl Into<UserRun>) -> Result<(), RuntimeError> {
+        let UserRun { trace_id, owner } = run.into();
         let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
         let found = self.store.find_run(&trace_id, &owner).await?.ok_or_else(no_run)?;
         check_unfinished(&found)?;
@@ -131,8 +131,8 @@ pub(crate) struct TakenOver {
 /// # Errors
 /// Fails if there is no such run for the person, the run has ended, another process works on it, its model is not set up, a newer
 /// host began it, or the store cannot be read.
-pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOver, RuntimeError> {
-    let RunOf { trace_id, owner } = run;
+pub(crate) async fn take_over(runtime: &Runtime, run: &UserRun) -> Result<TakenOver, RuntimeError> {
+    let UserRun { trace_id, owner } = run;
     let store = &runtime.store;
     let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
     let found = store.find_run(trace_id, owner).await?.ok_or_else(no_run)?;

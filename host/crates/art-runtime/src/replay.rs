@@ -2,7 +2,7 @@
 //! really run, and everything that they return is compared with the journal.
 //!
 //! The journal *announces* a call before its tool runs (`ToolCalled`), and has another event for its end (`ToolEnded`). Where a
-//! call is announced, the replay runs it again and compares its end. A call that cannot be run again is *taken*: its recorded
+//! call is announced, the replay runs it again and compares its end. A call that cannot be run again is *skipped*: its recorded
 //! result is used without a check.
 
 mod compare;
@@ -44,7 +44,8 @@ pub struct Replay {
     /// Number of these calls whose use of fuel was compared, because the recording host had the same engine and fuel prices.
     pub fuel_compared: u64,
     /// The tool calls that were not run again. Their recorded results were used.
-    pub taken: Vec<TakenCall>,
+    #[serde(rename = "taken")]
+    pub skipped: Vec<SkippedCall>,
     /// Number of requests to models whose digests the journal has.
     pub requests: u64,
     /// Number of these requests that the current prompts word differently. This does not count as a difference, since the replay
@@ -65,7 +66,7 @@ impl Replay {
 /// A tool call that was not run again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TakenCall {
+pub struct SkippedCall {
     /// Number of the event, from 1.
     pub event: u64,
     /// The step of the plan, if it is known.
@@ -73,13 +74,13 @@ pub struct TakenCall {
     /// Name of the tool.
     pub tool: String,
     /// Why it was not run again.
-    pub reason: TakenReason,
+    pub reason: SkipReason,
 }
 
 /// Why a tool call was not run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TakenReason {
+pub enum SkipReason {
     /// The tool is not a component.
     Native,
     /// The component is not there, or it is another version.
@@ -105,7 +106,7 @@ pub enum TakenReason {
     NoFile,
 }
 
-impl fmt::Display for TakenReason {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Native => "its tool is no component",
@@ -123,7 +124,7 @@ impl fmt::Display for TakenReason {
     }
 }
 
-impl From<DivergenceReason> for TakenReason {
+impl From<DivergenceReason> for SkipReason {
     fn from(reason: DivergenceReason) -> Self {
         match reason {
             DivergenceReason::Truncated => Self::TookTooMuch,
@@ -274,11 +275,11 @@ impl<'a> Replayer<'a> {
                 }
             }
             RunEvent::ToolEnded { action, end, .. } if !self.ends_of_announced.contains(&number) => {
-                self.note_taken_result(number, run, *action, &end.result, TakenReason::Refused);
+                self.note_skipped_result(number, run, *action, &end.result, SkipReason::Refused);
             }
             RunEvent::ToolsReturned { action, results, .. } => {
                 for result in results {
-                    self.note_taken_result(number, run, *action, result, TakenReason::NoRecord);
+                    self.note_skipped_result(number, run, *action, result, SkipReason::NoRecord);
                 }
             }
             RunEvent::Resumed { fuel_basis, .. } => self.fuel_basis.clone_from(fuel_basis),
@@ -297,7 +298,7 @@ impl<'a> Replayer<'a> {
     /// Runs an announced call again and compares its end, or notes why its recorded result is taken.
     async fn replay_announced(&mut self, run: &Run, call: AnnouncedCall<'_>) -> Result<(), RuntimeError> {
         let Some(end_number) = self.end_by_announcement.get(&call.event).copied() else {
-            self.note_taken_call(&call, TakenReason::Unfinished);
+            self.note_skipped_call(&call, SkipReason::Unfinished);
             return Ok(());
         };
         let RunEvent::ToolEnded { end, .. } = self.recording.event(end_number)? else {
@@ -309,7 +310,7 @@ impl<'a> Replayer<'a> {
                 self.replay.fuel_compared += u64::from(self.has_same_fuel_basis());
                 self.replay.difference = difference;
             }
-            Err(reason) => self.note_taken_call(&call, reason),
+            Err(reason) => self.note_skipped_call(&call, reason),
         }
         Ok(())
     }
@@ -322,17 +323,17 @@ impl<'a> Replayer<'a> {
         announced: &AnnouncedCall<'_>,
         end_number: u64,
         recorded: &CallEnd,
-    ) -> Result<Option<Difference>, TakenReason> {
+    ) -> Result<Option<Difference>, SkipReason> {
         if !is_repeatable(recorded.ending) {
-            return Err(TakenReason::NotRepeatable);
+            return Err(SkipReason::NotRepeatable);
         }
         match recorded.intake.why_incomplete() {
             Some(reason) => return Err(reason.into()),
-            None if self.fuel_basis.is_empty() => return Err(TakenReason::NoRecord),
+            None if self.fuel_basis.is_empty() => return Err(SkipReason::NoRecord),
             None => {}
         }
-        let digest = announced.tool_digest.ok_or(TakenReason::Native)?;
-        let tools = self.tools.get(digest).ok_or(TakenReason::NoComponent)?;
+        let digest = announced.tool_digest.ok_or(SkipReason::Native)?;
+        let tools = self.tools.get(digest).ok_or(SkipReason::NoComponent)?;
         let difference_of = |event, (what, recorded, found)| call_difference(announced, event, what, recorded, found);
         let admitted = match self.admit(run, tools, &announced.call).await? {
             Ok(admitted) => admitted,
@@ -347,7 +348,7 @@ impl<'a> Replayer<'a> {
         let replayed = tools
             .replay(admitted, &recorded.intake)
             .await
-            .ok_or(TakenReason::Native)?;
+            .ok_or(SkipReason::Native)?;
         let mismatch = compare::call_mismatch(recorded, &replayed, self.has_same_fuel_basis());
         Ok(mismatch.map(|mismatch| difference_of(end_number, mismatch)))
     }
@@ -359,10 +360,10 @@ impl<'a> Replayer<'a> {
         run: &Run,
         tools: &ToolSystem,
         call: &ToolCall,
-    ) -> Result<Result<ReplayableCall, String>, TakenReason> {
+    ) -> Result<Result<ReplayableCall, String>, SkipReason> {
         let mut parsed = call.call.clone();
         for file in &call.files {
-            let bytes = self.recording.blobs.get(&file.digest).ok_or(TakenReason::NoFile)?;
+            let bytes = self.recording.blobs.get(&file.digest).ok_or(SkipReason::NoFile)?;
             insert_file(&mut parsed.arguments, file, bytes.clone());
         }
         let props = &run.started_with().props;
@@ -389,9 +390,9 @@ impl<'a> Replayer<'a> {
         self.fuel_basis == Sandbox::fuel_basis()
     }
 
-    fn note_taken_call(&mut self, announced: &AnnouncedCall<'_>, reason: TakenReason) {
+    fn note_skipped_call(&mut self, announced: &AnnouncedCall<'_>, reason: SkipReason) {
         let ToolCall { item_id, call, .. } = &announced.call;
-        self.replay.taken.push(TakenCall {
+        self.replay.skipped.push(SkippedCall {
             event: announced.event,
             step: Some(item_id.clone()),
             tool: call.tool_name.clone(),
@@ -400,9 +401,16 @@ impl<'a> Replayer<'a> {
     }
 
     /// Notes that the result of a call without an announcement is taken as recorded.
-    fn note_taken_result(&mut self, event: u64, run: &Run, action: ActionId, result: &ToolResult, reason: TakenReason) {
+    fn note_skipped_result(
+        &mut self,
+        event: u64,
+        run: &Run,
+        action: ActionId,
+        result: &ToolResult,
+        reason: SkipReason,
+    ) {
         let call = run.open_call(action, &result.call_id);
-        self.replay.taken.push(TakenCall {
+        self.replay.skipped.push(SkippedCall {
             event,
             step: call.map(|call| call.item_id),
             tool: result.tool_name.clone(),

@@ -61,7 +61,7 @@ pub(crate) fn list_limit(requested: Option<usize>) -> usize {
     }
 }
 
-/// Returns the title of an observation: the name of its type and `Recorded` (C33).
+/// Returns the title of an observation: the name of its type and `Recorded` (contract C33).
 pub(crate) fn observation_title(kind: ObservationType) -> String {
     format!("{} Recorded", kind.wire_name())
 }

@@ -2,14 +2,16 @@
 //!
 //! [`Store`] is the interface, and [`MemoryStore`] and [`SqliteStore`] implement it and pass the same conformance
 //! suite. A write is acknowledged only when it is durable: for SQLite that means committed and synced. Every value that
-//! is passed in or returned is a copy (M2). The store itself assigns and checks all sequences and versions (B19).
+//! is passed in or returned is a copy (contract M2). The store itself assigns and checks all sequences and versions
+//! (contract B19).
 //!
 //! One step of a run is one [`Commit`], which is stored as a whole or not at all. A [`Lease`] makes its holder the only writer of
 //! a thread, until it expires. If the process of the holder is paused until then and somebody else takes the thread over, the
 //! fencing number of the old lease keeps the former holder from writing.
 //!
-//! A thread has an [`Owner`], which never changes. Reads for a user find only that user's threads and runs (B23). A write names a
-//! thread that the host has found for the user before; the identifiers of threads are created by the host and never used again.
+//! A thread has an [`Owner`], which never changes. Reads for a user find only that user's threads and runs (contract
+//! B23). A write names a thread that the host has found for the user before; the identifiers of threads are created by
+//! the host and never used again.
 
 mod blob;
 mod chain;

@@ -38,7 +38,8 @@ pub struct Thread {
     pub config: ThreadConfig,
 }
 
-/// The threads that a read considers, by their owner. For the read, threads of other owners do not exist (B23).
+/// The threads that a read considers, by their owner. For the read, threads of other owners do not exist (contract
+/// B23).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Owner {
     /// All threads, for the host itself.
@@ -77,13 +78,13 @@ pub struct ThreadFilter {
     pub limit: Option<usize>,
 }
 
-/// A filter for a list of messages (C51).
+/// A filter for a list of messages (contract C51).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOptions {
     /// Only messages of a thread of this owner.
     pub owner: Owner,
-    /// Maximum number of messages. If there are more, the most recent ones are returned (M6). `None`, 0 and more than
-    /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
+    /// Maximum number of messages. If there are more, the most recent ones are returned (contract M6). `None`, 0 and
+    /// more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
     /// Only entries before this time.
     pub before: Option<Timestamp>,
@@ -94,7 +95,7 @@ pub struct MessageOptions {
     pub roles: Vec<MessageRole>,
 }
 
-/// A filter for a list of observations. An observation has to meet all conditions (M7).
+/// A filter for a list of observations. An observation has to meet all conditions (contract M7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservationFilter {
     /// Only observations of a thread of this owner.

@@ -73,34 +73,34 @@ pub trait Store: Send + Sync + Debug {
     /// exist.
     fn find_thread<'a>(&'a self, thread_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<Thread>>;
 
-    /// Replaces the settings of a thread and does not change its state (M8).
+    /// Replaces the settings of a thread and does not change its state (contract M8).
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread>;
 
     /// Returns threads, the most recently updated first.
     fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>>;
 
     /// Deletes a thread with its messages, observations, state and runs, and everything that is stored for these runs. Returns
-    /// `false` if it does not exist (M1).
+    /// `false` if it does not exist (contract M1).
     ///
     /// Fails with [`StoreError::ThreadBusy`] while somebody holds its lease.
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Adds messages to a thread. An empty list is accepted even for a thread that does not exist (M15).
+    /// Adds messages to a thread. An empty list is accepted even for a thread that does not exist (contract M15).
     ///
     /// Fails with [`StoreError::ForeignMessage`] when a message names another thread. The contract
-    /// requires only a warning (M6), but a wrong thread would show messages of one user to another (B23). Fails with
-    /// [`StoreError::AlreadyExists`] when the identifier of a message is in use.
+    /// requires only a warning (contract M6), but a wrong thread would show messages of one user to another (contract
+    /// B23). Fails with [`StoreError::AlreadyExists`] when the identifier of a message is in use.
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()>;
 
     /// Returns messages by ascending timestamp; messages with the same timestamp in the order in which they were added
-    /// (M6).
+    /// (contract M6).
     fn list_messages<'a>(
         &'a self,
         thread_id: &'a str,
         options: MessageOptions,
     ) -> StoreFuture<'a, Vec<ConversationMessage>>;
 
-    /// Stores an observation, and assigns its identifier, sequence, timestamp and title (M16).
+    /// Stores an observation, and assigns its identifier, sequence, timestamp and title (contract M16).
     fn record(&self, new: NewObservation) -> StoreFuture<'_, Observation>;
 
     /// Returns observations by ascending sequence.
@@ -113,8 +113,8 @@ pub trait Store: Send + Sync + Debug {
     /// Returns the agent's state of the thread.
     fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>>;
 
-    /// Replaces the agent's state if it has the version `expected`, and returns the new version (B19). `None` expects
-    /// that there is no state.
+    /// Replaces the agent's state if it has the version `expected`, and returns the new version (contract B19). `None`
+    /// expects that there is no state.
     ///
     /// Fails with [`StoreError::Conflict`] if another writer has changed the state; the caller then has to load it
     /// again.

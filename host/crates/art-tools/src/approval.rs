@@ -50,8 +50,8 @@ pub struct ApprovalPolicy {
     /// `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What a question counts as after this time (Q4). A question that asks for an answer or for a grant always counts as
-    /// rejected.
+    /// What a question counts as after this time (contract Q4). A question that asks for an answer or for a grant
+    /// always counts as rejected.
     pub on_timeout: ExpiryAction,
 }
 

@@ -1,4 +1,4 @@
-//! Detects results in which a tool asks the model for help (T13).
+//! Detects results in which a tool asks the model for help (contract T13).
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // A tool asks the model for help (A84, T13).
+    // A tool asks the model for help (contracts A84, T13).
     #[test]
     fn an_object_or_its_text_after_an_optional_title_asks_for_help() {
         for key in ["action", "error"] {
@@ -62,7 +62,7 @@ mod tests {
         }
     }
 
-    // A tool asks the model for help (A84, T13).
+    // A tool asks the model for help (contracts A84, T13).
     #[test]
     fn an_output_that_only_mentions_the_code_does_not_ask_for_help() {
         let outputs = [

@@ -1,5 +1,5 @@
-//! Checks a call before it runs: whether its tool is enabled and registered (M06), whether its arguments are valid (M07), and
-//! whether it has the grants that it needs. Each refusal has a fixed text (T4).
+//! Checks a call before it runs: whether its tool is enabled and registered (contract M06), whether its arguments are
+//! valid (contract M07), and whether it has the grants that it needs. Each refusal has a fixed text (contract T4).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -103,7 +103,7 @@ fn compile(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledS
 
 /// Admits the schema of displayed data and the settings for questions to a person. Other code applies them later, so their cost
 /// must be bounded as well. A tool of any mode may have such settings: the operator's rules use them, and every tool may ask
-/// (P64).
+/// (contract P64).
 fn admit_display_and_question_settings(schema: &mut ToolSchema) -> Result<(), RegisterError> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());

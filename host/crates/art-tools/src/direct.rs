@@ -1,4 +1,4 @@
-//! Tools that are functions of the host program (T14).
+//! Tools that are functions of the host program (contract T14).
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;

@@ -137,7 +137,7 @@ impl Admitted {
     }
 }
 
-/// A tool that the host can run (C1).
+/// A tool that the host can run (contract C1).
 ///
 /// [`schema`](Self::schema), [`limits`](Self::limits), [`owner`](Self::owner), [`digest`](Self::digest) and
 /// [`is_repeatable`](Self::is_repeatable) are read once, at registration; later values are ignored.

@@ -1,4 +1,4 @@
-//! Turns the ending of a call into its report. No output of a tool can turn a failure into a success (D16).
+//! Turns the ending of a call into its report. No output of a tool can turn a failure into a success (contract D16).
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 500;
-/// Message of a failure that has no message (T4).
+/// Message of a failure that has no message (contract T4).
 const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
 const MAX_MESSAGE_CHARS: usize = 8_000;
@@ -35,7 +35,7 @@ const MAX_ATTACHMENTS: usize = 100;
 /// Maximum length of the address of a source, in characters.
 const MAX_URL_CHARS: usize = 4_000;
 
-/// Key in the metadata: the identifier that the tool chose for its suspension (X2).
+/// Key in the metadata: the identifier that the tool chose for its suspension (contract X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// Key in the metadata: true if the tool asks the model for help. The model reads the result like any other and
 /// continues.
@@ -165,8 +165,8 @@ fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success
     })
 }
 
-/// Turns a success into an error if its metadata has an `error` that is a text or `true`. Returns whether it did (C81).
-/// The output is kept, because it may contain more detail.
+/// Turns a success into an error if its metadata has an `error` that is a text or `true`. Returns whether it did
+/// (contract C81). The output is kept, because it may contain more detail.
 fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
         Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE_CHARS),
@@ -183,7 +183,8 @@ fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     true
 }
 
-/// Returns the report of a suspension (C19), with the question to the person. Any tool may suspend its call (P64).
+/// Returns the report of a suspension (contract C19), with the question to the person. Any tool may suspend its call
+/// (contract P64).
 fn suspension_report(
     call: &ParsedToolCall,
     tool: &RegisteredTool,
@@ -231,7 +232,7 @@ fn suspension_output(asked: &ToolQuestion) -> Value {
     Value::Object(output)
 }
 
-/// Returns the report of a failure. The message is the one that the tool wrote (T4).
+/// Returns the report of a failure. The message is the one that the tool wrote (contract T4).
 fn failure_report(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
     let message = match failure.message.as_str() {
         "" => DEFAULT_MESSAGE.to_owned(),
@@ -244,7 +245,7 @@ fn failure_report(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport,
 }
 
 /// Returns the metadata of a tool without the keys that only the host may set. The identifier that the tool chose for a
-/// suspension is kept under another key (X2).
+/// suspension is kept under another key (contract X2).
 fn allowed_metadata(metadata: JsonObject) -> Result<JsonObject, String> {
     let mut extra = check_object_size("metadata", metadata)?;
     let suspension_id = extra.shift_remove("suspensionId");

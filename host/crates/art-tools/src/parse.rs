@@ -1,5 +1,6 @@
-//! Strict parsing of JSON text from a tool: the text is exactly one value (D09), no two properties of an object have the same
-//! name (D10), and levels and values are bounded before they are built in memory (D12).
+//! Strict parsing of JSON text from a tool: the text is exactly one value (contract D09), no two properties of an
+//! object have the same name (contract D10), and levels and values are bounded before they are built in memory
+//! (contract D12).
 
 use std::cell::RefCell;
 use std::fmt;

@@ -20,7 +20,8 @@ pub enum CallProgress {
     Reported(ToolProgress),
 }
 
-/// A progress report of a tool (C78). It is only for a waiting person: it is not stored and has no effect on the run.
+/// A progress report of a tool (contract C78). It is only for a waiting person: it is not stored and has no effect on
+/// the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolProgress {
     /// Identifier of the call.

@@ -16,7 +16,7 @@ pub const MAX_EXAMPLE_BYTES: usize = 192 << 10;
 /// The reason why a tool is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// The name is empty or not allowed (T1).
+    /// The name is empty or not allowed (contract T1).
     #[error("Invalid tool executor provided for registration.")]
     InvalidExecutor {
         /// The invalid name.
@@ -40,7 +40,7 @@ pub enum RegisterError {
         /// The reason.
         problem: SchemaProblem,
     },
-    /// The settings of the tool for its questions to a person are refused (C16).
+    /// The settings of the tool for its questions to a person are refused (contract C16).
     #[error("the question to a person is refused: {problem}")]
     Form {
         /// The reason.
@@ -56,7 +56,7 @@ pub enum RegisterError {
         /// The violations, or why the example is too large.
         message: String,
     },
-    /// The description and the input schema are too long for a prompt (D06).
+    /// The description and the input schema are too long for a prompt (contract D06).
     #[error("description and input schema of `{name}` have {bytes} bytes, more than {MAX_PROMPT_BYTES}")]
     PromptTooLong {
         /// Name of the tool.

@@ -42,16 +42,17 @@ impl ToolRegistry {
         Self::default()
     }
 
-    /// Adds a tool under the name in its schema (T1).
+    /// Adds a tool under the name in its schema (contract T1).
     ///
     /// # Errors
-    /// Fails if a tool of any owner has the name or one that differs only in `_` and `-` (X3), or if the tool is refused.
+    /// Fails if a tool of any owner has the name or one that differs only in `_` and `-` (contract X3), or if the tool
+    /// is refused.
     pub fn register(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, false)
     }
 
-    /// Adds a tool, or replaces a tool with the same name and owner (X3).
+    /// Adds a tool, or replaces a tool with the same name and owner (contract X3).
     ///
     /// # Errors
     /// Fails if another owner has the name, if a name that differs only in `_` and `-` is registered, or if the tool is refused.
@@ -60,14 +61,15 @@ impl ToolRegistry {
         self.insert(tool, true)
     }
 
-    /// Removes a tool. Returns whether it was registered (T2).
+    /// Removes a tool. Returns whether it was registered (contract T2).
     pub fn unregister(&self, name: &str) -> bool {
         let mut tools = self.write();
         let is_registered = tools.get(&name_key(name)).is_some_and(|tool| tool.schema.name == name);
         is_registered && tools.remove(&name_key(name)).is_some()
     }
 
-    /// Removes every tool for whose schema and owner `predicate` returns true. Returns the number of removed tools (T2).
+    /// Removes every tool for whose schema and owner `predicate` returns true. Returns the number of removed tools
+    /// (contract T2).
     pub fn unregister_where(&self, mut predicate: impl FnMut(&ToolSchema, &str) -> bool) -> usize {
         let mut tools = self.write();
         let before = tools.len();
@@ -75,7 +77,7 @@ impl ToolRegistry {
         before - tools.len()
     }
 
-    /// Removes all tools (T2).
+    /// Removes all tools (contract T2).
     pub fn clear(&self) {
         self.write().clear();
     }
@@ -110,7 +112,7 @@ impl ToolRegistry {
         self.read().values().map(|tool| tool.schema.clone()).collect()
     }
 
-    /// Returns copies of the schemas of the tools that are both registered and enabled, ordered by name (T3).
+    /// Returns copies of the schemas of the tools that are both registered and enabled, ordered by name (contract T3).
     #[must_use]
     pub fn available(&self, is_enabled: impl Fn(&str) -> bool) -> Vec<ToolSchema> {
         let tools = self.read();
@@ -159,7 +161,7 @@ impl ToolRegistry {
                     new_owner: tool.owner,
                 });
             }
-            // The owner replaces its own tool (X3), which is nothing to warn about.
+            // The owner replaces its own tool (contract X3), which is nothing to warn about.
             tracing::info!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
         }
         tools.insert(name_key(&tool.schema.name), Arc::new(tool));

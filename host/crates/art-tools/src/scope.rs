@@ -16,7 +16,7 @@ use crate::progress::CallProgress;
 pub enum EnabledTools {
     /// The tools with these names.
     Named(Vec<String>),
-    /// The tools that the lookup allows at the time of each call (S004).
+    /// The tools that the lookup allows at the time of each call (contract S004).
     Lookup(Arc<dyn EnabledLookup>),
 }
 

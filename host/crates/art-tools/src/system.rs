@@ -110,8 +110,8 @@ impl AdmittedCall {
         question_of_rule(self.admitted.call(), &self.tool, reason, now)
     }
 
-    /// Returns the call with the decision that it waited for, which its tool finds in the context of the call (C18). Other calls
-    /// of the same batch have their own decisions, or none.
+    /// Returns the call with the decision that it waited for, which its tool finds in the context of the call (contract
+    /// C18). Other calls of the same batch have their own decisions, or none.
     #[must_use]
     pub fn decided(mut self, context: HitlContext) -> Self {
         self.admitted.set_decision(context);
@@ -150,8 +150,8 @@ impl ToolSystem {
         }
     }
 
-    /// Checks a call: whether its tool is enabled for the thread and registered, whether its arguments are valid (T4), and
-    /// whether it has the grants that it needs.
+    /// Checks a call: whether its tool is enabled for the thread and registered, whether its arguments are valid
+    /// (contract T4), and whether it has the grants that it needs.
     ///
     /// # Errors
     /// Fails with the report of the refusal, which is marked as not run.
@@ -193,7 +193,8 @@ impl ToolSystem {
         }
     }
 
-    /// Runs a call and returns its report. Never fails: a panic of the executor, for example, is part of the report (T7).
+    /// Runs a call and returns its report. Never fails: a panic of the executor, for example, is part of the report
+    /// (contract T7).
     ///
     /// - At most [`SystemConfig::max_parallel`] calls of the whole system run at the same time. A call that finds the queue full
     ///   ends with `BUSY`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use art_core::agent::QueryAttachment;
 use art_core::conversation::{ConversationMessage, MessageRole};
-use art_runtime::{Answer, Question, RunOf, Runtime, Watcher};
+use art_runtime::{Answer, Question, Runtime, UserRun, Watcher};
 use art_store::{MessageOptions, Owner, RunRecord};
 use tokio_util::sync::CancellationToken;
 
@@ -77,8 +77,8 @@ impl Session {
     }
 
     /// Returns the key by which the runtime finds a run of this person.
-    fn run_key(&self, run: &str) -> RunOf {
-        RunOf::from(run).of(self.owner())
+    fn run_key(&self, run: &str) -> UserRun {
+        UserRun::from(run).of(self.owner())
     }
 
     /// Asks a question in the current thread, with the attachments. If that fails, the attachments remain for the next question.

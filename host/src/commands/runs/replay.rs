@@ -67,10 +67,10 @@ fn describe(replay: &Replay) -> Vec<String> {
     }];
     let (calls, fuel) = (replay.calls_run, replay.fuel_compared);
     lines.push(format!("tool calls run again: {calls}, with the same fuel: {fuel}"));
-    if !replay.taken.is_empty() {
-        lines.push(format!("tool calls taken as recorded: {}", replay.taken.len()));
+    if !replay.skipped.is_empty() {
+        lines.push(format!("tool calls taken as recorded: {}", replay.skipped.len()));
     }
-    for call in &replay.taken {
+    for call in &replay.skipped {
         lines.push(format!("  event {}, tool `{}`: {}", call.event, call.tool, call.reason));
     }
     let (requests, changed) = (replay.requests, replay.requests_changed);
@@ -82,7 +82,7 @@ fn describe(replay: &Replay) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use art_runtime::{Difference, TakenCall, TakenReason};
+    use art_runtime::{Difference, SkipReason, SkippedCall};
 
     use super::*;
 
@@ -135,11 +135,11 @@ mod tests {
                 recorded: "1".to_owned(),
                 found: "2".to_owned(),
             }),
-            taken: vec![TakenCall {
+            skipped: vec![SkippedCall {
                 event: 4,
                 step: None,
                 tool: "clock".to_owned(),
-                reason: TakenReason::Native,
+                reason: SkipReason::Native,
             }],
             ..identical_replay()
         };

@@ -5,7 +5,7 @@ use art_core::error::ToolErrorCode;
 use art_core::limits::Limits;
 use art_core::tool::{ToolResult, ToolStatus};
 use art_runtime::config::Config;
-use art_runtime::{Answer, CallOf, RunOf, Runtime, RuntimeError, Unwatched};
+use art_runtime::{Answer, Runtime, RuntimeError, Unwatched, UserCall, UserRun};
 use art_tools::{ToolReport, same_name};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime as Executor;
@@ -47,7 +47,7 @@ pub(in crate::commands) fn carry_out(
         tool_name: exact_name.ok_or_else(|| unknown_tool_error(&runtime.config, &runtime.toolbox, name))?,
         arguments: parse_arguments(arguments)?,
     };
-    let mut call = CallOf::from(call);
+    let mut call = UserCall::from(call);
     if let Some(user) = &global.user {
         call = call.of_user(user);
     }
@@ -70,7 +70,7 @@ pub(in crate::commands) fn carry_out(
     {
         let run = interrupts.register_run();
         answer = executor.block_on(runtime.resume(
-            RunOf::from(&answer.trace_id).of(global.owner()),
+            UserRun::from(&answer.trace_id).of(global.owner()),
             run.cancel.clone(),
             &mut Unwatched,
         ))?;

@@ -1,5 +1,5 @@
 //! Decides which calls of a batch may be made. A call that may not be made is refused: it gets an error as its result, so that
-//! every call has a result (B29). This differs from a rejection, by which a person decides against a call.
+//! every call has a result (contract B29). This differs from a rejection, by which a person decides against a call.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use art_core::pes::TodoItem;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
 use super::{ItemRun, NextMove, NoRepeatReason};
-use crate::attachment::{self, FilePlaces};
+use crate::attachment::{self, FileNamePointers};
 use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
 
-/// Maximum number of calls of one tool with the same arguments in one item (B30).
+/// Maximum number of calls of one tool with the same arguments in one item (contract B30).
 pub(crate) const MAX_IDENTICAL_CALLS: u32 = 2;
 
 /// What the decision about a call needs to know of the run, and the counts that it changes.
@@ -107,13 +107,15 @@ impl ItemRun {
                 self.batch.calls.push(call);
                 continue;
             }
-            let (problem, file_places) = (raw.problem.take(), std::mem::take(&mut raw.file_places));
+            let (problem, file_name_pointers) = (raw.problem.take(), std::mem::take(&mut raw.file_name_pointers));
             let call = admission.call_ids.assign_id(admission.trace_id, raw);
-            match self.admit(&call, &file_places, problem, admission) {
+            match self.admit(&call, &file_name_pointers, problem, admission) {
                 Ok(()) => calls_to_make.push(call.clone()),
                 Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
             }
-            self.batch.file_places.insert(call.call_id.clone(), file_places);
+            self.batch
+                .file_name_pointers
+                .insert(call.call_id.clone(), file_name_pointers);
             self.batch.calls.push(call);
         }
         if self.open_calls_are_planned {
@@ -141,16 +143,19 @@ impl ItemRun {
     fn admit(
         &mut self,
         call: &ParsedToolCall,
-        file_places: &FilePlaces,
+        file_name_pointers: &FileNamePointers,
         problem: Option<String>,
         admission: &mut AdmissionContext<'_>,
     ) -> Result<(), (ToolErrorCode, String)> {
         if let Some(problem) = problem {
             return Err((ToolErrorCode::ValidationError, problem));
         }
-        if let Some(error) =
-            attachment::argument_error(&call.arguments, file_places, admission.attachments, admission.files)
-        {
+        if let Some(error) = attachment::argument_error(
+            &call.arguments,
+            file_name_pointers,
+            admission.attachments,
+            admission.files,
+        ) {
             return Err(error);
         }
         if let Some(reason) = admission.rejections.refusal_reason(call) {

@@ -1,6 +1,6 @@
 //! Parses the reply in which a model writes the answer (the synthesis reply). It may also have metadata for a user interface,
 //! such as suggested questions. The answer and the metadata are each in a tag, or the metadata is in a JSON fence at the end
-//! (X9).
+//! (contract X9).
 
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::stream::ModelReply;
@@ -136,13 +136,13 @@ mod tests {
         assert_eq!(parse(text), (text.to_owned(), None));
     }
 
-    // Trimming of the answer (A29).
+    // Trimming of the answer (contract A29).
     #[test]
     fn the_trimmed_text_is_the_answer_if_it_has_no_tags() {
         assert_eq!(parse("  42\n"), ("42".to_owned(), None));
     }
 
-    // Trimming of the answer (A29).
+    // Trimming of the answer (contract A29).
     #[test]
     fn an_empty_answer_is_read_as_empty() {
         assert_eq!(parse(" <mainContent> </mainContent>"), (String::new(), None));

@@ -1,6 +1,6 @@
 //! Parses the replies of a model that carries out a step (the execution phase). A reply has tool calls, or content that may be
 //! the result of the step, or both, and sometimes a decision on the step or a change of the plan. All of these are read from JSON
-//! in several spellings, and parts that cannot be used are reported as problems (P33c).
+//! in several spellings, and parts that cannot be used are reported as problems (contract P33c).
 //!
 //! Native calls are those that the provider returns as such, beside the text of the reply.
 
@@ -18,7 +18,7 @@ use crate::call::RawCall;
 /// Maximum size of a provider's state that is kept, in bytes. A larger state is dropped, since a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
 
-/// The decision of a model on whether its step goes on (C59).
+/// The decision of a model on whether its step goes on (contract C59).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepDecision {
     /// The step continues.
@@ -100,7 +100,7 @@ fn is_small_enough(state: &ProviderState) -> bool {
 }
 
 /// Gives each call after the first [`MAX_CALLS_PER_REPLY`] a problem, so that it is not made, and removes its arguments. Drops
-/// the calls after the first [`MAX_CALLS_WITH_RESULT`], and reports how many calls the reply made (M08).
+/// the calls after the first [`MAX_CALLS_WITH_RESULT`], and reports how many calls the reply made (contract M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
     for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
@@ -198,7 +198,7 @@ fn parse_text(text: &str) -> ExecutionReply {
         })
 }
 
-/// Parses calls that are an array under the heading `Tool Calls:`, a form that older prompts requested (A27, P33b).
+/// Parses calls that are an array under the heading `Tool Calls:`, a form that older prompts requested (contracts A27, P33b).
 fn parse_heading_form(text: &str) -> Option<ExecutionReply> {
     let list = text_after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     match first_value(list) {

@@ -1,11 +1,11 @@
-//! Finds JSON in a reply (P33): between the markers, in a fence, as the whole text, or at a brace.
+//! Finds JSON in a reply (contract P33): between the markers, in a fence, as the whole text, or at a brace.
 
 use art_core::JsonObject;
 use serde_json::Value;
 
-/// Marks the beginning of the JSON of a plan (P22).
+/// Marks the beginning of the JSON of a plan (contract P22).
 pub(crate) const MARKER_START: &str = "---JSON_OUTPUT_START---";
-/// Marks the end of the JSON of a plan (P22).
+/// Marks the end of the JSON of a plan (contract P22).
 pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
 
 const FENCE: &str = "```";
@@ -134,14 +134,14 @@ mod tests {
         find_object(text, |_| true).map(Value::Object)
     }
 
-    // What is between markers wins, then what is in a fence, then the first brace (A25).
+    // What is between markers wins, then what is in a fence, then the first brace (contract A25).
     #[test]
     fn markers_take_precedence_over_stray_braces() {
         let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
         assert_eq!(first_object(&text), Some(json!({"a": 1})));
     }
 
-    // What is between markers wins, then what is in a fence, then the first brace (A25).
+    // What is between markers wins, then what is in a fence, then the first brace (contract A25).
     #[test]
     fn a_fence_takes_precedence_over_stray_braces() {
         assert_eq!(
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(first_object(text), Some(json!({"a": "} ``` {"})));
     }
 
-    // Without markers and fences, the first valid object counts (A25).
+    // Without markers and fences, the first valid object counts (contract A25).
     #[test]
     fn braces_in_prose_are_skipped() {
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Parses the replies of the planner, which is the model that makes the plan. A reply is a plan or the answer to a question that
 //! needs no plan. The plan is the arguments of a call of the function [`SUBMIT_PLAN`], or JSON in the text; many variants of
-//! the form of its items are accepted (P33a). The older text form with headings is read as well (P33b).
+//! the form of its items are accepted (contract P33a). The older text form with headings is read as well (contract P33b).
 //!
 //! Native calls are those that the provider returns as such, beside the text. Calls that the planner makes itself, other than to
 //! submit a plan, become steps of the plan.
@@ -53,7 +53,7 @@ pub(crate) struct PlanDraft {
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// A call that belongs to no item of the plan: the planner made it itself, or listed it in place of items (S003, P33a).
+/// A call that belongs to no item of the plan: the planner made it itself, or listed it in place of items (contracts S003, P33a).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallWithoutStep {
     /// Position of the call among the native calls of the reply; `None` for a call that the plan lists.
@@ -99,11 +99,11 @@ pub(super) const TOOL_CALLS_HEADING: &str = "tool calls";
 /// Maximum number of planned calls of one item.
 const MAX_PLANNED_CALLS: usize = 16;
 
-/// Maximum number of words of a title (C36).
+/// Maximum number of words of a title (contract C36).
 const MAX_TITLE_WORDS: usize = 10;
 
 /// Parses a reply of the planner. If it has native calls, the plan is in them. Otherwise the plan is in the text, or else in the
-/// thoughts (P30); without a plan, the text is the answer.
+/// thoughts (contract P30); without a plan, the text is the answer.
 pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
     let texts = split_reply(reply);
     let native = execution::read_native_calls(reply);
@@ -258,7 +258,7 @@ pub(crate) fn parse_draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     })
 }
 
-/// Returns the calls that a plan has outside its items (S003, P33a). Fails with all problems.
+/// Returns the calls that a plan has outside its items (contracts S003, P33a). Fails with all problems.
 fn calls_outside_items(map: &JsonObject) -> Result<Vec<CallWithoutStep>, Vec<String>> {
     let mut problems = Vec::new();
     let calls = ItemFields {
@@ -501,7 +501,7 @@ fn name_text(value: &Value) -> Option<String> {
 }
 
 /// Parses a plan in the form that older prompts requested: sections with the headings `Title:`, `Intent:` and `Plan:`, in
-/// upper or lower case and with any spacing (A27).
+/// upper or lower case and with any spacing (contract A27).
 fn parse_headings(text: &str) -> Option<PlanDraft> {
     let mut plan = PlanDraft::default();
     let mut current = None;

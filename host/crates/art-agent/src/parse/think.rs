@@ -1,5 +1,5 @@
 //! Splits a whole reply into thoughts and content, by the think tags in it. Think blocks may be nested, and an unclosed one is
-//! content (P32).
+//! content (contract P32).
 
 use art_core::think::{ThinkPart, ThinkTags};
 
@@ -50,21 +50,21 @@ impl Split {
 mod tests {
     use super::split_thoughts;
 
-    // Closed think tags enclose thoughts (A28).
+    // Closed think tags enclose thoughts (contract A28).
     #[test]
     fn the_thoughts_of_closed_blocks_are_joined() {
         let (thoughts, content) = split_thoughts("<think>a</think>x\n <think>b</think>y");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a\n\n---\n\nb", "x\n y"));
     }
 
-    // Think tags may be nested (A28).
+    // Think tags may be nested (contract A28).
     #[test]
     fn blocks_may_be_nested() {
         let (thoughts, content) = split_thoughts("<think>a<think>b</think>c</think>x");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a<think>b</think>c", "x"));
     }
 
-    // An unclosed think tag is content (A28).
+    // An unclosed think tag is content (contract A28).
     #[test]
     fn an_unclosed_block_is_content() {
         let (thoughts, content) = split_thoughts("x\n<think>{\"content\":1}");

@@ -199,7 +199,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a call that the step may not make, because it already has the same call as often as is allowed (B30).
+    /// Reports a call that the step may not make, because it already has the same call as often as is allowed (contract
+    /// B30).
     fn check_repetition(&mut self, identical_count: u32, place: &str) {
         if identical_count > MAX_IDENTICAL_CALLS {
             let text = format!(

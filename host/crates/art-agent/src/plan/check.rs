@@ -1,6 +1,6 @@
 //! Finds the steps of a plan that could never be carried out, before any work is done, for example because they depend on each
-//! other in a circle (B11) or require a tool that does not exist (B13). The planned calls of the steps are checked elsewhere, by
-//! [`check_calls`](super::calls::check_calls).
+//! other in a circle (contract B11) or require a tool that does not exist (contract B13). The planned calls of the
+//! steps are checked elsewhere, by [`check_calls`](super::calls::check_calls).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Finds the items that were added, changed or removed between two versions of a plan (P59).
+//! Finds the items that were added, changed or removed between two versions of a plan (contract P59).
 
 use std::collections::BTreeMap;
 

@@ -45,7 +45,7 @@ pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> 
 
 /// Adds the current question of a thread, `state.query`, to its earlier questions. The steps of the question are the completed
 /// and the failed ones of `items`; if there are none, nothing is added. If there are then too many earlier questions or steps,
-/// the oldest questions are dropped (P90).
+/// the oldest questions are dropped (contract P90).
 pub(crate) fn archive(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
     use TodoItemStatus::{Completed, Failed};
     let is_completed_or_failed = |item: &TodoItem| matches!(item.status, Completed | Failed);

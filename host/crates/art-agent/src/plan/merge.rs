@@ -1,5 +1,5 @@
 //! Makes the items of a plan from a draft, which is a plan as the model proposes it. Items of the previous plan that the draft
-//! keeps are found by their identifiers and keep their results (B1, B36) and creation times (B37).
+//! keeps are found by their identifiers and keep their results (contracts B1, B36) and creation times (contract B37).
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn keep_or_create_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> Tod
 
 /// Returns the items of the plan after the model changed it during the run. An item that is not in `draft` stays if it is
 /// completed, failed, waiting or in progress. It also stays if its identifier is in `started`, so that no change of the plan
-/// hides a failure (X7).
+/// hides a failure (contract X7).
 pub(crate) fn update_items(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -83,7 +83,7 @@ pub(crate) fn update_items(
 /// Returns the item of the changed plan for an item of the draft.
 fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
-        // The model cannot change a completed item or one in progress (P60).
+        // The model cannot change a completed item or one in progress (contract P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
         Some(item) => redefine_item(item, draft, at),
         None => new_item(draft, at),
@@ -94,7 +94,7 @@ fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
 fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
-        // Cancelling a failed item must not hide the failure (X7).
+        // Cancelling a failed item must not hide the failure (contract X7).
         (Some(Cancelled), Failed) => Failed,
         (Some(Cancelled), _) => Cancelled,
         // A failed item is tried again only if the draft sets it to `pending`.
@@ -117,7 +117,8 @@ fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     merged
 }
 
-/// Creates an item from an item of the draft. A model may cancel work that it planned, but not declare it completed (P57).
+/// Creates an item from an item of the draft. A model may cancel work that it planned, but not declare it completed
+/// (contract P57).
 fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     let status = match draft.status {
         Some(TodoItemStatus::Cancelled) => TodoItemStatus::Cancelled,
@@ -146,8 +147,8 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Sets to pending all items that an earlier run left in progress or waiting (P86), and clears the pause and the current step.
-/// Returns whether the state changed.
+/// Sets to pending all items that an earlier run left in progress or waiting (contract P86), and clears the pause and
+/// the current step. Returns whether the state changed.
 pub(crate) fn requeue_interrupted_items(state: &mut PesAgentStateData, at: Timestamp) -> bool {
     let is_interrupted =
         |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);

@@ -171,7 +171,7 @@ fn last_call_id(item: &TodoItem) -> Option<&str> {
 /// Returns the output of a call, if other calls may take it.
 fn usable_output<'a>(item: &'a TodoItem, call_id: &str) -> Option<&'a Value> {
     let result = item.tool_results.iter().find(|result| result.call_id == call_id)?;
-    // An output that is drawn for the person must not reach a prompt (C9), not even as an argument.
+    // An output that is drawn for the person must not reach a prompt (contract C9), not even as an argument.
     let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
     result.output.as_ref().filter(|_| is_usable)
 }

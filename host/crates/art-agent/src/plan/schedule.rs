@@ -1,4 +1,4 @@
-//! Selects the next item to start, and finds items that can never be started (P35).
+//! Selects the next item to start, and finds items that can never be started (contract P35).
 //!
 //! A dependency that is not in the plan is a step of an earlier question, which has ended.
 

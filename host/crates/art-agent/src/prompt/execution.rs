@@ -1,7 +1,7 @@
 //! The prompt of one step, and the messages that follow the replies of the model while it carries out the step.
 //!
-//! The prompt contains the task, the question and the results of earlier steps (P43, P45) and, for a tool step, the schemas of
-//! its tools (P44), but not the conversation (P46).
+//! The prompt contains the task, the question and the results of earlier steps (contracts P43, P45) and, for a tool
+//! step, the schemas of its tools (contract P44), but not the conversation (contract P46).
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ use crate::plan::{EarlierStep, all_dependencies, earlier_steps, without_promises
 use crate::report::output_for_model;
 use crate::required_tools::is_tool_step;
 
-/// Returns the messages with which a step begins: the instructions and the task (P44, P45, P46).
+/// Returns the messages with which a step begins: the instructions and the task (contracts P44, P45, P46).
 pub(crate) fn begin_step(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -96,7 +96,8 @@ fn task_text(
     sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Describes the tools of a step: by name with a few examples if the request contains their schemas, else in full (P44).
+/// Describes the tools of a step: by name with a few examples if the request contains their schemas, else in full
+/// (contract P44).
 fn tool_entries(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<Value> {
     let entry = |tool: &ToolSchema| {
         if start.native_tools {
@@ -134,7 +135,8 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
     schema
 }
 
-/// Returns the sections on the results that `item` reads (P43): those of the plan, and those of earlier questions.
+/// Returns the sections on the results that `item` reads (contract P43): those of the plan, and those of earlier
+/// questions.
 fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
     let own = plan_items_to_read(&state.todo_list, item);
     let names_to_read = earlier_steps_to_read(state, item);
@@ -169,7 +171,7 @@ fn earlier_steps_to_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet
 }
 
 /// Returns the steps of the plan whose results `item` reads: those that it depends on, directly or not, or all completed ones
-/// if it has no dependencies (P43).
+/// if it has no dependencies (contract P43).
 fn plan_items_to_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {
@@ -181,7 +183,7 @@ fn plan_items_to_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a Tod
         .collect()
 }
 
-/// Returns the message with the result of one call, whose output is cut to `max_chars` characters (B21).
+/// Returns the message with the result of one call, whose output is cut to `max_chars` characters (contract B21).
 pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], max_chars: usize) -> Message {
     let text = match (output_for_model(result), &result.error) {
         (output, Some(error)) => error_text(result, error, output.as_deref(), max_chars),
@@ -247,7 +249,7 @@ pub(crate) fn problem_message(problems: &[String]) -> Message {
     ))
 }
 
-/// Returns the message after a call that a person rejected (A36).
+/// Returns the message after a call that a person rejected (contract A36).
 pub(crate) fn rejection_message(result: &ToolResult) -> Message {
     Message::user(format!(
         "IMPORTANT: The user has REJECTED the call of `{}`. It was not carried out. Do not make the same call again; find another \

@@ -1,4 +1,4 @@
-//! Cuts a request to fit the context window of its model (M09).
+//! Cuts a request to fit the context window of its model (contract M09).
 //!
 //! Only the provider can count tokens, so they are estimated, rather too high than too low: one token for every three bytes of
 //! text (English has about four bytes per token, most other scripts three), and eight tokens for every message or call. The

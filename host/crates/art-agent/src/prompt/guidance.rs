@@ -2,7 +2,7 @@
 //! earlier messages.
 //!
 //! The guidance for a phase is the text of the persona for this phase, followed by the system prompts of the instance, of the
-//! thread and of this question alone (P6).
+//! thread and of this question alone (contract P6).
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -45,9 +45,10 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     }
 }
 
-/// Returns the messages of the person and of the agent in the thread (B32), each cut to a limit. Messages of the system
-/// are not included, and neither are messages of tools, because the calls that they answer are not in the history. The question
-/// is not included either if the application stored it as the last message before asking (P11).
+/// Returns the messages of the person and of the agent in the thread (contract B32), each cut to a limit. Messages of
+/// the system are not included, and neither are messages of tools, because the calls that they answer are not in the
+/// history. The question is not included either if the application stored it as the last message before asking
+/// (contract P11).
 pub(crate) fn history(messages: &[ConversationMessage], props: &AgentProps) -> Vec<Message> {
     let is_question =
         |message: &&ConversationMessage| message.role == MessageRole::User && message.content == props.query;

@@ -1,5 +1,5 @@
 //! Finds prompt fragments, which are the instruction texts of the agent, by name, and validates prompts. An operator may replace
-//! a fragment by one of the same name, and an invalid prompt is never sent (M36).
+//! a fragment by one of the same name, and an invalid prompt is never sent (contract M36).
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The prompt that asks for a plan: role, guidance of the operator, rules and form of a plan (P20), tools (P23), and a plan that
-//! was not finished (P25).
+//! The prompt that asks for a plan: role, guidance of the operator, rules and form of a plan (contract P20), tools
+//! (contract P23), and a plan that was not finished (contract P25).
 
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::prompt::Message;
@@ -116,8 +116,9 @@ fn earlier_results_section(start: &RunStart, state: &PesAgentStateData) -> Optio
     Some(format!("{results}\n{rules}"))
 }
 
-/// Returns the section on a plan that was not finished, and how to continue it, if there is one (P25): its question, its intent
-/// and its items with their statuses. Results are not included, because the host keeps them in any case.
+/// Returns the section on a plan that was not finished, and how to continue it, if there is one (contract P25): its
+/// question, its intent and its items with their statuses. Results are not included, because the host keeps them in any
+/// case.
 fn current_plan_section(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     if state.todo_list.is_empty() {
         return None;

@@ -37,7 +37,8 @@ const UNREADABLE: &str = "not shown: you cannot look at this file; only a tool c
 /// Maximum length of a problem in a list, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are replaced by `[marker]` (P24).
+/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are replaced by `[marker]`
+/// (contract P24).
 pub(crate) fn quote(text: &str) -> String {
     let text = replace_markers(&normalize_newlines(text));
     let lines = text.trim_end_matches('\n').split('\n');

@@ -15,7 +15,7 @@ pub(super) fn result_count(item: &TodoItem) -> usize {
 }
 
 /// Describes a step with the results of its calls. Arguments, outputs, results and errors are cut to `max_chars` characters each
-/// (P43, P77). `name` is the identifier by which other steps refer to the step.
+/// (contracts P43, P77). `name` is the identifier by which other steps refer to the step.
 pub(super) fn step_entry(name: &str, item: &TodoItem, max_chars: usize) -> Value {
     let calls = item
         .tool_results
@@ -37,7 +37,7 @@ pub(super) fn step_entry(name: &str, item: &TodoItem, max_chars: usize) -> Value
     entry
 }
 
-/// Describes a call and its result. The output of a display tool is replaced by its title and a note (C9).
+/// Describes a call and its result. The output of a display tool is replaced by its title and a note (contract C9).
 fn call_entry(item: &TodoItem, result: &ToolResult, max_chars: usize) -> Value {
     let mut entry = json!({"tool": result.tool_name});
     let Some(map) = entry.as_object_mut() else {

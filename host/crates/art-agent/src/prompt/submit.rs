@@ -1,4 +1,4 @@
-//! The function by which a model with native tool calls submits its plan (P22).
+//! The function by which a model with native tool calls submits its plan (contract P22).
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! The part of a prompt that asks for the answer, with the results of the steps (P77), and the list of results that replaces a
-//! missing answer.
+//! The part of a prompt that asks for the answer, with the results of the steps (contract P77), and the list of results
+//! that replaces a missing answer.
 
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::Phase;

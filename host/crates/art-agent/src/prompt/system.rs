@@ -1,5 +1,5 @@
-//! Merges the system prompts of all levels (M28): the text of the persona, called the base, then those of the instance, of the
-//! thread and of the call, which is here the request that asks one question.
+//! Merges the system prompts of all levels (contract M28): the text of the persona, called the base, then those of the
+//! instance, of the thread and of the call, which is here the request that asks one question.
 
 use art_core::JsonObject;
 use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};

@@ -12,12 +12,12 @@ const MAX_TEXT_BYTES: usize = 256 << 10;
 pub(crate) enum UnsetVariables {
     /// They stay in the text, with their braces.
     Keep,
-    /// They are removed (M28).
+    /// They are removed (contract M28).
     Remove,
 }
 
 /// Returns `template` with its variables replaced by their values. Variables inside values are not replaced. Names with a colon
-/// are kept, because they belong to other template languages (M28).
+/// are kept, because they belong to other template languages (contract M28).
 pub(crate) fn render(template: &str, variables: &JsonObject, unset: UnsetVariables) -> String {
     let mut text = String::new();
     let mut rest = template;

@@ -1,5 +1,5 @@
-//! Decides how tools are shown to the planner (Q7): the most relevant ones with their schemas, others with a short description or
-//! only by name.
+//! Decides how tools are shown to the planner (contract Q7): the most relevant ones with their schemas, others with a
+//! short description or only by name.
 
 use art_core::pes::PesAgentStateData;
 use art_core::text::first_sentences;

@@ -1,5 +1,6 @@
-//! Model calls: opens them when the run needs a reply, makes those whose requests fit the context window (M09), and counts what
-//! they use (M12). To make a call is to build its request and to announce it by an event; the driver then sends it.
+//! Model calls: opens them when the run needs a reply, makes those whose requests fit the context window (contract
+//! M09), and counts what they use (contract M12). To make a call is to build its request and to announce it by an
+//! event; the driver then sends it.
 
 use art_core::Timestamp;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -104,8 +105,8 @@ impl Run {
     }
 
     /// Returns an open model call with its request, and the estimated tokens of the request: 0 if the context is unlimited. Fails
-    /// if the prompt is invalid (M36), the request does not fit the context window, or a budget was used up while the call
-    /// waited.
+    /// if the prompt is invalid (contract M36), the request does not fit the context window, or a budget was used up
+    /// while the call waited.
     fn prepare_call(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
         // A call that was interrupted and is made again counts twice, so the number of calls may be used up as well.
         let has_too_many_calls = self.usage.llm_calls_opened > self.config().max_model_calls;
@@ -243,7 +244,8 @@ impl Run {
         self.count_usage(action, metadata);
     }
 
-    /// Counts a failed call, and its tokens if the provider may have read the request before the failure (M12).
+    /// Counts a failed call, and its tokens if the provider may have read the request before the failure (contract
+    /// M12).
     pub(super) fn count_failed_call(
         &mut self,
         action: &OpenAction,
@@ -257,7 +259,7 @@ impl Run {
         }
     }
 
-    /// Closes a model call that was interrupted, and counts it if it was made (M12).
+    /// Closes a model call that was interrupted, and counts it if it was made (contract M12).
     pub(super) fn interrupt_model_call(&mut self, id: ActionId, received: &PartialReply) {
         let tokens = self.model_calls_in_progress.get(&id).copied();
         if let (Some(tokens), Some(action)) = (tokens, self.close_action(id)) {

@@ -1,5 +1,5 @@
-//! The budgets of a run for model calls, tokens and cost (M12): whether one is used up, what the model calls in progress have
-//! reserved of it, and whether a plan will exceed it.
+//! The budgets of a run for model calls, tokens and cost (contract M12): whether one is used up, what the model calls
+//! in progress have reserved of it, and whether a plan will exceed it.
 
 use std::collections::BTreeSet;
 

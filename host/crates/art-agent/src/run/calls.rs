@@ -1,7 +1,7 @@
 //! Tool calls: which ones may be made now, and what follows when they end.
 //!
-//! The calls of a batch may be made at the same time and end in any order (T7), but a call of a blocking tool, which asks a
-//! person, is made alone (Q3a). Each call gets a result, even one that is never made (B9).
+//! The calls of a batch may be made at the same time and end in any order (contract T7), but a call of a blocking tool,
+//! which asks a person, is made alone (contract Q3a). Each call gets a result, even one that is never made (contract B9).
 
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
@@ -149,7 +149,8 @@ impl Run {
     }
 
     /// Records the end of a tool call. When all calls of its batch have ended, the item continues. If the tool asks a person, the
-    /// calls of other tools that were not made yet are dropped, unless they are blocking; each gets a result that says so (B9).
+    /// calls of other tools that were not made yet are dropped, unless they are blocking; each gets a result that says
+    /// so (contract B9).
     pub(super) fn handle_tool_end(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
         self.count_tool_call(action, end, out);
         if let Some(suspension) = &end.suspension {
@@ -194,8 +195,8 @@ impl Run {
         self.handle_ended_batch(ToolBatch { results, ..batch }, out);
     }
 
-    /// Lets the calls in progress be made again, because the host that made them stopped and another one resumes the run (P86).
-    /// The tokens of the interrupted model calls are estimated and counted (M12).
+    /// Lets the calls in progress be made again, because the host that made them stopped and another one resumes the
+    /// run (contract P86). The tokens of the interrupted model calls are estimated and counted (contract M12).
     pub(super) fn restart_calls_in_progress(&mut self, out: &mut Outbox) {
         for (id, tokens) in std::mem::take(&mut self.model_calls_in_progress) {
             self.reservations.remove(&id);
@@ -252,7 +253,7 @@ impl Run {
         }
     }
 
-    /// Counts a tool call that ended, and records its observation (C36).
+    /// Counts a tool call that ended, and records its observation (contract C36).
     fn count_tool_call(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
         if let Some(batch) = self.batch(action) {
             out.observe_tool_call(&batch.item_id, end);

@@ -6,7 +6,7 @@ use art_core::tool::{ToolResult, ToolStatus};
 
 use super::finish::RunEnding;
 use super::{Run, Stage};
-use crate::attachment::FilePlaces;
+use crate::attachment::FileNamePointers;
 use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::event::CallToMake;
@@ -43,7 +43,7 @@ impl Run {
             call_id: None,
             tool_name: call.tool_name.clone(),
             arguments: call.arguments.clone(),
-            file_places: FilePlaces::NONE,
+            file_name_pointers: FileNamePointers::NONE,
             problem: None,
         }
     }

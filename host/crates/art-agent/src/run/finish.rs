@@ -159,8 +159,8 @@ impl Run {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
 
-    /// Ends the run with a list of results in place of an answer of the model (P79). The status is `partial` if the
-    /// list has a result, else `error`.
+    /// Ends the run with a list of results in place of an answer of the model (contract P79). The status is `partial`
+    /// if the list has a result, else `error`.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
         let mut items = self.own_items().iter();
@@ -175,7 +175,7 @@ impl Run {
         self.finish(RunEnding::new(status, text).with_error(error), out);
     }
 
-    /// Ends the run with an error (P82).
+    /// Ends the run with an error (contract P82).
     pub(super) fn fail_run(&mut self, code: ErrorCode, message: &str, out: &mut Outbox) {
         let error = self.art_error(code, message);
         let text = format!("The query could not be answered: {message}.");
@@ -195,7 +195,7 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Partial, text), out);
     }
 
-    /// Ends the run. Adds the answer to the conversation and then observes it (P81).
+    /// Ends the run. Adds the answer to the conversation and then observes it (contract P81).
     pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
         self.abandon_open_work(out);
@@ -207,7 +207,7 @@ impl Run {
         if let Some(error) = &ending.error {
             out.observe_error(phase, None, &error.message);
         }
-        // An error is returned to the caller and not added to the conversation (P82).
+        // An error is returned to the caller and not added to the conversation (contract P82).
         if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
             out.add_message(answer.clone());
         }
@@ -234,7 +234,7 @@ impl Run {
     }
 
     /// Drops what is open at the end of a run: counts the interrupted model calls, and sets the items in progress to pending, so
-    /// that a later run can start them again. Keeps the results of their calls (P66).
+    /// that a later run can start them again. Keeps the results of their calls (contract P66).
     fn abandon_open_work(&mut self, out: &mut Outbox) {
         let asked: Vec<_> = self.model_calls_in_progress.keys().copied().collect();
         for action in asked {
@@ -322,8 +322,9 @@ impl Run {
         }
     }
 
-    /// Returns whether every planned item was completed without an error and no limit was hit (X7, A49). Items that the model
-    /// removed from the plan before they started do not count, and neither do failed calls that the planner made again.
+    /// Returns whether every planned item was completed without an error and no limit was hit (contracts X7, A49).
+    /// Items that the model removed from the plan before they started do not count, and neither do failed calls that
+    /// the planner made again.
     fn is_complete(&self) -> bool {
         let is_incomplete = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some(),

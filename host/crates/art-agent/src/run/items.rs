@@ -1,6 +1,6 @@
-//! Execution: starts the items of the plan whose dependencies are completed, up to the maximum number of items of a run (P34),
-//! and ends them. If an item fails, items that do not depend on it continue (P39), but the run is not a success (P41). A reply
-//! about an item may also change the plan (P61).
+//! Execution: starts the items of the plan whose dependencies are completed, up to the maximum number of items of a run
+//! (contract P34), and ends them. If an item fails, items that do not depend on it continue (contract P39), but the run
+//! is not a success (contract P41). A reply about an item may also change the plan (contract P61).
 
 use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
@@ -11,7 +11,7 @@ use art_core::usage::ModelWork;
 use serde_json::{Value, json};
 
 use super::{OpenAction, Run, Stage};
-use crate::attachment::FilePlaces;
+use crate::attachment::FileNamePointers;
 use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::event::CallRefusal;
@@ -95,7 +95,7 @@ impl Run {
         self.apply_next_move(id, next, out);
     }
 
-    /// Fails the item. Other items continue (P39, P41).
+    /// Fails the item. Other items continue (contracts P39, P41).
     pub(super) fn fail_item(&mut self, id: &str, reason: &str, out: &mut Outbox) {
         self.end_item(id, Err(reason.to_owned()), out);
         self.advance(out);
@@ -203,7 +203,7 @@ impl Run {
     pub(super) fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
         let resolved = plan::resolve(&call.arguments, &|reference| self.referenced_output(reference))?;
         Ok(RawCall {
-            file_places: FilePlaces::At(resolved.file_pointers),
+            file_name_pointers: FileNamePointers::Only(resolved.file_pointers),
             ..RawCall::new(None, call.tool_name.clone(), resolved.arguments)
         })
     }
@@ -371,7 +371,7 @@ impl Run {
     }
 
     /// Changes the plan as a reply asks for it. An invalid update leaves the plan unchanged; its problems are returned for the
-    /// model (P61).
+    /// model (contract P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
         let refusal_texts = |problems: Vec<String>| {
             problems

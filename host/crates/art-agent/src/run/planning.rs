@@ -2,9 +2,9 @@
 //! this.
 //!
 //! A reply of the planner has a draft of a plan: in a call of the function that submits a plan, else in its text, or else in its
-//! thoughts (P30). Or it has the answer itself. A draft is merged with the items that the thread has, checked, and then adopted
-//! as the plan of the run. A planner that can call functions may also call tools itself: each such call becomes an item, and the
-//! planner is asked again with the results.
+//! thoughts (contract P30). Or it has the answer itself. A draft is merged with the items that the thread has, checked,
+//! and then adopted as the plan of the run. A planner that can call functions may also call tools itself: each such
+//! call becomes an item, and the planner is asked again with the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ use crate::truncate;
 
 impl Run {
     /// Begins the work of a run: makes the call that a person makes, or carries out a kept plan, or continues with the plan of
-    /// the last question if there is no new question (P17, P19), or else asks for a plan.
+    /// the last question if there is no new question (contracts P17, P19), or else asks for a plan.
     pub(super) fn begin_work(&mut self, out: &mut Outbox) {
         if plan::requeue_interrupted_items(&mut self.state, self.now) {
             out.mark_state_changed();
@@ -69,7 +69,8 @@ impl Run {
         self.request_plan(out);
     }
 
-    /// Moves a plan whose items have all ended to the earlier questions, so that the new question has a plan of its own (P14).
+    /// Moves a plan whose items have all ended to the earlier questions, so that the new question has a plan of its own
+    /// (contract P14).
     fn archive_finished_plan(&mut self, out: &mut Outbox) {
         let state = &mut self.state;
         if state.todo_list.is_empty() || state.todo_list.iter().any(|item| !plan::has_ended(item.status)) {
@@ -240,7 +241,8 @@ impl Run {
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
-    /// Returns a fault for each tool call that the planner itself makes with the same arguments more often than is allowed (B30).
+    /// Returns a fault for each tool call that the planner itself makes with the same arguments more often than is
+    /// allowed (contract B30).
     fn repetition_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
         let is_planner_call = |item: &&TodoItem| {
             let mut calls = self.planner_calls.iter();
@@ -267,7 +269,7 @@ impl Run {
         faults
     }
 
-    /// Adds a step to the draft for each call that it has in place of a step (S003, P33a). Returns for each of these calls the
+    /// Adds a step to the draft for each call that it has in place of a step (contracts S003, P33a). Returns for each of these calls the
     /// identifier of the new step and, if it is a function call of the reply, its position among them.
     pub(super) fn add_call_steps(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
@@ -381,7 +383,7 @@ impl Run {
         Message::tool_result(&*call.call_id, &*call.tool_name, content)
     }
 
-    /// Ends the run with an error because planning failed (P31).
+    /// Ends the run with an error because planning failed (contract P31).
     pub(super) fn fail_planning(&mut self, reason: &str, out: &mut Outbox) {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
@@ -428,7 +430,7 @@ impl Run {
     }
 
     /// Returns the items that the plan has if `draft` is adopted: the items of the plan of this question, updated, or else those
-    /// of a new plan. A draft without items leaves the items of the state as they are (P17).
+    /// of a new plan. A draft without items leaves the items of the state as they are (contract P17).
     pub(super) fn merged_items(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {

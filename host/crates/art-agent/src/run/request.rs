@@ -9,7 +9,7 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenAction, Run};
 use crate::action::{ActionId, FileArgument, ModelCall};
-use crate::attachment::{self, FilePlaces};
+use crate::attachment::{self, FileNamePointers};
 use crate::required_tools::is_tool_step;
 use crate::{prompt, shortlist};
 
@@ -52,7 +52,7 @@ impl Run {
         ParsedToolCall {
             arguments: attachment::insert_contents(
                 &call.arguments,
-                &self.file_places(item_id, call),
+                &self.file_name_pointers(item_id, call),
                 &self.start.props.attachments,
             ),
             ..call.clone()
@@ -60,16 +60,18 @@ impl Run {
     }
 
     /// Returns where the arguments of a call of an item may name files.
-    fn file_places(&self, item_id: &str, call: &ParsedToolCall) -> FilePlaces {
+    fn file_name_pointers(&self, item_id: &str, call: &ParsedToolCall) -> FileNamePointers {
         let item_run = self.running.get(item_id);
-        item_run.map_or(FilePlaces::NONE, |item_run| item_run.file_places(&call.call_id))
+        item_run.map_or(FileNamePointers::NONE, |item_run| {
+            item_run.file_name_pointers(&call.call_id)
+        })
     }
 
     /// Returns the arguments that name files of earlier calls, whose contents are in the store.
     pub(super) fn file_arguments(&self, item_id: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
-        let (places, attachments) = (self.file_places(item_id, call), &self.start.props.attachments);
+        let (pointers, attachments) = (self.file_name_pointers(item_id, call), &self.start.props.attachments);
         let mut arguments = Vec::new();
-        for (pointer, file) in attachment::file_arguments(&call.arguments, &places, attachments, &self.files) {
+        for (pointer, file) in attachment::file_arguments(&call.arguments, &pointers, attachments, &self.files) {
             arguments.push(FileArgument {
                 pointer,
                 digest: file.digest.clone(),
@@ -125,7 +127,7 @@ impl Run {
     }
 
     /// Builds a request from its messages and the tools in the provider's format. It names the capabilities that the model needs
-    /// for it (C43).
+    /// for it (contract C43).
     pub(super) fn build_request(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
         use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);

@@ -1,4 +1,4 @@
-//! Early ends of a run: a person cancels it, or a tool needs something that the host does not support (X6).
+//! Early ends of a run: a person cancels it, or a tool needs something that the host does not support (contract X6).
 
 use art_core::agent::RunStatus;
 use art_core::error::{ErrorCode, ToolErrorCode};
@@ -25,7 +25,7 @@ impl Run {
     }
 
     /// Ends the run if a result needs something that the host does not support: a subtask or, in journals of version 1, a
-    /// person's decision (X6). Returns whether the run was ended.
+    /// person's decision (contract X6). Returns whether the run was ended.
     pub(super) fn end_run_on_unsupported_result(
         &mut self,
         id: &str,

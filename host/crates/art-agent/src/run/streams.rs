@@ -1,4 +1,5 @@
-//! Handles the replies and failures of model calls, and records the calls, their replies and their errors as observations (C35).
+//! Handles the replies and failures of model calls, and records the calls, their replies and their errors as
+//! observations (contract C35).
 
 use art_core::JsonObject;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -65,7 +66,8 @@ impl Run {
         self.fail_after_model_error(closed, &error.to_string(), out);
     }
 
-    /// Records all thoughts of a reply as one observation (B12), with their phase and, in execution, their item (C37).
+    /// Records all thoughts of a reply as one observation (contract B12), with their phase and, in execution, their
+    /// item (contract C37).
     pub(super) fn observe_thoughts(&self, phase: Phase, item_id: Option<&str>, thoughts: &str, out: &mut Outbox) {
         if thoughts.trim().is_empty() {
             return;
@@ -94,7 +96,7 @@ impl Run {
         }
     }
 
-    /// Returns the phase of the run as errors state it (P2).
+    /// Returns the phase of the run as errors state it (contract P2).
     pub(super) fn phase_label(&self) -> &'static str {
         match self.stage {
             Stage::Planning if self.state.todo_list.is_empty() => "planning",

@@ -64,8 +64,8 @@ impl Run {
             && self.ready_calls().is_empty()
     }
 
-    /// Returns the provisional report of a run that can only wait for decisions (X6). It stands in for the answer until a person
-    /// has decided. Returns `None` if a part of the run can continue.
+    /// Returns the provisional report of a run that can only wait for decisions (contract X6). It stands in for the
+    /// answer until a person has decided. Returns `None` if a part of the run can continue.
     #[must_use]
     pub fn waiting_report(&self) -> Option<RunReport> {
         if !self.waits_for_decision() {
@@ -96,7 +96,7 @@ impl Run {
     }
 
     /// Lets a call wait for a decision. Its item waits with it, and other items continue. A call that was made after an approval
-    /// may wait again, for another decision (P72).
+    /// may wait again, for another decision (contract P72).
     pub(super) fn suspend_call(&mut self, action: ActionId, suspension: &SuspendedCall, out: &mut Outbox) {
         let since = self.now;
         let Some(batch) = self.batch_mut(action) else { return };
@@ -154,7 +154,8 @@ impl Run {
         self.add_result(action, result);
     }
 
-    /// Adds the person's answer to the conversation if the model asked for it with a call of [`REQUEST_USER_INPUT`] (C104).
+    /// Adds the person's answer to the conversation if the model asked for it with a call of [`REQUEST_USER_INPUT`]
+    /// (contract C104).
     fn add_answer_to_conversation(&self, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
         if suspension.call.tool_name == REQUEST_USER_INPUT
             && let Some(Value::String(answer)) = decision.feedback.answer().filter(|_| decision.feedback.approved)
@@ -209,8 +210,8 @@ impl Run {
         }
     }
 
-    /// Returns the decision as the result of a call whose tool does not run again (C20, C21). A rejection is a success with
-    /// `approved` set to false (X15).
+    /// Returns the decision as the result of a call whose tool does not run again (contracts C20, C21). A rejection is
+    /// a success with `approved` set to false (contract X15).
     fn decision_as_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;
         let mut output = json!({
@@ -230,8 +231,8 @@ impl Run {
         result
     }
 
-    /// Records that a call was decided, so that the model cannot make it again (A39). Takes the arguments as the model gave them,
-    /// because those in the question may also contain defaults and contents of files.
+    /// Records that a call was decided, so that the model cannot make it again (contract A39). Takes the arguments as
+    /// the model gave them, because those in the question may also contain defaults and contents of files.
     fn note_decided(&mut self, action: ActionId, suspension: &SuspendedCall, result: &ToolResult) {
         let call_id = &suspension.call.call_id;
         let Some(batch) = self.batch(action) else { return };
@@ -297,7 +298,7 @@ fn feedback_json(feedback: &Feedback) -> Value {
     serde_json::to_value(feedback).unwrap_or_default()
 }
 
-/// Returns the decision in words (C21).
+/// Returns the decision in words (contract C21).
 fn decision_text(decision: &Decision) -> String {
     let feedback = &decision.feedback;
     if decision.by == DecidedBy::Expiry {

@@ -75,11 +75,12 @@ impl Run {
     /// Returns a planned call whose references have values, or `None` if the call will be refused.
     fn known_call(&self, item_id: &str, index: usize, raw: crate::call::RawCall) -> Option<KnownCall> {
         let attached = &self.start.props.attachments;
-        let is_refused = attachment::argument_error(&raw.arguments, &raw.file_places, attached, &self.files).is_some();
+        let is_refused =
+            attachment::argument_error(&raw.arguments, &raw.file_name_pointers, attached, &self.files).is_some();
         if is_refused || raw.problem.is_some() {
             return None;
         }
-        let files = attachment::file_arguments(&raw.arguments, &raw.file_places, attached, &self.files);
+        let files = attachment::file_arguments(&raw.arguments, &raw.file_name_pointers, attached, &self.files);
         let files = files.into_iter().map(|(pointer, file)| FileArgument {
             pointer,
             digest: file.digest.clone(),
@@ -91,7 +92,7 @@ impl Run {
             call: ParsedToolCall {
                 call_id: format!("plan:{index}:{item_id}"),
                 tool_name: raw.tool_name,
-                arguments: attachment::insert_contents(&raw.arguments, &raw.file_places, attached),
+                arguments: attachment::insert_contents(&raw.arguments, &raw.file_name_pointers, attached),
             },
         })
     }

@@ -64,7 +64,7 @@ fn metadata_without_a_list_of_questions_suggests_nothing() {
     }
 }
 
-// A model error during synthesis is observed, and the run is not a success (A50).
+// A model error during synthesis is observed, and the run is not a success (contract A50).
 #[test]
 fn a_failed_synthesis_lists_the_results_and_the_reason() {
     let mut driver = driver_with_one_result().script("answer", [times_out()]);
@@ -141,7 +141,7 @@ fn the_cost_of_a_run_is_known_only_if_every_call_reports_its_cost() {
     assert_eq!(run_with_answer(says("ok")).llm_cost, None);
 }
 
-// A whole run counts its model and tool calls (A46).
+// A whole run counts its model and tool calls (contract A46).
 #[test]
 fn calls_tokens_fuel_and_time_of_a_run_are_added_up() {
     let mut driver = driver_with_one_result().script("answer", [says("ok")]);
@@ -153,7 +153,7 @@ fn calls_tokens_fuel_and_time_of_a_run_are_added_up() {
     assert_eq!(metadata.total_duration_ms, (4 + 1) * ANSWER_MS);
 }
 
-// The tokens of all model calls are added up, including those of failed steps (B20).
+// The tokens of all model calls are added up, including those of failed steps (contract B20).
 #[test]
 fn the_calls_of_a_step_that_failed_are_counted_too() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))

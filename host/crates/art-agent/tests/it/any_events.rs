@@ -297,7 +297,7 @@ impl RandomRun {
     }
 }
 
-/// Returns whether an item with the status `before` may have the status `after` some events later (P84).
+/// Returns whether an item with the status `before` may have the status `after` some events later (contract P84).
 fn may_become(before: Option<TodoItemStatus>, after: TodoItemStatus) -> bool {
     use TodoItemStatus::{Cancelled, Completed, Failed};
     match before {

@@ -1,4 +1,4 @@
-//! Tools that ask the model for help, and failures that have an output. The model is told about both (A84).
+//! Tools that ask the model for help, and failures that have an output. The model is told about both (contract A84).
 
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItemStatus;

@@ -118,7 +118,7 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
     assert!(limited.tokens.prompt_tokens > 500 && limited.llm_metadata.estimated);
 }
 
-// Tokens that the provider did not count are estimated and count towards the budget (M12).
+// Tokens that the provider did not count are estimated and count towards the budget (contract M12).
 #[test]
 fn the_tokens_of_a_failed_call_are_counted_only_if_the_model_may_have_read_its_request() {
     let run_with_failed_step = |failure: fn() -> Reply, context: Option<u64>| {
@@ -221,7 +221,7 @@ fn host_failure_event(_action: ActionId) -> RunEvent {
     }
 }
 
-// The tokens of calls that were cancelled or broke off are estimated (M12).
+// The tokens of calls that were cancelled or broke off are estimated (contract M12).
 #[test]
 fn the_tokens_of_an_interrupted_model_call_are_estimated_and_marked_as_estimated() {
     let (received_bytes, received_tokens) = (300, 100_u32);

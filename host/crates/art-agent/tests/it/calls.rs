@@ -67,7 +67,7 @@ fn stay_in_progress(_: &ParsedToolCall) -> Option<ToolResult> {
     None
 }
 
-// The calls of a reply end in any order (T7).
+// The calls of a reply end in any order (contract T7).
 #[test]
 fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2"), ("calculator", "3")]);
@@ -91,7 +91,7 @@ fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
     assert_eq!(result_ids, call_ids, "results are in the order of the calls");
 }
 
-// Calls of a blocking tool are made alone (Q3a).
+// Calls of a blocking tool are made alone (contract Q3a).
 #[test]
 fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it() {
     let mut driver = driver_with_calls(&[
@@ -109,7 +109,7 @@ fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it()
     assert!(ready_expressions(&driver).is_empty());
 }
 
-// Every call of a suspended reply has a result (B9).
+// Every call of a suspended reply has a result (contract B9).
 #[test]
 fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("clock", "ask"), ("calculator", "2")]);
@@ -194,7 +194,7 @@ fn a_cancelled_run_keeps_the_results_of_the_calls_that_ended() {
     assert_eq!(driver.item("a").tool_results.len(), 1);
 }
 
-// Calls in progress when a host was stopped are made again, and no others (P86, B33).
+// Calls in progress when a host was stopped are made again, and no others (contracts P86, B33).
 #[test]
 fn another_host_makes_again_only_calls_that_had_not_ended() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
@@ -210,7 +210,7 @@ fn another_host_makes_again_only_calls_that_had_not_ended() {
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// A model call that broke off is estimated and counted (M12).
+// A model call that broke off is estimated and counted (contract M12).
 #[test]
 fn another_host_counts_a_model_call_in_progress_and_makes_it_again() {
     let mut start = start("q");

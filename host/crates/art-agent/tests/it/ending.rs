@@ -51,7 +51,7 @@ fn a_cancelled_run_has_no_open_actions_and_keeps_its_results() {
     assert!(content(&report).contains("- do a: 1"));
 }
 
-// When a run stops early, the results so far are kept with their items (P66).
+// When a run stops early, the results so far are kept with their items (contract P66).
 #[test]
 fn a_cancelled_run_keeps_the_tool_results_of_a_step_in_progress() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);

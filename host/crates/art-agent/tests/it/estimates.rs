@@ -1,5 +1,5 @@
 //! Estimates of what plans will use, plans that are refused because they would exceed a budget, and budgets that parallel steps
-//! share (M12).
+//! share (contract M12).
 
 use art_agent::{
     Basis, CallEstimate, KeptPlan, ModelBasis, ModelRecord, PlanEstimate, PlanToRun, Quantiles, Run, RunEvent,

@@ -332,7 +332,7 @@ fn a_run_without_a_question_finishes_the_plan_and_answers_its_question() {
     assert_eq!(driver.saved_state().earlier_questions.len(), 1);
 }
 
-// A changed plan keeps results and creation times (B36, B37).
+// A changed plan keeps results and creation times (contracts B36, B37).
 #[test]
 fn a_question_may_continue_an_unfinished_plan() {
     let before = run_with_unfinished_plan();
@@ -438,7 +438,7 @@ fn an_unfinished_plan_that_an_older_host_stored_can_be_continued() {
     assert_eq!(driver.statuses(), [("step_1", Completed), ("step_2", Completed)]);
 }
 
-// A follow-up question uses the results of earlier ones, also twice in a row (A45).
+// A follow-up question uses the results of earlier ones, also twice in a row (contract A45).
 #[test]
 fn a_call_may_take_outputs_of_two_earlier_questions() {
     let second = run_question(

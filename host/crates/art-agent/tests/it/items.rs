@@ -66,7 +66,8 @@ fn the_status_change_of_a_completed_item_carries_its_output() {
     assert_eq!(changes[1].parent_id.as_deref(), Some("a"));
 }
 
-// A step at its last iteration ends with its latest content (A42). The run reports the limit, so its status is partial.
+// A step at its last iteration ends with its latest content (contract A42). The run reports the limit, so its status is
+// partial.
 #[test]
 fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit() {
     let mut start = start("q");
@@ -93,8 +94,8 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
     );
 }
 
-// A step without content has the output of its tool as its result (A41). This is the whole output, even if it has the fields
-// `status` and `data`.
+// A step without content has the output of its tool as its result (contract A41). This is the whole output, even if it
+// has the fields `status` and `data`.
 #[test]
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
@@ -185,7 +186,7 @@ fn a_tool_error_is_a_result_that_the_model_reads() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-// A run with a failed tool still answers (A49).
+// A run with a failed tool still answers (contract A49).
 #[test]
 fn a_required_tool_whose_calls_all_failed_is_reported() {
     let mut driver = driver_with_tool_item().script("a", [calculate(FAILS), completes_item("about 40")]);

@@ -1,5 +1,6 @@
 //! Which of many tools a prompt describes, and how much of the prompts the descriptions take. For a model with a limited
-//! context, only the tools that are most similar to the question are described, and the others are listed by name (Q7).
+//! context, only the tools that are most similar to the question are described, and the others are listed by name
+//! (contract Q7).
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-// A question without tool calls is answered straight from synthesis (A51).
+// A question without tool calls is answered straight from synthesis (contract A51).
 #[test]
 fn a_query_whose_plan_has_no_steps_is_answered_straight_from_synthesis() {
     let mut driver = driver_with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
@@ -37,7 +37,7 @@ fn the_intent_the_title_and_the_plan_are_observed() {
     assert_eq!(added[0]["itemId"], json!("a"));
 }
 
-// Every item of a plan gets a creation time and an update time (A23).
+// Every item of a plan gets a creation time and an update time (contract A23).
 #[test]
 fn every_item_gets_the_time_of_the_plan_as_creation_and_update_time() {
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]));
@@ -143,7 +143,7 @@ fn a_plan_that_requires_an_unavailable_tool_is_requested_again() {
     );
 }
 
-// A model error during planning is observed and ends the run, which still returns a response (A48).
+// A model error during planning is observed and ends the run, which still returns a response (contract A48).
 #[test]
 fn a_model_error_during_planning_is_reported_in_the_answer() {
     let mut driver = Driver::new(start("q")).script("plan", [times_out()]);
@@ -180,7 +180,7 @@ fn a_plan_in_the_thoughts_is_found() {
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// A plan between markers wins over braces around it (A25).
+// A plan between markers wins over braces around it (contract A25).
 #[test]
 fn a_plan_between_markers_is_found_after_thoughts_with_braces() {
     let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});

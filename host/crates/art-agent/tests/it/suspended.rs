@@ -77,7 +77,7 @@ fn run_with_ready_call() -> Driver {
     driver
 }
 
-// The suspension is observed, the run has the status `suspended`, and it has no answer yet (P65).
+// The suspension is observed, the run has the status `suspended`, and it has no answer yet (contract P65).
 #[test]
 fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
     let driver = waiting_run(&["ask"]);
@@ -96,8 +96,8 @@ fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
     assert_eq!(driver.observations(Kind::FinalResponse).len(), 0);
 }
 
-// The model reads a result that says that the call was approved (A35). The step continues and is completed, and nothing waits any
-// more (A44).
+// The model reads a result that says that the call was approved (contract A35). The step continues and is completed,
+// and nothing waits any more (contract A44).
 #[test]
 fn after_an_approval_the_model_reads_a_result_with_the_approval_and_its_value() {
     let mut driver = waiting_run(&["ask"])
@@ -122,7 +122,7 @@ fn after_an_approval_the_model_reads_a_result_with_the_approval_and_its_value() 
     assert!(!driver.saved_state().is_paused);
 }
 
-// The conversation goes on with the result and a message that begins with IMPORTANT (A36).
+// The conversation goes on with the result and a message that begins with IMPORTANT (contract A36).
 #[test]
 fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
     let mut driver = waiting_run(&["ask"])
@@ -148,7 +148,7 @@ fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
     );
 }
 
-// A rejected call completes no step (X15).
+// A rejected call completes no step (contract X15).
 #[test]
 fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     let mut item = tool_item("a", &[]);
@@ -166,7 +166,7 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     assert_eq!(driver.statuses(), [("a", Failed)]);
 }
 
-// A decision with a deeply nested answer completes its call (A37).
+// A decision with a deeply nested answer completes its call (contract A37).
 #[test]
 fn a_deeply_nested_decision_completes_the_call_as_any_other() {
     let mut driver = waiting_run(&["ask"])
@@ -186,7 +186,7 @@ fn a_deeply_nested_decision_completes_the_call_as_any_other() {
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
-// A call that a person answered is not made again with the same arguments (A39).
+// A call that a person answered is not made again with the same arguments (contract A39).
 #[test]
 fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
     let mut driver = waiting_run(&["ask"])
@@ -202,7 +202,7 @@ fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
     );
 }
 
-// A tool that a person answered may be called with other arguments (P71).
+// A tool that a person answered may be called with other arguments (contract P71).
 #[test]
 fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
     let mut driver = waiting_run(&["ask"])
@@ -213,7 +213,7 @@ fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
-// The setting `allowRetryOnReject` of a tool (C16).
+// The setting `allowRetryOnReject` of a tool (contract C16).
 #[test]
 fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
     for (allow_retry, calls_made) in [(true, 1), (false, 0)] {
@@ -270,7 +270,7 @@ fn an_approved_call_counts_only_once_towards_the_call_limit() {
     assert_eq!(driver.tool_calls_made.len(), 1);
 }
 
-// The person may edit the arguments if `allowModifyArgs` is set (C12).
+// The person may edit the arguments if `allowModifyArgs` is set (contract C12).
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
@@ -291,7 +291,7 @@ fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     assert_eq!(driver.item("a").actual_tool_calls[0].arguments, arguments);
 }
 
-// A tool that runs after its approval may ask again, as another suspension (P72).
+// A tool that runs after its approval may ask again, as another suspension (contract P72).
 #[test]
 fn a_tool_that_runs_after_its_approval_may_ask_again() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
@@ -370,7 +370,7 @@ fn a_decision_is_accepted_once_and_only_for_a_call_that_waits() {
     );
 }
 
-// A question whose time limit is over counts as rejected (Q4). It is observed as a timeout, not as an answer.
+// A question whose time limit is over counts as rejected (contract Q4). It is observed as a timeout, not as an answer.
 #[test]
 fn a_question_whose_time_is_over_counts_as_rejected() {
     let mut driver = waiting_run(&["ask"])
@@ -394,7 +394,7 @@ fn a_question_whose_time_is_over_counts_as_rejected() {
     );
 }
 
-// The time that a person took is from the question to the decision (X18).
+// The time that a person took is from the question to the decision (contract X18).
 #[test]
 fn the_result_of_a_decision_says_how_long_the_person_took() {
     let mut driver = waiting_run(&["ask"])

@@ -26,7 +26,7 @@ fn count_reminders(driver: &Driver) -> usize {
     texts.filter(|text| text.starts_with("VALIDATION FAILED")).count()
 }
 
-// A strict step is reminded of its tools a set number of times (A32).
+// A strict step is reminded of its tools a set number of times (contract A32).
 #[test]
 fn a_strict_step_that_never_calls_its_tool_is_completed_after_two_reminders() {
     let mut driver = driver_with_item(
@@ -72,7 +72,8 @@ fn the_calls_of_a_reply_that_gets_a_reminder_are_not_made() {
     assert_eq!(names, ["calculator"]);
 }
 
-// The validation fails if a required tool was not called (A31). An advisory step is never reminded (A32).
+// The validation fails if a required tool was not called (contract A31). An advisory step is never reminded (contract
+// A32).
 #[test]
 fn an_advisory_step_is_never_reminded() {
     let mut item = tool_item("a", &[]);
@@ -84,7 +85,7 @@ fn an_advisory_step_is_never_reminded() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
-// The validation passes if all required tools were called (A31).
+// The validation passes if all required tools were called (contract A31).
 #[test]
 fn a_required_tool_that_was_called_passes_the_validation() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
@@ -102,7 +103,7 @@ fn a_failed_call_of_a_required_tool_counts_as_made() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// Calls that failed count as made, and calls that were refused do not (X19).
+// Calls that failed count as made, and calls that were refused do not (contract X19).
 #[test]
 fn a_call_that_was_refused_before_the_tool_ran_does_not_count_as_made() {
     let replies = [
@@ -118,7 +119,7 @@ fn a_call_that_was_refused_before_the_tool_ran_does_not_count_as_made() {
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// Calls that failed count as made, and calls that were refused do not (X19).
+// Calls that failed count as made, and calls that were refused do not (contract X19).
 #[test]
 fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
     let mut start = start("q");
@@ -134,7 +135,7 @@ fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
 }
 
-// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (P53).
+// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (contract P53).
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();
@@ -151,7 +152,7 @@ fn a_reminder_includes_the_problems_of_a_plan_update() {
     );
 }
 
-// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (P53).
+// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (contract P53).
 #[test]
 fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
@@ -169,7 +170,7 @@ fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     assert_eq!(driver.item("c").status, TodoItemStatus::Completed);
 }
 
-// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (P53).
+// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (contract P53).
 #[test]
 fn the_error_of_a_failed_step_includes_the_problems_of_its_plan_update() {
     let reply = json!({
@@ -180,7 +181,7 @@ fn the_error_of_a_failed_step_includes_the_problems_of_its_plan_update() {
     assert!(error.starts_with("no; `updatedPlan` was not used: item `c`"), "{error}");
 }
 
-// Calls in earlier replies of the step count (A32).
+// Calls in earlier replies of the step count (contract A32).
 #[test]
 fn a_required_tool_that_was_called_in_an_earlier_reply_needs_no_reminder() {
     let replies = [calculate("6 * 7"), calls(&[("clock", json!({}))]), completes_item("42")];
@@ -190,12 +191,12 @@ fn a_required_tool_that_was_called_in_an_earlier_reply_needs_no_reminder() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// A call that a person decided counts (A32).
+// A call that a person decided counts (contract A32).
 #[test]
 fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
     for (feedback, expected) in [
         (approval(), ValidationStatus::Passed),
-        // A rejected call was made as well (X15).
+        // A rejected call was made as well (contract X15).
         (rejection("no"), ValidationStatus::Passed),
     ] {
         let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("ask"), completes_item("42")]);
@@ -207,7 +208,7 @@ fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
     }
 }
 
-// The validation of a step without tools is skipped (A31).
+// The validation of a step without tools is skipped (contract A31).
 #[test]
 fn a_reasoning_step_is_not_validated() {
     let mut driver = driver_with_item(&reasoning_item("a", &[]), [completes_item("42")]);

@@ -160,7 +160,7 @@ fn plan_with_status_of_a(status: &str) -> Value {
     json!([{"id": "a", "description": "think of a", "status": status}])
 }
 
-// A run is partial if anything failed (X7).
+// A run is partial if anything failed (contract X7).
 #[test]
 fn an_update_cannot_hide_a_failure_by_cancelling_the_failed_step() {
     let mut driver = driver_with_updates(&[plan_with_status_of_a("cancelled")]);
@@ -170,8 +170,8 @@ fn an_update_cannot_hide_a_failure_by_cancelling_the_failed_step() {
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// A run is partial if anything failed (X7). The first update makes the failed step pending again, and the second omits or cancels
-// it.
+// A run is partial if anything failed (contract X7). The first update makes the failed step pending again, and the
+// second omits or cancels it.
 #[test]
 fn two_updates_cannot_hide_a_failure() {
     let mut omitted =
@@ -182,7 +182,7 @@ fn two_updates_cannot_hide_a_failure() {
     assert_eq!(status(&cancelled.drive()), RunStatus::Partial);
 }
 
-// A run is partial if anything failed (X7). A step that succeeds in the end did not fail.
+// A run is partial if anything failed (contract X7). A step that succeeds in the end did not fail.
 #[test]
 fn a_run_is_successful_if_a_failed_step_succeeds_when_retried() {
     let mut driver = driver_with_updates(&[plan_with_status_of_a("pending")]).script("a", [completes_item("1")]);

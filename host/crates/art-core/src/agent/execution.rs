@@ -4,7 +4,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Limits of a run (C48, X11).
+/// Limits of a run (contracts C48, X11).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExecutionConfig {
@@ -106,7 +106,7 @@ pub struct ExecutionOverrides {
 
 impl ExecutionOverrides {
     /// Returns `lower` with its fields replaced by those that are set here. Levels are applied from the lowest to the highest:
-    /// default, instance, thread, call (C48).
+    /// default, instance, thread, call (contract C48).
     #[must_use]
     pub fn apply(self, lower: ExecutionConfig) -> ExecutionConfig {
         ExecutionConfig {

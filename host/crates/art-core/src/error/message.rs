@@ -1,4 +1,4 @@
-//! A message for people for each error code: what failed and what to do about it (C84).
+//! A message for people for each error code: what failed and what to do about it (contract C84).
 
 use super::{ErrorCode, ModelErrorCode, ToolErrorCode};
 

@@ -9,7 +9,7 @@ use crate::JsonObject;
 use crate::text::prefix;
 use crate::tool::ToolCallRequest;
 
-/// Keys that a message may have: those of C24, and `provider_state`.
+/// Keys that a message may have: those of contract C24, and `provider_state`.
 const KEYS: [&str; 6] = [
     "role",
     "content",
@@ -139,7 +139,7 @@ impl ArtStandardPrompt {
 }
 
 impl Message {
-    /// Checks that the content and identifiers of the message fit its role (C25, C27).
+    /// Checks that the content and identifiers of the message fit its role (contracts C25, C27).
     ///
     /// # Errors
     /// Fails with the first fault.

@@ -18,7 +18,7 @@ pub enum MergeStrategy {
     Prepend,
 }
 
-/// A system prompt of an instance, a thread or a call (C29). A plain string is content to append.
+/// A system prompt of an instance, a thread or a call (contract C29). A plain string is content to append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SystemPromptOverride {
@@ -69,7 +69,7 @@ pub struct SystemPromptsRegistry {
     pub specs: BTreeMap<String, SystemPromptSpec>,
 }
 
-/// The agent's name and guidance (C30).
+/// The agent's name and guidance (contract C30).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentPersona {
     /// Name; empty if a thread sets only the guidance.
@@ -94,7 +94,7 @@ pub struct StagePrompts {
 }
 
 impl AgentPersona {
-    /// Returns this persona with the unset fields taken from that of the lower level (P5).
+    /// Returns this persona with the unset fields taken from that of the lower level (contract P5).
     #[must_use]
     pub fn with_defaults(self, lower: Self) -> Self {
         Self {

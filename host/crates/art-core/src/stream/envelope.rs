@@ -20,7 +20,7 @@ pub enum StreamEventType {
     Retry,
 }
 
-/// Which phase wrote a token, and whether it is a thought (C39).
+/// Which phase wrote a token, and whether it is a thought (contract C39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -36,7 +36,7 @@ pub enum TokenType {
 }
 
 impl TokenType {
-    /// Returns the type of a token of a phase; without a phase it is a generic type (C40).
+    /// Returns the type of a token of a phase; without a phase it is a generic type (contract C40).
     #[must_use]
     pub const fn for_phase(phase: Option<Phase>, is_thought: bool) -> Self {
         match (phase, is_thought) {
@@ -67,7 +67,7 @@ pub struct StreamContext {
     pub step: Option<StepContext>,
 }
 
-/// A stream event with its context (C38).
+/// A stream event with its context (contract C38).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamEnvelope {
@@ -150,7 +150,7 @@ mod tests {
         json!(StreamEnvelope::new(event, context, Some(5)).unwrap())
     }
 
-    // Token types of each phase (A52).
+    // Token types of each phase (contract A52).
     #[test]
     fn each_phase_has_its_name_and_its_two_token_types() {
         let phases = [
@@ -168,14 +168,14 @@ mod tests {
         }
     }
 
-    // Token types of each phase (A52).
+    // Token types of each phase (contract A52).
     #[test]
     fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
         let word = envelope_json(&StreamEvent::Token("a".to_owned()), &context(None));
         assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }
 
-    // Fields of error events (A53).
+    // Fields of error events (contract A53).
     #[test]
     fn an_error_carries_its_phase_its_step_and_its_run() {
         let error = ModelError {

@@ -1,5 +1,5 @@
 //! Converts the errors of all providers, which differ in form and in their codes, into model errors with one of a few codes
-//! (C82).
+//! (contract C82).
 
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::text::byte_prefix;

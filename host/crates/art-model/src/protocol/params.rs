@@ -1,5 +1,6 @@
 //! The parameters of a request. Common ones have one name for all providers, and any other is sent to the provider under its
-//! own name (C42). A parameter cannot set a field that the program itself controls, such as the model (B24).
+//! own name (contract C42). A parameter cannot set a field that the program itself controls, such as the model
+//! (contract B24).
 
 use art_core::JsonObject;
 use serde_json::Value;

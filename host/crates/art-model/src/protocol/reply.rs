@@ -156,7 +156,7 @@ impl<P: EventParser> ReplyDecoder<P> {
     }
 
     /// Adds the pending text, the calls, the state to send back, the metadata and the end, in this order. A reply that the model
-    /// refused or the provider blocked has no calls (M10).
+    /// refused or the provider blocked has no calls (contract M10).
     fn end(&mut self, out: &mut Vec<StreamEvent>) {
         self.has_ended = true;
         let mut reply = ReplyBuilder {

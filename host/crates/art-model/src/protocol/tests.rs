@@ -171,7 +171,7 @@ fn thinking_streams() -> Vec<(Protocol, &'static str, Vec<u8>)> {
     ]
 }
 
-// Pieces of thoughts become thinking tokens with phase and step (A73).
+// Pieces of thoughts become thinking tokens with phase and step (contract A73).
 #[test]
 fn thoughts_and_text_of_every_provider_are_distinguished() {
     let step = StepContext {

@@ -1,4 +1,4 @@
-//! Reads the token counts of a reply, whatever names the provider gives them (C85).
+//! Reads the token counts of a reply, whatever names the provider gives them (contract C85).
 
 use art_core::json::is_deeper;
 use art_core::stream::LlmMetadata;

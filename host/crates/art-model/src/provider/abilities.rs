@@ -1,5 +1,5 @@
 //! Keeps what the models of a provider can do, as far as the settings say and refused requests show. A model that lacks a
-//! capability that a request needs is not called (C43).
+//! capability that a request needs is not called (contract C43).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};

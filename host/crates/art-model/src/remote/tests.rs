@@ -219,7 +219,7 @@ async fn only_temporary_errors_are_retried() {
     }
 }
 
-// `max_retries = 0` means one attempt (A85, R1).
+// `max_retries = 0` means one attempt (contracts A85, R1).
 #[tokio::test]
 async fn without_retries_there_is_one_attempt() {
     let server = Server::replying(http_reply(503, "", "{}")).await;
@@ -228,7 +228,7 @@ async fn without_retries_there_is_one_attempt() {
     assert_eq!(server.requests().len(), 1);
 }
 
-// An invalid request causes an error event, not a panic (A72).
+// An invalid request causes an error event, not a panic (contract A72).
 #[tokio::test]
 async fn a_request_that_cannot_be_encoded_is_not_sent() {
     let server = Server::replying(chat_reply("hi")).await;

@@ -22,18 +22,18 @@ const MAX_SHOWN_CHARS: usize = 200;
 
 /// A tool call, and the person who makes it. Without a person, the conversation of the call has no owner.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CallOf {
+pub struct UserCall {
     call: CallToMake,
     user_id: Option<String>,
 }
 
-impl From<CallToMake> for CallOf {
+impl From<CallToMake> for UserCall {
     fn from(call: CallToMake) -> Self {
         Self { call, user_id: None }
     }
 }
 
-impl CallOf {
+impl UserCall {
     /// Makes the call as this person, who owns its conversation.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
@@ -53,11 +53,11 @@ impl Runtime {
     /// run over, or the store fails. A call that fails or is refused is not an error of this method.
     pub async fn call_tool(
         &self,
-        call: impl Into<CallOf>,
+        call: impl Into<UserCall>,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
-        let CallOf { call, user_id } = call.into();
+        let UserCall { call, user_id } = call.into();
         check_id("user", user_id.as_deref())?;
         if is_deeper(&call.arguments, MAX_DEPTH) {
             return Err(RuntimeError::Request(format!(

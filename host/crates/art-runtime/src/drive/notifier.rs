@@ -11,7 +11,7 @@ use art_core::stream::StreamEvent;
 use art_tools::{CallProgress, ToolReport};
 
 use super::answer::CallCost;
-use super::watcher::{Streamed, Watcher};
+use super::watcher::{ReplyPiece, Watcher};
 use super::work::event::StreamingCall;
 
 /// Notifies the watcher of a run. The start of a call stores the span of the call, and its end removes the span. So the watcher
@@ -79,7 +79,7 @@ impl<'a> Notifier<'a> {
         let Some(span) = self.model_spans.get(&call.id) else {
             return;
         };
-        let piece = Streamed {
+        let piece = ReplyPiece {
             span,
             thread_id: &self.thread_id,
             trace_id: &self.trace_id,
@@ -161,7 +161,7 @@ struct GuardedWatcher<'a> {
 
 impl GuardedWatcher<'_> {
     /// Calls the watcher; no other code does. If the watcher panics, this is counted and the watcher is not called again, and
-    /// the run goes on, except in strict mode (X10).
+    /// the run goes on, except in strict mode (contract X10).
     fn notify(&mut self, call_watcher: impl FnOnce(&mut dyn Watcher)) {
         let Some(watcher) = self.watcher.as_deref_mut() else {
             return;

@@ -117,12 +117,12 @@ pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), Runti
 
 /// A run, and the person for whom it is looked up. An identifier alone refers to a run in a conversation without an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunOf {
+pub struct UserRun {
     pub(crate) trace_id: String,
     pub(crate) owner: Owner,
 }
 
-impl From<&str> for RunOf {
+impl From<&str> for UserRun {
     fn from(trace_id: &str) -> Self {
         Self {
             trace_id: trace_id.to_owned(),
@@ -131,13 +131,13 @@ impl From<&str> for RunOf {
     }
 }
 
-impl From<&String> for RunOf {
+impl From<&String> for UserRun {
     fn from(trace_id: &String) -> Self {
         Self::from(trace_id.as_str())
     }
 }
 
-impl RunOf {
+impl UserRun {
     /// Looks the run up for this person. Runs in conversations of other persons are not found.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {

@@ -332,7 +332,7 @@ fn has_steps(report: &RunReport) -> bool {
     !report.items.is_empty()
 }
 
-// A thread may call only the tools in its list (X4, T4).
+// A thread may call only the tools in its list (contracts X4, T4).
 #[tokio::test]
 async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
     for (tools, has_tool) in [
@@ -382,7 +382,7 @@ async fn call_endings_if_run_enables(enabled: &'static [&'static str]) -> Vec<&'
     answer.calls.iter().map(|call| call.ending.as_str()).collect()
 }
 
-// Whether a thread may use a tool is checked at each call (S004).
+// Whether a thread may use a tool is checked at each call (contract S004).
 #[tokio::test]
 async fn a_tool_that_is_disabled_during_a_run_is_refused_at_its_next_call() {
     assert_eq!(call_endings_if_run_enables(&["one"]).await, ["success", "success"]);

@@ -12,7 +12,7 @@ use super::answer::CallCost;
 
 /// A piece of a model's reply, as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Streamed<'a> {
+pub struct ReplyPiece<'a> {
     /// Span of the model call.
     pub span: &'a SpanContext,
     /// Identifier of the conversation.
@@ -41,9 +41,9 @@ pub struct Unwatched;
 
 impl Watcher for Unwatched {}
 
-/// Follows a run in progress (C76). Every method is optional. Methods are called on the task of the run, which waits
-/// for them, so they should return quickly. After a panic the watcher is not called again, and the run continues (X10):
-/// see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
+/// Follows a run in progress (contract C76). Every method is optional. Methods are called on the task of the run, which
+/// waits for them, so they should return quickly. After a panic the watcher is not called again, and the run continues
+/// (contract X10): see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
 /// [`CallSettings`](super::CallSettings) for tests of watchers.
 ///
 /// A run is the root span of a trace. The identifier of the trace consists of the digits of the run's identifier. Each model call
@@ -66,7 +66,7 @@ pub trait Watcher: Send {
     fn model_called(&mut self, _span: &SpanContext, _model: &RuntimeProviderConfig, _request: &ModelRequest) {}
 
     /// A model sent a piece of its reply. The journal does not contain the piece, because it stores only complete replies.
-    fn stream(&mut self, _piece: &Streamed<'_>) {}
+    fn stream(&mut self, _piece: &ReplyPiece<'_>) {}
 
     /// A model call ended with a reply, whose metadata contains the token counts.
     fn model_replied(&mut self, _span: &SpanContext, _reply: &ModelReply) {}

@@ -34,8 +34,8 @@ impl ConversationManager {
         self
     }
 
-    /// Adds a list of messages to a thread, all of them or none (M15), and then tells the subscribers of the thread. An empty
-    /// list has no effect.
+    /// Adds a list of messages to a thread, all of them or none (contract M15), and then tells the subscribers of the
+    /// thread. An empty list has no effect.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store refuses a message. Nothing is stored then.

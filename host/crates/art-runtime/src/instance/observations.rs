@@ -34,8 +34,8 @@ impl ObservationManager {
         self
     }
 
-    /// Completes an observation with its identifier, time and title, stores it (M16), and then tells the subscribers of its
-    /// thread.
+    /// Completes an observation with its identifier, time and title, stores it (contract M16), and then tells the
+    /// subscribers of its thread.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store refuses the observation. No subscriber is told then.

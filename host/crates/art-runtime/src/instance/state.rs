@@ -221,7 +221,8 @@ impl StateManager {
     ///
     /// # Errors
     /// Fails with [`StoreError::Conflict`](art_store::StoreError::Conflict) if somebody else has changed the state meanwhile
-    /// (B19): the program should load the state again then. Otherwise same as [`set_agent_state`](Self::set_agent_state).
+    /// (contract B19): the program should load the state again then. Otherwise same as
+    /// [`set_agent_state`](Self::set_agent_state).
     pub async fn save_state_if_modified(&self, context: &mut ThreadContext) -> Result<bool, RuntimeError> {
         if self.saving == StateSaving::Explicit || context.state.is_null() || !context.is_modified() {
             return Ok(false);

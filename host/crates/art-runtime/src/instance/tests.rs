@@ -94,7 +94,7 @@ async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Ve
     results
 }
 
-// A thread of another person is like one that does not exist (B23).
+// A thread of another person is like one that does not exist (contract B23).
 #[tokio::test]
 async fn threads_of_others_fail_like_unknown_ones() {
     let instance = instance().await;
@@ -288,7 +288,7 @@ async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
     assert_eq!(state.load_thread_context(&thread).await.unwrap(), context);
 }
 
-// A state is saved only if nobody has changed the stored one (B19).
+// A state is saved only if nobody has changed the stored one (contract B19).
 #[tokio::test]
 async fn a_state_that_somebody_else_has_changed_is_not_overwritten() {
     let instance = instance_with_implicit_saving().await;
@@ -489,7 +489,7 @@ async fn instance_with_endless_tool() -> (Arc<ArtInstance>, Question) {
     (Arc::new(instance), Question::from("Wait for a number."))
 }
 
-// A closed instance cancels its runs and releases their threads (B27).
+// A closed instance cancels its runs and releases their threads (contract B27).
 #[tokio::test(start_paused = true)]
 async fn closing_cancels_runs_that_do_not_end_and_releases_their_threads() {
     let (instance, question) = instance_with_endless_tool().await;

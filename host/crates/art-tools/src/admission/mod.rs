@@ -70,7 +70,7 @@ const PATTERN_MATCH_WORK: u64 = 7;
 /// The required form of the root of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// An object with `"type": "object"`, because arguments have names (C3).
+    /// An object with `"type": "object"`, because arguments have names (contract C3).
     Object,
     /// Any schema.
     Any,

@@ -1,5 +1,5 @@
 //! Cost of the regular expressions in a schema. They run on a linear engine and are bounded in length, number and compiled
-//! size (D05).
+//! size (contract D05).
 
 use std::collections::HashMap;
 

@@ -9,10 +9,10 @@ use super::{
 /// replaced by its target. For a problem that is found before this replacement, it points into the schema as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaProblem {
-    /// The text of the schema is too long (D02).
+    /// The text of the schema is too long (contract D02).
     #[error("its text has {0} bytes, more than {MAX_TEXT_BYTES}")]
     TextTooLong(usize),
-    /// The schemas are nested too deeply (D01).
+    /// The schemas are nested too deeply (contract D01).
     #[error("its schemas are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     /// The path to a schema is too long. The validator keeps a copy of it for every keyword of the schema.
@@ -26,7 +26,7 @@ pub enum SchemaProblem {
     /// The schema has too many values.
     #[error("it has more than {MAX_NODES} values")]
     TooManyNodes,
-    /// The root does not describe an object (D07).
+    /// The root does not describe an object (contract D07).
     #[error("its root must have `\"type\": \"object\"`")]
     RootNotObject,
     /// The dialect is not JSON Schema 2020-12. Contains the dialect, shortened.
@@ -46,7 +46,7 @@ pub enum SchemaProblem {
         /// The keyword.
         keyword: String,
     },
-    /// A reference does not point into the schema, or is written in a way that is not supported (D03).
+    /// A reference does not point into the schema, or is written in a way that is not supported (contract D03).
     #[error(
         "the `$ref` `{reference}` at `{at}` does not start with `#/`, has a `%` in it, or has more than \
          {MAX_REFERENCE_BYTES} bytes: write its target under `$defs`"
@@ -65,7 +65,7 @@ pub enum SchemaProblem {
         /// The reference.
         reference: String,
     },
-    /// A reference leads back to itself (D04).
+    /// A reference leads back to itself (contract D04).
     #[error(
         "the `$ref` `{reference}` at `{at}` leads back to itself, and a recursive schema has no end: write as many levels as \
          are needed and `true` below them, or take a list whose items name their parent"

@@ -15,7 +15,8 @@ use crate::scalar::scalar_text;
 use crate::schema::CompiledSchema;
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
-/// Admits the settings of a tool that asks a person (C16). Replaces every `$ref` of the form's schema by its target.
+/// Admits the settings of a tool that asks a person (contract C16). Replaces every `$ref` of the form's schema by its
+/// target.
 ///
 /// # Errors
 /// Fails with the first problem found.

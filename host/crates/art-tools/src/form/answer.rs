@@ -1,4 +1,5 @@
-//! Checks the answer of a person against the form of the question: its type (C11), and rules such as lengths and bounds (C14).
+//! Checks the answer of a person against the form of the question: its type (contract C11), and rules such as lengths
+//! and bounds (contract C14).
 
 use art_core::hitl::{Bound, FeedbackSchema, InputType, InputValidation};
 use art_core::text::truncate;

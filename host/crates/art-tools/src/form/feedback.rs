@@ -1,5 +1,5 @@
 //! Checks the decision of a person against its question. A decision has a time and, besides the approval, may have an answer,
-//! edited arguments and a comment (C15). The answer may be in one of several fields (C21).
+//! edited arguments and a comment (contract C15). The answer may be in one of several fields (contract C21).
 
 use art_core::JsonObject;
 use art_core::hitl::Feedback;

@@ -1,4 +1,5 @@
-//! Writes the question to a person about a call, from the template of the tool and the arguments of the call (C16).
+//! Writes the question to a person about a call, from the template of the tool and the arguments of the call (contract
+//! C16).
 
 use art_core::text::{printable, truncate};
 use serde_json::Value;

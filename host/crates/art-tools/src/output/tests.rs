@@ -122,7 +122,7 @@ fn report_with_error(error: &Value) -> ToolReport {
     report_of(&tool(None), Ending::Success(success))
 }
 
-// An error in its metadata makes a success a failure (A87, C81).
+// An error in its metadata makes a success a failure (contracts A87, C81).
 #[test]
 fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     for (error, text, code) in [
@@ -147,7 +147,7 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     }
 }
 
-// An error in its metadata makes a success a failure (A87, C81).
+// An error in its metadata makes a success a failure (contracts A87, C81).
 #[test]
 fn a_success_without_an_error_in_its_metadata_stays_a_success() {
     for error in [json!(false), json!(null), json!("")] {
@@ -169,14 +169,14 @@ fn failure_result(code: Code, metadata: Value) -> ToolResult {
     report_of(&tool(None), Ending::Failure(failure)).result
 }
 
-// A failure stays a failure (C81, D16).
+// A failure stays a failure (contracts C81, D16).
 #[test]
 fn metadata_cannot_make_a_failure_a_success() {
     let result = failure_result(Code::IoError, json!({"error": false}));
     assert_eq!((result.status, result.code), (ToolStatus::Error, Some(Code::IoError)));
 }
 
-// A tool asks the model for help (T13).
+// A tool asks the model for help (contract T13).
 #[test]
 fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     let request = r#"{"action":"LLM_ASSIST_REQUIRED","prompt":"Shorten this."}"#;
@@ -190,7 +190,7 @@ fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     }
 }
 
-// A tool asks the model for help (T13).
+// A tool asks the model for help (contract T13).
 #[test]
 fn a_failure_is_marked_only_if_it_asks_for_help() {
     let assist = failure_result(Code::LlmAssistRequired, json!({}));
@@ -203,7 +203,7 @@ fn a_failure_is_marked_only_if_it_asks_for_help() {
     assert_eq!(other.metadata.extra.get(ASSIST_REQUIRED), None);
 }
 
-// Only the host marks a call as not run (X19).
+// Only the host marks a call as not run (contract X19).
 #[test]
 fn a_tool_cannot_say_that_it_did_not_run() {
     let result = failure_result(Code::ValidationError, json!({"notRun": true, "rows": 3}));

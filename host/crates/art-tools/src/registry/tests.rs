@@ -165,7 +165,7 @@ impl ToolExecutor for CountingTool {
     }
 }
 
-// The registry keeps the compiled schemas of a tool (A87).
+// The registry keeps the compiled schemas of a tool (contract A87).
 #[tokio::test]
 async fn a_schema_is_read_and_compiled_once_for_all_calls() {
     let tool = Arc::new(CountingTool {
@@ -183,7 +183,7 @@ async fn a_schema_is_read_and_compiled_once_for_all_calls() {
     assert!(Arc::ptr_eq(&compiled, &registry.tool("a").unwrap()));
 }
 
-// The registry keeps the compiled schemas of a tool (A87).
+// The registry keeps the compiled schemas of a tool (contract A87).
 #[test]
 fn a_compiled_tool_is_dropped_when_it_is_replaced_or_removed() {
     let registry = ToolRegistry::new();

@@ -90,7 +90,7 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     );
 }
 
-// Calls of different threads are separate (A87).
+// Calls of different threads are separate (contract A87).
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -137,7 +137,7 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
     assert_eq!(json!(*seen.lock().unwrap()), expected);
 }
 
-// A tool can be called only by threads for which it is enabled (A87).
+// A tool can be called only by threads for which it is enabled (contract A87).
 #[tokio::test]
 async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
     let tool = echo_tool("tool");
@@ -184,7 +184,7 @@ impl EnabledLookup for AllowOnce {
     }
 }
 
-// The enabled tools are looked up at each call (S004).
+// The enabled tools are looked up at each call (contract S004).
 #[tokio::test]
 async fn the_lookup_of_enabled_tools_is_made_at_each_call() {
     let tool = echo_tool("tool");
@@ -205,7 +205,7 @@ async fn an_unknown_tool_is_refused() {
     assert_eq!(reports[0].ending, CallEnding::NotFound);
 }
 
-// Only calls that did not run are marked as such (X19).
+// Only calls that did not run are marked as such (contract X19).
 #[tokio::test]
 async fn only_a_refused_call_is_marked_as_not_run() {
     let fails_validation = Arc::new(ScriptedTool::new(schema("fails_validation"), |_| {

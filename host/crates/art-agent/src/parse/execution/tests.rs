@@ -26,7 +26,7 @@ fn reply_with_native_call(arguments: &str) -> ModelReply {
     }
 }
 
-// Names of call fields; JSON without a fence (A20, A21).
+// Names of call fields; JSON without a fence (contracts A20, A21).
 #[test]
 fn calls_are_read_with_and_without_a_fence() {
     let json = r#"{"toolCalls":[{"callId":"c1","toolName":"t","arguments":{"a":1}}]}"#;
@@ -35,7 +35,7 @@ fn calls_are_read_with_and_without_a_fence() {
     assert_eq!(parse(&format!("Sure:\n```json\n{json}\n```")).calls, expected);
 }
 
-// `parameters` is read as `arguments` (A20).
+// `parameters` is read as `arguments` (contract A20).
 #[test]
 fn the_field_parameters_is_read_as_arguments() {
     let reply = parse(r#"{"toolCalls":[{"toolName":"t","parameters":{"a":1}}]}"#);
@@ -56,7 +56,7 @@ fn an_array_of_calls_is_read() {
     assert_eq!(parse(r#"[{"toolName":"t"}]"#).calls.len(), 1);
 }
 
-// Content without calls (A21).
+// Content without calls (contract A21).
 #[test]
 fn content_and_decision_are_read_without_calls() {
     let reply = parse(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
@@ -65,7 +65,7 @@ fn content_and_decision_are_read_without_calls() {
     assert_eq!(reply.calls, []);
 }
 
-// Prose (A21).
+// Prose (contract A21).
 #[test]
 fn prose_is_content() {
     let reply = parse("The answer is [1] 42 {roughly}.");
@@ -78,7 +78,7 @@ fn json_without_a_field_of_a_reply_is_content() {
     assert_eq!(parse(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (A26).
+// Malformed JSON and other wrong shapes never fail the parser (contract A26).
 #[test]
 fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     let reply = parse(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
@@ -89,7 +89,7 @@ fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     );
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (A26).
+// Malformed JSON and other wrong shapes never fail the parser (contract A26).
 #[test]
 fn calls_that_are_not_an_array_are_reported() {
     let reply = parse(r#"{"toolCalls":{"toolName":"t"}}"#);
@@ -108,7 +108,7 @@ fn arguments_that_are_not_an_object_are_a_problem_of_the_call() {
     );
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (A26).
+// Malformed JSON and other wrong shapes never fail the parser (contract A26).
 #[test]
 fn each_malformed_list_of_calls_is_reported_with_and_without_a_fence() {
     for (json, problem) in [
@@ -132,7 +132,7 @@ fn each_malformed_list_of_calls_is_reported_with_and_without_a_fence() {
     }
 }
 
-// Section headings of the older text form (A27).
+// Section headings of the older text form (contract A27).
 #[test]
 fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     let expected = [RawCall::new(None, "t".to_owned(), json!({"a": 1}))];
@@ -144,7 +144,8 @@ fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     }
 }
 
-// Section headings of the older text form; malformed JSON and other wrong shapes never fail the parser (A27, A26).
+// Section headings of the older text form; malformed JSON and other wrong shapes never fail the parser (contracts A27,
+// A26).
 #[test]
 fn a_heading_without_calls_is_prose_and_broken_json_under_it_is_reported() {
     for text in ["Tool Calls: none", "Tool calls: [1]"] {
@@ -156,7 +157,7 @@ fn a_heading_without_calls_is_prose_and_broken_json_under_it_is_reported() {
     assert!(broken.problems[0].starts_with("the JSON of the reply is not valid: "));
 }
 
-// Section headings of the older text form (A27).
+// Section headings of the older text form (contract A27).
 #[test]
 fn calls_in_a_line_that_is_no_heading_are_prose() {
     let text = "No tool calls: [{\"toolName\":\"t\"}]";
@@ -164,7 +165,7 @@ fn calls_in_a_line_that_is_no_heading_are_prose() {
     assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (A26).
+// Malformed JSON and other wrong shapes never fail the parser (contract A26).
 #[test]
 fn calls_in_broken_json_are_reported_and_not_taken_for_content() {
     for text in [r#"{"toolCalls":[{"toolName":}]}"#, "```json\n{\"toolCalls\":[{\n```"] {
@@ -332,7 +333,7 @@ fn json_in_thoughts_is_ignored_if_the_reply_has_content() {
     );
 }
 
-// Markers take precedence over braces (A25).
+// Markers take precedence over braces (contract A25).
 #[test]
 fn json_between_markers_in_thoughts_is_ignored_if_the_reply_has_content() {
     let json = r#"{"content":"42"}"#;

@@ -14,7 +14,7 @@ fn problems_of_items(list: &Value) -> Vec<String> {
     parse_plan_with_items(list).unwrap_err()
 }
 
-// Fields of a plan that are kept (A22).
+// Fields of a plan that are kept (contract A22).
 #[test]
 fn every_field_of_an_item_is_kept() {
     let items = parse_items(&json!([{
@@ -35,7 +35,7 @@ fn every_field_of_an_item_is_kept() {
     assert_eq!(items, [expected]);
 }
 
-// Fields that the model omits stay absent (A22).
+// Fields that the model omits stay absent (contract A22).
 #[test]
 fn absent_fields_stay_absent() {
     let items = parse_items(&json!([{"id": "a", "description": "do"}]));
@@ -47,7 +47,7 @@ fn absent_fields_stay_absent() {
     assert_eq!(items, [expected]);
 }
 
-// Plans with tool steps and reasoning steps (A24).
+// Plans with tool steps and reasoning steps (contract A24).
 #[test]
 fn a_reasoning_step_keeps_its_dependency_on_a_tool_step() {
     let items = parse_items(&json!([
@@ -142,7 +142,7 @@ fn an_object_before_the_plan_is_skipped() {
     assert_eq!(draft.plan.as_deref(), Some("p"));
 }
 
-// Section headings of the older text form (A27).
+// Section headings of the older text form (contract A27).
 #[test]
 fn headings_are_read_in_any_case_and_spacing() {
     let draft = plan_in_text("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
@@ -152,13 +152,13 @@ fn headings_are_read_in_any_case_and_spacing() {
     assert_eq!(draft.items, None);
 }
 
-// Section headings of the older text form (A27).
+// Section headings of the older text form (contract A27).
 #[test]
 fn a_missing_heading_is_tolerated() {
     assert_eq!(plan_in_text("Plan: x").unwrap().title, None);
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (A26).
+// Malformed JSON and other wrong shapes never fail the parser (contract A26).
 #[test]
 fn text_without_structure_is_not_a_plan() {
     assert_eq!(
@@ -167,7 +167,7 @@ fn text_without_structure_is_not_a_plan() {
     );
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (A26).
+// Malformed JSON and other wrong shapes never fail the parser (contract A26).
 #[test]
 fn invalid_json_is_reported_with_its_position() {
     let problems = plan_in_text("Plan: {\"todoList\": [}").unwrap_err();

@@ -35,13 +35,13 @@ fn sentences(context: &ErrorContext) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-// One sentence for every error code (A88).
+// One sentence for every error code (contract A88).
 #[test]
 fn every_code_has_a_sentence_if_provider_and_model_are_unknown() {
     insta::assert_snapshot!(sentences(&ErrorContext::default()));
 }
 
-// One sentence for every error code (A88).
+// One sentence for every error code (contract A88).
 #[test]
 fn every_code_has_a_sentence_with_provider_model_and_delay() {
     insta::assert_snapshot!(sentences(&ErrorContext {

@@ -103,7 +103,7 @@ async fn a_call_that_fails_before_its_first_token_is_retried() {
     assert_eq!(model.calls.load(Ordering::SeqCst), 3);
 }
 
-// Retries are counted per call (A85, R1).
+// Retries are counted per call (contracts A85, R1).
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_count_their_own_retries() {
     let (engine, model) = engine_with_slots(2, ScriptedModel::new(vec![vec![failure(NetworkError)]; 4]));
@@ -204,7 +204,7 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
     }
 }
 
-// A slot is released exactly once, however the stream ends (A71).
+// A slot is released exactly once, however the stream ends (contract A71).
 #[tokio::test]
 async fn a_slot_is_released_exactly_once() {
     for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {

@@ -239,7 +239,7 @@ fn is_r1(model: &str) -> bool {
         .any(|part| part.eq_ignore_ascii_case("r1"))
 }
 
-/// Merges adjacent turns of one role, with their calls (A74). Results stay separate.
+/// Merges adjacent turns of one role, with their calls (contract A74). Results stay separate.
 fn merge_turns_of_one_role(prompt: &ArtStandardPrompt) -> ArtStandardPrompt {
     let mut merged: Vec<Message> = Vec::with_capacity(prompt.0.len());
     for message in &prompt.0 {

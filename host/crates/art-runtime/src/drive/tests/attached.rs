@@ -94,7 +94,7 @@ async fn the_message_of_a_question_names_its_files_and_the_store_has_their_conte
     assert_eq!(stored.as_deref(), Some(&b"x,y"[..]));
 }
 
-// The history limit of a thread counts messages of people and the agent only (B32).
+// The history limit of a thread counts messages of people and the agent only (contract B32).
 #[tokio::test]
 async fn the_history_limit_counts_messages_of_people_and_the_agent_only() {
     let (_home, runtime) = runtime_with_population_tool();

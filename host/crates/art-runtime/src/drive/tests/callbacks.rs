@@ -1,5 +1,5 @@
 //! What a watcher is notified of, with a model that reads its replies from a script. The events of a run come in a fixed order
-//! (A82). Failed calls, calls of unknown tools and large results do not end a run (A84).
+//! (contract A82). Failed calls, calls of unknown tools and large results do not end a run (contract A84).
 
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
@@ -61,7 +61,7 @@ impl Watcher for Recorder {
         self.record(span, line);
     }
 
-    fn stream(&mut self, piece: &Streamed<'_>) {
+    fn stream(&mut self, piece: &ReplyPiece<'_>) {
         if let StreamEvent::Token(_) = piece.event {
             self.record(piece.span, "token");
         }
@@ -440,7 +440,7 @@ async fn a_run_without_a_watcher_is_answered() {
     assert_eq!(answer.report.response.response.content, ANSWER);
 }
 
-// The spans of calls name that of the run as their parent (A83).
+// The spans of calls name that of the run as their parent (contract A83).
 #[tokio::test]
 async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
     let (answer, recorder) = record_run([
@@ -465,7 +465,7 @@ async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
     }
 }
 
-// One run is one trace (A83).
+// One run is one trace (contract A83).
 #[tokio::test]
 async fn two_runs_are_two_traces() {
     let (_home, runtime) = scripted_runtime([

@@ -94,7 +94,8 @@ async fn approve_and_resume(runtime: &Runtime, thread: &str, id: &str) -> Result
         .await
 }
 
-// A run that is resumed by the identifier of its suspension goes on (A33). What a thread waits for can be looked up (A40).
+// A run that is resumed by the identifier of its suspension goes on (contract A33). What a thread waits for can be
+// looked up (contract A40).
 #[tokio::test]
 async fn a_run_waits_for_a_decision_and_continues_after_it() {
     let (_home, runtime, effects) = runtime_that_asks(None);
@@ -119,7 +120,7 @@ async fn a_run_waits_for_a_decision_and_continues_after_it() {
     assert_eq!(state.unwrap(), None);
 }
 
-// The result of a tool with `completesOnApproval` is the decision (C16).
+// The result of a tool with `completesOnApproval` is the decision (contract C16).
 #[tokio::test]
 async fn a_tool_whose_result_is_the_decision_does_not_run_after_it() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"completesOnApproval": true})));
@@ -157,7 +158,7 @@ async fn race_clients(runtime: Runtime, effects: &AtomicU32) {
     assert_eq!((answers, effects.load(Ordering::SeqCst)), (1, 1));
 }
 
-// Of several who resume one suspension exactly one has an effect (A38).
+// Of several who resume one suspension exactly one has an effect (contract A38).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     for _ in 0..100 {
@@ -166,7 +167,8 @@ async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     }
 }
 
-// The same with a database (A38). It syncs each commit, so there are fewer rounds; `ART_RACE_ROUNDS=100` runs as many as above.
+// The same with a database (contract A38). It syncs each commit, so there are fewer rounds; `ART_RACE_ROUNDS=100` runs
+// as many as above.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an_effect() {
     let rounds = std::env::var("ART_RACE_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap());
@@ -201,7 +203,8 @@ async fn resuming_a_run_that_still_waits_changes_nothing() {
     assert_eq!(runtime.store.read_journal(&answer.trace_id).await.unwrap(), before);
 }
 
-// A decision about a suspension of another thread or person is refused like one about an unknown suspension (A34).
+// A decision about a suspension of another thread or person is refused like one about an unknown suspension (contract
+// A34).
 #[tokio::test]
 async fn a_decision_about_an_unknown_foreign_or_ended_suspension_is_refused() {
     let (_home, runtime, _) = runtime_that_asks(None);
@@ -210,7 +213,7 @@ async fn a_decision_about_an_unknown_foreign_or_ended_suspension_is_refused() {
     let unknown = approve_and_resume(&runtime, &answer.thread_id, "x").await.unwrap_err();
     let of_other_thread = approve_and_resume(&runtime, "other", &id).await.unwrap_err();
     let of_stranger = runtime
-        .decide(crate::SuspensionOf::from(&id).of_user("bob"), approval())
+        .decide(crate::UserSuspension::from(&id).of_user("bob"), approval())
         .await
         .unwrap_err();
     for (error, id) in [
@@ -275,8 +278,8 @@ async fn an_approval_is_refused_if_the_tool_was_removed_while_its_call_waits() {
     assert!(rejected.waits_for.is_empty());
 }
 
-// A question with a time limit counts as rejected after it (Q4). The observation `SUSPENSION_TIMEOUT` is recorded when a host
-// next resumes the run.
+// A question with a time limit counts as rejected after it (contract Q4). The observation `SUSPENSION_TIMEOUT` is
+// recorded when a host next resumes the run.
 #[tokio::test]
 async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"timeoutMs": 1, "completesOnApproval": false})));
@@ -305,7 +308,7 @@ async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     assert_eq!(observed.len(), 1);
 }
 
-// The operator may set the time limit, and that questions count as approved after it (Q4).
+// The operator may set the time limit, and that questions count as approved after it (contract Q4).
 #[tokio::test]
 async fn an_expired_confirmation_counts_as_approved_if_the_operator_wants_so() {
     for (input_type, expected_effects) in [("confirm", 1), ("text", 0)] {
@@ -335,7 +338,7 @@ async fn changed_arguments_are_refused_if_the_question_does_not_allow_them() {
     assert!(matches!(error, RuntimeError::Decision { .. }), "{error}");
 }
 
-// A question may have a form for the answer (C12). The approved call gets the decision (C18).
+// A question may have a form for the answer (contract C12). The approved call gets the decision (contract C18).
 #[tokio::test]
 async fn an_approved_tool_runs_with_the_changed_arguments_and_the_answer() {
     let form = json!({"inputType": "text", "prompt": "Which word?", "allowModifyArgs": true});

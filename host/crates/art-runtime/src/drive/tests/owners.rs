@@ -21,10 +21,10 @@ fn user_question(user: User) -> Question {
 }
 
 /// Returns a run as a user looks it up.
-fn user_run(trace_id: &str, user: User) -> RunOf {
+fn user_run(trace_id: &str, user: User) -> UserRun {
     match user {
-        Some(user) => RunOf::from(trace_id).of_user(user),
-        None => RunOf::from(trace_id),
+        Some(user) => UserRun::from(trace_id).of_user(user),
+        None => UserRun::from(trace_id),
     }
 }
 
@@ -78,7 +78,7 @@ async fn call_methods(runtime: &Runtime, thread_id: &str, trace_id: &str, user: 
     ]
 }
 
-// A thread or run of another person is like one that does not exist (B23).
+// A thread or run of another person is like one that does not exist (contract B23).
 #[tokio::test]
 async fn threads_and_runs_of_others_fail_like_unknown_ones() {
     for owner in USERS {

@@ -117,7 +117,8 @@ fn count_events(journal: &[JournalEntry], kind: &str) -> usize {
     journal.iter().filter(|entry| entry.kind == kind).count()
 }
 
-// What a run had done when its host stopped is not done again (B33), and work in progress is done again (P86).
+// What a run had done when its host stopped is not done again (contract B33), and work in progress is done again
+// (contract P86).
 #[tokio::test]
 async fn a_run_that_was_stopped_after_any_event_reaches_the_same_answer() {
     let (_home, first, calls_made) = counting_runtime(replies(), Repeatable::Yes);

@@ -50,7 +50,7 @@ struct RecordedPiece {
 }
 
 impl Watcher for PieceRecorder {
-    fn stream(&mut self, piece: &Streamed<'_>) {
+    fn stream(&mut self, piece: &ReplyPiece<'_>) {
         self.pieces.push(RecordedPiece {
             phase: piece.phase,
             step_id: piece.step.map(|step| step.step_id.clone()),

@@ -97,7 +97,7 @@ async fn a_closed_progress_receiver_does_not_affect_calls() {
     assert_eq!(endings(&host.run(calls_to(["echo"])).await), [CallEnding::Success]);
 }
 
-// A tool asks the model for help (T13).
+// A tool asks the model for help (contract T13).
 #[tokio::test]
 async fn a_request_for_help_is_marked_in_the_report() {
     let asks = ScriptedTool::new(schema("asks"), |_| {

@@ -173,7 +173,7 @@ fn text_is_read_from_a_list_of_parts() {
     assert!(decode(&[delta(&parts), stop("stop")]).starts_with("token ab\nmetadata"));
 }
 
-// The content of a reply has another type at some providers (A86).
+// The content of a reply has another type at some providers (contract A86).
 #[test]
 fn content_of_another_type_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {

@@ -183,7 +183,7 @@ fn mistral_gets_a_model_turn_between_results_and_the_user() {
     assert_eq!(roles, ["user", "assistant", "tool", "tool", "user"]);
 }
 
-// Merging turns for R1 does not affect tools (A74).
+// Merging turns for R1 does not affect tools (contract A74).
 #[test]
 fn a_tool_is_sent_as_a_function_with_its_schema_to_ollama() {
     let mut request = request_with(vec![Message::user("hi")]);
