@@ -1,5 +1,5 @@
 //! Builds the components for the tests, and generates constants with their paths. The components are the first-party plugins and
-//! the guests, which exist only for these tests.
+//! the guests. The guests exist only for these tests.
 //!
 //! The guests and the first-party plugins are built into a separate target directory, because cargo holds a lock on the
 //! target directory of the build that runs this script.
@@ -12,12 +12,12 @@ use std::{env, fs, io};
 const TARGET_WITHOUT_WASI: &str = "wasm32-unknown-unknown";
 /// Compilation target of components that also import WASI.
 const TARGET_WITH_WASI: &str = "wasm32-wasip2";
-/// Profile of cargo for the components.
-const PROFILE: &str = "guest";
+/// Profile of cargo for the components. Only [`MEASURED_GUEST`] is used as [`TOOL_PROFILE`] builds it.
+const DEFAULT_PROFILE: &str = "guest";
 /// Profile of cargo with which `art plugin build` builds tools.
 const TOOL_PROFILE: &str = "tool";
-/// The guest that is built in the profile of tools, because a test measures its memory. The more functions are left in a component,
-/// the more memory each of its instances takes.
+/// The guest that is used as [`TOOL_PROFILE`] builds it, because a test measures the memory of its instances. They would take
+/// more memory with [`DEFAULT_PROFILE`], which leaves more functions in a component.
 const MEASURED_GUEST: &str = "slow_echo";
 /// The only guest without WASI.
 const GUEST_WITHOUT_WASI: &str = "without_wasi";
@@ -51,10 +51,10 @@ fn main() -> Result<()> {
         root: &root,
         target_dir: &target_dir(&out)?,
     };
-    builder.build(PROFILE, TARGET_WITH_WASI, &["--examples", "--lib"], &with_wasi)?;
+    builder.build(DEFAULT_PROFILE, TARGET_WITH_WASI, &["--examples", "--lib"], &with_wasi)?;
     builder.build(TOOL_PROFILE, TARGET_WITH_WASI, &["--example", MEASURED_GUEST], &[])?;
     builder.build(
-        PROFILE,
+        DEFAULT_PROFILE,
         TARGET_WITHOUT_WASI,
         &["--example", GUEST_WITHOUT_WASI, "--lib"],
         &without_wasi,
@@ -124,12 +124,13 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds guests and plugins for one target, in one invocation of cargo. `guest_options` select the guests.
-    fn build(&self, profile: &str, target: &str, guest_options: &[&str], plugins: &[&String]) -> Result<()> {
+    /// Builds guests and plugins for one target, in one invocation of cargo. The options `selection` select the guests
+    /// (`--example`, `--examples`) and, if there are plugins, the libraries of the plugins (`--lib`).
+    fn build(&self, profile: &str, target: &str, selection: &[&str], plugins: &[&String]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
             .args(["build", "--target", target, "--profile", profile, "--package", "guests"])
-            .args(guest_options)
+            .args(selection)
             .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
             .arg("--target-dir")
             .arg(self.target_dir)
@@ -147,7 +148,11 @@ impl Builder<'_> {
         } else {
             TARGET_WITH_WASI
         };
-        let profile = if name == MEASURED_GUEST { TOOL_PROFILE } else { PROFILE };
+        let profile = if name == MEASURED_GUEST {
+            TOOL_PROFILE
+        } else {
+            DEFAULT_PROFILE
+        };
         let file = format!("{name}.wasm");
         self.target_dir.join(target).join(profile).join("examples").join(file)
     }
@@ -158,7 +163,10 @@ impl Builder<'_> {
         } else {
             TARGET_WITHOUT_WASI
         };
-        self.target_dir.join(target).join(PROFILE).join(format!("{name}.wasm"))
+        self.target_dir
+            .join(target)
+            .join(DEFAULT_PROFILE)
+            .join(format!("{name}.wasm"))
     }
 }
 

@@ -29,8 +29,8 @@ const REMOVED_VARIABLES: [&str; 19] = [
     "http_proxy",
 ];
 
-/// Returns the command for `art` with `home` and the plugins folder in it. The cache of compiled code is shared by all
-/// tests, since compiling takes seconds, unless the home has its own cache.
+/// Returns the command for `art` with `home` and its plugins folder. A home without a cache of compiled code gets a link to a
+/// cache that all tests share, since compiling takes seconds.
 pub(crate) fn art(home: &Path) -> Command {
     let cache = home.join("cache");
     if !cache.exists() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::CommandError;
 
-/// Reads all text from `source`, at most `max_bytes`. Error messages call the source `name`.
+/// Reads all text from `source`, at most `max_bytes`. `name` is the name of the source in error messages.
 ///
 /// # Errors
 /// Fails if the source cannot be read, has more than `max_bytes`, or is not UTF-8.
@@ -38,7 +38,8 @@ pub(crate) fn read_line(input: &mut impl BufRead, max_bytes: u64) -> std::io::Re
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Returns whether an error of [`read_line`] means that the text is too long or not UTF-8, and not that reading failed.
+/// Returns whether an error of [`read_line`] or [`art_files::read_text`] means that the text is too long or not UTF-8, and not
+/// that reading failed.
 pub(crate) fn is_invalid_text(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidData)
 }

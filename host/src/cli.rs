@@ -69,7 +69,7 @@ pub struct GlobalOptions {
         hide_env_values = true
     )]
     pub api_key_env: Option<String>,
-    /// Person whose conversations, runs and decisions the command sees; nobody in particular by default
+    /// Person whose conversations, runs and decisions the command sees; without it, only those that belong to no person
     #[arg(
         long,
         global = true,
@@ -128,7 +128,7 @@ fn parse_user_name(text: &str) -> Result<String, String> {
     match starts_with_letter_or_digit && text.len() <= MAX_USER_BYTES && text.chars().all(is_allowed) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "a name has 1 to {MAX_USER_BYTES} characters, begins with a letter or a digit, and has no others than these and `._@+-`"
+            "a name has 1 to {MAX_USER_BYTES} letters, digits or characters of `._@+-`, and begins with a letter or a digit"
         )),
     }
 }
@@ -228,7 +228,7 @@ Keys of `art.toml`, with their default or an example:
   ask_person = false             whether models may ask you for information, with the tool `request_user_input`
   [system_prompts.TAG]
   template = \"Use {{count}} words.\" a text that a system prompt refers to by its tag; also: variables, strategy,
-                                 and `default = true` for the one that is used when no other is named
+                                 and `default = true` for the template that is used when no system prompt names a tag
   [persona]
   name = \"Ada\"                   name of the agent; `[persona.prompts]` has `planning`, `execution`, `synthesis`
   [prompts]
@@ -270,13 +270,14 @@ Keys of `art.toml`, with their default or an example:
   max_fuel = 2000000000          highest limit that a tool may request; default: `fuel`; also: max_timeout_ms,
                                  max_memory_bytes, max_output_bytes
   [tools.NAME]
-  fuel = 5000000000              limit of every call of one tool, instead of the two above; the tool is refused if it
+  fuel = 5000000000              limit of every call of one tool, instead of `fuel` and `max_fuel`; the tool is refused if it
                                  requests more; also: timeout_ms, memory_bytes, output_bytes
   [approval]
-  ask_from = \"high\"              ask a person before each call of a tool whose declared risk is at least `low`, `medium`, `high`
-                                 or `critical`; or `never`
-  ask_together = true            ask about all known calls of a plan before its first step; default: about each when it is to be made
-  timeout_ms = 86400000          a question that is not decided in this time counts as rejected, when its run is looked at;
+  ask_from = \"high\"              ask a person before each call of a tool whose declared risk is at least this: `low`, `medium`,
+                                 `high` or `critical`; with `never`, the risk is no reason to ask
+  ask_together = true            ask about all known calls of a plan before its first step; default: about each call
+                                 when it is to be made
+  timeout_ms = 86400000          a question that is not decided in this time counts as rejected when its run is resumed;
                                  on_timeout = \"approve\" makes it count as approved; default: no limit
   [[approval.rule]]              the first rule that matches a call decides about it
   action = \"ask\"                 or \"allow\", \"refuse\"
@@ -311,7 +312,7 @@ Examples:
 Text from a file or a pipe at stdin is attached to the question. stdin is not read if it is a terminal, /dev/null, a pipe that
 stays silent for 3 s, or a file that was partly read. In a loop that reads lines from stdin, use `< /dev/null`.")]
 pub struct RunArgs {
-    /// The question; with `--plan` in place of the question of the plan
+    /// The question; with `--plan`, it replaces the question of the plan
     #[arg(required_unless_present = "plan")]
     pub query: Vec<String>,
     /// File to attach to the question; `-` reads stdin; may be given several times
@@ -329,7 +330,7 @@ pub struct RunArgs {
     /// Only check the plan against the tools of today, and show it
     #[arg(long, requires = "plan")]
     pub check: bool,
-    /// Print the output of the tool as it is, without an answer of the model, if the plan has only one call and it succeeds
+    /// If the plan has only one call and the call succeeds, print its output as it is, without an answer of the model
     #[arg(long)]
     pub raw: bool,
 }
@@ -369,8 +370,8 @@ pub struct PlanArgs {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Replace the constant VALUE by a parameter NAME wherever it is an argument of the plan or a word in one; may be given
-    /// several times
+    /// Replace the constant VALUE by a parameter NAME in each argument of the plan that is VALUE or has it as a word; may be
+    /// given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_name_and_value)]
     pub param: Vec<(String, String)>,
 }
@@ -438,8 +439,8 @@ pub enum ToolCommand {
     },
     /// Call a tool once, without a model
     ///
-    /// The call is a run: it is stored before it is made, and its output is printed once it is stored. `art runs` lists, shows and replays
-    /// it, and `art runs resume` goes on with it if it was interrupted.
+    /// The call is stored as a run before it is made, and its output is stored before it is printed. `art runs` lists, shows and
+    /// replays the run, and `art runs resume` goes on with it if it was interrupted.
     #[command(after_help = "Examples:\n  art tool call calculator '{\"expression\":\"2+2\"}'\n  \
                             art tool call text_stats - < input.json")]
     Call {
@@ -538,7 +539,7 @@ pub enum ThreadSetting {
     Model,
 }
 
-/// Parses the value of `--limit`. Fails if it is 0 or not a number.
+/// Parses a number, such as the value of `--limit`. Fails if it is 0 or not a number.
 fn parse_at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".to_owned()),
@@ -566,7 +567,7 @@ pub enum ApproveCommand {
     /// Show a call that waits: its arguments, what the tool says about it, and how to answer
     #[command(after_help = "Example:\n  art approve show 4f5a6c1e")]
     Show {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
+        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest
         id: String,
     },
     /// Approve a call, or several of one run, and go on with the run
@@ -576,7 +577,8 @@ pub enum ApproveCommand {
                             art approve yes last --always --any path"
     )]
     Yes {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several must be of one run
+        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest. Several must
+        /// be of one run
         #[arg(required = true)]
         ids: Vec<String>,
         /// The answer, if the question asks for one: as it would be typed, for example a number, an option or a date
@@ -595,7 +597,8 @@ pub enum ApproveCommand {
     /// Reject a call, or several of one run, and go on with the run
     #[command(after_help = "Example:\n  art approve no 4f5a6c1e --reason \"use the copy instead\"")]
     No {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several must be of one run
+        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest. Several must
+        /// be of one run
         #[arg(required = true)]
         ids: Vec<String>,
         /// Why, for the model
@@ -635,7 +638,7 @@ pub enum ApproveCommand {
 /// Which later calls a person approves besides the one that is decided.
 #[derive(Debug, Args)]
 pub struct AlwaysArgs {
-    /// Also approve later calls of this version of the tool with the same arguments, about which a rule would ask
+    /// Also approve later calls that a rule would ask about, if this version of the tool is called with the same arguments
     #[arg(long, conflicts_with = "args")]
     pub always: bool,
     /// With `--always`: these arguments may have any value

@@ -74,13 +74,13 @@ pub fn main_with(extension: Extension) -> ExitCode {
         Ok(cli)
     });
     match parsed {
-        Ok(cli) => replace_if_stdout_failed(run_and_report(cli)).into(),
+        Ok(cli) => exit_or_stdout_failure(run_and_report(cli)).into(),
         Err(error) => report_parse_error(&error.format(&mut Cli::command())),
     }
 }
 
-/// Reports why the parser returned no command: because help was requested, which is printed as text, or because of an error in
-/// the command line, which is printed as JSON with `--json`, like every other error, and as text otherwise.
+/// Reports why the parser returned no command. If help was requested, prints it as text. If the command line is wrong, prints the
+/// error, as JSON with `--json` and as text otherwise.
 fn report_parse_error(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os()
         .skip(1)
@@ -88,7 +88,7 @@ fn report_parse_error(error: &clap::Error) -> ExitCode {
         .any(|word| word == "--json");
     if !error.use_stderr() {
         render::to_stdout(|_| error.print());
-        return replace_if_stdout_failed(Exit::Success).into();
+        return exit_or_stdout_failure(Exit::Success).into();
     }
     if !wants_json {
         render::note(error.render().to_string().trim_end());
@@ -96,12 +96,12 @@ fn report_parse_error(error: &clap::Error) -> ExitCode {
     }
     let error = CommandError::Usage(without_usage(&error.render().to_string()));
     render::json(&error.to_json());
-    replace_if_stdout_failed(error.exit_code()).into()
+    exit_or_stdout_failure(error.exit_code()).into()
 }
 
 /// Returns `exit`, or another exit code if the answer could not be written to stdout. Prints why it could not be written,
 /// except if the reader closed the pipe, as is usual for programs in a pipeline.
-fn replace_if_stdout_failed(exit: Exit) -> Exit {
+fn exit_or_stdout_failure(exit: Exit) -> Exit {
     match render::stdout_error() {
         None => exit,
         Some(error) if error.kind() == ErrorKind::BrokenPipe => Exit::StdoutClosed,
@@ -209,22 +209,27 @@ fn check_plugins_folder(config: &Config) -> Result<(), CommandError> {
 
 /// Opens the runtime with its model. A person at the terminal may be asked for grants.
 async fn open_runtime(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
-    build_runtime(global, ask_for_grants_if_attended(global, config), Runtime::builder()).await
+    build_runtime(
+        global,
+        enable_grant_questions_if_attended(global, config),
+        Runtime::builder(),
+    )
+    .await
 }
 
 /// Opens a runtime without a model, whatever is configured. A person at the terminal may be asked for grants.
 async fn open_runtime_without_model(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
     build_runtime(
         global,
-        ask_for_grants_if_attended(global, config),
+        enable_grant_questions_if_attended(global, config),
         Runtime::builder().without_model(),
     )
     .await
 }
 
-/// Returns the configuration with questions about grants enabled if a person is at the terminal, who may then grant what is
-/// missing.
-fn ask_for_grants_if_attended(global: &GlobalOptions, config: Config) -> Config {
+/// Returns the configuration. If a person is at the terminal, it is changed so that the person is asked to grant what a call
+/// needs but is not granted.
+fn enable_grant_questions_if_attended(global: &GlobalOptions, config: Config) -> Config {
     Config {
         ask_for_grants: approve::is_attended(global),
         ..config

@@ -21,7 +21,7 @@ pub enum CommandError {
     /// The runtime failed.
     #[error(transparent)]
     Runtime(RuntimeError),
-    /// The home folder cannot be used.
+    /// The home folder of `art` cannot be used.
     #[error("{} (hint: make it writable, or name another home with `--home`)", in_one_line(.0))]
     Home(#[source] StoreError),
     /// A file operation failed.

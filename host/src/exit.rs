@@ -12,7 +12,7 @@ use art_runtime::Answer;
 pub enum Exit {
     /// The command succeeded.
     Success = 0,
-    /// What the command was to do failed.
+    /// The command failed for a reason that has no code of its own.
     Failure = 1,
     /// The command line is wrong. (`clap` uses the same number.)
     Usage = 2,

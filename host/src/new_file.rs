@@ -27,8 +27,8 @@ pub(crate) fn check_can_write(path: &Path, force: bool) -> Result<(), CommandErr
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     let access = rustix::fs::access(parent, rustix::fs::Access::WRITE_OK);
-    let error = CommandError::file("write into", parent);
-    access.map_err(std::io::Error::from).map_err(error)
+    let to_error = CommandError::file("write into", parent);
+    access.map_err(std::io::Error::from).map_err(to_error)
 }
 
 fn exists_error(path: &Path) -> CommandError {
@@ -49,7 +49,7 @@ fn open_empty(path: &Path, force: bool) -> Result<File, CommandError> {
         }
         new => return new.map_err(CommandError::file("create", path)),
     }
-    // `NONBLOCK` keeps a pipe from blocking; it is refused below.
+    // With `NONBLOCK`, opening a pipe does not block. A pipe is refused below.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
     let file = OpenOptions::new().write(true).custom_flags(flags).open(path);

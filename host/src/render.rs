@@ -19,8 +19,8 @@ use serde::Serialize;
 /// The first failure to write to stdout. Nothing is written after it, so that no answer has a gap.
 static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Returns the first failure to write to stdout, if there was one. The program checks this before it exits, because it has failed
-/// if an answer was lost.
+/// Returns the first failure to write to stdout, if there was one. The program checks this before it exits: if an answer was
+/// lost, it exits with a failure.
 #[must_use]
 pub fn stdout_error() -> Option<&'static std::io::Error> {
     STDOUT_ERROR.get()

@@ -1,4 +1,4 @@
-//! A change of a text file that a person approves before it is made.
+//! Changes of text files. A person approves each change before it is written.
 //!
 //! ```
 //! use art_sdk::change::Change;
@@ -48,7 +48,7 @@ impl Change {
         Self::from(path, |_| Ok(after))
     }
 
-    /// Creates a change to the text that `edit` returns for the old text, which is `None` if there is no file.
+    /// Creates a change whose new text is the one that `edit` returns. `edit` gets the old text, or `None` if there is no file.
     ///
     /// # Errors
     ///
@@ -70,11 +70,11 @@ impl Change {
     }
 
     /// Returns the question to the person, with the change as a unified diff, or `None` if the person has approved exactly this
-    /// change. The approval applies to the texts that the question showed. If the file has changed since then, the call fails.
+    /// change. The approval applies only to the texts that the question showed.
     ///
     /// # Errors
     ///
-    /// Fails if the person decided against the change, or approved another one.
+    /// Fails if the person decided against the change, or approved another one, for example because the file has changed since.
     pub fn question(&self, context: &Context) -> Result<Option<Suspension>> {
         let digest = self.digest();
         let Some(decision) = context.hitl() else {
@@ -85,6 +85,7 @@ impl Change {
                 "the person decided against this change: do not make it again",
             ));
         }
+        // The form of the question has one option, whose value is the digest of the change that the person saw.
         if decision.feedback != digest {
             return Err(ToolError::validation(format_args!(
                 "`{}` has changed since the person saw the change, and was not written: read it and call again",
@@ -189,6 +190,7 @@ impl Change {
 
 /// Returns the text of a file, including a byte order mark, or `None` if there is no file.
 fn read_current(path: &str) -> Result<Option<String>> {
+    // A symbolic link to a missing file counts as a file here, so that reading it fails below.
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(files::explain(path, &error)),
@@ -232,7 +234,8 @@ mod tests {
         Context::for_test().with_hitl(Hitl::for_test(approved, answer))
     }
 
-    /// Returns the default value of the form of a change, which is the answer if a person approves without giving one.
+    /// Returns the default value of the form of a change, which is the answer of a person who only approves and
+    /// fills in nothing.
     fn default_answer(change: &Change) -> String {
         let question = change.question(&Context::for_test()).unwrap().unwrap();
         let form = question.feedback_schema.unwrap();
@@ -241,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approved_change_is_shown_and_written() {
+    fn a_change_is_shown_and_is_written_once_approved() {
         let folder = Folder::new("made");
         std::fs::write(folder.file_path(), "one\ntwo\n").unwrap();
         let change = Change::of_file(&folder.file_path(), "one\nthree\n".to_owned()).unwrap();
@@ -278,16 +281,20 @@ mod tests {
     fn an_approval_does_not_apply_after_the_file_has_changed() {
         let folder = Folder::new("changed");
         std::fs::write(folder.file_path(), "one\n").unwrap();
-        let approved = default_answer(&Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap());
+        let approved_digest = default_answer(&Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap());
         for new_content in ["another\n", "two\n"] {
             std::fs::write(folder.file_path(), new_content).unwrap();
             let change = Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap();
-            let error = change.question(&context_with_decision(true, &approved)).unwrap_err();
+            let error = change
+                .question(&context_with_decision(true, &approved_digest))
+                .unwrap_err();
             assert!(error.message.contains("has changed since"), "{error}");
         }
         std::fs::remove_file(folder.file_path()).unwrap();
         let change = Change::of_file(&folder.file_path(), "two\n".to_owned()).unwrap();
-        change.question(&context_with_decision(true, &approved)).unwrap_err();
+        change
+            .question(&context_with_decision(true, &approved_digest))
+            .unwrap_err();
     }
 
     #[test]

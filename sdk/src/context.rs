@@ -24,7 +24,8 @@ pub enum Level {
 
 /// Context of a call: its caller, its run, and access to the host.
 ///
-/// In a native test it is created with [`Context::for_test`] and records the log and the progress of the tool.
+/// A test, which runs outside WebAssembly, creates a context with [`Context::for_test`]. That context records the log and the
+/// progress of the tool.
 #[derive(Debug)]
 pub struct Context {
     pub(crate) thread_id: String,
@@ -62,7 +63,7 @@ impl Context {
         self.session_id.as_deref()
     }
 
-    /// Returns the decision of a person if the call was suspended and runs again.
+    /// Returns the decision of the human in the loop (`hitl`) if the call was suspended and now runs again.
     pub fn hitl(&self) -> Option<&Hitl> {
         self.hitl.as_ref()
     }

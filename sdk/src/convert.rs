@@ -96,8 +96,8 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
 /// An error that converts to the [`ToolError`] that the host receives. Implemented by [`ToolError`], and by error types
 /// of a tool that choose a code.
 ///
-/// An error without this trait is converted as `?` does if it implements `Into<ToolError>`. Otherwise, it is reported with its text and
-/// the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
+/// An error type without this trait may implement `Into<ToolError>`; it is then converted as `?` does. With neither of them, the
+/// error is reported with its `Display` text and the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -169,8 +169,8 @@ pub trait ToolReturn: Fallible {
     fn finish(self, to_tool_error: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-/// Any `Result`. The trait is separate from [`ToolReturn`], so that a mistake in the output type is not reported again for the
-/// error type.
+/// Any `Result`, also one that is no [`ToolReturn`] because of its output type. Generated code names the error type through this
+/// trait, so that a mistake in the output type is not reported a second time there.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool returns `Result<Out>`, not `{Self}`",
@@ -199,8 +199,8 @@ impl<T: IntoOutcome, E> ToolReturn for Result<T, E> {
 /// Chooses one of three conversions from an error to a [`ToolError`](crate::ToolError) by the traits that the error type has:
 /// [`IntoToolError`], `Into<ToolError>` or `Display`, in this order.
 ///
-/// This is autoref-based specialization: each trait below is implemented for one reference more than the next one, and
-/// method lookup on `&&&&Probe` finds the first that applies.
+/// This is autoref-based specialization: the traits below are implemented for `&&&Probe`, `&&Probe`, `&Probe` and `Probe`, and
+/// method lookup on `&&&&Probe` finds the first of them that applies.
 pub mod conversion {
     use std::fmt::Display;
 
@@ -213,7 +213,7 @@ pub mod conversion {
 
     /// Converts with [`IntoToolError`].
     #[derive(Debug)]
-    pub struct ByTrait;
+    pub struct ByIntoToolError;
     /// Converts with `Into`, as `?` does.
     #[derive(Debug)]
     pub struct ByInto;
@@ -224,8 +224,8 @@ pub mod conversion {
     /// The first choice, for an error type with [`IntoToolError`].
     pub trait HasIntoToolError {
         /// Returns the conversion.
-        fn conversion(&self) -> ByTrait {
-            ByTrait
+        fn conversion(&self) -> ByIntoToolError {
+            ByIntoToolError
         }
     }
     impl<E: IntoToolError> HasIntoToolError for &&&Probe<'_, E> {}
@@ -251,13 +251,13 @@ pub mod conversion {
     /// The last choice, for an error type with none of the traits.
     pub trait HasNone {
         /// Returns the first conversion, so that the compiler reports the missing [`IntoToolError`].
-        fn conversion(&self) -> ByTrait {
-            ByTrait
+        fn conversion(&self) -> ByIntoToolError {
+            ByIntoToolError
         }
     }
     impl<E> HasNone for Probe<'_, E> {}
 
-    impl ByTrait {
+    impl ByIntoToolError {
         /// Converts the error.
         pub fn tool_error<E: IntoToolError>(self, error: E) -> ToolError {
             error.into_tool_error()

@@ -57,8 +57,8 @@ impl Display for ErrorCode {
 
 /// The error of a failed call.
 ///
-/// Any [`std::error::Error`] becomes one through `?`, with the code [`ErrorCode::Unknown`], or one that fits better if
-/// it is an [`io::Error`]. To choose the code, pass a constructor to `map_err`:
+/// The operator `?` converts any [`std::error::Error`] to a `ToolError`. The code is [`ErrorCode::Unknown`], except that an
+/// [`io::Error`] gets the code for its kind. To choose another code, pass a constructor to `map_err`:
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -70,8 +70,8 @@ impl Display for ErrorCode {
 /// assert_eq!(port("many").unwrap_err().code, ErrorCode::ValidationError);
 /// ```
 ///
-/// The type does not implement [`std::error::Error`] itself, because that would rule out the conversion from every
-/// error.
+/// The type does not implement [`std::error::Error`] itself: the conversion from any error would then also convert a `ToolError`
+/// to a `ToolError`, for which the standard library already has a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
     /// The kind of the failure, for programs.
@@ -163,11 +163,14 @@ impl Display for ToolError {
 
 impl<E: Error + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
-        let io = (&error as &dyn Error).downcast_ref::<io::Error>();
-        let code = io.map_or(ErrorCode::Unknown, |error| io_error_code(error.kind()));
+        let io_error = (&error as &dyn Error).downcast_ref::<io::Error>();
+        let code = io_error.map_or(ErrorCode::Unknown, |error| io_error_code(error.kind()));
         let mut text = message_with_sources(&error);
-        if io.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
-            text.push_str(" (a tool has files only with `wasi = true` and a grant, requests only through `art_sdk::http`, and no processes: or pass the data in as an argument)");
+        if io_error.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
+            text.push_str(
+                " (a tool can use files only with `wasi = true` and a grant, can send requests only through \
+                 `art_sdk::http`, and cannot start processes; otherwise, pass the data in as an argument)",
+            );
         }
         let error = Self::new(code, text);
         if code == ErrorCode::Timeout {

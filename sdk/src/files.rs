@@ -1,8 +1,8 @@
-//! Files that the operator granted, with limits and with errors that a model can act on.
+//! Reads files that the operator granted.
 //!
 //! The functions of `std::fs` work too. The functions of this module limit the size of what they read, and their errors name the
-//! path and a remedy. A tool that uses files enables WASI (`wasi = true` under `[package.metadata.art]`) and requests access to
-//! them with `capabilities(fs(read, path = "{args.path}"))`.
+//! path and a remedy for the model. A tool that uses files enables WASI (`wasi = true` under `[package.metadata.art]`) and
+//! requests access to them with `capabilities(fs(read, path = "{args.path}"))`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -60,7 +60,9 @@ pub fn explain(path: &str, error: &io::Error) -> ToolError {
         ErrorKind::NotADirectory => ToolError::validation(format_args!(
             "a part of `{path}` is a file, not a directory: check the path"
         )),
-        ErrorKind::Unsupported => ToolError::config("this tool was built without files: build it with `wasi = true`"),
+        ErrorKind::Unsupported => {
+            ToolError::config("this tool was built without access to files: build it with `wasi = true`")
+        }
         kind => ToolError::new(crate::error::io_error_code(kind), format_args!("`{path}`: {error}")),
     }
 }

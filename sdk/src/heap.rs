@@ -45,25 +45,25 @@ mod component {
     unsafe impl Sync for Heap {}
 
     // SAFETY: all four forward to an allocator that upholds the contract. No call is made during another one: there is
-    // one thread, and the source of memory allocates nothing.
+    // one thread, and `Memory`, which the allocator calls, allocates nothing.
     unsafe impl GlobalAlloc for Heap {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: see the implementation.
+            // SAFETY: see the comment above the `impl`.
             unsafe { (*self.0.get()).malloc(layout.size(), layout.align()) }
         }
 
         unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-            // SAFETY: see the implementation; `memory` came from here with this layout.
+            // SAFETY: see the comment above the `impl`; `memory` came from here with this layout.
             unsafe { (*self.0.get()).free(memory, layout.size(), layout.align()) }
         }
 
         unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: see the implementation.
+            // SAFETY: see the comment above the `impl`.
             unsafe { (*self.0.get()).calloc(layout.size(), layout.align()) }
         }
 
         unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-            // SAFETY: see the implementation; `memory` came from here with this layout.
+            // SAFETY: see the comment above the `impl`; `memory` came from here with this layout.
             unsafe { (*self.0.get()).realloc(memory, layout.size(), layout.align(), size) }
         }
     }
@@ -126,7 +126,7 @@ mod component {
             usize::MAX => return None,
             before => before * PAGE_BYTES,
         };
-        // Leave out the last bytes of the address space, so that the end of the memory has an address.
+        // Leave out the last 16 bytes of the address space, so that the address after the new part fits into a `usize`.
         let bytes = (pages * PAGE_BYTES).min(usize::MAX - 15 - start);
         Some((with_exposed_provenance_mut(start), bytes))
     }

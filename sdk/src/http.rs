@@ -45,7 +45,7 @@ use component::send;
 #[cfg(not(target_family = "wasm"))]
 use native::send;
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use native::set_answer;
+pub(crate) use native::set_responder;
 
 use crate::{ErrorCode, Result, ToolError};
 
@@ -92,7 +92,7 @@ impl Request {
         }
     }
 
-    /// Adds a header. Some are set by the host alone, such as `host` and `authorization`; a request with one of them fails.
+    /// Adds a header. A request fails if its headers include one that only the host sets, such as `host` or `authorization`.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -116,8 +116,8 @@ impl Request {
         Ok(self.header("content-type", "application/json").body(body))
     }
 
-    /// Sets the maximum time to wait for the connection, for the response, and between two parts of the response. Even without
-    /// it, the host waits no longer than 5, 15 and 5 seconds, respectively.
+    /// Sets the maximum time to wait for the connection, for the response, and between two parts of the response. The
+    /// host never waits longer than 5 seconds for each step of connecting, 15 for the response and 5 between two parts.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -149,8 +149,9 @@ impl Request {
     /// # Errors
     ///
     /// Fails with [`ErrorCode::PermissionDenied`] if no grant covers the request, with a retryable [`ErrorCode::Timeout`] if the
-    /// server is too slow, with [`ErrorCode::NotFound`] if its name is unknown, with [`ErrorCode::ValidationError`] if the
-    /// request is invalid, and otherwise with [`ErrorCode::IoError`]. A status such as 404 is no error; see [`Response::success`].
+    /// server is too slow, with [`ErrorCode::NotFound`] if the name of the server is unknown, with
+    /// [`ErrorCode::ValidationError`] if the request is invalid, and otherwise with [`ErrorCode::IoError`]. A status such as 404
+    /// is no error; see [`Response::success`].
     pub fn send(&self) -> Result<Response> {
         send(self)
     }
@@ -207,7 +208,8 @@ impl Response {
     ///
     /// # Errors
     ///
-    /// Fails for any other status, with a code that fits it. The error is retryable if the status says that the server is busy.
+    /// Fails for any other status, with a code that fits it. The error is retryable if the status is
+    /// 429, 502, 503 or 504, which often passes.
     pub fn success(self) -> Result<Self> {
         let code = match self.status {
             200..=299 => return Ok(self),
@@ -220,8 +222,8 @@ impl Response {
             code,
             format_args!("the server answered with the status {}", self.status),
         );
-        let is_busy = matches!(self.status, 429 | 502 | 503 | 504);
-        Err(if is_busy { error.retryable() } else { error })
+        let is_temporary = matches!(self.status, 429 | 502 | 503 | 504);
+        Err(if is_temporary { error.retryable() } else { error })
     }
 
     /// Returns the body as text. Invalid UTF-8 is replaced.
@@ -249,7 +251,8 @@ impl Response {
     }
 }
 
-/// Returns the part of an address that an error shows. The query is left out, since it may contain a key.
+/// Returns the part of an address that an error message shows: without the query, since it may contain a key, and cut if it is
+/// long.
 #[cfg(any(target_family = "wasm", test))]
 fn without_query(url: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 200;
@@ -284,25 +287,28 @@ mod tests {
     }
 
     #[test]
-    fn a_native_build_without_an_answer_refuses_requests() {
+    fn a_test_without_answer_http_cannot_send_requests() {
         let error = get("https://a.example/").unwrap_err();
         assert!(error.message.contains("answer_http"), "{error}");
     }
 
     #[test]
     fn a_status_becomes_an_error_with_a_code_that_fits() {
-        let code = |status| {
+        let code_and_retryable = |status| {
             Response::new(status, "")
                 .success()
                 .map_err(|error| (error.code, error.retryable))
         };
-        assert!(code(204).is_ok());
-        assert_eq!(code(301).unwrap_err(), (ErrorCode::IoError, false));
-        assert_eq!(code(403).unwrap_err(), (ErrorCode::PermissionDenied, false));
-        assert_eq!(code(404).unwrap_err(), (ErrorCode::NotFound, false));
-        assert_eq!(code(429).unwrap_err(), (ErrorCode::RateLimited, true));
-        assert_eq!(code(500).unwrap_err(), (ErrorCode::IoError, false));
-        assert_eq!(code(503).unwrap_err(), (ErrorCode::IoError, true));
+        assert!(code_and_retryable(204).is_ok());
+        assert_eq!(code_and_retryable(301).unwrap_err(), (ErrorCode::IoError, false));
+        assert_eq!(
+            code_and_retryable(403).unwrap_err(),
+            (ErrorCode::PermissionDenied, false)
+        );
+        assert_eq!(code_and_retryable(404).unwrap_err(), (ErrorCode::NotFound, false));
+        assert_eq!(code_and_retryable(429).unwrap_err(), (ErrorCode::RateLimited, true));
+        assert_eq!(code_and_retryable(500).unwrap_err(), (ErrorCode::IoError, false));
+        assert_eq!(code_and_retryable(503).unwrap_err(), (ErrorCode::IoError, true));
     }
 
     #[test]

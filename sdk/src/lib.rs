@@ -25,8 +25,9 @@
 //! ```
 //!
 //! `art plugin build` builds the crate as a component that exports the contract of `wit/tool.wit`: the function's
-//! name is the tool's name, its doc comment the description, and its types define the JSON Schemas. Built natively, it
-//! is an ordinary library whose tool runs in unit tests through [`testing`]. A crate contains one tool.
+//! name is the tool's name, its doc comment the description, and its types define the JSON Schemas. For unit
+//! tests, the crate is built natively, as an ordinary library, and the tests run its tool through [`testing`]. A crate contains
+//! one tool.
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
@@ -37,7 +38,7 @@ mod context;
 mod convert;
 mod error;
 pub mod files;
-// Not with WASI: there the C library allocates too, and each allocator would have to free memory of the other.
+// Not with WASI: the C library there has an allocator too, and memory from one of the two could be freed by the other.
 #[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;
 mod host;
@@ -97,7 +98,7 @@ pub mod __private {
         }
     }
 
-    /// Returns the JSON text of a value.
+    /// Returns the JSON text of a value, as the `Option` that `Definition::blocking` and `Definition::display` return.
     pub fn json_text(value: impl Into<serde_json::Value>) -> Option<String> {
         Some(value.into().to_string())
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 /// A number that callers may also write as text, for example because it is the result of another tool: `2.5` and `"2.5"` are the
 /// same.
 ///
-/// Its schema marks this with `"x-numeric": true`, which tells a host that other texts are refused.
+/// Its schema allows numbers and texts, and has `"x-numeric": true`, which tells a host that a text has to be a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Numeric(pub f64);
 

@@ -7,7 +7,7 @@ use crate::{Reply, ToolError};
 /// The ways in which a tool can end its call.
 ///
 /// Most tools return their output or a [`Reply`]. A tool that may also wait for a person, or delegate its work, returns
-/// `Result<Outcome<Out>>`; each of these types converts into it:
+/// `Result<Outcome<Out>>`. [`Reply`], [`ToolError`], [`Suspension`] and [`Subtask`] convert into an `Outcome`:
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -31,7 +31,7 @@ pub enum Outcome<T> {
     Failure(ToolError),
     /// The call waits for the decision of a person.
     Suspended(Suspension),
-    /// The call asks for a subtask, which is a separate run, and ends with the result of this run.
+    /// The call asks for a subtask, which is a separate run. The result of the subtask becomes the result of the call.
     Continuation(Subtask),
 }
 
@@ -60,7 +60,7 @@ impl<T> From<Subtask> for Outcome<T> {
 }
 
 /// A question to a person. The call is run again with the answer in [`Context::hitl`](crate::Context::hitl), except if
-/// the tool's blocking configuration makes the answer itself the result.
+/// `completesOnApproval` in the tool's blocking configuration makes the answer itself the result.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Suspension {
@@ -70,7 +70,7 @@ pub struct Suspension {
     pub details: Option<Value>,
     /// A preview of what happens on approval.
     pub preview: Option<Value>,
-    /// JSON Schema of the answer; without it the person approves or rejects.
+    /// JSON Schema of the answer, or a form: an object with `inputType`. Without it, the person only approves or rejects.
     pub feedback_schema: Option<Value>,
 }
 
@@ -97,7 +97,7 @@ impl Suspension {
         self
     }
 
-    /// Asks for a value that is valid under `schema`.
+    /// Asks for a value that is valid under `schema`, or for an answer to the form `schema`.
     pub fn feedback_schema(mut self, schema: impl Into<Value>) -> Self {
         self.feedback_schema = Some(schema.into());
         self
@@ -112,11 +112,11 @@ pub struct Subtask {
     pub description: String,
     /// A JSON object: the only data that the subtask receives.
     pub inputs: Value,
-    /// Names of templates that may fit, best first.
+    /// Names of templates that may fit the subtask, best first.
     pub template_hints: Vec<String>,
     /// Maximum depth of nested subtasks.
     pub max_depth: Option<u32>,
-    /// Settings for the context that is passed on.
+    /// Settings that say which part of this run's context the subtask inherits, and what it returns.
     pub context_management: Option<Value>,
 }
 
@@ -132,7 +132,7 @@ impl Subtask {
         }
     }
 
-    /// Adds the name of a template that may fit.
+    /// Adds the name of a template that may fit the subtask.
     pub fn template_hint(mut self, hint: impl Into<String>) -> Self {
         self.template_hints.push(hint.into());
         self
@@ -144,7 +144,7 @@ impl Subtask {
         self
     }
 
-    /// Sets how the context is passed on.
+    /// Sets which part of this run's context the subtask inherits, and what it returns.
     pub fn context_management(mut self, settings: impl Into<Value>) -> Self {
         self.context_management = Some(settings.into());
         self

@@ -1,5 +1,5 @@
-//! Statements in an output schema that the types of the fields do not express. Use the functions in a transform of an output
-//! type: `#[schemars(transform = promises)]`.
+//! Adds to an output schema what the types of its fields do not express. A tool calls these functions in a function of its own,
+//! and names that function at its output type: `#[schemars(transform = promises)]`.
 
 use schemars::Schema;
 use serde_json::{Value, json};
@@ -30,14 +30,15 @@ fn remove_null(property: &mut Value) {
     }
 }
 
-/// Adds a promise to an output schema: if each argument of a call that `input` names has one of the values that `input` lists for
-/// it, the output of this call also satisfies the schema `output`. `null` also stands for an absent argument without a default.
+/// Adds a promise to an output schema. `input` is an object from names of arguments to lists of values. If, in a call, each of
+/// these arguments has one of its listed values, the output of the call also satisfies the schema `output`. The value `null` also
+/// stands for an absent argument without a default.
 ///
 /// For example, `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))` says: if the argument `only`
 /// is `words` or absent, the output has the property `words`.
 ///
 /// A host reads `required` and `properties` of `output`, to know which values later calls of a plan can use. If a tool
-/// breaks a promise, a later call lacks its value.
+/// breaks a promise, a later call lacks the value that was promised.
 #[expect(clippy::needless_pass_by_value, reason = "a tool writes `json!(..)` here")]
 pub fn promise(schema: &mut Schema, input: Value, output: Value) {
     let promises = schema.ensure_object().entry("x-when").or_insert_with(|| json!([]));

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_of_objects_is_an_object() {
+    fn the_schema_of_an_enum_of_objects_has_the_type_object() {
         #[args]
         #[serde(tag = "shape", rename_all = "snake_case")]
         #[expect(dead_code, reason = "only the schema is read")]
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn mutually_recursive_types_have_a_reference() {
+    fn the_schema_of_mutually_recursive_types_contains_a_ref() {
         #[args]
         #[expect(dead_code, reason = "only the schema is read")]
         struct Tree {

@@ -1,4 +1,5 @@
-//! Runs a tool in a native unit test without a host. The code of the tool is the same as in a component.
+//! Runs a tool in a native unit test: the code is the same as in a component, but is compiled for the machine of the developer
+//! and runs without a host.
 //!
 //! ```
 //! use art_sdk::{prelude::*, testing};
@@ -32,10 +33,10 @@ pub struct Progress {
     pub metadata: Map<String, Value>,
 }
 
-/// Answers the requests that the tool sends on this thread with `answer` instead of the network.
+/// Lets `answer`, in place of the network, answer the requests that a tool sends on this thread.
 #[cfg(feature = "http")]
 pub fn answer_http(answer: impl FnMut(&crate::http::Request) -> crate::Result<crate::http::Response> + 'static) {
-    crate::http::set_answer(Box::new(answer));
+    crate::http::set_responder(Box::new(answer));
 }
 
 /// Runs one call with a fresh context.
@@ -89,8 +90,8 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
     }
 }
 
-/// Checks that the input schema describes an object, that no example fails, and that the output of each successful example is the
-/// declared one, if any, and keeps the promises of the tool's schema.
+/// Checks that the input schema describes an object, and calls the tool with each example. No call may fail. The output of a
+/// successful call has to be that of the example, if the example declares one, and to keep the promises of the tool's schema.
 ///
 /// # Panics
 ///
@@ -132,7 +133,8 @@ pub fn check_where(tool: &Tool, is_chosen: impl Fn(&Value) -> bool) {
     }
 }
 
-/// Asserts that an output keeps every promise that applies to its input.
+/// Asserts that an output keeps every promise that applies to its input. The promises are the items of `x-when` in the output
+/// schema.
 #[track_caller]
 fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
     let (input_schema, output_schema) = (tool.input_schema(), tool.output_schema().unwrap_or_default());
@@ -155,9 +157,9 @@ fn broken_promise<'a>(promise: &'a Value, input_schema: &Value, input: &Value, o
         let default = || input_schema.pointer(&format!("/properties/{name}/default"));
         input.get(name).or_else(default).cloned().unwrap_or_default()
     };
-    let applies =
+    let has_listed_value =
         |(name, values): (&String, &Value)| values.as_array().is_some_and(|values| values.contains(&argument(name)));
-    if !promise.get("input")?.as_object()?.iter().all(applies) {
+    if !promise.get("input")?.as_object()?.iter().all(has_listed_value) {
         return None;
     }
     let promised = promise.get("output")?;
@@ -260,8 +262,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Returns the property with which an output breaks this promise: if `only` is `words` or absent, and `mode` is `plain`,
-    /// which is its default, there is the property `words`, and `answer`, if it is there, is an integer.
+    /// Returns the property with which an output breaks a promise. The promise is: if `only` is `words` or absent, and `mode` has
+    /// its default `plain`, the output has the property `words`, and its property `answer` is an integer or absent.
     fn broken_property(input: &Value, output: &Value) -> Option<String> {
         let input_schema = json!({"properties": {"mode": {"default": "plain"}}});
         let types = json!({"answer": {"type": "integer"}});
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_promised_for_another_input() {
+    fn a_promise_is_not_checked_if_an_argument_has_another_value() {
         for input in [json!({"only": "lines"}), json!({"mode": "odd"})] {
             assert_eq!(broken_property(&input, &json!({"answer": "2"})), None, "{input}");
         }

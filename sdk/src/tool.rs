@@ -1,4 +1,4 @@
-//! A tool as a value, which the attribute generates from a function.
+//! A tool as a value, [`Tool`], which the attribute `#[tool]` generates from a function.
 
 use serde_json::Value;
 
@@ -21,13 +21,13 @@ pub enum Mode {
 pub struct Example {
     /// Valid arguments.
     pub input: &'static str,
-    /// The output of this call.
+    /// The output of this call, if the example declares it.
     pub output: Option<&'static str>,
     /// A question for which this is the right input, worded as a person would ask it.
     pub ask: Option<&'static str>,
 }
 
-/// Everything that the attribute knows about a function. Implemented only by code that `#[tool]` generates.
+/// Everything that the attribute `#[tool]` knows about a function. Implemented only by code that it generates.
 #[doc(hidden)]
 pub trait Definition {
     /// The tool's name.
@@ -38,7 +38,7 @@ pub trait Definition {
     const MODE: Mode;
     /// The example calls.
     const EXAMPLES: &'static [Example];
-    /// The content of the manifest section.
+    /// The JSON text of the component's section `art:manifest`: the requested limits and capabilities.
     const MANIFEST: &'static str;
 
     /// The type of the first argument.
@@ -52,12 +52,12 @@ pub trait Definition {
     /// Converts an error of the function to the error that the host receives.
     fn to_tool_error(error: <Self::Return as Fallible>::Error) -> ToolError;
 
-    /// Returns the `blockingConfig` as JSON text: how a person is asked.
+    /// Returns the `blockingConfig`, a JSON text that says how a person is asked about a call.
     fn blocking() -> Option<String> {
         None
     }
 
-    /// Returns the `displayConfig` as JSON text: how the output is rendered.
+    /// Returns the `displayConfig`, a JSON text that says how the output is rendered.
     fn display() -> Option<String> {
         None
     }
@@ -131,12 +131,12 @@ impl Tool {
         (self.output_schema)()
     }
 
-    /// Returns the `blockingConfig` as JSON text: how a person is asked.
+    /// Returns the `blockingConfig`, a JSON text that says how a person is asked about a call.
     pub fn blocking_config(&self) -> Option<String> {
         (self.blocking)()
     }
 
-    /// Returns the `displayConfig` as JSON text: how the output is rendered.
+    /// Returns the `displayConfig`, a JSON text that says how the output is rendered.
     pub fn display_config(&self) -> Option<String> {
         (self.display)()
     }
@@ -150,7 +150,8 @@ impl Tool {
 fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
     match D::Input::parse(input) {
         Ok(input) => serialize_output(D::call(input, context).finish(D::to_tool_error)),
-        // The host has checked the arguments against the schema, so what fails here is a rule that a schema cannot express.
+        // Before the host calls a component, it checks the arguments against the schema. Then only a rule that a schema cannot
+        // express fails here.
         Err(error) => Outcome::Failure(ToolError::validation(format_args!(
             "the arguments of `{}` are not valid: {error}",
             D::NAME

@@ -8,7 +8,7 @@ use crate::bindings::exports::art::tool::tool::Guest;
 use crate::tool::{Definition, Example, Mode, Tool};
 use crate::{Attachment, Context, ErrorCode, Hitl, Outcome, Reply, Source, Subtask, Suspension, ToolError};
 
-/// The exported functions of every component, implemented for each definition that the attribute generates.
+/// The exported functions of every component, implemented for each definition that `#[tool]` generates.
 impl<D: Definition> Guest for D {
     fn schema() -> types::ToolSchema {
         let tool = Tool::from_definition::<D>();

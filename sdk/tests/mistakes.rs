@@ -1,6 +1,7 @@
 //! The compiler errors that an author of a tool sees after a mistake. `tests/ui/*.stderr` contains their whole text.
 //!
-//! Mistakes that the attribute reports without type information have unit tests in the macro crate.
+//! Mistakes that `#[tool]` reports without type information also have unit tests in the crate `art-sdk-macros`. Only some of them
+//! are repeated here.
 
 #[test]
 fn mistakes_are_reported_at_their_line() {

@@ -1,4 +1,4 @@
-//! The blocking tool of the README, compiled and run as it is written there.
+//! The README's example of a tool with the mode `blocking`, compiled and run as it is written there.
 
 use art_sdk::{Mode, prelude::*, testing};
 
@@ -24,6 +24,7 @@ fn delete(input: Files, ctx: &Context) -> Result<Outcome<usize>> {
 }
 // The example of the README ends here.
 
+/// Returns the number of files. Stands for a function that removes them.
 fn remove(names: &[String]) -> Result<usize> {
     Ok(names.len())
 }

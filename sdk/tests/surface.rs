@@ -107,7 +107,7 @@ fn the_manifest_has_the_limits_and_the_capabilities() {
     assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
 }
 
-// Only the host checks that a tool has the arguments that its capabilities name.
+// The capabilities of this tool name arguments that it does not have. It still compiles, because only the host checks that.
 /// Copies a page into a file.
 #[tool(capabilities(
     fs(read_write, path = "{args.path}"),
@@ -134,7 +134,7 @@ fn a_capability_may_be_tied_to_an_argument() {
 }
 
 #[test]
-fn each_question_is_a_separate_example() {
+fn each_ask_of_an_example_becomes_a_separate_example() {
     let examples: Vec<_> = DELETE
         .examples()
         .iter()
@@ -234,7 +234,7 @@ fn a_risk_sets_the_blocking_config_and_keeps_the_mode() {
 }
 
 #[test]
-fn an_error_type_of_the_standard_library_is_reported_with_its_text() {
+fn an_error_of_the_standard_library_is_reported_with_its_text() {
     assert_eq!(testing::output(&PARSE, json!({"text": "42"})), 42);
     assert_eq!(
         testing::failure(&PARSE, json!({"text": "x"})).message,
@@ -243,7 +243,7 @@ fn an_error_type_of_the_standard_library_is_reported_with_its_text() {
     assert_eq!(parse(&Text { text: "7".to_owned() }), Ok(7));
 }
 
-/// Fails with a type that does not implement `std::error::Error`.
+/// Fails with an error whose type does not implement `std::error::Error`.
 #[tool]
 fn fails_with_text(input: &Text) -> Result<i64, String> {
     Err(format!("`{}` is not a number", input.text))
@@ -257,7 +257,7 @@ impl IntoToolError for CodedError {
     }
 }
 
-/// Fails with a type that chooses its code.
+/// Fails with an error whose type chooses the error code.
 #[tool]
 fn fails_with_code(_: NoArgs) -> Result<i64, CodedError> {
     Err(CodedError(ErrorCode::RateLimited))
@@ -273,13 +273,13 @@ fn an_error_that_is_only_text_keeps_its_text() {
 }
 
 #[test]
-fn an_error_type_of_the_tool_chooses_its_code() {
+fn an_error_type_of_the_tool_chooses_the_error_code() {
     let error = testing::failure(&FAILS_WITH_CODE, json!({}));
     assert_eq!((error.code, error.retryable), (ErrorCode::RateLimited, true));
 }
 
 #[test]
-fn a_configuration_implies_its_mode() {
+fn a_display_config_implies_the_display_mode() {
     assert_eq!(PARSE.mode(), Mode::Display);
     assert_eq!(PARSE.display_config().as_deref(), Some(r#"{"displayMode":"modal"}"#));
 }
@@ -346,7 +346,7 @@ fn a_tool_may_take_no_arguments() {
     testing::check(&HELLO);
 }
 
-/// A tool whose input has plain derives instead of `#[args]`.
+/// A tool whose input derives `Deserialize` and `JsonSchema` itself, without `#[args]`.
 mod plain {
     use art_sdk::{prelude::*, schemars, serde};
 
@@ -366,6 +366,7 @@ mod plain {
         upper: bool,
     }
 
+    // The `r#` of the function's name is not part of the tool's name.
     /// Changes the case of a text.
     #[tool]
     fn r#case(input: In) -> Result<Reply<String>> {
@@ -378,7 +379,7 @@ mod plain {
     }
 
     #[test]
-    fn plain_derives_work() {
+    fn an_input_type_may_derive_its_traits_without_the_attribute_args() {
         let input = json!({"text": "a", "upper": true});
         assert_eq!(art_sdk::testing::output(&CASE, input), "A");
         assert_eq!(CASE.name(), "case");

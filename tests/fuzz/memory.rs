@@ -1,4 +1,4 @@
-//! Measures the memory that an input takes.
+//! Measures the memory that the work on an input takes. Replaces the global allocator with one that counts.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ static MEMORY: CountingAllocator = CountingAllocator {
     peak: AtomicUsize::new(0),
 };
 
-/// Returns how many bytes more than before are in use at most while `work` runs.
+/// Returns the peak of the memory in use while `work` runs, less the memory in use before, in bytes.
 pub(crate) fn measure_peak(work: impl FnOnce()) -> usize {
     let before = MEMORY.used.load(Ordering::Relaxed);
     MEMORY.peak.store(before, Ordering::Relaxed);

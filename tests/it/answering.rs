@@ -1,5 +1,5 @@
-//! Answers to questions of all ten types, at the command line and at a terminal. An invalid answer leaves the question open, and
-//! a valid one is stored.
+//! Answers of a person to the questions of a tool, which have ten input types, at the command line and at a terminal. An invalid
+//! answer leaves the question open, and a valid one is stored.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,9 @@ use crate::terminal::Terminal;
 
 /// Exit code of a command whose run waits for a decision of a person.
 const SUSPENDED: i32 = 7;
+/// The end of the terminal's prompt for `yes`, `no` or another choice.
 const CHOICE_PROMPT: &str = "details or later? ";
+/// The beginning of the terminal's prompt for the value of an answer.
 const ANSWER_PROMPT: &str = "answer (";
 
 /// A question, with an invalid and a valid answer as a person types them.
@@ -20,7 +22,8 @@ struct Case {
     valid: &'static str,
     /// The value that is stored for `valid`.
     stored: Value,
-    /// What the terminal asks after `invalid`.
+    /// The prompt of the terminal after `invalid`. It is [`ANSWER_PROMPT`] if the text cannot be read as a value, and
+    /// [`CHOICE_PROMPT`] if the text was typed as the choice, or is refused when the decision is stored.
     next_prompt: &'static str,
 }
 
@@ -63,6 +66,7 @@ fn cases() -> Vec<Case> {
             json!("2026-12-24T18:00:00Z"),
         ),
         case(form("file"), "absent.txt", "answer.txt", json!("answer.txt")),
+        // A question of type `confirm` asks for no value: the choice `yes` or `no` is the answer.
         Case {
             next_prompt: CHOICE_PROMPT,
             ..case(form("confirm"), "perhaps", "", Value::Null)
@@ -71,8 +75,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Returns a home with the tool that asks and a file to answer with, and the arguments with which the tool asks `form`.
-fn home_and_input(form: &Value) -> (Home, String) {
+/// Returns a home that contains the tool `confirms` and a file for an answer, and the arguments that make the tool ask `form`.
+fn home_and_arguments(form: &Value) -> (Home, String) {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
     home.file("answer.txt", "content");
@@ -110,12 +114,13 @@ fn assert_stored(home: &Home, id: &str, case: &Case) {
 #[test]
 fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
     for case in cases() {
-        let (home, input) = home_and_input(&case.form);
-        let called = home.art(&["tool", "call", "confirms", &input]);
+        let (home, arguments) = home_and_arguments(&case.form);
+        let called = home.art(&["tool", "call", "confirms", &arguments]);
         assert_eq!(called.code(), SUSPENDED, "{called}");
         let id = open_question(&home);
         let invalid = typed_text(&home, &case, case.invalid);
         let refused = home.art(&["approve", "yes", &id, "--value", &invalid]);
+        // The code is 2 if the text cannot be read as a value of this type, and 1 if its file or its value is refused.
         assert!(matches!(refused.code(), 1 | 2), "{}: {refused}", case.form);
         assert_eq!(open_question(&home), id, "{}", case.form);
         let valid = typed_text(&home, &case, case.valid);
@@ -129,11 +134,10 @@ fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
 #[test]
 fn each_question_type_accepts_only_valid_answers_at_a_terminal() {
     for case in cases() {
-        let (home, input) = home_and_input(&case.form);
-        let mut terminal = Terminal::start(&home, &["tool", "call", "confirms", &input]);
+        let (home, arguments) = home_and_arguments(&case.form);
+        let mut terminal = Terminal::start(&home, &["tool", "call", "confirms", &arguments]);
         terminal.until(CHOICE_PROMPT);
         let id = open_question(&home);
-        // A question of type `confirm` asks for no value: the choice `yes` or `no` is the answer.
         let is_confirm = case.input_type() == "confirm";
         let choose_yes = |terminal: &mut Terminal| {
             terminal.type_keys("yes\r");
@@ -145,6 +149,7 @@ fn each_question_type_accepts_only_valid_answers_at_a_terminal() {
         terminal.type_keys(&format!("{}\r", typed_text(&home, &case, case.invalid)));
         terminal.until(case.next_prompt);
         assert_eq!(open_question(&home), id, "{}", case.form);
+        // Types what the prompt after the invalid answer asks for.
         match (is_confirm, case.next_prompt) {
             (true, _) => terminal.type_keys("yes\r"),
             (false, CHOICE_PROMPT) => choose_yes(&mut terminal),

@@ -12,10 +12,10 @@ use crate::provider::{Provider, Reply};
 
 /// Exit code of a command whose run waits for a decision of a person.
 const SUSPENDED: i32 = 7;
-/// A question whose tool asks a person before it acts.
+/// A question for `art run`. The tool that its run calls asks a person before it deletes anything.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 
-/// Returns a home with a tool that asks before it acts.
+/// Returns a home with the tool `confirms`, which asks a person before it acts.
 fn home() -> Home {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
@@ -23,7 +23,7 @@ fn home() -> Home {
 }
 
 /// Returns the calls that `art approve list` shows: those that wait for a decision, and decided ones whose run has not gone on.
-fn waiting(home: &Home) -> Vec<Value> {
+fn listed_calls(home: &Home) -> Vec<Value> {
     home.art(&["--json", "approve", "list"])
         .json()
         .as_array()
@@ -31,11 +31,11 @@ fn waiting(home: &Home) -> Vec<Value> {
         .clone()
 }
 
-/// Returns the identifier of the only waiting call.
+/// Returns the identifier of the only listed call.
 fn waiting_id(home: &Home) -> String {
-    let waiting = waiting(home);
-    assert_eq!(waiting.len(), 1, "{waiting:?}");
-    let id = waiting
+    let listed = listed_calls(home);
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    let id = listed
         .first()
         .and_then(|record| record.pointer("/call/suspensionId")?.as_str());
     id.unwrap().to_owned()
@@ -113,10 +113,10 @@ fn an_approval_continues_the_run_and_is_accepted_only_once() {
     let approved = home.art(&["approve", "yes", &id]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert!(approved.stdout().contains("notes.txt"), "{approved}");
-    assert_eq!(waiting(&home), Vec::<Value>::new());
+    assert_eq!(listed_calls(&home), Vec::<Value>::new());
     let again = home.art(&["approve", "yes", &id]);
     assert_fails_with(&again, &format!("`{id}` was decided already: the first decision holds"));
-    assert_eq!(again.code(), 1, "a second decision is not an error of the store");
+    assert_eq!(again.code(), 1, "the request has failed, the store is usable");
     let log = home.art(&["runs", "show", "last"]).stdout();
     assert!(log.contains("approved by a person"), "{log}");
     assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
@@ -125,7 +125,7 @@ fn an_approval_continues_the_run_and_is_accepted_only_once() {
 }
 
 #[test]
-fn a_rejected_call_gives_no_result_and_its_reason_is_logged() {
+fn a_rejected_call_gives_no_result_and_the_reason_of_the_person_is_logged() {
     let home = home();
     let id = suspend(&home);
     let rejected = home.art(&["approve", "no", &id, "--reason", "keep it"]);
@@ -136,11 +136,11 @@ fn a_rejected_call_gives_no_result_and_its_reason_is_logged() {
 }
 
 #[test]
-fn a_run_can_be_resumed_later_than_its_decision() {
+fn a_decision_can_be_stored_now_and_its_run_resumed_later() {
     let home = home();
     let id = suspend(&home);
     assert_eq!(home.art(&["approve", "yes", &id, "--later"]).code(), 0);
-    assert_eq!(waiting(&home)[0]["status"], "decided");
+    assert_eq!(listed_calls(&home)[0]["status"], "decided");
     let resumed = home.art(&["runs", "resume", "last"]);
     assert_eq!(resumed.code(), 0, "{resumed}");
 }
@@ -148,6 +148,7 @@ fn a_run_can_be_resumed_later_than_its_decision() {
 #[test]
 fn an_approval_of_an_unknown_identifier_is_refused() {
     let home = home();
+    // Nothing waits for a decision, so `last` names no call either.
     for id in ["4f5a6c1e", "last", ""] {
         let refused = home.art(&["approve", "yes", id]);
         assert!(refused.code() == 1 || refused.code() == 2, "{refused}");
@@ -155,17 +156,17 @@ fn an_approval_of_an_unknown_identifier_is_refused() {
 }
 
 #[test]
-fn a_thread_that_waits_refuses_another_question_and_its_run_can_be_cancelled() {
+fn a_waiting_conversation_refuses_another_question_and_its_run_can_be_cancelled() {
     let home = home();
     let id = suspend(&home);
-    let thread = waiting(&home)[0]["threadId"].as_str().unwrap().to_owned();
-    let refused = home.art(&["run", "--thread", &thread, QUESTION]);
+    let thread_id = listed_calls(&home)[0]["threadId"].as_str().unwrap().to_owned();
+    let refused = home.art(&["run", "--thread", &thread_id, QUESTION]);
     assert_fails_with(
         &refused,
         &format!("waits for a decision about `confirms`, with the identifier `{id}`"),
     );
     assert_eq!(home.art(&["runs", "cancel", "last"]).code(), 0);
-    assert_eq!(waiting(&home), Vec::<Value>::new());
+    assert_eq!(listed_calls(&home), Vec::<Value>::new());
     assert_fails_with(
         &home.art(&["approve", "yes", &id]),
         "has ended: there is nothing left to decide",
@@ -173,7 +174,7 @@ fn a_thread_that_waits_refuses_another_question_and_its_run_can_be_cancelled() {
 }
 
 #[test]
-fn a_piped_chat_says_how_to_approve_a_call_and_continues() {
+fn a_piped_chat_says_how_to_approve_a_call_and_reads_its_next_line() {
     let home = home();
     let chat = home.art_with_input(&["chat"], &format!("{QUESTION}\n/tools\n"));
     assert_eq!(chat.code(), SUSPENDED, "{chat}");
@@ -189,10 +190,11 @@ fn home_with_rules(rules: &str) -> Home {
     home
 }
 
+/// A rule that asks a person before each call of `echo` whose text begins with `secret`.
 const ASK_RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"ec*\"\narguments = { \"/text\" = \"secret*\" }\n";
 
 #[test]
-fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
+fn a_rule_asks_before_the_calls_that_it_matches_and_before_no_others() {
     let home = home_with_rules(ASK_RULE);
     let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!((asked.code(), asked.stdout()), (SUSPENDED, String::new()), "{asked}");
@@ -211,7 +213,7 @@ fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
 }
 
 #[test]
-fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() {
+fn an_approval_may_replace_the_arguments_of_the_call_by_other_valid_ones() {
     let home = home_with_rules(ASK_RULE);
     assert_eq!(
         home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(),
@@ -219,7 +221,7 @@ fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() 
     );
     let invalid = home.art(&["approve", "yes", "last", "--args", r#"{"texts": 1}"#]);
     assert_eq!(invalid.code(), 1, "{invalid}");
-    assert_eq!(waiting(&home).len(), 1, "the call can still be approved");
+    assert_eq!(listed_calls(&home).len(), 1, "the call can still be approved");
     let approved = home.art(&["approve", "yes", "last", "--args", r#"{"text": "public"}"#]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert!(
@@ -264,7 +266,7 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
 
 // Nobody decides in time (contract Q4).
 #[test]
-fn the_setting_on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
+fn an_expired_question_is_decided_as_configured_when_its_run_is_resumed() {
     let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, exit_code)| {
         let rules = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK_RULE}");
         let home = home_with_rules(&rules);
@@ -281,7 +283,7 @@ fn the_setting_on_timeout_decides_an_expired_question_when_its_run_is_resumed() 
         let resumed = home.art(&["runs", "resume", "last"]);
         let tool_has_run = resumed.stdout().contains("secret 1");
         assert_eq!((resumed.code(), tool_has_run), (exit_code, exit_code == 0), "{resumed}");
-        assert_eq!(waiting(&home), Vec::<Value>::new());
+        assert_eq!(listed_calls(&home), Vec::<Value>::new());
         let log = home.art(&["runs", "show", "last"]).stdout();
         let decided = format!("{decision} automatically, because nobody decided in time");
         assert!(log.contains(&decided), "{decided}: {log}");
@@ -294,7 +296,7 @@ fn the_setting_on_timeout_decides_an_expired_question_when_its_run_is_resumed() 
 fn a_model_asks_the_person_and_receives_the_answer() {
     let home = Home::empty();
     home.file("art.toml", "ask_person = true\n");
-    // In reverse order.
+    // In reverse order, because `pop` takes the last one.
     let mut replies = vec![
         Reply::Text(vec!["It rains in Bonn.".to_owned()]),
         Reply::Call("request_user_input", json!({"prompt": "Which city?"})),
@@ -313,8 +315,11 @@ fn a_model_asks_the_person_and_receives_the_answer() {
         (0, "It rains in Bonn.\n".to_owned()),
         "{answered}"
     );
-    let prompt = provider.requests().last().unwrap().body.to_string();
-    assert!(prompt.contains("userInput") && prompt.contains("Bonn"), "{prompt}");
+    let last_request = provider.take_requests().last().unwrap().body.to_string();
+    assert!(
+        last_request.contains("userInput") && last_request.contains("Bonn"),
+        "{last_request}"
+    );
     let thread = home.art(&["--json", "thread", "show", "last"]).json();
     let contents: Vec<_> = thread["messages"]
         .as_array()
@@ -337,7 +342,7 @@ fn the_identifier_last_is_refused_if_nothing_waits_for_a_decision() {
 }
 
 #[test]
-fn a_model_has_no_tool_to_ask_the_person_unless_it_is_configured() {
+fn by_default_there_is_no_tool_with_which_a_model_asks_the_person() {
     assert!(
         !Home::empty()
             .art(&["tool", "list"])

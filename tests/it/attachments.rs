@@ -7,16 +7,18 @@ use serde_json::{Value, json};
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan};
+use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan_text};
 
 /// The name that the tool gives the table in most tests.
 const TABLE: &str = "out.csv";
 /// The name that the host gives the picture, since the tool gives it none.
 const PICTURE: &str = "file";
+/// A text that is in every log record and in every printed line of the tool.
+const LOGGED: &str = "the walrus";
 
 /// Runs `art` with `args` and with a plan whose first step attaches a table called `table_name` and a picture, and whose second
-/// step returns the content of the attached file `read_file`.
-fn run(home: &Home, table_name: &str, read_file: &'static str, args: &[&str]) -> (CommandOutput, Provider) {
+/// step returns the content of the attached file `file_to_read`.
+fn run(home: &Home, table_name: &str, file_to_read: &'static str, args: &[&str]) -> (CommandOutput, Provider) {
     home.add("produces_files", components::PRODUCES_FILES);
     home.add("echo", components::ECHO);
     let step = |id: &str, tool: &str, dependencies: &[&str]| {
@@ -25,16 +27,16 @@ fn run(home: &Home, table_name: &str, read_file: &'static str, args: &[&str]) ->
     };
     let steps = json!([step("one", "produces_files", &[]), step("two", "echo", &["one"])]);
     let table_arguments = json!({ "name": table_name });
-    // In reverse order.
+    // In reverse order, because `pop` takes the last one.
     let mut replies = vec![
         Reply::Text(vec!["done".to_owned()]),
-        Reply::Call("echo", json!({"text": format!("attachment:{read_file}")})),
+        Reply::Call("echo", json!({"text": format!("attachment:{file_to_read}")})),
         Reply::Text(vec!["done".to_owned()]),
         Reply::Call("produces_files", table_arguments),
     ];
     let provider = Provider::start(move |request| {
         if is_planning(request) {
-            Reply::Text(vec![plan(&steps)])
+            Reply::Text(vec![plan_text(&steps)])
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There.</mainContent>".to_owned()])
         } else {
@@ -51,8 +53,8 @@ fn report(home: &Home) -> Value {
     report_with(home, TABLE, TABLE)
 }
 
-fn report_with(home: &Home, table_name: &str, read_file: &'static str) -> Value {
-    let (ran, _provider) = run(home, table_name, read_file, &["--json", "run", "Go"]);
+fn report_with(home: &Home, table_name: &str, file_to_read: &'static str) -> Value {
+    let (ran, _provider) = run(home, table_name, file_to_read, &["--json", "run", "Go"]);
     assert_eq!(ran.code(), 0, "{ran}");
     ran.json()
 }
@@ -64,8 +66,8 @@ fn trace_id(report: &Value) -> &str {
 #[test]
 fn a_later_step_receives_a_file_as_text_or_base64() {
     let home = Home::new();
-    for (read_file, content) in [(TABLE, "a,b\n1,2\n"), (PICTURE, "iVBORw0KGgr/")] {
-        let report = report_with(&home, TABLE, read_file);
+    for (file_to_read, content) in [(TABLE, "a,b\n1,2\n"), (PICTURE, "iVBORw0KGgr/")] {
+        let report = report_with(&home, TABLE, file_to_read);
         assert_eq!(
             report["steps"][1]["toolResults"][0]["output"]["text"], content,
             "{report}"
@@ -74,7 +76,7 @@ fn a_later_step_receives_a_file_as_text_or_base64() {
 }
 
 #[test]
-fn titles_and_files_are_in_the_printed_plan_and_in_the_report() {
+fn titles_and_files_are_in_the_printed_plan_and_in_the_report_but_logs_in_no_prompt() {
     let home = Home::new();
     let (ran, provider) = run(&home, TABLE, TABLE, &["run", "Go"]);
     let stderr = ran.stderr();
@@ -87,15 +89,12 @@ fn titles_and_files_are_in_the_printed_plan_and_in_the_report() {
         "{stderr}"
     );
     let prompts: Vec<_> = provider
-        .requests()
+        .take_requests()
         .into_iter()
         .map(|request| request.body.to_string())
         .collect();
     assert!(prompts.iter().any(|prompt| prompt.contains("out.csv")));
-    assert!(
-        !prompts.iter().any(|prompt| prompt.contains("the walrus")),
-        "{prompts:?}"
-    );
+    assert!(!prompts.iter().any(|prompt| prompt.contains(LOGGED)), "{prompts:?}");
     let report = report(&home);
     assert_eq!(report["files"][0]["name"], "out.csv", "{report}");
     assert_eq!(report["files"][1]["bytes"], 9);
@@ -119,7 +118,7 @@ fn a_single_call_prints_its_title_and_how_to_save_its_files() {
 }
 
 #[test]
-fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
+fn logs_and_printed_text_of_tools_are_shown_with_the_run_only_on_request() {
     let home = Home::new();
     let report = report(&home);
     let shown = home.art(&["runs", "show", trace_id(&report), "--logs"]);
@@ -133,14 +132,14 @@ fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
         assert!(shown.stdout().contains(line), "`{line}` is missing: {shown}");
     }
     let shown = home.art(&["runs", "show", trace_id(&report)]);
-    assert!(!shown.stdout().contains("the walrus"), "{shown}");
+    assert!(!shown.stdout().contains(LOGGED), "{shown}");
     let shown = home
         .art(&["--json", "runs", "show", trace_id(&report), "--logs"])
         .json();
     assert_eq!(shown["logs"][0]["toolName"], "produces_files", "{shown}");
     assert_eq!(shown["logs"][0]["log"]["records"][0]["message"], "the walrus logs");
     assert!(
-        !shown["journal"].to_string().contains("the walrus"),
+        !shown["journal"].to_string().contains(LOGGED),
         "the journal contains digests of logs, not their text"
     );
 }
@@ -148,6 +147,7 @@ fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
 #[test]
 fn a_file_is_saved_and_overwrites_another_only_with_force() {
     let home = Home::new();
+    // The host takes only the last part of the path that the tool gives as the name.
     let report = report_with(&home, "../../out.csv", TABLE);
     let folder = home.dir.path().join("results");
     fs::create_dir(&folder).unwrap();

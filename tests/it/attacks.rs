@@ -1,5 +1,5 @@
-//! The attack suite: every threat about tools has an entry in `tests/attacks.toml`. The attacks of the entries are made here, in
-//! a separate process that may have only 1024 open files.
+//! The attack suite. `tests/attacks.toml` has an entry for every threat: a way in which a tool could harm the host or its users.
+//! The attacks of the entries are made here, in a separate process that may have only 1024 open files.
 //!
 //! `cargo test --test it -- --ignored --nocapture attacks::all_attacks` prints the table.
 
@@ -71,10 +71,10 @@ fn no_attack_harms_the_host() {
 }
 
 #[test]
-fn every_threat_about_tools_has_an_entry() {
+fn the_manifest_has_an_entry_for_each_number_of_each_section() {
     let expected = SECTIONS
         .iter()
-        .flat_map(|(section, last)| (1..=*last).map(move |number| format!("{section}{number:02}")));
+        .flat_map(|(section, highest)| (1..=*highest).map(move |number| format!("{section}{number:02}")));
     let manifest = manifest();
     assert!(expected.eq(manifest.keys().cloned()), "{:?}", manifest.keys());
 }
@@ -92,6 +92,7 @@ fn each_entry_is_complete_and_has_an_attack_a_test_or_a_reason() {
     }
 }
 
+// Gate G0 stands for components written by others, and gate G1 for access to the network or to secrets.
 #[test]
 fn every_threat_of_the_gates_g0_and_g1_is_covered_or_not_applicable() {
     for (id, threat) in manifest() {
@@ -123,6 +124,7 @@ fn is_test(source: &str, name: &str) -> bool {
     let Some((before, _)) = before.and_then(|before| before.rsplit_once('\n')) else {
         return false;
     };
+    // The attributes and comments directly above the function.
     let attributes: Vec<_> = before
         .lines()
         .rev()
@@ -138,7 +140,7 @@ fn is_test(source: &str, name: &str) -> bool {
 #[test]
 fn the_readme_has_the_counts_of_the_manifest() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    for line in table::counts(&manifest()) {
+    for line in table::count_rows(&manifest()) {
         assert!(readme.contains(&line), "the README lacks the line\n{line}");
     }
 }

@@ -75,6 +75,7 @@ impl Crate {
         self.art(&["plugin", "build", self.folder.to_str().unwrap()])
     }
 
+    /// Runs `art` so that it builds in the shared target directory, and without the network.
     fn art(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.home.command(args);
         CommandOutput(
@@ -95,7 +96,7 @@ impl Crate {
     }
 }
 
-/// Writes a package. `settings` are further lines of its manifest.
+/// Writes a package. `settings` are further lines of its manifest. The version is one of `wasm-bindgen`, which a test imitates.
 fn add_package(folder: &Path, name: &str, settings: &str, dependencies: &str, source: &str) {
     fs::create_dir_all(folder.join("src")).unwrap();
     let manifest = format!(
@@ -139,6 +140,7 @@ fn a_tool_is_refused_if_its_output_differs_from_its_example() {
         stderr.contains("returned `2` instead of the declared output `3`"),
         "{stderr}"
     );
+    // The number `2.0` is equal to the output `2`.
     tool.write(
         ", output = \"2.0\"",
         NO_ITEMS,
@@ -165,7 +167,7 @@ fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
 }
 
 #[test]
-fn an_example_that_fails_is_refused_unless_its_tool_has_capabilities() {
+fn a_tool_whose_example_fails_is_refused_unless_it_requests_a_capability() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
     let tool = Crate::with_tool("reads", NO_OPTIONS, NO_ITEMS, function);
     let stderr = tool.build_refused();
@@ -174,10 +176,10 @@ fn an_example_that_fails_is_refused_unless_its_tool_has_capabilities() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("(a tool has files only with `wasi = true` and a grant, requests only through `art_sdk::http`, and no processes: or pass the data in as an argument)"),
+        stderr.contains("(a tool can use files only with `wasi = true` and a grant, can send requests only through `art_sdk::http`, and cannot start processes; otherwise, pass the data in as an argument)"),
         "{stderr}"
     );
-    // Closes the parenthesis of the example, and requests a capability.
+    // The text in place of further options closes the parenthesis of `example(` and requests a capability.
     tool.write("), capabilities(fs(read)", NO_ITEMS, function);
     let manifest = tool.folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
@@ -222,14 +224,14 @@ fn a_tool_with_hyphens_in_its_name_can_be_called_with_underscores_too() {
 fn a_built_tool_is_not_compiled_in_another_home_before_its_first_call() {
     let tool = Crate::new("declared");
     assert_eq!(tool.build().code(), 0);
-    let elsewhere = Home::with_empty_cache();
-    fs::remove_dir_all(elsewhere.plugins()).unwrap();
-    fs::create_dir(elsewhere.plugins()).unwrap();
-    elsewhere.add("declared", tool.home.plugins().join("declared.wasm").to_str().unwrap());
-    let listed = elsewhere.art(&["tool", "list"]);
+    let other_home = Home::with_empty_cache();
+    fs::remove_dir_all(other_home.plugins()).unwrap();
+    fs::create_dir(other_home.plugins()).unwrap();
+    other_home.add("declared", tool.home.plugins().join("declared.wasm").to_str().unwrap());
+    let listed = other_home.art(&["tool", "list"]);
     assert!(listed.stdout().contains("declared"), "{listed}");
     assert_eq!(listed.stderr(), "");
-    let called = elsewhere.art(&["tool", "call", "declared", r#"{"name":"Ada"}"#]);
+    let called = other_home.art(&["tool", "call", "declared", r#"{"name":"Ada"}"#]);
     assert!(called.stdout().contains("Hello, Ada!"), "{called}");
 }
 
@@ -267,7 +269,7 @@ fn a_crate_with_two_tools_is_refused() {
 
 #[test]
 fn a_dependency_that_assumes_a_browser_is_named_in_at_most_six_lines() {
-    let function_of_browser = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
+    let source_of_wasm_bindgen = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
         unsafe extern \"C\" { fn __wbindgen_throw(text: *const u8, length: usize) -> !; }\n\
         pub fn throw() -> ! { unsafe { __wbindgen_throw(core::ptr::null(), 0) } }\n";
     let tool = Crate::without_sdk(
@@ -289,7 +291,7 @@ fn a_dependency_that_assumes_a_browser_is_named_in_at_most_six_lines() {
         "wasm-bindgen",
         NO_SETTINGS,
         NO_DEPENDENCIES,
-        function_of_browser,
+        source_of_wasm_bindgen,
     );
     let stderr = tool.build_refused();
     assert!(
@@ -354,6 +356,7 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         .stderr(std::process::Stdio::null());
     let mut watching = KillOnDrop(without_output.spawn().unwrap());
     let installed = tool.home.plugins().join("watched.wasm");
+    // Returns the installed component as soon as it differs from `previous`.
     let wait_for_build = |previous: &[u8]| {
         let start = Instant::now();
         loop {
@@ -365,8 +368,10 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         }
     };
     let first = wait_for_build(&[]);
+    // Leaves the watch time to scan the files again.
     std::thread::sleep(Duration::from_secs(1));
     fs::write(tool.folder.join("src/lib.rs"), "this does not build").unwrap();
+    // Leaves the watch time to notice the change and to report the failed build.
     std::thread::sleep(Duration::from_secs(2));
     assert!(
         watching.0.try_wait().unwrap().is_none(),

@@ -46,7 +46,7 @@ fn load_and_call(sandbox: &Sandbox, handmade: &[u8]) {
 }
 
 #[test]
-fn a_second_host_uses_the_code_that_the_first_one_compiled() {
+fn a_second_host_does_not_replace_the_code_that_the_first_one_compiled() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let good = Handmade::default().build();
@@ -66,6 +66,7 @@ fn modified_compiled_code_is_recompiled() {
     sandbox(&cache).load("good", &good).expect("it loads");
     let file = compiled_files(&cache).remove(0);
     let original = fs::read(&file).unwrap();
+    // The last byte belongs to the tag that authenticates the code, the other bytes to the code.
     for offset in [0, 40, original.len() / 2, original.len() - 1] {
         let mut changed = original.clone();
         changed[offset] ^= 0x10;
@@ -88,6 +89,7 @@ fn the_code_of_one_tool_is_not_used_for_another() {
     sandbox.load("handmade", &handmade).expect("it loads");
     let other = compiled_files(&cache).into_iter().find(|path| *path != echo).unwrap();
     fs::copy(&echo, &other).unwrap();
+    // The output would be another one if the code of `echo` ran.
     load_and_call(&sandbox, &handmade);
 }
 

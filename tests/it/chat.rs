@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply};
+use crate::provider::{BEGINNING_OF_PLAN, Provider, Reply};
 
 /// Makes the program kill itself when it has announced its first call in the journal, so that the run is interrupted.
 const KILLED_BEFORE_CALL: [(&str, &str); 1] = [("ART_TEST_STOP_AT", "after_intents:1")];
@@ -17,15 +17,15 @@ fn chat(home: &Home, lines: &[&str]) -> CommandOutput {
     home.art_with_input(&["chat"], &lines.join("\n"))
 }
 
-/// Returns the identifier that the last `/thread` printed.
-fn printed_thread(ran: &CommandOutput) -> String {
+/// Returns the identifier that `/thread`, as the last line of the input, printed.
+fn printed_thread_id(ran: &CommandOutput) -> String {
     ran.stdout().lines().last().unwrap().to_owned()
 }
 
 #[test]
 fn a_person_can_switch_between_conversations() {
     let home = Home::new();
-    let first = printed_thread(&chat(&home, &["What is 2+2?", "/thread"]));
+    let first = printed_thread_id(&chat(&home, &["What is 2+2?", "/thread"]));
     let back = format!("/thread {first}");
     let ran = chat(
         &home,
@@ -78,6 +78,7 @@ fn each_line_is_a_question_of_one_conversation() {
     assert_eq!(threads.as_array().unwrap().len(), 1);
 }
 
+/// The output of `/history` in [`each_line_is_a_question_of_one_conversation`].
 const HISTORY: &str = "> What is 2+2?
 
 2+2: 4
@@ -115,7 +116,7 @@ fn a_follow_up_costs_two_model_calls_and_calls_its_tools_again() {
 }
 
 #[test]
-fn the_first_line_names_the_limits_of_the_model() {
+fn the_first_line_says_what_the_model_cannot_do() {
     let ran = chat(&Home::new(), &["/exit", "What is 2+2?"]);
     assert!(ran.stderr().starts_with("model embedded:lexical: "), "{}", ran.stderr());
     assert!(ran.stderr().contains("it cannot chat"), "{}", ran.stderr());
@@ -126,6 +127,7 @@ fn the_first_line_names_the_limits_of_the_model() {
 fn the_exit_code_is_the_worst_of_all_lines() {
     let home = Home::new();
     let unanswered = "Who won the football world cup in 2018?";
+    // A question that no tool fits (4) is worse than an answered one (0), and a wrong command (2) is worse than both.
     assert_eq!(chat(&home, &["What is 2+2?", unanswered, "What is 3+3?"]).code(), 4);
     assert_eq!(chat(&home, &[unanswered, "/nonsense"]).code(), 2);
 }
@@ -148,8 +150,8 @@ fn an_error_is_reported_and_the_conversation_continues() {
 
 #[test]
 fn an_unreadable_line_is_reported_and_the_conversation_continues() {
-    let long = "x".repeat(2 << 20);
-    let lines = [b"\xff\n", long.as_bytes(), b"\nWhat is 2+2?\n"].concat();
+    let too_long_line = "x".repeat(2 << 20);
+    let lines = [b"\xff\n", too_long_line.as_bytes(), b"\nWhat is 2+2?\n"].concat();
     let home = Home::new();
     let mut chat = home.start(&["chat", "--json"]);
     chat.stdin.take().unwrap().write_all(&lines).unwrap();
@@ -198,7 +200,7 @@ fn attached_files_have_a_limit_in_total_and_can_be_removed() {
     let pdf = format!("%PDF-1.7\n{}", " ".repeat(4 << 20));
     let attach = |name: &str| format!("/attach {}", home.file(name, &pdf).display());
     let (a, b, c) = (attach("a.pdf"), attach("b.pdf"), attach("c.pdf"));
-    // A file that is attached again replaces the first one.
+    // Two of the files can be attached at once, but not three. A file that is attached again replaces the first one.
     let ran = chat(
         &home,
         &[&a, &b, &b, &c, "/attach none", &c, "/attach none", "/attach none"],
@@ -240,14 +242,14 @@ fn commands_show_the_tools_the_model_the_thread_and_the_cost() {
 }
 
 #[test]
-fn an_unknown_model_keeps_the_current_one() {
+fn a_switch_to_an_unknown_model_keeps_the_current_one() {
     let ran = chat(&Home::new(), &["/model nobody:nothing", "What is 2+2?"]);
     assert!(ran.stderr().contains("`nobody`"), "{}", ran.stderr());
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, "2+2: 4\n"));
 }
 
 #[test]
-fn a_conversation_is_resumed_by_its_identifier() {
+fn a_conversation_is_continued_by_its_identifier() {
     let home = Home::new();
     let first = home.art(&["--json", "run", "What is 2+2?"]).json();
     let thread = first["threadId"].as_str().unwrap();
@@ -263,15 +265,15 @@ fn json_output_has_a_line_for_each_event_and_each_report() {
     let ran = Home::new().art_with_input(&["chat", "--json"], "What is 2+2?\n/nonsense\n/tools\n");
     let events = events(&ran);
     let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
-    let report = kinds.iter().position(|kind| *kind == "REPORT").unwrap();
+    let report_at = kinds.iter().position(|kind| *kind == "REPORT").unwrap();
     for kind in ["TOKEN", "METADATA", "END"] {
-        assert!(kinds[..report].contains(&kind), "{kinds:?}");
+        assert!(kinds[..report_at].contains(&kind), "{kinds:?}");
     }
-    assert_eq!(kinds[report..], ["REPORT", "ERROR", "NOTE"]);
-    assert_eq!(events[report]["data"]["answer"], "2+2: 4");
+    assert_eq!(kinds[report_at..], ["REPORT", "ERROR", "NOTE"]);
+    assert_eq!(events[report_at]["data"]["answer"], "2+2: 4");
     assert_eq!(events[0]["phase"], "planning");
     assert_eq!(events[0]["tokenType"], "PLANNING_LLM_RESPONSE");
-    assert_eq!(events[0]["traceId"], events[report]["data"]["traceId"]);
+    assert_eq!(events[0]["traceId"], events[report_at]["data"]["traceId"]);
     assert_eq!(ran.stderr(), "");
 }
 
@@ -281,14 +283,15 @@ fn stdout_contains_only_the_answer() {
     assert_eq!(ran.stdout(), "2+2: 4\n");
 }
 
-/// Runs a conversation whose model does not finish its first reply, and sends `signal` to it while more lines are waiting.
+/// Runs `art chat` with a model that does not finish its first reply, and sends `signal` to `art` while further lines wait in the
+/// pipe.
 fn send_signal_during_run(home: &Home, signal: Signal) -> CommandOutput {
-    let provider = Provider::start(|_| Reply::Hang("---JSON"));
+    let provider = Provider::start(|_| Reply::Hang(BEGINNING_OF_PLAN));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let mut chat = home.start(&args);
     let mut stdin = chat.stdin.take().unwrap();
     stdin.write_all(b"Hello\n/model embedded\nWhat is 2+2?\n").unwrap();
-    provider.request();
+    provider.next_request();
     kill_process(Pid::from_child(&chat), signal).unwrap();
     // The pipe stays open, so that only the signal can end the conversation.
     let ran = CommandOutput(chat.wait_with_output().unwrap());
@@ -345,7 +348,7 @@ fn switching_to_a_conversation_names_its_interrupted_run() {
 }
 
 #[test]
-fn a_conversation_without_an_interrupted_run_says_so() {
+fn resume_in_a_chat_is_an_error_if_no_run_was_interrupted() {
     let home = Home::new();
     let lines = "/resume\nWhat is 2+2?\n/resume\n";
     let ran = home.art_with_input(&["chat"], lines);

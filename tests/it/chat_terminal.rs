@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::harness::components;
 use crate::home::Home;
 use crate::models::display_tool_and_provider;
-use crate::provider::{Provider, Reply, is_synthesis, plan};
+use crate::provider::{BEGINNING_OF_PLAN, Provider, Reply, is_synthesis, plan_text};
 use crate::terminal::{PROMPT, Terminal};
 
 /// The key Ctrl-C.
@@ -19,7 +19,7 @@ const CTRL_D: &str = "\x04";
 const KILLED_BEFORE_CALL: (&str, &str) = ("ART_TEST_STOP_AT", "after_intents:1");
 
 #[test]
-fn a_person_asks_a_question_and_leaves() {
+fn a_chat_prints_each_answer_once_says_how_to_leave_and_has_a_private_history_file() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until_prompt();
@@ -81,6 +81,7 @@ fn resume_in_a_chat_at_a_terminal_continues_an_interrupted_run() {
 #[test]
 fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
     let home = Home::empty();
+    // This variable adds the tool `repeatable_effect`, which appends a line to the file and takes `ms` milliseconds.
     let effects_path = home.dir.path().join("effects");
     let effects = ("ART_TEST_EFFECTS", effects_path.to_str().unwrap());
     let slow_call = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
@@ -105,7 +106,7 @@ fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
 fn an_answer_is_streamed_and_can_be_stopped() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => Reply::Hang("<mainContent>The beginning of an answer that never ends"),
-        false => Reply::Text(vec![plan(&json!([]))]),
+        false => Reply::Text(vec![plan_text(&json!([]))]),
     });
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
@@ -124,13 +125,13 @@ fn an_answer_is_streamed_and_can_be_stopped() {
 
 #[test]
 fn sigterm_ends_a_conversation_during_a_run() {
-    let provider = Provider::start(|_| Reply::Hang("---JSON"));
+    let provider = Provider::start(|_| Reply::Hang(BEGINNING_OF_PLAN));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
     terminal.until_prompt();
     terminal.type_keys("Hello\r");
-    provider.request();
+    provider.next_request();
     kill_process(terminal.art_process(), Signal::TERM).unwrap();
     terminal.until("The run was cancelled");
     let (output, code) = terminal.wait();
@@ -153,6 +154,7 @@ fn sigterm_restores_the_terminal() {
 #[test]
 fn the_progress_of_a_tool_is_shown_on_the_line_of_its_step() {
     // The tool sleeps until the run is cancelled.
+    // It has reported `an earlier report` before the one with this title.
     let arguments = json!({"title": "row\u{1b}[2Js", "ms": 600_000});
     let provider = Provider::calling("reports_progress", arguments, "Done.");
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "run", "Hi"];
@@ -197,7 +199,7 @@ fn provider_with_first_reply(first: Reply) -> Provider {
     })
 }
 
-/// Asserts that the beginning of the answer appears after `parts`, and returns the output.
+/// Asks a question, asserts that the beginning of the answer that never ends appears after `parts`, and returns the output.
 fn assert_streamed_after(provider: &Provider, parts: &[&str]) -> String {
     let home = Home::new();
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
@@ -240,7 +242,7 @@ fn a_text_beside_the_calls_of_the_planner_is_printed_on_its_own_line_above_them(
 
 #[test]
 fn a_plan_that_the_planner_writes_as_text_is_not_shown_as_an_answer() {
-    let plan = plan(&json!([{"id": "a", "description": "Multiply", "toolCalls": [
+    let plan = plan_text(&json!([{"id": "a", "description": "Multiply", "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": "6 * 7"}}]}]));
     let provider = provider_with_first_reply(Reply::Text(plan.chars().map(String::from).collect()));
     let output = assert_streamed_after(&provider, &["done  a"]);
@@ -254,8 +256,9 @@ fn a_plan_that_the_planner_writes_as_text_is_not_shown_as_an_answer() {
 fn each_drawing_is_printed_once_above_what_the_planner_writes_after_it() {
     let home = Home::new();
     home.add("draws", components::DRAWS);
+    // The tool shows a chart with two bars. The name of the second one is this name and `-14`.
     let draws = |name: &str| json!({"name": name});
-    // In reverse order.
+    // In reverse order, because `pop` takes the last one.
     let mut replies = vec![
         Reply::Text(vec!["There they are, above this line.".to_owned()]),
         Reply::TextAndCall("The second one follows now.", "draws", draws("otter")),
@@ -284,7 +287,7 @@ fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
             let more = vec!["x".repeat(100_000); 20];
             Reply::Text([answer].into_iter().chain(more).collect())
         }
-        false => Reply::Text(vec![plan(&json!([]))]),
+        false => Reply::Text(vec![plan_text(&json!([]))]),
     });
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url];
     for verb in [&["run", "Hello"][..], &["chat"]] {
@@ -305,6 +308,7 @@ fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
             terminal.type_keys("/exit\r");
         }
         let (output, code) = terminal.wait();
+        // A chat that its user leaves has succeeded, whatever happened before.
         assert_eq!(code, if verb == ["chat"] { 0 } else { 6 }, "{output}");
     }
 }
@@ -316,6 +320,7 @@ fn the_output_of_a_display_tool_is_printed_once_above_the_answer() {
     let terminal = Terminal::start(&home, &[&model[..], &["run", "Draw it"]].concat());
     let (output, code) = terminal.wait();
     assert_eq!(code, 0, "{output}");
+    // A cell of the table that the tool displays.
     let positions: Vec<_> = output.match_indices("walrus-14").map(|(at, _)| at).collect();
     let [table] = positions[..] else { panic!("{output}") };
     assert!(table < output.find("There it is.").unwrap(), "{output}");

@@ -192,8 +192,9 @@ fn a_question_may_begin_with_a_dash() {
     assert!(misspelt.stderr().contains("'--atach'"), "{misspelt}");
 }
 
+// The option `--plugins`, which every test uses, names the folder.
 #[test]
-fn a_plugins_folder_that_was_named_has_to_exist() {
+fn a_plugins_folder_that_an_option_names_has_to_exist() {
     let home = Home::new();
     std::fs::remove_dir_all(home.plugins()).unwrap();
     for verb in [&["run", "What is 2+2?"][..], &["tool", "list"]] {
@@ -413,7 +414,7 @@ fn the_embedded_model_reaches_the_goals_of_the_evaluation() {
     assert_eq!(report["cases"], 52);
     assert!(share("toolsRight", "expectedCalls") >= 0.85, "{report}");
     assert!(share("callsRight", "expectedCalls") >= 0.60, "{report}");
-    // The number of calls beyond the expected number.
+    // The number of calls in excess of the expected number.
     assert_eq!(report["invented"], 0);
 }
 

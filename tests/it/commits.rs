@@ -38,8 +38,8 @@ impl Model for InstantModel {
     }
 }
 
-/// Returns the number of commits of a run whose plan has one step with one call for each item of `dependencies`. An item lists
-/// the steps that its step needs.
+/// Returns the number of commits of a run. Its plan has a step with one call for each item of `dependencies`: the item lists the
+/// identifiers of the earlier steps that this step needs.
 async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
     let step = |(number, dependencies)| {
         json!({
@@ -61,8 +61,8 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
         .build()
         .await
         .unwrap();
-    // The first run compiles the tool, and meanwhile renews its lease, which takes further commits. On a very busy machine, a
-    // later run may have to renew its lease too. The run with the fewest commits counts.
+    // The first run compiles the tool, and meanwhile renews its lease of the conversation, which takes further commits. On a very
+    // busy machine, a later run may have to renew its lease too. So the run with the fewest commits counts.
     let mut fewest = u64::MAX;
     for _ in 0..4 {
         let before = database.stats().commits;
@@ -82,16 +82,16 @@ async fn commits_of_chain(steps: usize) -> u64 {
     commits_of_run(&dependencies).await
 }
 
-/// Number of commits of a run apart from its calls: its thread, its question, its plan and its answer.
-const COMMITS_OF_RUN: u64 = 4;
+/// Number of commits of a run without its calls: those of its conversation, its question, its plan and its answer.
+const COMMITS_WITHOUT_CALLS: u64 = 4;
 
 #[tokio::test]
 async fn a_planned_call_adds_at_most_two_commits_to_those_of_its_run() {
     for steps in [1, 3, 6] {
         let commits = commits_of_chain(steps).await;
-        let (calls, commits_of_calls) = (steps as u64, commits.saturating_sub(COMMITS_OF_RUN));
+        let (calls, commits_of_calls) = (steps as u64, commits.saturating_sub(COMMITS_WITHOUT_CALLS));
         assert!(commits_of_calls <= 2 * calls, "{commits} for {calls} calls");
-        // The end of each call is stored before the next one is made.
+        // The end of each call is stored before the next call is made.
         assert!(commits_of_calls >= calls, "{commits} for {calls} calls");
     }
 }
@@ -101,5 +101,5 @@ async fn parallel_calls_add_at_most_one_commit_each() {
     const CALLS: u64 = 8;
     let no_dependencies = vec![Vec::new(); CALLS as usize];
     let commits = commits_of_run(&no_dependencies).await;
-    assert!(commits <= CALLS + COMMITS_OF_RUN, "{commits}");
+    assert!(commits <= CALLS + COMMITS_WITHOUT_CALLS, "{commits}");
 }

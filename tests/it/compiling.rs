@@ -81,6 +81,7 @@ fn a_component_over_the_limit_of_processor_time_is_refused_permanently() {
     let cache = dir.path().join("code");
     let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("slow", &slow);
     assert!(matches!(first, Err(LoadError::CompileLimit { .. })), "{first:?}");
+    // The refusal is in the cache, so this script is not run.
     let again = sandbox("exit 7", Some(&cache)).load("slow", &slow);
     assert_eq!(
         message_with_causes(&again.unwrap_err()),
@@ -139,7 +140,8 @@ fn a_missing_compiler_program_is_an_error() {
 
 #[test]
 fn output_that_is_not_compiled_code_is_refused() {
-    let error = load("cat", &Handmade::default().build()).expect_err("a component is not native code");
+    // `cat` outputs its input instead of compiled code.
+    let error = load("cat", &Handmade::default().build()).expect_err("a component is not compiled code");
     assert!(matches!(error, LoadError::Compile(_)), "{error:?}");
 }
 
@@ -155,10 +157,11 @@ fn the_compiler_does_not_inherit_the_environment() {
     let environment = fs::read_to_string(environment).unwrap();
     let mut names: Vec<_> = environment.lines().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();
+    // The host itself sets these two.
     assert_eq!(names, ["MALLOC_ARENA_MAX", "RAYON_NUM_THREADS"]);
 }
 
-/// Returns whether a process is running. A process that has ended but was not waited for is not.
+/// Returns whether a process is running. A process that has ended does not count, even if nobody has waited for it.
 fn is_running(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());

@@ -1,5 +1,5 @@
-//! Checks `host/CONTRACTS.md` against the citations: each identifier that a comment or a document cites is listed
-//! there, and each rule is cited in the files that it names.
+//! Checks the rules in `host/CONTRACTS.md`, which have identifiers such as `C48`: each identifier that a comment or a document
+//! cites is listed there, and each rule is cited in the files that its row names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,8 +41,8 @@ fn workspace_path(path: &str) -> String {
     }
 }
 
-/// Returns whether `word` is one of the letters of the document, a number of up to three digits and possibly a lower-case letter,
-/// such as `C48`, `M01`, `P33a` and `S003`.
+/// Returns whether `word` can be an identifier such as `C48`, `M01`, `P33a` or `S003`: a letter that the document uses, one to
+/// three digits, and possibly a lower-case letter.
 fn is_identifier(word: &str) -> bool {
     let Some(rest) = word.strip_prefix(['A', 'B', 'C', 'D', 'M', 'P', 'Q', 'R', 'S', 'T', 'X']) else {
         return false;
@@ -51,8 +51,8 @@ fn is_identifier(word: &str) -> bool {
     rest.len() - digits.len() <= 1 && (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns every Rust, Markdown and WIT file of the project, relative to the root, except the document itself, hidden and built files,
-/// and plugins, which do not implement rules of the host.
+/// Returns the Rust, Markdown and WIT files of the project, relative to the root. Leaves out the document itself, hidden and
+/// built files, and plugins, which do not implement rules of the host.
 fn sources() -> Vec<String> {
     let mut found = Vec::new();
     let mut directories = vec![PathBuf::new()];
@@ -81,7 +81,8 @@ fn prose<'a>(path: &str, line: &'a str) -> &'a str {
         return line;
     }
     let mut comments = line.match_indices("//").map(|(at, _)| line.split_at(at));
-    let comment = comments.find(|(code, _)| !code.ends_with(':'));
+    // After a colon, `//` belongs to a URL.
+    let comment = comments.find(|(before, _)| !before.ends_with(':'));
     comment.map_or("", |(_, comment)| comment)
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply};
+use crate::provider::{BEGINNING_OF_PLAN, Provider, Reply};
 
 /// Returns a home in which the model of the tests has a price.
 fn priced_home() -> Home {
@@ -24,26 +24,27 @@ fn with_model<'a>(provider: &'a Provider, args: &[&'a str]) -> Vec<&'a str> {
     all_args
 }
 
-/// Runs `art` with `args`, and sends `signal` when the provider has received the request.
-fn interrupt_run(home: &Home, provider: &Provider, args: &[&str], signal: Signal) -> CommandOutput {
+/// Runs `art` with `args`, and sends it `signal` when the provider has received the request.
+fn run_and_send_signal(home: &Home, provider: &Provider, args: &[&str], signal: Signal) -> CommandOutput {
     let run = home.start(&with_model(provider, args));
-    provider.request();
+    provider.next_request();
     kill_process(Pid::from_child(&run), signal).unwrap();
     CommandOutput(run.wait_with_output().unwrap())
 }
 
-/// Checks that a run has one model call, and that its usage is an estimate.
+/// Checks that a run has one model call, and that the usage of this call is an estimate.
 fn assert_one_estimated_call(metadata: &Value) {
     let field = |pointer: &str| metadata.pointer(pointer).cloned().unwrap_or_default();
     assert_eq!((field("/llmCalls"), field("/estimatedCalls")), (json!(1), json!(1)));
     assert_eq!(field("/llmMetadata/estimated"), true, "{metadata}");
     let tokens = field("/tokens/promptTokens").as_f64().unwrap();
     assert!(tokens > 100.0, "{metadata}");
+    // The input price of [`priced_home`] is for a million tokens.
     let cost = field("/llmCost").as_f64().unwrap();
     assert!(cost >= tokens * 100.0 / 1e6, "{metadata}");
 }
 
-/// Checks the metadata of the newest run, and returns the line of `art runs show` with its usage.
+/// Checks the metadata of the newest run, and returns the line of `art runs show` with the usage of that run.
 fn stored_usage(home: &Home) -> String {
     let runs = home.art(&["--json", "runs", "list"]).json();
     assert_one_estimated_call(runs.pointer("/0/summary/metadata").unwrap());
@@ -58,12 +59,12 @@ fn stored_usage(home: &Home) -> String {
 // The cost of a call that was cancelled (contract M12).
 #[test]
 fn the_usage_of_a_model_call_that_a_signal_cancels_is_estimated() {
-    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
-    let ran = interrupt_run(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
+    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang(BEGINNING_OF_PLAN)));
+    let ran = run_and_send_signal(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
     assert_eq!(ran.code(), 130, "{ran}");
     assert_one_estimated_call(&ran.json()["metadata"]);
     assert!(stored_usage(&home).ends_with(", 1 model call estimated"));
-    let shown = interrupt_run(&home, &provider, &["run", "Hello"], Signal::TERM);
+    let shown = run_and_send_signal(&home, &provider, &["run", "Hello"], Signal::TERM);
     assert!(shown.stderr().contains(", 1 model call estimated"), "{shown}");
 }
 
@@ -80,9 +81,9 @@ fn a_reply_that_breaks_off_is_counted_with_the_tokens_that_arrived() {
 
 /// Returns a home with a run whose host was killed while its model replied.
 fn home_with_interrupted_run() -> Home {
-    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
+    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang(BEGINNING_OF_PLAN)));
     let run = home.start(&with_model(&provider, &["run", "Hello"]));
-    provider.request();
+    provider.next_request();
     kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
     run.wait_with_output().unwrap();
     home
@@ -104,12 +105,13 @@ fn a_resumed_run_counts_and_repeats_the_model_call_of_its_killed_host() {
         (&metadata["llmCalls"], &metadata["estimatedCalls"]),
         (&json!(2), &json!(1))
     );
+    // Each of the two prompts has more than 100 tokens.
     assert!(metadata["tokens"]["promptTokens"].as_f64() > Some(200.0), "{metadata}");
 }
 
 // The cost of a call whose host was killed (contract M12).
 #[test]
-fn the_next_question_of_a_thread_ends_and_counts_its_interrupted_run() {
+fn the_next_question_of_a_conversation_ends_and_counts_its_interrupted_run() {
     let (home, provider) = (home_with_interrupted_run(), greeting_provider());
     let ask = ["run", "--thread", "last", "Hello again"];
     home.art(&with_model(&provider, &ask)).assert_answers(&["Hi."]);

@@ -1,7 +1,7 @@
 //! Crashes: the program is killed at named places and at random moments, and later processes resume its runs. In other tests,
 //! several processes use one home at the same time, or a process is stopped for a while.
 //!
-//! Side effects are observed in a file outside the home: tools of `art-under-test` append a line to it for each call.
+//! Side effects are observed in a file outside the sandbox: tools of `art-under-test` append a line to it for each call.
 //!
 //! - `ART_CRASH_ROUNDS=2000` runs 2000 rounds of random crashes instead of the default 200.
 //! - `ART_CRASH_SEED=N` repeats the random choices of a failed test, which prints its seed. The scheduling of processes still

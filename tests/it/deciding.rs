@@ -14,7 +14,7 @@ const CTRL_D: &str = "\x04";
 const SUSPENDED: i32 = 7;
 /// Exit code of a command that the user cancelled.
 const CANCELLED: i32 = 130;
-/// A question whose tool asks a person before it acts.
+/// The question of the user. Its tool asks a person before it acts.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 const CHOICE_PROMPT: &str = "details or later? ";
 
@@ -25,8 +25,8 @@ fn home() -> Home {
     home
 }
 
-/// Starts `art run` and reads until it asks.
-fn run_until_question(home: &Home) -> Terminal {
+/// Starts `art run` and reads its output until it asks for a decision.
+fn run_until_choice_prompt(home: &Home) -> Terminal {
     let mut terminal = Terminal::start(home, &["run", QUESTION]);
     terminal.until("the tool `confirms` asks");
     terminal.until("| Delete notes.txt?");
@@ -43,7 +43,7 @@ fn waiting(home: &Home) -> Vec<Value> {
 #[test]
 fn a_yes_at_the_terminal_continues_the_run() {
     let home = home();
-    let mut terminal = run_until_question(&home);
+    let mut terminal = run_until_choice_prompt(&home);
     terminal.type_keys("yes\r");
     let (output, code) = terminal.wait();
     assert!(code == 0 && output.contains("deleted"), "{code}: {output}");
@@ -53,7 +53,7 @@ fn a_yes_at_the_terminal_continues_the_run() {
 #[test]
 fn a_no_at_the_terminal_asks_why_and_logs_the_reason() {
     let home = home();
-    let mut terminal = run_until_question(&home);
+    let mut terminal = run_until_choice_prompt(&home);
     terminal.type_keys("no\r");
     terminal.until("why (may be empty)? ");
     terminal.type_keys("keep it\r");
@@ -66,7 +66,7 @@ fn a_no_at_the_terminal_asks_why_and_logs_the_reason() {
 #[test]
 fn details_are_shown_and_later_leaves_the_run_suspended() {
     let home = home();
-    let mut terminal = run_until_question(&home);
+    let mut terminal = run_until_choice_prompt(&home);
     terminal.type_keys("details\r");
     terminal.until("preview:");
     terminal.until(CHOICE_PROMPT);
@@ -100,7 +100,8 @@ fn arguments_that_a_rule_asks_about_can_be_edited() {
 #[test]
 fn a_decision_elsewhere_ends_the_question_at_the_terminal() {
     let home = home();
-    let mut terminal = run_until_question(&home);
+    let mut terminal = run_until_choice_prompt(&home);
+    // With `--later`, this process only stores the decision. The process at the terminal goes on with the run.
     let decided = home.art(&["approve", "yes", "last", "--later"]);
     assert_eq!(decided.code(), 0, "{decided}");
     terminal.until("it was decided elsewhere");
@@ -113,7 +114,7 @@ fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
     for (key, expected_code) in [(CTRL_C, CANCELLED), (CTRL_D, SUSPENDED)] {
         for earlier_keys in ["", "no\r"] {
             let home = home();
-            let mut terminal = run_until_question(&home);
+            let mut terminal = run_until_choice_prompt(&home);
             if !earlier_keys.is_empty() {
                 terminal.type_keys(earlier_keys);
                 terminal.until("why (may be empty)? ");
@@ -128,7 +129,7 @@ fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
 }
 
 #[test]
-fn ctrl_c_at_a_question_leaves_the_conversation_open() {
+fn ctrl_c_at_a_choice_prompt_leaves_the_call_undecided_and_continues_the_chat() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until_prompt();
@@ -147,7 +148,7 @@ fn ctrl_c_at_a_question_leaves_the_conversation_open() {
 }
 
 #[test]
-fn a_yes_in_a_conversation_continues_it() {
+fn a_yes_in_a_chat_continues_the_run() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until_prompt();
@@ -168,6 +169,7 @@ fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
         let form = json!({"inputType": "text", "prompt": "Password?", "sensitive": true});
         let input = json!({"what": "notes.txt", "form": form}).to_string();
         let call = ["tool", "call", "confirms", &input];
+        // The trap lets the shell survive Ctrl-C. After `art` has ended, `stty -a` prints the settings of the terminal.
         let to_script = |art: &str| format!("trap : INT; {art} >answer; stty -a");
         let mut terminal = Terminal::start_in_shell(&home, &call, |art| {
             format!("cd '{}'; {}", home.dir.path().display(), to_script(art))

@@ -19,7 +19,8 @@ const LITTLE_TIME: Limits = Limits {
     host_calls: u64::MAX,
     ..Limits::EXECUTE
 };
-/// Calls into the host for a few hundredths of a second, even in a debug build that generates random bytes slowly.
+/// So few calls into the host that they take a few hundredths of a second, even in a debug build that generates random bytes
+/// slowly.
 const FEW_HOST_CALLS: Limits = Limits {
     host_calls: 200,
     ..Limits::EXECUTE
@@ -98,6 +99,7 @@ async fn log_lines_over_the_limit_are_counted() {
 async fn long_log_lines_are_truncated_and_limited_in_total() {
     let log = hostile("log_long_lines", 200, Limits::EXECUTE).await.log;
     assert!(log.records.iter().all(|record| record.message.len() == 4_096));
+    // 64 lines of 4,096 bytes are the maximum of 256 KiB.
     assert_eq!((log.records.len(), log.dropped), (64, 136));
 }
 
@@ -119,8 +121,9 @@ async fn the_file_name_of_an_attachment_is_reported_unchanged() {
 }
 
 #[tokio::test]
-async fn a_flood_of_random_bytes_is_stopped_early() {
+async fn a_guest_that_asks_for_random_bytes_forever_is_stopped_early() {
     let usage = hostile("random", 0, FEW_HOST_CALLS).await.usage;
+    // The limit of 200 calls is checked after the call that exceeds it.
     assert!(usage.host_calls <= 210, "{usage:?}");
 }
 

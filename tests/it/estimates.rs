@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, Request, plan};
+use crate::provider::{Provider, Reply, Request, plan_text};
 
 /// Returns whether the model is asked for the answer and not for the plan. Both are requests of one conversation.
 fn asks_for_answer(request: &Request) -> bool {
@@ -21,7 +21,7 @@ fn provider_with_large_output() -> Provider {
         let text = if asks_for_answer(request) {
             "Many.".to_owned()
         } else {
-            plan(&steps)
+            plan_text(&steps)
         };
         Reply::Text(vec![text])
     })
@@ -133,13 +133,13 @@ fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
     assert_eq!(
         (
             allowed.json()["calls"].as_array().unwrap().len(),
-            provider.requests().len()
+            provider.take_requests().len()
         ),
         (1, 2)
     );
     let refused = ask(&home, &provider);
-    // Exit code 3: a limit was hit. One request, for the plan.
-    assert_eq!((refused.code(), provider.requests().len()), (3, 1), "{refused}");
+    // Exit code 3: a limit was hit. Since the first run there was one request, for the plan.
+    assert_eq!((refused.code(), provider.take_requests().len()), (3, 1), "{refused}");
     let report = refused.json();
     assert_eq!((&report["calls"], &report["steps"]), (&json!([]), &json!([])));
     let limit = report["metadata"]["limitsHit"][0].as_str().unwrap();

@@ -1,4 +1,5 @@
-//! Granted files: what a tool can do with them through its standard library, and what it cannot.
+//! Granted files: what a tool can do with them through its standard library, and what it cannot. The tool is the guest `files`,
+//! which performs steps: each is an operation, a path and an extra value, which is empty if the operation needs none.
 
 use std::fs;
 use std::path::Path;
@@ -30,6 +31,7 @@ async fn the_standard_library_reads_granted_files() {
         ["type", &notes, ""],
         ["list", &notes, ""],
         ["canonicalize", &b, ""],
+        // The granted folder is the home directory of the tool.
         ["read", "~/notes/a.txt", ""],
     ];
     let canonical = granted.path("notes/sub/b.txt");
@@ -262,6 +264,7 @@ async fn a_call_adds_no_more_bytes_and_files_than_granted() {
     );
     let size = |relative_path: &str| fs::metadata(granted.path(relative_path)).unwrap().len();
     assert!(size("notes/one") + size("notes/two") <= 10_000);
+    // `b.txt` was there before. Of the five files of the grant, `one` and `two` are in `notes`, so three are in `notes/sub`.
     assert_eq!(fs::read_dir(granted.path("notes/sub")).unwrap().count(), 4);
     assert_eq!(
         granted.step("fill", "notes/two", "8192").await,
@@ -339,6 +342,7 @@ async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
 async fn a_call_that_reads_more_than_can_be_recorded_is_not_replayed() {
     let granted = readable_folder();
     let large = granted.path("notes/large");
+    // A record holds at most 4 MiB of the contents of files, so the file can be read once and not twice.
     fs::write(&large, vec![b'x'; 3 << 20]).unwrap();
     let once = granted.call(&[["read_repeatedly", &large, "1"]]).await;
     assert!(!once.intake.truncated);
@@ -361,6 +365,7 @@ fn home_with_granted_pipe() -> (Home, TempDir, String) {
     (home, folder, pipe)
 }
 
+// If reads of a pipe waited, 600 of them would use up the threads of tokio for blocking operations, which are at most 512.
 #[test]
 fn six_hundred_reads_of_a_pipe_do_not_hang_a_call_of_the_program() {
     let (home, _folder, pipe) = home_with_granted_pipe();
@@ -396,8 +401,9 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
 }
 
 #[tokio::test]
-async fn pipes_in_a_grant_block_neither_calls_nor_dropping_the_sandbox() {
-    let own_sandbox = new_sandbox(true);
+async fn pipes_in_a_granted_folder_block_neither_calls_nor_the_drop_of_the_sandbox() {
+    let asks_for_pool = true;
+    let own_sandbox = new_sandbox(asks_for_pool);
     let mut granted = writable_folder();
     let grants = granted.tool.authority().policy().fs.clone();
     granted.tool = load_files_tool(&own_sandbox, grants, granted.folder.path());

@@ -19,7 +19,7 @@ fn only_the_first_start_reports_that_it_compiles() {
 }
 
 #[test]
-fn the_first_start_prints_no_message_for_programs() {
+fn the_first_start_prints_no_message_about_compiling_with_json_output() {
     for args in [
         &["--json", "tool", "list"][..],
         &["--json", "chat"],

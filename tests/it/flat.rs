@@ -1,4 +1,4 @@
-//! What remains after many calls, and how much memory many sleeping guests take.
+//! Many calls leave hardly any memory and no threads or open files behind, and many sleeping guests take little memory.
 //!
 //! `ART_TEST_CALLS=1000000 cargo test --test it -- --ignored flat::many_calls` measures a million calls.
 
@@ -14,7 +14,7 @@ use crate::granted::{GrantedFolder, writable_folder};
 use crate::harness::{assert_echo_answers, call, components, guest, output, read_component, run_alone, tool_call};
 use crate::resources::{Resources, own_memory};
 
-/// Number of measured calls, unless `ART_TEST_CALLS` sets another. A tenth as many are made before them.
+/// Number of measured calls, unless `ART_TEST_CALLS` sets another. A tenth as many are made before the measurement as a warm-up.
 const CALLS: usize = 100_000;
 /// Number of calls that are made at the same time.
 const CONCURRENT_CALLS: usize = 20;
@@ -23,9 +23,11 @@ const MAX_GROWTH: u64 = 12 << 20;
 
 /// Number of guests that sleep at the same time.
 const SLEEPERS: usize = 1_000;
-/// Number of workers of the sandbox in which they sleep. Each has a pool of 64 slots, and each guest takes one.
+/// Number of workers of the sandbox in which the [`SLEEPERS`] sleep. Each worker has a pool of 64 slots, and each guest takes a
+/// slot.
 const WORKERS: usize = SLEEPERS.div_ceil(64);
-/// Maximum memory of a sleeping guest, in bytes: 40 KiB, and more if the host is not optimised, since its futures are larger then.
+/// Maximum memory of a sleeping guest, in bytes: 40 KiB, and more if the host is not optimised, since its futures are larger
+/// then.
 const MAX_SLEEPER_BYTES: u64 = if cfg!(debug_assertions) { 64 << 10 } else { 40 << 10 };
 
 /// Makes calls of several kinds: ordinary ones, ones with files, ones that trap or run out of fuel, and ones that are dropped.
@@ -83,7 +85,7 @@ fn many_calls_leave_memory_threads_and_files_as_they_are() {
     run_alone("flat::many_calls", "");
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what the commands are for")]
+#[expect(clippy::print_stdout, reason = "a person who runs these tests reads the figures")]
 fn print(text: &str) {
     println!("{text}");
 }
@@ -108,8 +110,9 @@ async fn a_thousand_sleepers() {
             "{all:?}"
         );
     };
-    // Links the component for each worker: these guests sleep so long that each gets a worker of its own. The slots of the pool are
-    // still untouched, so all of the memory of the later guests is measured.
+    // Links the component for each worker: these guests sleep so long that each gets a worker of its own. Each of them touches
+    // one slot of the pool of its worker. All other slots are still untouched, so the memory of the guests that take them later
+    // is measured.
     run_sleepers(WORKERS, 1_000).await;
     let before = own_memory();
     let measure = async {

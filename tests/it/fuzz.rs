@@ -1,4 +1,4 @@
-//! Passes the stored inputs of the fuzz targets, their corpora, to the same checks, each within a generous time limit.
+//! Passes the stored inputs of each fuzz target, its corpus, to the check of the target. Each check has a generous time limit.
 
 #[path = "../fuzz/cases/mod.rs"]
 mod cases;
@@ -43,11 +43,11 @@ fn every_text_of_the_corpus_is_shown_without_control_characters() {
 }
 
 #[test]
-fn every_grant_of_the_corpus_covers_only_the_host_that_is_connected_to() {
+fn every_grant_of_the_corpus_covers_only_requests_that_go_to_the_granted_host() {
     replay("addresses", cases::addresses::check);
 }
 
 #[test]
-fn no_secret_of_the_corpus_is_left_however_the_bytes_are_split() {
+fn no_secret_of_the_corpus_is_left_in_redacted_bytes_however_they_are_split() {
     replay("secrets", cases::secrets::check);
 }

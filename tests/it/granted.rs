@@ -25,7 +25,7 @@ pub(crate) struct GrantedFolder {
 }
 
 /// Creates a folder with `outside.txt` and with `notes/`, which contains `a.txt` and `sub/b.txt`. Gives the tool the grants that
-/// `grant` returns for `notes/`.
+/// `grant` returns for the path of `notes/`. The folder is the home directory of the tool, `~`.
 pub(crate) fn folder_with_grants(grant: impl FnOnce(&Path) -> Vec<FsGrant>) -> GrantedFolder {
     let folder = tempfile::tempdir().unwrap();
     let notes = folder.path().join("notes");
@@ -42,12 +42,12 @@ pub(crate) fn readable_folder() -> GrantedFolder {
     folder_with_grants(|notes| vec![FsGrant::new(notes.to_owned(), Access::Read)])
 }
 
-/// Same as [`readable_folder`], with a grant to write.
+/// Same as [`readable_folder`], with a grant to read and write.
 pub(crate) fn writable_folder() -> GrantedFolder {
     folder_with_grants(|notes| vec![FsGrant::new(notes.to_owned(), Access::ReadWrite)])
 }
 
-/// Loads the guest `files` with these grants.
+/// Loads the guest `files` with these grants. For the tool, `home` is its home directory and its current directory.
 pub(crate) fn load_files_tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
     let tool = load_into(sandbox, components::FILES).expect("the guest loads");
     let policy = ToolPolicy {
@@ -69,7 +69,8 @@ impl GrantedFolder {
         self.folder.path().join(relative_path).to_str().unwrap().to_owned()
     }
 
-    /// Makes a call with these steps.
+    /// Makes a call with these steps. Each is an operation, a path and an extra value, which is empty if the operation needs
+    /// none.
     pub(crate) async fn call(&self, steps: &[[&str; 3]]) -> Outcome {
         let arguments = json!({ "steps": steps });
         let grants = self.tool.authorize(&arguments).unwrap();
@@ -78,7 +79,7 @@ impl GrantedFolder {
         self.tool.execute(&call).await
     }
 
-    /// Replays a call from its record.
+    /// Replays a call. `recorded` is its record: the answers of the host that the call got.
     pub(crate) async fn replay(&self, steps: &[[&str; 3]], recorded: &Intake) -> Replayed {
         let call = Admitted::for_test(tool_call(json!({ "steps": steps })), Limits::EXECUTE);
         self.tool.replay(&call, recorded).unwrap().await

@@ -14,6 +14,11 @@ use crate::program::CommandOutput;
 use crate::provider::Provider;
 use crate::terminal::Terminal;
 
+/// Exit code of a command that was denied something.
+const DENIED: i32 = 5;
+/// Exit code of a command whose run waits for a decision of a person.
+const SUSPENDED: i32 = 7;
+
 /// A home with one guest that requests access to files, and a directory outside of the home.
 struct Scene {
     home: Home,
@@ -58,7 +63,8 @@ impl Scene {
         fs::write(&path, wasm).unwrap();
     }
 
-    fn grants_file(&self) -> String {
+    /// Returns the stored grants of `reads_file`, or an empty text if it has none.
+    fn reads_file_grants(&self) -> String {
         fs::read_to_string(self.home.plugins().join("reads_file.toml")).unwrap_or_default()
     }
 }
@@ -66,7 +72,7 @@ impl Scene {
 /// Asserts that a call was denied, and returns its denials.
 fn assert_denied(called: &CommandOutput) -> Value {
     let result = called.json();
-    assert_eq!(called.code(), 5, "{called}");
+    assert_eq!(called.code(), DENIED, "{called}");
     assert_eq!(result["result"]["code"], "PERMISSION_DENIED", "{called}");
     result["result"]["metadata"]["denials"].clone()
 }
@@ -106,7 +112,7 @@ fn a_capability_that_a_tool_does_not_request_cannot_be_granted() {
     let refused = scene.grant(&["add", "reads_file", "--http", "https://example.com/"]);
     assert_eq!(refused.code(), 2, "{refused}");
     assert!(refused.stderr().contains("does not ask for it"), "{refused}");
-    assert_eq!(scene.grants_file(), "");
+    assert_eq!(scene.reads_file_grants(), "");
 }
 
 #[test]
@@ -165,14 +171,15 @@ fn grants_that_processes_make_at_the_same_time_are_all_kept() {
     for mut process in adding {
         assert!(process.wait().unwrap().success());
     }
-    let granted = scene.grants_file();
+    let granted = scene.reads_file_grants();
     for folder in &folders {
         let path = folder.path().canonicalize().unwrap();
         assert!(granted.contains(path.to_str().unwrap()), "{path:?}: {granted}");
     }
 }
 
-/// Returns a scene with `file_read`, whose calls need a grant for the file that they name.
+/// Returns a scene that has the plugin `file_read` as well. Unlike `reads_file`, this plugin declares which of its arguments is
+/// the path of a file, so the host can ask for the grant before the call.
 fn file_read_scene() -> Scene {
     let scene = Scene::new();
     let mut plugins = components::PLUGINS.iter();
@@ -191,7 +198,8 @@ fn call_until_grant_question(scene: &Scene) -> Terminal {
     terminal
 }
 
-fn grants_of_file_read(scene: &Scene) -> String {
+/// Returns the stored grants of `file_read`, or an empty text if it has none.
+fn file_read_grants(scene: &Scene) -> String {
     fs::read_to_string(scene.home.plugins().join("file_read.toml")).unwrap_or_default()
 }
 
@@ -203,7 +211,7 @@ fn a_yes_at_the_terminal_makes_the_grant_and_the_call() {
     let (output, code) = terminal.wait();
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("buy milk"), "{output}");
-    assert!(grants_of_file_read(&scene).contains("note.txt"));
+    assert!(file_read_grants(&scene).contains("note.txt"));
 }
 
 #[test]
@@ -216,7 +224,7 @@ fn a_no_at_the_terminal_grants_nothing() {
     let (output, code) = terminal.wait();
     assert_ne!(code, 0, "{output}");
     assert!(!output.contains("buy milk"), "{output}");
-    assert_eq!(grants_of_file_read(&scene), "");
+    assert_eq!(file_read_grants(&scene), "");
 }
 
 #[test]
@@ -225,11 +233,11 @@ fn a_grant_that_is_left_for_later_can_be_made_from_elsewhere() {
     let mut terminal = call_until_grant_question(&scene);
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
-    assert_eq!(code, 7, "{output}");
+    assert_eq!(code, SUSPENDED, "{output}");
     let approved = scene.home.art(&["approve", "yes", "last"]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert!(approved.stdout().contains("buy milk"), "{approved}");
-    assert!(grants_of_file_read(&scene).contains("note.txt"));
+    assert!(file_read_grants(&scene).contains("note.txt"));
 }
 
 #[test]
@@ -237,10 +245,10 @@ fn without_a_terminal_nobody_is_asked_and_nothing_is_granted() {
     let scene = file_read_scene();
     let arguments = json!({"path": scene.note()}).to_string();
     let called = scene.home.art(&["tool", "call", "file_read", &arguments]);
-    assert_eq!(called.code(), 5, "{called}");
+    assert_eq!(called.code(), DENIED, "{called}");
     assert!(called.stderr().contains("do not make the same call again"), "{called}");
     assert!(called.stderr().contains(&grant_command_in_message(&scene)), "{called}");
-    assert_eq!(grants_of_file_read(&scene), "");
+    assert_eq!(file_read_grants(&scene), "");
     assert_eq!(scene.home.art(&["--json", "approve", "list"]).json(), json!([]));
 }
 
@@ -257,7 +265,7 @@ fn an_unattended_run_names_the_command_of_the_grant_to_the_person_and_to_the_mod
     let ran = scene.home.art(&[&model[..], &["run", "What is on my list?"]].concat());
     let allowed_by = format!("to allow it: art grant add file_read --read {}", scene.note().display());
     assert!(ran.stderr().contains(&allowed_by), "{ran}");
-    let requests = provider.requests();
+    let requests = provider.take_requests();
     let requests_with_command = requests
         .iter()
         .filter(|request| request.body.to_string().contains(&grant_command_in_message(&scene)));
@@ -273,6 +281,6 @@ fn a_changed_component_is_denied_without_a_question_about_grants() {
     let arguments = json!({"path": scene.note()}).to_string();
     let terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
     let (output, code) = terminal.wait();
-    assert_eq!(code, 5, "{output}");
+    assert_eq!(code, DENIED, "{output}");
     assert!(output.contains("another one than that which was approved"), "{output}");
 }

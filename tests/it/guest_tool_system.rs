@@ -1,4 +1,5 @@
-//! A tool system (what checks, limits and makes the calls of tools) with three of the guests as its tools.
+//! A tool system, which checks, limits and makes the calls of its tools. The tools are three guests: components built for the
+//! tests.
 
 use std::sync::Arc;
 

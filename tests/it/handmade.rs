@@ -9,7 +9,7 @@ const CONTRACT: &str = include_str!("../../wit/tool.wit");
 const SCHEMA_AT: usize = 1024;
 /// Address of the value that `execute` returns.
 const OUTCOME_AT: usize = 1200;
-/// Address of the texts of the schema, if they fit before the output.
+/// Address of the texts of the schema, if they fit before the output at [`Handmade::OUTPUT_AT`].
 const TEXTS_AT: usize = 1400;
 /// Address of the texts of the schema otherwise.
 const LONG_TEXTS_AT: usize = 1 << 20;
@@ -39,7 +39,7 @@ pub(crate) struct Handmade<'a> {
     pub(crate) execute: &'a str,
     /// Instructions in `post-return`, which the host calls after it has read the result of `execute`.
     pub(crate) post_return: &'a str,
-    /// The words of the outcome in memory; the payload starts at the second word.
+    /// The words of the outcome in memory: its kind, where 0 is a success, and from the second word its payload.
     pub(crate) outcome: [u32; 14],
     /// The output, which is at the address [`Handmade::OUTPUT_AT`].
     pub(crate) output: &'a [u8],
@@ -99,15 +99,15 @@ impl Handmade<'_> {
     }
 
     /// Same as [`Handmade::build`], with one more component in text format, which is instantiated after the tool.
-    pub(crate) fn build_with(&self, member: &str) -> Vec<u8> {
+    pub(crate) fn build_with(&self, extra_component: &str) -> Vec<u8> {
         const COMPONENT_SECTION: u8 = 4;
         const INSTANCE_SECTION: u8 = 5;
         let mut component = self.build();
-        let member = wat::parse_str(member).expect("the member is valid text");
+        let extra_component = wat::parse_str(extra_component).expect("the extra component is valid text");
         let index = section_ids(&component).filter(|id| *id == COMPONENT_SECTION).count();
         component.push(COMPONENT_SECTION);
-        component.extend(leb128(member.len()));
-        component.extend(member);
+        component.extend(leb128(extra_component.len()));
+        component.extend(extra_component);
         // One instance of the component with this index, without arguments.
         let instance = [vec![1, 0], leb128(index), vec![0]].concat();
         component.extend([INSTANCE_SECTION, u8::try_from(instance.len()).expect("a short section")]);
@@ -129,8 +129,8 @@ impl Handmade<'_> {
         } = self;
         let SchemaRecord { at, texts, record } = self.schema_record();
         let (record, outcome, output) = (
-            escape(&words(&record)),
-            escape(&words(&self.outcome)),
+            escape(&bytes_of_words(&record)),
+            escape(&bytes_of_words(&self.outcome)),
             escape(self.output),
         );
         let texts = escape(&texts);
@@ -159,6 +159,7 @@ impl Handmade<'_> {
 
     /// Returns the record that `schema` returns.
     fn schema_record(&self) -> SchemaRecord {
+        // At `TEXTS_AT` there are 600 bytes, of which the name and the description take a few.
         let is_long =
             self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
         let mut schema = SchemaRecord {
@@ -178,25 +179,28 @@ impl Handmade<'_> {
             .map(|input| schema.add_text(input, self.is_utf16))
             .collect();
         schema.texts.resize(schema.texts.len().next_multiple_of(4), 0);
+        // The fields of `example` in `wit/tool.wit`, in order: the input, no output and no description.
         let examples: Vec<_> = inputs
             .iter()
             .flat_map(|[at, bytes]| [*at, *bytes, 0, 0, 0, 0, 0, 0])
             .collect();
-        let [examples, _] = schema.add(&words(&examples));
+        let [examples, _] = schema.add(&bytes_of_words(&examples));
         let count = u32::try_from(inputs.len()).expect("a small number");
         let [mode, none] = [0, 0];
         // The fields of `tool-schema` in `wit/tool.wit`, in order.
-        let texts = [name, description, input].concat();
-        let rest = [
+        let first_fields = [name, description, input].concat();
+        let other_fields = [
             some, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
         ];
-        schema.record.copy_from_slice(&[texts.as_slice(), &rest].concat());
+        schema
+            .record
+            .copy_from_slice(&[first_fields.as_slice(), &other_fields].concat());
         schema
     }
 }
 
-/// Returns a component that contains two others with a memory each. When it is instantiated, one of them passes a string of
-/// `bytes` bytes to the other `times` times.
+/// Returns a component that contains two others with a memory each. When it is instantiated, one of the two passes `times` times
+/// a string of `bytes` bytes to the other.
 ///
 /// The sender first allocates the memory for the string and `extra_pages` pages. If it cannot, it does not send anything.
 pub(crate) fn sender_and_receiver(bytes: u32, extra_pages: u32, times: u32) -> String {
@@ -295,7 +299,7 @@ impl SchemaRecord {
     }
 }
 
-fn words(words: &[u32]) -> Vec<u8> {
+fn bytes_of_words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Attacks with code that a Rust compiler does not produce, before, in and after `execute`.
+//! Attacks before, in and after `execute`, with code that a Rust compiler does not produce.
 
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
@@ -87,7 +87,7 @@ async fn a_guest_that_logs_long_messages_runs_out_of_time() {
     assert_eq!(ending.name(), "timeout", "{ending:?}");
 }
 
-/// The guest itself uses little fuel, so only the limit of calls into the host can stop it.
+/// The guest uses so little fuel and time for 100 calls that only the limit of calls into the host can stop it this early.
 #[tokio::test]
 async fn too_many_calls_into_the_host_are_stopped_early() {
     let limits = Limits {
@@ -96,6 +96,7 @@ async fn too_many_calls_into_the_host_are_stopped_early() {
     };
     let outcome = run(LOG_LOOP, limits).await;
     assert_eq!(outcome.ending.name(), "fuel_exhausted");
+    // The limit is checked after the call that exceeds it.
     assert!(outcome.usage.host_calls <= 102, "{:?}", outcome.usage);
 }
 
@@ -143,6 +144,7 @@ async fn the_message_of_a_trap_has_the_cause_before_the_backtrace() {
 
 #[tokio::test]
 async fn the_name_of_a_function_does_not_change_how_a_trap_is_classified() {
+    // An error whose cause contains `utf-8` or `discriminant` is an invalid output. Here only the backtrace contains them.
     let guest = Handmade {
         items: "(func $utf-8_discriminant (call $log (i32.const 0) (i32.const -16) (i32.const 16)))",
         execute: "(call $utf-8_discriminant)",
@@ -221,6 +223,7 @@ async fn an_output_that_is_not_utf_8_is_invalid() {
 #[tokio::test]
 async fn an_outcome_of_an_unknown_kind_is_invalid() {
     let mut outcome = Handmade::success(4);
+    // There are four kinds of outcomes, 0 to 3.
     outcome[0] = 9;
     let guest = Handmade {
         outcome,
@@ -232,7 +235,8 @@ async fn an_outcome_of_an_unknown_kind_is_invalid() {
 
 #[tokio::test]
 async fn without_a_pool_attacks_have_the_same_endings() {
-    let sandbox = new_sandbox(false);
+    let asks_for_pool = false;
+    let sandbox = new_sandbox(asks_for_pool);
     assert!(!sandbox.mode().pooling);
     let plain = run_in(&sandbox, &Handmade::default(), Limits::EXECUTE).await;
     assert_eq!(plain.ending.name(), "success");

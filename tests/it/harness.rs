@@ -14,8 +14,8 @@ use art_tools::executor::{Admitted, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// The paths of the first-party plugins and of the guests, which are components built for these tests. A guest that no test uses
-/// fails the build.
+/// The paths of the first-party plugins and of the guests. A guest is a component built for these tests. The build fails if there
+/// is a guest that no test uses.
 #[deny(dead_code, reason = "every guest must be used by a test")]
 pub(crate) mod components {
     include!(concat!(env!("OUT_DIR"), "/components.rs"));
@@ -27,16 +27,17 @@ pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Returns the shared sandbox: two workers, and a cache of compiled code that is kept between runs.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| new_sandbox(true))
+    let asks_for_pool = true;
+    SANDBOX.get_or_init(|| new_sandbox(asks_for_pool))
 }
 
-/// Returns a sandbox with two workers that shares the cache with all others. `pooling` is whether its instances come
-/// from a pool.
-pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
+/// Returns a sandbox with two workers that shares the cache with all other sandboxes. `asks_for_pool` is whether its instances
+/// come from a pool, if the host can reserve one.
+pub(crate) fn new_sandbox(asks_for_pool: bool) -> Sandbox {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
     let config = SandboxConfig {
         workers: 2,
-        pooling,
+        pooling: asks_for_pool,
         cache: Some(cache),
         ..SandboxConfig::default()
     };
@@ -129,7 +130,7 @@ pub(crate) fn run_alone(name: &str, setup: &str) {
     run_alone_in(&[], name, setup);
 }
 
-/// Same as [`run_alone`], with the process started by the program and arguments in `launcher`.
+/// Same as [`run_alone`]. If `launcher` is not empty, it is a program with arguments that starts the process, such as `unshare`.
 pub(crate) fn run_alone_in(launcher: &[&str], name: &str, setup: &str) {
     let binary = std::env::current_exe().expect("the test binary is known");
     let script = format!("{setup} exec \"$0\" --exact \"$1\" --ignored --nocapture --test-threads=1");

@@ -12,7 +12,7 @@ use crate::harness::{call, message_with_causes};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// Maximum memory of a command, without the compiler process, in KiB.
+/// Maximum memory of the process `art`, in KiB. Compilers have processes and memory of their own.
 const MAX_MEMORY_KIB: u32 = 300 << 10;
 
 /// A kind of entry in a core module.
@@ -56,13 +56,14 @@ fn entry_section(id: u8, count: usize, entry: impl Fn(usize) -> Vec<u8>) -> Vec<
     section(id, &[leb128(count), entries].concat())
 }
 
-/// Returns the encoded name of entry `n`, which no other entry has.
+/// Returns a name that only entry `n` has, after its length.
 fn name(n: usize) -> Vec<u8> {
     let name = format!("{n:x}");
     [leb128(name.len()), name.into_bytes()].concat()
 }
 
-/// Returns a core module with `count` entries of one kind, each as short as possible.
+/// Returns a core module with `count` entries of one kind, each as short as possible. The numbers are those of the binary format:
+/// section 1 contains types, 2 imports, 3 functions, 4 tables, 6 globals, 7 exports, 9 elements, and 10 the bodies of functions.
 fn module(kind: EntryKind, count: usize) -> Vec<u8> {
     let types = entry_section(1, 1, |_| vec![0x60, 0, 0]);
     let one_function = || entry_section(3, 1, |_| vec![0]);
@@ -83,7 +84,8 @@ fn module(kind: EntryKind, count: usize) -> Vec<u8> {
         ]
         .concat(),
         EntryKind::Global => entry_section(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
-        // Different types, since the engine stores equal types only once.
+        // Each is a function type of 23 bytes. Its 20 parameters are `i32` or `i64`, depending on the bits of `n`, so that the
+        // types differ, since the engine stores equal types only once.
         EntryKind::Type => entry_section(1, count, |n| {
             let bits = (0..20).map(|bit| 0x7f - ((n >> bit) & 1) as u8);
             [vec![0x60, 20], bits.collect(), vec![0]].concat()
@@ -97,8 +99,9 @@ fn module(kind: EntryKind, count: usize) -> Vec<u8> {
     [b"\0asm\x01\0\0\0".as_slice(), &sections].concat()
 }
 
-/// Returns a valid tool with an additional module that it does not use.
+/// Returns a valid tool with the name `handmade`, and in it an additional module that it does not use.
 fn heavy_component(kind: EntryKind, count: usize) -> Vec<u8> {
+    // In a component, section 1 is a core module.
     [Handmade::default().build(), section(1, &module(kind, count))].concat()
 }
 
@@ -115,6 +118,7 @@ fn components_with_too_many_imports_do_not_exhaust_memory() {
         let wasm = heavy_component(EntryKind::Import, 900_000 + n);
         fs::write(home.plugins().join(format!("heavy_{n}.wasm")), wasm).unwrap();
     }
+    // Fills the cache of compiled code, so that the limited process starts no compiler.
     home.art(&["tool", "list"]);
     let ran = art_with_memory_limit(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
@@ -134,6 +138,7 @@ fn heavy_components_of_a_folder_take_little_memory_before_they_are_called() {
         let wasm = heavy_component(EntryKind::Export, 180_000 + n);
         fs::write(home.plugins().join(format!("a_{n}.wasm")), wasm).unwrap();
     }
+    // Fills the cache of compiled code, so that the limited process starts no compiler.
     home.art(&["tool", "list"]);
     let ran = art_with_memory_limit(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
@@ -145,6 +150,7 @@ fn heavy_components_of_a_folder_take_little_memory_before_they_are_called() {
 
 #[tokio::test]
 async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
+    /// The limit of a sandbox for the programs that are loaded in it, without their compiled code.
     const MAX_BYTES: u64 = 256 << 20;
     let cache = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(&SandboxConfig {
@@ -163,6 +169,7 @@ async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
         .collect();
     let total_bytes: u64 = plugins.iter().map(|plugin| plugin.inspection().host_bytes).sum();
     assert!(total_bytes > MAX_BYTES, "{total_bytes}");
+    // In the second round, each call loads a program again that was unloaded to make room for another.
     for plugin in plugins.iter().chain(&plugins) {
         let outcome = call(plugin, json!({}), Limits::EXECUTE).await;
         assert_eq!(outcome.ending.name(), "success", "{outcome:?}");
@@ -172,11 +179,12 @@ async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
 }
 
 #[test]
-fn the_memory_of_each_kind_of_entry_is_estimated_without_compiling() {
+fn the_memory_of_each_kind_of_entry_is_estimated_and_bounded_without_compiling() {
     for kind in ENTRY_KINDS {
         let counts = [1_000, 9_000].map(|count| inspect(&heavy_component(kind, count)).unwrap().host_bytes);
         let [few, many] = counts;
         let bytes_per_entry = (many - few) / 8_000;
+        // The estimate is highest for a type: 64 bytes for each of its 23 bytes.
         assert!((1..1_700).contains(&bytes_per_entry), "{kind:?}: {counts:?}");
         let error = inspect(&heavy_component(kind, 5_000_000)).unwrap_err();
         assert!(

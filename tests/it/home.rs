@@ -1,4 +1,4 @@
-//! A separate home for each test, and `art` commands that use it.
+//! A separate home for each test, and `art` commands that use it. The home is the folder in which `art` keeps its files.
 
 use std::fs;
 use std::io::Write;
@@ -22,8 +22,8 @@ pub(crate) struct Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let is_requested = std::env::var_os("ART_TEST_REPLAY").is_none_or(|value| value != "0");
-        if is_requested && !self.skips_check.load(Ordering::Relaxed) && !thread::panicking() {
+        let is_check_enabled = std::env::var_os("ART_TEST_REPLAY").is_none_or(|value| value != "0");
+        if is_check_enabled && !self.skips_check.load(Ordering::Relaxed) && !thread::panicking() {
             replayed::assert_replays_are_identical(self.dir.path());
         }
     }
@@ -42,6 +42,7 @@ impl Home {
     /// Creates a home with one tool, `calculator`, and an empty cache of compiled code. Other homes share a cache.
     pub(crate) fn with_empty_cache() -> Self {
         let home = Self::empty();
+        // A home without this folder would get a link to the shared cache.
         fs::create_dir(home.dir.path().join("cache")).unwrap();
         let mut plugins = components::PLUGINS.iter();
         let (name, path) = plugins.find(|(name, _)| *name == "calculator").unwrap();
@@ -138,11 +139,11 @@ impl Home {
 }
 
 impl CommandOutput {
-    /// Asserts that the run succeeded and that the answer contains all of `parts`.
+    /// Asserts that the command succeeded and that its stdout contains all of `parts`.
     pub(crate) fn assert_answers(&self, parts: &[&str]) {
-        let answer = self.stdout();
+        let stdout = self.stdout();
         for part in parts {
-            assert!(answer.contains(part), "`{part}` is missing:\n{answer}{}", self.stderr());
+            assert!(stdout.contains(part), "`{part}` is missing:\n{stdout}{}", self.stderr());
         }
         assert_eq!(self.code(), 0, "{}", self.stderr());
     }

@@ -8,10 +8,11 @@ use crate::resources::Resources;
 
 /// Run by [`dropped_sandboxes_leave_no_threads_files_or_memory`] in a separate process.
 #[tokio::test]
-#[ignore = "measures the whole process"]
-async fn a_thousand_sandboxes_in_sequence() {
+#[ignore = "is run by another test, since it measures the whole process"]
+async fn resources_do_not_grow_over_a_thousand_sandboxes() {
+    let pooling = true;
     let use_a_sandbox = async || {
-        let sandbox = new_sandbox(true);
+        let sandbox = new_sandbox(pooling);
         let echo = load_into(&sandbox, components::ECHO).expect("the guest loads");
         let outcome = call(&echo, json!({"text": "hello"}), Limits::EXECUTE).await;
         assert_eq!(output(&outcome)["text"], "hello");
@@ -23,12 +24,12 @@ async fn a_thousand_sandboxes_in_sequence() {
         if n % 100 == 0 {
             use_a_sandbox().await;
         }
-        drop(new_sandbox(true));
+        drop(new_sandbox(pooling));
     }
     Resources::now().check_growth_since(&before).unwrap();
 }
 
 #[test]
 fn dropped_sandboxes_leave_no_threads_files_or_memory() {
-    run_alone("host_survives::a_thousand_sandboxes_in_sequence", "");
+    run_alone("host_survives::resources_do_not_grow_over_a_thousand_sandboxes", "");
 }

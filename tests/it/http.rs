@@ -14,10 +14,11 @@ use crate::harness::{components, guest, output, tool_call};
 use crate::http_server::{HttpServer, response};
 use crate::replay::without_times_and_uses;
 
-/// Stands for a server that received no request.
+/// The expected requests of a server that received none.
 const NO_REQUESTS: [&str; 0] = [];
 
-/// Returns the grants of a call that may send requests to the addresses in `http`, a list as in a file of grants.
+/// Returns the grants of a call that may send the requests that `http` allows. `http` is a JSON list of grants, which has the
+/// same form as in a file of grants.
 fn grants(http: Value) -> Arc<CallGrants> {
     let grants: Vec<HttpGrant> = serde_json::from_value(http).unwrap();
     let http_right = |grant: HttpGrant| HttpRight {
@@ -32,7 +33,7 @@ fn grants(http: Value) -> Arc<CallGrants> {
     })
 }
 
-/// Calls a guest with grants for these addresses.
+/// Calls a guest with the grants of a JSON list, as in [`grants`].
 async fn call(component: &'static str, http_grants: Value, arguments: Value) -> Outcome {
     call_with_limits(component, http_grants, arguments, Limits::EXECUTE).await
 }
@@ -43,7 +44,8 @@ async fn call_with_limits(component: &'static str, http_grants: Value, arguments
     guest(component).execute(&call).await
 }
 
-/// Returns the grant of a server of these tests.
+/// Returns a list with one grant, for GET and POST requests to `server`. The grant is `private`, since the server is on this
+/// machine.
 fn private_grant(server: &HttpServer) -> Value {
     json!([{"url": server.url("/"), "methods": ["GET", "POST"], "private": true}])
 }
@@ -244,7 +246,7 @@ async fn no_part_of_a_request_leads_to_another_host() {
 }
 
 #[tokio::test]
-async fn a_call_that_leaves_its_request_open_ends() {
+async fn a_call_ends_even_if_its_request_is_abandoned_or_unfinished() {
     let server = HttpServer::page("");
     assert_eq!(attempt_request(&server, "abandoned", "").await, "abandoned");
     // Whether the server gets an empty body or a broken one depends on timing.
@@ -252,7 +254,7 @@ async fn a_call_that_leaves_its_request_open_ends() {
 }
 
 #[tokio::test]
-async fn a_slow_server_is_a_timeout_that_can_be_tried_again() {
+async fn a_request_to_a_slow_server_fails_with_a_timeout_that_is_retryable() {
     let server = HttpServer::start(|_| {
         std::thread::sleep(std::time::Duration::from_secs(60));
         Vec::new()
@@ -263,7 +265,7 @@ async fn a_slow_server_is_a_timeout_that_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_server_that_never_answers_ends_with_its_time_limit() {
+async fn a_call_whose_server_never_answers_ends_at_its_time_limit() {
     let server = HttpServer::start(|_| {
         std::thread::sleep(std::time::Duration::from_secs(60));
         Vec::new()
@@ -284,6 +286,7 @@ async fn a_call_of_a_server_that_never_answers_ends_with_its_time_limit() {
 
 #[tokio::test]
 async fn a_response_over_the_size_limit_is_an_error() {
+    // The limit is 5 MiB.
     let server = HttpServer::start(|_| response(200, &[], &vec![b'x'; 6 << 20]));
     let (code, message, _) = error(
         &call(
@@ -324,13 +327,13 @@ async fn a_call_sends_sixteen_requests_at_most() {
     assert_eq!(outcome.usage.http_requests, 16);
 }
 
-/// Makes a call, and replays it from its record and without a grant. Asserts that both outcomes are the same apart from times and
-/// traffic, and that the replay sent nothing to the server. Returns the recorded outcome.
+/// Makes a call, and replays it from its record and without a grant. Asserts that both outcomes are the same apart from times,
+/// traffic and the used grants, and that the replay sent nothing to the server. Returns the recorded outcome.
 async fn assert_replays(component: &'static str, server: &HttpServer, arguments: Value) -> Outcome {
     let earlier_requests = server.requests().len();
     let recorded = call(component, private_grant(server), arguments.clone()).await;
     let expected_requests = earlier_requests + usize::try_from(recorded.usage.http_requests).unwrap();
-    // A call that gives up its request may end before the server has read the request.
+    // Waits up to two seconds, since a call that gives up its request may end before the server has read the request.
     let mut waits = (0..200).map(|_| std::thread::sleep(Duration::from_millis(10)));
     waits.any(|()| server.requests().len() >= expected_requests);
     let requests_before_replay = server.requests().len();

@@ -53,7 +53,7 @@ impl HttpServer {
         self.address.to_string()
     }
 
-    /// Returns the requests so far, with their bodies if they announce a length.
+    /// Returns the requests so far. A request with the header `content-length` includes its body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }

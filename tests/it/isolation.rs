@@ -15,6 +15,7 @@ use crate::harness::{
 
 #[tokio::test]
 async fn no_state_is_kept_from_one_call_to_the_next() {
+    // The guest counts its calls in a static. `old_bytes` is the number of bytes that an earlier call has left in fresh memory.
     for _ in 0..20 {
         let outcome = call(&guest(components::COUNTER), json!({}), Limits::EXECUTE).await;
         assert_eq!(output(&outcome), json!({"calls": 1, "old_bytes": 0}));
@@ -50,6 +51,7 @@ async fn a_tool_can_open_no_sockets() {
     server.set_nonblocking(true).unwrap();
     let address = json!({"address": server.local_addr().unwrap().to_string()});
     let outcome = call(&guest(components::SOCKETS), address, Limits::EXECUTE).await;
+    // The guest connects, listens, opens a UDP socket and looks a name up.
     assert_eq!(output(&outcome), json!(vec!["PermissionDenied"; 4]));
     let arrived = server.accept().unwrap_err();
     assert_eq!(arrived.kind(), std::io::ErrorKind::WouldBlock);
@@ -58,6 +60,7 @@ async fn a_tool_can_open_no_sockets() {
 #[tokio::test]
 async fn each_call_has_its_own_limits() {
     let hostile = guest(components::HOSTILE);
+    // The attack `suspended` returns a suspension at once. The low limit does not suffice even for that.
     let low_limits = Limits {
         fuel: 10_000,
         ..Limits::EXECUTE
@@ -105,7 +108,7 @@ async fn assert_cancelled(attack: &str) {
     assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
 }
 
-/// The host may stop a call before the tool has called `cancelled` again, so the test makes several calls.
+/// The host may stop a cancelled call before the tool asks again, so the test makes up to 20 calls.
 #[tokio::test]
 async fn a_tool_can_ask_whether_its_call_was_cancelled() {
     let hostile = guest(components::HOSTILE);
@@ -179,7 +182,8 @@ async fn replacing_a_file_does_not_change_the_tool_until_it_is_loaded_again() {
 /// sandbox, because calls of other tests would fail while no slot of the shared one is free.
 #[tokio::test]
 async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
-    let sandbox = new_sandbox(true);
+    let pooling = true;
+    let sandbox = new_sandbox(pooling);
     let [hostile, echo] =
         [components::HOSTILE, components::ECHO].map(|path| load_into(&sandbox, path).expect("the guest loads"));
     for attack in ["sleep", "loop"] {
@@ -197,7 +201,8 @@ async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
 
 #[tokio::test]
 async fn calls_over_the_number_of_slots_are_refused_as_busy() {
-    let sandbox = new_sandbox(true);
+    let pooling = true;
+    let sandbox = new_sandbox(pooling);
     let slow = load_into(&sandbox, components::SLOW_ECHO).expect("the guest loads");
     let calls = (0..200).map(|_| call(&slow, json!({"ms": 500}), Limits::EXECUTE));
     let outcomes = join_all(calls).await;

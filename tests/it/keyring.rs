@@ -1,6 +1,7 @@
 //! Secrets whose values are in the keyring of the desktop.
 //!
-//! `.ci/run keyring` runs the ignored test with a program that was built with the keyring, beside a Secret Service.
+//! `.ci/run keyring` starts a Secret Service, which is the keyring, and runs the ignored test with an `art` that is built with
+//! the feature `keyring`.
 
 use crate::home::Home;
 #[cfg(feature = "keyring")]
@@ -39,6 +40,7 @@ fn a_secret_of_the_keyring_reaches_the_server_and_is_in_no_file() {
     );
     assert_eq!(files_containing(home.dir.path(), SECRET_VALUE), [""; 0]);
 
+    // In another home, the file names a secret that the keyring does not have. `secret set` creates the file as a private one.
     let elsewhere = Home::empty();
     let text = "[KEY]\nkeyring = true\n";
     elsewhere.art_with_input(&["secret", "set", "KEY"], "another-value\n");

@@ -20,6 +20,7 @@ const fn package(name: &'static str, directory: &'static str, allowed: Option<&'
     }
 }
 
+/// The packages whose dependencies are checked.
 const PACKAGES: &[Package] = &[
     package("art-core", "host/crates/art-core", Some(&[])),
     package("art-files", "host/crates/art-files", Some(&[])),
@@ -85,7 +86,7 @@ fn dependencies(directory: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_package_depends_only_on_those_below_it() {
+fn a_package_depends_only_on_allowed_packages() {
     for package in PACKAGES {
         let Some(allowed) = package.allowed else { continue };
         for dependency in dependencies(package.directory)
@@ -132,6 +133,7 @@ fn the_runtime_has_no_dependency_for_command_lines_or_terminals() {
         .unwrap();
     let tree = String::from_utf8(tree.stdout).unwrap();
     let has = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    // The engine is a dependency of a dependency, so the list contains these too.
     assert!(has("wasmtime"), "{tree}");
     for name in ["clap", "rustyline", "indicatif", "art-host"] {
         assert!(!has(name), "`art-runtime` must not need `{name}`");
@@ -139,12 +141,12 @@ fn the_runtime_has_no_dependency_for_command_lines_or_terminals() {
 }
 
 #[test]
-fn every_package_of_the_host_has_a_layer() {
+fn the_dependencies_of_every_package_of_the_host_are_checked() {
     for entry in std::fs::read_dir(root().join("host/crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(
             PACKAGES.iter().any(|package| package.name == name),
-            "`{name}` has no layer"
+            "`{name}` is missing in `PACKAGES`"
         );
     }
 }

@@ -17,9 +17,9 @@ use crate::harness::{call, components, message_with_causes, output, read_compone
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// A compiler that always fails.
+/// Shell text in place of a compiler. It always fails, so a test that loads a tool with it proves that nothing is compiled.
 const FAILING_COMPILER: &str = "exit 7";
-/// The compiler of the program.
+/// Shell text that starts the compiler of `art`.
 const ART_COMPILER: &str = "exec \"$ART\" __compile";
 
 /// Returns a sandbox with this cache, whose compiler is started by a shell script. In the script, `$ART` is the path of the
@@ -62,11 +62,12 @@ fn with_schema_section(wasm: &[u8], schema: &str) -> Vec<u8> {
     content.extend(name);
     content.extend(schema.as_bytes());
     let length = content.len();
+    // Two bytes of LEB128.
     let size = [(length & 0x7f) as u8 | 0x80, (length >> 7) as u8];
     [wasm, &[0], &size, &content].concat()
 }
 
-/// Returns the component with the section that `art plugin build` appends.
+/// Returns the component with the `art:schema` section that `art plugin build` appends: the schema that its tool returns.
 fn with_declared_schema(wasm: &[u8]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     sandbox(&dir.path().join("code"), ART_COMPILER)
@@ -143,6 +144,7 @@ async fn the_deadline_of_a_call_starts_after_compilation() {
 async fn a_component_with_another_schema_than_declared_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
+    // The description that the tool itself returns is `By hand.`.
     let schema = r#"{"name":"handmade","description":"By fool.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
     let liar = with_schema_section(&handmade(), schema);
     let plugin = sandbox(&cache, ART_COMPILER).load("liar", &liar).expect("it is loaded");
@@ -164,7 +166,7 @@ async fn a_component_with_another_schema_than_declared_is_refused() {
 }
 
 #[tokio::test]
-async fn a_first_call_fails_if_schema_traps_although_the_file_declares_one() {
+async fn the_first_call_fails_if_schema_traps_even_if_the_file_declares_a_schema() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let trap = Handmade {
@@ -239,6 +241,7 @@ fn component_with_type_mismatch() -> Vec<u8> {
         ..Handmade::default()
     };
     let mut wasm = good.build();
+    // Replaces `i32.const` (0x41) in the body of the function by `i64.const` (0x42).
     let at = wasm.windows(4).rposition(|bytes| bytes == [0, 0x41, 1, 0x0b]).unwrap();
     wasm.splice(at + 1..=at + 1, [0x42]);
     wasm
@@ -259,7 +262,8 @@ fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
         .expect("it loads");
 }
 
-/// Returns tools whose instantiation or `schema()` always fails, each in a different way, with a part of the error or an empty text.
+/// Returns tools whose instantiation or `schema()` always fails, each in a different way. With each tool comes a part of the
+/// error, or an empty text.
 fn tools_with_failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
     let endless_calls = Handmade {
@@ -354,7 +358,7 @@ fn a_refusal_that_was_tampered_with_is_ignored() {
     assert!(message_with_causes(&error).contains("`schema()` trapped"), "{error}");
 }
 
-/// Returns a tool whose schema the registry refuses.
+/// Returns a tool that the registry of tools refuses, because its input schema has the type `string` and not `object`.
 fn component_with_refused_schema() -> Vec<u8> {
     replace_text(&handmade(), r#""object"}"#, r#""string"}"#)
 }
@@ -379,7 +383,7 @@ fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     let home = Home::with_empty_cache();
     fs::write(home.plugins().join("handmade.wasm"), handmade()).unwrap();
     let cache = home.dir.path().join("cache").join("code");
-    // Only the smaller of the two components, the handmade one, is slow.
+    // Only the smaller of the two components, the handmade one, is slow: a component is reported after two seconds.
     let script_lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let reported = Mutex::new(Vec::new());
     let on_compiled = |compiling: CompileProgress<'_>| {
@@ -412,6 +416,7 @@ fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
         fs::write(home.plugins().join(format!("{name}.wasm")), &wasm).unwrap();
         sandbox.load(&name, &wasm).expect("it loads");
     }
+    // The second run may take the tools from the catalogue of the folder instead of their files.
     for _ in 0..2 {
         let ran = art_with_file_limit(&home, 100, &["tool", "list"]);
         assert_eq!(ran.stdout().matches("\nhand").count(), 300, "{ran}");
@@ -443,6 +448,7 @@ fn files_with_the_same_code_are_compiled_once() {
 async fn a_file_that_was_replaced_after_loading_is_not_run() {
     let home = Home::with_empty_cache();
     let cache = home.dir.path().join("cache").join("code");
+    // Removes the tool `calculator`.
     fs::remove_dir_all(home.plugins()).unwrap();
     fs::create_dir(home.plugins()).unwrap();
     let file = home.plugins().join("handmade.wasm");

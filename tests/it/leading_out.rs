@@ -33,6 +33,7 @@ async fn with_openat2_forbidden() {
 
 /// Tries operations with links and paths that lead out of a grant. Asserts that they fail, and that nothing outside was changed.
 async fn assert_nothing_leads_out() {
+    // Only `notes` is granted. Next to it in the folder are `outside.txt` and `other`.
     let granted = writable_folder();
     let (folder, notes) = (granted.folder.path(), granted.folder.path().join("notes"));
     fs::create_dir(folder.join("other")).unwrap();
@@ -93,7 +94,9 @@ async fn assert_nothing_leads_out() {
             "remove_dir_all",
         ] {
             renew_links();
+            // The last argument is what the operation writes or sets, if it needs that.
             let result = granted.step(operation, &path, "1").await;
+            // `remove_dir_all` may succeed, since it removes the link itself and not what the link leads to.
             assert!(
                 result.starts_with("error: ") || operation == "remove_dir_all",
                 "{operation} {path}: {result}"
@@ -108,6 +111,7 @@ async fn assert_nothing_leads_out() {
     }
     assert_eq!(fs::read_to_string(folder.join("outside.txt")).unwrap(), "canary");
     assert_eq!(fs::read_dir(folder.join("other")).unwrap().count(), 0);
+    // `notes`, `outside.txt` and `other`.
     assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
     assert_eq!(granted.step("read", "notes/a.txt", "").await, "first");
 }

@@ -49,7 +49,8 @@ impl Scene {
         assert_eq!(granted.code(), 0, "{granted}");
     }
 
-    /// Runs `art grant learn`. Arguments in JSON are calls to make; without any, it learns from the calls that are recorded.
+    /// Runs `art grant learn` with `args`. For each of `args` that is JSON, the command calls the tool with it, and learns from
+    /// these calls. If there is none, it learns from the recorded calls.
     fn learn(&self, args: &[&str]) -> CommandOutput {
         self.home.art(&[&["grant", "learn", "reads_file"], args].concat())
     }
@@ -63,6 +64,7 @@ impl Scene {
         learned.json()
     }
 
+    /// Returns the text of the tool's file of grants, which is empty if there is no file.
     fn grants_file(&self) -> String {
         fs::read_to_string(self.home.plugins().join("reads_file.toml")).unwrap_or_default()
     }
@@ -210,7 +212,7 @@ fn calls_of_a_replaced_component_are_not_learned_from() {
     assert!(
         learned
             .stderr()
-            .contains("no call of `reads_file` as it is now is recorded"),
+            .contains("no call of the present component of `reads_file` is recorded"),
         "{learned}"
     );
 }

@@ -13,7 +13,7 @@ const LIMIT_ADDRESS_SPACE: &str = "ulimit -v 33554432 &&";
 /// needs.
 #[tokio::test]
 #[ignore = "needs a limited address space"]
-async fn a_sandbox_in_a_limited_address_space() {
+async fn a_sandbox_in_a_limited_address_space_works_without_a_pool() {
     let asks_for_pool = true;
     let sandbox = new_sandbox(asks_for_pool);
     let reason = sandbox
@@ -30,7 +30,7 @@ async fn a_sandbox_in_a_limited_address_space() {
 #[test]
 fn calls_work_without_address_space_for_a_pool() {
     run_alone(
-        "limited_address_space::a_sandbox_in_a_limited_address_space",
+        "limited_address_space::a_sandbox_in_a_limited_address_space_works_without_a_pool",
         LIMIT_ADDRESS_SPACE,
     );
 }

@@ -175,7 +175,7 @@ fn the_configuration_shows_the_limits_in_effect() {
             .unwrap_or_default()
             .to_owned()
     };
-    // A maximum that is not set is the same as the default that is set, and memory has its built-in default.
+    // `max_fuel` is not set, so it is the same as `fuel`. `memory_bytes` is not set either, so it has the built-in default.
     for (key, value) in [
         ("tools.fuel ", "9"),
         ("tools.max_fuel ", "9"),

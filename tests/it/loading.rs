@@ -186,7 +186,7 @@ const PYTHON_CORE_INSTANCES: usize = 40;
 /// More core instances than the 64 that a component may have.
 const TOO_MANY_CORE_INSTANCES: usize = 70;
 
-/// Returns a component with `count` core instances.
+/// Returns the text of a component with `count` core instances, which a test adds to a tool.
 fn component_with_core_instances(count: usize) -> String {
     let instances = "(core instance (instantiate $m))".repeat(count);
     format!("(component (core module $m) {instances})")

@@ -6,7 +6,7 @@ use crate::harness::{assert_echo_answers, components, read_component, sandbox};
 
 /// The first eight bytes of every component.
 const HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
-/// Number of offsets at which a valid component is truncated.
+/// Number of evenly spaced lengths to which a valid component is truncated, besides some special lengths.
 const CUTS: usize = 60;
 
 #[test]

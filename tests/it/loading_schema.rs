@@ -119,7 +119,7 @@ fn four_gigabytes_of_initial_memory_are_refused() {
 }
 
 #[test]
-fn more_initial_memory_than_a_schema_may_have_is_refused() {
+fn more_initial_memory_than_a_call_of_schema_may_have_is_refused() {
     let guest = Handmade {
         memory: r#"(memory (export "memory") 1000)"#,
         ..Handmade::default()

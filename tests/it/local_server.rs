@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
+/// The additional headers of a reply of the server: none.
+const NO_HEADERS: &str = "";
 /// A model that makes embeddings, and so cannot answer a question.
 const EMBEDDING_MODEL: &str = "nomic-embed-text:latest";
 
@@ -16,7 +18,7 @@ fn server_and_home(models: &[&str]) -> (Provider, Home) {
         .map(|id| json!({"id": id, "object": "model", "created": 1_760_000_000, "owned_by": "library"}))
         .collect();
     let list = json!({"object": "list", "data": models});
-    let server = Provider::start(move |_| Reply::Json(200, "", list.clone()));
+    let server = Provider::start(move |_| Reply::Json(200, NO_HEADERS, list.clone()));
     let home = Home::new();
     home.file(
         "art.toml",
@@ -35,7 +37,7 @@ fn a_run_suggests_the_first_suitable_model_of_a_local_server() {
         server.base_url
     );
     assert!(ran.stderr().lines().any(|line| line == hint), "{ran}");
-    let requests = server.requests();
+    let requests = server.take_requests();
     assert_eq!(requests.len(), 1, "{requests:?}");
     assert_eq!(
         (requests[0].path.as_str(), &requests[0].body),
@@ -48,7 +50,7 @@ fn the_suggested_option_selects_the_model_of_the_server() {
     let (server, home) = server_and_home(&["qwen3:8b"]);
     let ran = home.art(&["run", "--model", "ollama:qwen3:8b", "What is 2+2?"]);
     assert!(ran.stderr().contains("model ollama:qwen3:8b at "), "{ran}");
-    assert_eq!(server.request().body["model"], "qwen3:8b");
+    assert_eq!(server.next_request().body["model"], "qwen3:8b");
 }
 
 #[test]
@@ -90,12 +92,13 @@ fn a_server_is_not_contacted_if_a_model_is_chosen_or_output_is_json() {
     );
     home.run("What is 2+2?").assert_answers(&["4"]);
     home.art(&["doctor"]);
-    assert!(server.requests().is_empty(), "the server was contacted");
+    assert!(server.take_requests().is_empty(), "the server was contacted");
 }
 
 #[test]
 fn a_server_without_a_list_of_models_is_not_suggested() {
-    let refusing = Provider::failing(404, "", json!({"error": "not found"}));
+    let refusing = Provider::failing(404, NO_HEADERS, json!({"error": "not found"}));
+    // Sends an empty piece of a reply, and then nothing.
     let silent = Provider::start(|_| Reply::Hang(""));
     let no_server = "http://127.0.0.1:1/v1";
     for base_url in [&refusing.base_url, &silent.base_url, no_server] {

@@ -8,26 +8,26 @@
     reason = "a panic is the failure of a test"
 )]
 
-mod approvals;
-mod attacks;
+// The helpers.
 mod granted;
 mod guest_tool_system;
 mod handmade;
 mod harness;
 mod home;
 mod http_server;
-mod local_server;
-mod overrunning;
+mod overrunning; // Guests for `overrun`.
 #[path = "../program.rs"]
 mod program;
 mod provider;
-mod question_length;
-mod replayed;
+mod replayed; // Replays the runs of every test.
 mod resources;
 mod terminal;
 
+// The suites. Some of them also have a helper that another suite uses.
 mod answering;
+mod approvals;
 mod attachments;
+mod attacks;
 mod building;
 mod cache;
 mod chat;
@@ -65,6 +65,7 @@ mod linked;
 mod loading;
 mod loading_damage;
 mod loading_schema;
+mod local_server;
 mod many_tools;
 mod models;
 mod no_network;
@@ -77,6 +78,7 @@ mod plugins;
 mod plugins_files;
 mod plugins_web;
 mod python;
+mod question_length;
 mod quickstart;
 mod racing;
 mod reloading;

@@ -1,8 +1,8 @@
-//! Folders with very many tools: a start of the host reads only the files that have changed, and no changed file is called under
-//! its earlier digest.
+//! Folders with very many tools: a start of the host reads only the files that have changed, and a tool whose file has changed
+//! since the start is not run as the component with the earlier digest.
 //!
-//! For that, the cache has a catalogue: the schemas and digests of the components of a folder, each with the state in which its
-//! file was.
+//! For that, the cache has a catalogue: the schemas and digests of the components of a folder, each with the size and the times
+//! that its file had.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -163,6 +163,7 @@ fn write_padded(file: &File, wasm: &[u8], at: usize, zeros: u64) {
     let head = [&[0][..], &leb128, &[1, b'x']].concat();
     file.write_all_at(&wasm[..at], 0).unwrap();
     file.write_all_at(&head, at as u64).unwrap();
+    // The section has `zeros` bytes after its number, which is one byte, and its size, which is four bytes.
     let end = at as u64 + 5 + zeros;
     file.write_all_at(&wasm[at..], end).unwrap();
 }
@@ -190,7 +191,7 @@ async fn a_file_that_is_replaced_after_the_start_is_not_called_under_its_earlier
 }
 
 #[test]
-fn a_changed_file_is_read_again_even_if_its_size_and_its_time_of_modification_are_the_same() {
+fn a_changed_file_is_read_again_even_if_its_size_and_modification_time_are_the_same() {
     let scene = Scene::new();
     scene.add("replaced");
     scene.write_catalogue();

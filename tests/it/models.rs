@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, Request, instructions_contain, is_planning, is_synthesis, plan};
+use crate::provider::{
+    BEGINNING_OF_PLAN, Provider, Reply, Request, instructions_contain, is_planning, is_synthesis, plan_text,
+};
 
 const KEY: &str = "sk-very-secret-0123456789";
 
@@ -31,7 +33,7 @@ fn masked_stderr(ran: &CommandOutput, provider: &Provider) -> String {
     ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
 }
 
-/// Runs a question that must fail. Returns stderr.
+/// Runs a question, and asserts that it gets no answer because of the provider (exit code 8). Returns the masked stderr.
 fn stderr_of_failure(provider: &Provider) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
@@ -50,8 +52,8 @@ fn a_remote_model_answers() {
         "{}",
         ran.stderr()
     );
-    let requests = provider.requests();
-    assert_eq!(requests.len(), 2);
+    let requests = provider.take_requests();
+    assert_eq!(requests.len(), 2, "one for the plan, and one for the answer");
     for request in requests {
         assert_eq!(request.path, "/v1/chat/completions");
         assert!(request.headers.contains(&format!("authorization: Bearer {KEY}")));
@@ -85,24 +87,29 @@ fn a_remote_model_calls_local_tools() {
     let report = ran.json();
     assert_eq!(report["answer"], "It is 42.", "{report}");
     assert_eq!(report["calls"][0]["toolName"], "calculator");
-    let results = provider
-        .requests()
+    let requests_with_result = provider
+        .take_requests()
         .into_iter()
         .filter(|request| request.body.to_string().contains("\"tool\""));
-    assert!(results.count() > 0, "no request has the result of the call");
+    assert!(
+        requests_with_result.count() > 0,
+        "no request has the result of the call"
+    );
 }
 
 /// Returns a provider that refuses function calls; its models call `calculator` in text, once for each question.
 fn provider_without_function_calls() -> Provider {
-    let requests = AtomicUsize::new(0);
+    let plan_count = AtomicUsize::new(0);
     Provider::start(move |request| {
         if request.body.get("tools").is_some() {
             let error = json!({"error": {"message": "`tools` is not supported with this model"}});
             return Reply::Json(400, "", error);
         }
         let text = if is_planning(request) {
-            let id = format!("step_{}", requests.fetch_add(1, Ordering::Relaxed));
-            plan(&json!([{"id": id, "description": "Multiply", "stepType": "tool", "requiredTools": ["calculator"]}]))
+            let id = format!("step_{}", plan_count.fetch_add(1, Ordering::Relaxed));
+            plan_text(
+                &json!([{"id": id, "description": "Multiply", "stepType": "tool", "requiredTools": ["calculator"]}]),
+            )
         } else if is_synthesis(request) {
             "<mainContent>It is 42.</mainContent>".to_owned()
         } else if request.body.to_string().contains("Result of `calculator`") {
@@ -114,10 +121,10 @@ fn provider_without_function_calls() -> Provider {
     })
 }
 
-/// Returns the number of requests with a list of tools. Checks that the other requests use no function calls, and have
-/// the schema in the prompt.
+/// Returns the number of requests with a list of tools. Checks that the other requests contain no function calls, and describe
+/// the tools with their input schemas in the text of the prompt.
 fn count_requests_with_tools(provider: &Provider) -> usize {
-    let requests = provider.requests();
+    let requests = provider.take_requests();
     let (with, without): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.body.get("tools").is_some());
     for request in without {
         let body = request.body.to_string();
@@ -149,6 +156,7 @@ fn a_provider_that_refuses_function_calls_gets_tools_as_text() {
     ];
     let ran = home.art_with_input(&args, "What is 6*7?\nAnd again?\n");
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
+    // The chat has two questions, but sends the list of tools only until the provider has refused it once.
     assert_eq!(count_requests_with_tools(&provider), 1);
 }
 
@@ -171,7 +179,7 @@ fn a_model_configured_without_function_calls_is_never_sent_a_list_of_tools() {
 }
 
 #[test]
-fn the_setting_of_a_model_overrides_that_of_its_provider() {
+fn the_tools_setting_of_a_model_overrides_that_of_its_provider() {
     let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
     let home = Home::new();
     home.file(
@@ -207,7 +215,7 @@ fn the_progress_of_a_tool_is_shown_only_at_a_terminal() {
 
 /// Returns the bodies of all requests as texts.
 fn prompts(provider: &Provider) -> Vec<String> {
-    let requests = provider.requests().into_iter();
+    let requests = provider.take_requests().into_iter();
     requests.map(|request| request.body.to_string()).collect()
 }
 
@@ -221,7 +229,7 @@ pub(crate) fn display_tool_and_provider() -> (Home, Provider) {
     let mut called = false;
     let provider = Provider::start(move |request| {
         if is_planning(request) {
-            Reply::Text(vec![plan(&step)])
+            Reply::Text(vec![plan_text(&step)])
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There it is.</mainContent>".to_owned()])
         } else if std::mem::replace(&mut called, true) {
@@ -247,7 +255,8 @@ fn the_output_of_a_display_tool_is_above_the_answer_and_in_no_prompt() {
     for prompt in &prompts {
         assert!(!prompt.contains("walrus-3"), "{prompt}");
     }
-    assert!(prompts[3].contains("displayed"), "{}", prompts[3]);
+    let prompt_for_answer = &prompts[3];
+    assert!(prompt_for_answer.contains("displayed"), "{prompt_for_answer}");
 }
 
 #[test]
@@ -258,7 +267,7 @@ fn invisible_characters_of_an_answer_are_escaped() {
 }
 
 #[test]
-fn the_output_of_a_display_tool_is_in_the_report_for_programs() {
+fn the_output_of_a_display_tool_is_in_the_json_report() {
     let (home, provider) = display_tool_and_provider();
     let report = art_with(&home, &provider, &["--json", "run", "Draw it"]).json();
     let displayed = &report["displayed"];
@@ -310,6 +319,7 @@ fn a_cost_limit_without_a_price_is_warned_about() {
     assert!(warned(&["run", "Hello"]));
     assert!(warned(&["--json", "run", "Hello"]));
     assert!(warned(&["chat"]));
+    // The embedded model is free, so it needs no price.
     assert!(!home.run("What is 2+2?").stderr().contains("maxCostUsd"));
     home.file("art.toml", &format!("{limit}{price}"));
     assert!(!warned(&["run", "Hello"]));
@@ -391,7 +401,7 @@ fn a_retried_call_is_reported_in_one_line() {
     let provider = Provider::start(move |request| match requests.fetch_add(1, Ordering::Relaxed) {
         0 => Reply::Json(429, "", json!({"error": {"message": "slow down"}})),
         _ if is_synthesis(request) => Reply::Text(vec!["<mainContent>Hi.</mainContent>".to_owned()]),
-        _ => Reply::Text(vec![plan(&json!([]))]),
+        _ => Reply::Text(vec![plan_text(&json!([]))]),
     });
     let ran = art_with(&home, &provider, &["run", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (0, "Hi.\n"), "{}", ran.stderr());
@@ -409,7 +419,7 @@ fn a_provider_that_fails_to_write_the_answer_is_named_with_a_remedy() {
         if is_synthesis(request) {
             Reply::Json(401, "", json!({"error": {"message": "bad key"}}))
         } else if is_planning(request) {
-            Reply::Text(vec![plan(&step)])
+            Reply::Text(vec![plan_text(&step)])
         } else if calls.fetch_add(1, Ordering::Relaxed) == 0 {
             Reply::Call("calculator", json!({"expression": "6*7"}))
         } else {
@@ -424,7 +434,7 @@ fn a_provider_that_fails_to_write_the_answer_is_named_with_a_remedy() {
 
 #[test]
 fn a_signal_cancels_the_run() {
-    let provider = Provider::start(|_| Reply::Hang("---JSON"));
+    let provider = Provider::start(|_| Reply::Hang(BEGINNING_OF_PLAN));
     let home = Home::new();
     let run = home.start(&[
         "--model",
@@ -434,7 +444,8 @@ fn a_signal_cancels_the_run() {
         "run",
         "Hello",
     ]);
-    provider.request();
+    // Wait until the run is in its first model call.
+    provider.next_request();
     let process = rustix::process::Pid::from_child(&run);
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     let ran = CommandOutput(run.wait_with_output().unwrap());
@@ -455,7 +466,7 @@ fn a_configured_provider_is_used_by_its_name() {
     );
     let ran = home.run("Hello");
     assert_eq!((ran.code(), ran.stdout().as_str()), (0, "Hi.\n"), "{}", ran.stderr());
-    let request = provider.request();
+    let request = provider.next_request();
     assert_eq!(request.body["model"], "small");
     assert!(request.headers.contains(&format!("authorization: Bearer {KEY}")));
     // A key file that other users can read is refused.
@@ -508,7 +519,7 @@ fn a_remote_model_can_be_evaluated() {
         (Some(1), Some(0)),
         "{report}"
     );
-    assert!(!provider.requests().is_empty());
+    assert!(!provider.take_requests().is_empty());
 }
 
 #[test]
@@ -542,7 +553,7 @@ fn an_evaluation_checks_calls_whose_arguments_come_from_earlier_outputs() {
     let case = json!({"query": "Half of the words?", "tools": tools, "expected": expected});
     let home = Home::new();
     let file = home.file("cases.jsonl", &case.to_string());
-    let provider = Provider::start(move |_| Reply::Text(vec![plan(&steps)]));
+    let provider = Provider::start(move |_| Reply::Text(vec![plan_text(&steps)]));
     let report = art_with(&home, &provider, &["--json", "eval", file.to_str().unwrap()]).json();
     let counts = [&report["callsRight"], &report["expectedCalls"], &report["casesRight"]];
     assert_eq!(counts, [&json!(3), &json!(3), &json!(1)], "{report}");
@@ -561,17 +572,19 @@ fn an_evaluation_sends_the_same_settings_as_a_run() {
         &json!({"query": "Hello", "tools": [], "expected": []}).to_string(),
     );
     let provider = Provider::answering(&["<mainContent>Hello.</mainContent>"]);
+    // The limit on model calls ends the run after the request for the plan.
     assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 3);
-    let run = provider.requests();
+    let run_requests = provider.take_requests();
     assert_eq!(art_with(&home, &provider, &["eval", file.to_str().unwrap()]).code(), 0);
-    let eval = provider.requests();
+    let eval_requests = provider.take_requests();
     // Parts of the instructions are compared, since the whole text also names the tools, which differ.
     let parts = |request: &Request| {
         let found = ["Be brief.", "Ada", "Plan with care."].map(|text| instructions_contain(request, text));
         (found, request.body["seed"].clone())
     };
-    assert_eq!(run.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
-    assert_eq!(eval.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
+    for requests in [run_requests, eval_requests] {
+        assert_eq!(requests.iter().map(parts).collect::<Vec<_>>(), [([true; 3], json!(7))]);
+    }
 }
 
 #[test]
@@ -582,7 +595,7 @@ fn a_picture_is_sent_to_a_model_with_vision() {
     let picture = picture.to_str().unwrap();
     let provider = Provider::answering(&["<mainContent>A cat.</mainContent>"]);
     let picture_was_sent = |provider: &Provider| {
-        let requests = provider.requests();
+        let requests = provider.take_requests();
         requests.iter().any(|request| {
             request
                 .body
@@ -601,7 +614,7 @@ fn a_picture_is_sent_to_a_model_with_vision() {
 }
 
 #[test]
-fn configured_texts_reach_the_model() {
+fn the_configured_system_prompt_persona_and_planning_instructions_reach_the_model() {
     let home = Home::new();
     home.file(
         "art.toml",
@@ -609,7 +622,7 @@ fn configured_texts_reach_the_model() {
     );
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 0);
-    let planning_request = provider.request();
+    let planning_request = provider.next_request();
     for text in ["Be brief.", "Ada", "Plan with care."] {
         assert!(
             instructions_contain(&planning_request, text),
@@ -620,7 +633,7 @@ fn configured_texts_reach_the_model() {
 }
 
 /// Starts a conversation and returns its identifier.
-fn start_thread(home: &Home) -> String {
+fn start_conversation(home: &Home) -> String {
     let ran = home.art(&["--json", "run", "What is 2+2?"]).json();
     ran.get("threadId").and_then(Value::as_str).unwrap().to_owned()
 }
@@ -628,7 +641,7 @@ fn start_thread(home: &Home) -> String {
 #[test]
 fn the_settings_of_a_conversation_reach_the_model() {
     let home = Home::new();
-    let thread = start_thread(&home);
+    let thread = start_conversation(&home);
     let persona = r#"{"name": "Ada", "prompts": {"planning": "Plan with care."}}"#;
     for (setting, value) in [
         ("persona", persona),
@@ -643,7 +656,7 @@ fn the_settings_of_a_conversation_reach_the_model() {
         art_with(&home, &provider, &["run", "--thread", &thread, "Hello"]).code(),
         0
     );
-    let planning_request = provider.request();
+    let planning_request = provider.next_request();
     for text in ["Be brief.", "Ada", "Plan with care."] {
         assert!(
             instructions_contain(&planning_request, text),
@@ -656,21 +669,21 @@ fn the_settings_of_a_conversation_reach_the_model() {
 #[test]
 fn a_budget_of_a_conversation_stops_its_runs() {
     let home = Home::new();
-    let thread = start_thread(&home);
+    let thread = start_conversation(&home);
     home.art(&["thread", "set", &thread, "execution", r#"{"maxModelCalls": 1}"#]);
     let question = ["--json", "run", "--thread", &thread, "What is 3*5?"];
-    let limits = |ran: &CommandOutput| ran.json()["metadata"]["limitsHit"].to_string();
+    let limits_hit = |ran: &CommandOutput| ran.json()["metadata"]["limitsHit"].to_string();
     let ran = home.art(&question);
-    assert!(limits(&ran).contains("model calls"), "{}", ran.stderr());
+    assert!(limits_hit(&ran).contains("model calls"), "{}", ran.stderr());
     home.art(&["thread", "set", &thread, "execution", "null"]);
     let ran = home.art(&question);
-    assert!(!limits(&ran).contains("model calls"), "{}", ran.stderr());
+    assert!(!limits_hit(&ran).contains("model calls"), "{}", ran.stderr());
 }
 
 #[test]
-fn an_invalid_setting_of_a_conversation_is_refused() {
+fn an_invalid_setting_and_an_unknown_conversation_are_refused() {
     let home = Home::new();
-    let thread = start_thread(&home);
+    let thread = start_conversation(&home);
     let invalid_settings = [
         ("persona", r#"{"nmae": "Ada"}"#, "`nmae`"),
         ("history-limit", "many", "not JSON"),
@@ -699,7 +712,7 @@ fn a_system_prompt_that_is_chosen_by_its_tag_reaches_the_model() {
     );
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 0);
-    let planning_request = provider.request();
+    let planning_request = provider.next_request();
     assert!(
         instructions_contain(&planning_request, "Use 7 words in Latin."),
         "{}",
@@ -718,7 +731,7 @@ fn the_default_system_prompt_reaches_the_model_unless_another_is_named() {
         home.file("art.toml", &format!("{setting}{TEMPLATES}"));
         let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
         assert_eq!(art_with(&home, &provider, &["run", "Hello"]).code(), 0);
-        let planning_request = provider.request();
+        let planning_request = provider.next_request();
         assert!(
             instructions_contain(&planning_request, expected) && !instructions_contain(&planning_request, other),
             "{}",
@@ -733,7 +746,7 @@ fn an_exhausted_budget_ends_the_run() {
     home.file("art.toml", "[execution]\nmaxModelCalls = 1\n");
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     let ran = art_with(&home, &provider, &["run", "Hello"]);
-    assert_eq!(provider.requests().len(), 1);
+    assert_eq!(provider.take_requests().len(), 1);
     assert_eq!(ran.code(), 3, "{}", ran.stderr());
     assert!(ran.stderr().contains("limit hit: "), "{}", ran.stderr());
 }
@@ -742,9 +755,9 @@ fn an_exhausted_budget_ends_the_run() {
 fn tokens_that_a_provider_does_not_count_are_estimated() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxTokens = 10\n");
-    let provider = Provider::start(|_| Reply::Uncounted(plan(&json!([]))));
+    let provider = Provider::start(|_| Reply::TextWithoutTokenCounts(plan_text(&json!([]))));
     let ran = art_with(&home, &provider, &["--json", "run", "Hello"]);
-    assert_eq!((ran.code(), provider.requests().len()), (3, 1), "{}", ran.stderr());
+    assert_eq!((ran.code(), provider.take_requests().len()), (3, 1), "{}", ran.stderr());
     let metadata = &ran.json()["metadata"];
     assert!(metadata["limitsHit"].to_string().contains("tokens"), "{metadata}");
     assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
@@ -758,7 +771,8 @@ fn doctor_line(ran: &CommandOutput, name: &str) -> String {
         .to_owned()
 }
 
-/// Starts a provider that only lists these models, and panics at a request that would cost tokens.
+/// Starts a provider that answers only requests for its list of models, with `models`. It panics at any other request, since that
+/// would cost tokens.
 fn provider_listing(models: &'static [&'static str]) -> Provider {
     Provider::start(move |request| match request.path.as_str() {
         "/v1/models" => {
@@ -782,7 +796,7 @@ fn doctor_looks_for_the_model_without_spending_tokens() {
 }
 
 #[test]
-fn doctor_names_the_models_nearest_to_one_that_is_not_listed() {
+fn doctor_names_the_listed_models_nearest_to_a_configured_model_that_is_not_listed() {
     let ran = art_with(&Home::new(), &provider_listing(&["mm", "far-away"]), &["doctor"]);
     let line = doctor_line(&ran, "model");
     assert!(line.starts_with("warn "), "{line}");
@@ -846,7 +860,7 @@ fn the_configuration_shows_where_a_key_comes_from_and_never_the_key() {
 }
 
 #[test]
-fn the_configuration_shows_limits_and_prices() {
+fn the_configuration_shows_the_settings_of_model_calls_and_the_prices() {
     let home = Home::new();
     home.file(
         "art.toml",
@@ -872,6 +886,7 @@ fn the_configuration_shows_the_limits_of_parallel_calls() {
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(row("tools.max_parallel"), "tools.max_parallel 3 file");
+    // `max_queue` is not in the file, but the whole table `[tools]` has one origin.
     assert_eq!(row("tools.max_queue"), "tools.max_queue 128 file");
     home.file("art.toml", "[tools]\nmax_parallel = 0\n");
     let ran = home.art(&["config"]);
@@ -885,7 +900,7 @@ fn the_configuration_shows_the_limits_of_parallel_calls() {
 }
 
 #[test]
-fn an_address_without_a_provider_is_refused_unless_from_the_environment() {
+fn the_embedded_model_refuses_a_base_url_flag_and_ignores_a_base_url_variable() {
     let home = Home::new();
     let ran = home.art(&["run", "--base-url", "https://models.example/v1", "What is 2+2?"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));

@@ -9,15 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::home::Home;
-use crate::provider::{Provider, Reply};
+use crate::provider::{BEGINNING_OF_PLAN, Provider, Reply};
 
 /// Runs a question with a model at `base_url`. Asserts that the run fails after one retry. Returns the error.
-fn error_after_retry(base_url: &str) -> String {
-    error_after_retries(base_url, 1)
+fn error_after_one_retry(base_url: &str) -> String {
+    error_after(1, base_url)
 }
 
-/// Same as [`error_after_retry`], with this number of retries. The configuration allows one.
-fn error_after_retries(base_url: &str, expected_retries: usize) -> String {
+/// Runs a question with a model at `base_url`, with a configuration that allows one retry. Asserts that the run fails after
+/// `expected_retries` retries. Returns the error.
+fn error_after(expected_retries: usize, base_url: &str) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = home.art(&["--model", "compatible:m", "--base-url", base_url, "run", "Hello"]);
@@ -34,6 +35,7 @@ fn error_after_retries(base_url: &str, expected_retries: usize) -> String {
     let sentence = sentences
         .next()
         .unwrap_or_else(|| panic!("there is no error: {stderr}"));
+    // There is no second error, and the error is the last line.
     assert_eq!(
         (sentences.next(), stderr.lines().last()),
         (None, Some(&*format!("error: `compatible:m`: {sentence}")))
@@ -64,7 +66,7 @@ fn assert_begins_and_ends(sentence: &str, begin: &str, end: &str) {
 /// Asserts that a server with this behaviour causes the error of a broken connection, after one retry.
 fn assert_connection_is_lost_twice(serve: fn(TcpStream)) {
     let (address, connections) = start_server(serve);
-    let sentence = error_after_retry(&format!("http://{address}/v1"));
+    let sentence = error_after_one_retry(&format!("http://{address}/v1"));
     assert_begins_and_ends(
         &sentence,
         &format!("the connection to `{address}` was lost: "),
@@ -84,7 +86,7 @@ fn read_head(connection: &mut TcpStream) {
 
 #[test]
 fn an_unknown_host_is_reported_with_what_to_check() {
-    let sentence = error_after_retry("http://no-such-host.invalid/v1");
+    let sentence = error_after_one_retry("http://no-such-host.invalid/v1");
     let begin = "cannot find the host `no-such-host.invalid`: ";
     assert_begins_and_ends(&sentence, begin, "; check the network, `base_url`, and any proxy");
 }
@@ -95,7 +97,7 @@ fn a_server_without_tls_at_an_https_address_is_reported() {
         drop(connection.read(&mut [0; 64]));
         drop(connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
-    let sentence = error_after_retry(&format!("https://{address}/v1"));
+    let sentence = error_after_one_retry(&format!("https://{address}/v1"));
     assert_eq!(sentence, format!("`{address}` does not use TLS; correct `base_url`"));
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
@@ -103,19 +105,19 @@ fn a_server_without_tls_at_an_https_address_is_reported() {
 #[test]
 fn a_server_that_closes_during_the_tls_handshake_is_reported() {
     let (address, connections) = start_server(drop);
-    let sentence = error_after_retry(&format!("https://{address}/v1"));
+    let sentence = error_after_one_retry(&format!("https://{address}/v1"));
     let begin = format!("no connection to `{address}`: ");
     assert_begins_and_ends(&sentence, &begin, "; check the network, and any proxy");
     assert_eq!(connections.load(Ordering::Relaxed), 2);
 }
 
 #[test]
-fn a_connection_closed_before_the_request_is_retried() {
+fn a_call_is_retried_if_the_connection_is_closed_before_the_request() {
     assert_connection_is_lost_twice(drop);
 }
 
 #[test]
-fn a_connection_reset_after_the_request_is_retried() {
+fn a_call_is_retried_if_the_connection_is_reset_after_the_request() {
     assert_connection_is_lost_twice(|mut connection| {
         read_head(&mut connection);
         // Closing a socket with unread data resets the connection.
@@ -124,7 +126,7 @@ fn a_connection_reset_after_the_request_is_retried() {
 }
 
 #[test]
-fn a_connection_that_breaks_in_the_response_head_is_retried() {
+fn a_call_is_retried_if_the_connection_breaks_in_the_response_head() {
     assert_connection_is_lost_twice(|mut connection| {
         read_head(&mut connection);
         drop(connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"));
@@ -132,9 +134,9 @@ fn a_connection_that_breaks_in_the_response_head_is_retried() {
 }
 
 #[test]
-fn a_connection_that_breaks_after_the_first_token_is_not_retried() {
-    let provider = Provider::start(|_| Reply::Break("---JSON"));
-    let sentence = error_after_retries(&provider.base_url, 0);
+fn a_call_is_not_retried_if_the_connection_breaks_after_the_first_token() {
+    let provider = Provider::start(|_| Reply::Break(BEGINNING_OF_PLAN));
+    let sentence = error_after(0, &provider.base_url);
     assert_begins_and_ends(&sentence, "the stream was interrupted", "; try again");
-    assert_eq!(provider.requests().len(), 1);
+    assert_eq!(provider.take_requests().len(), 1);
 }

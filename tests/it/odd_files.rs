@@ -1,5 +1,5 @@
-//! Files of the program that are pipes, truncated or otherwise invalid: the program does not hang, and it replaces invalid files
-//! of the cache.
+//! Files that `art` reads (configuration, plugins and cache) and that are pipes, truncated or otherwise invalid: `art` does not
+//! hang, and it replaces invalid files of the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,8 @@ fn code_cache(home: &Home) -> PathBuf {
     home.dir.path().join("cache").join("code")
 }
 
-fn compiled_file(home: &Home) -> PathBuf {
+/// Returns the path of the compiled code of `calculator`, the only tool of the home.
+fn compiled_calculator(home: &Home) -> PathBuf {
     let entries = fs::read_dir(code_cache(home)).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     paths
@@ -103,7 +104,7 @@ fn only_regular_files_of_a_bounded_size_are_read_from_the_plugins_folder() {
 fn compiled_code_that_is_a_pipe_does_not_prevent_a_call() {
     let home = Home::with_empty_cache();
     list_tools(&home);
-    let code = compiled_file(&home);
+    let code = compiled_calculator(&home);
     replace_with_pipe(&code);
     list_tools(&home);
     let ran = run(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);

@@ -1,4 +1,4 @@
-//! Guests are stopped soon after their deadline, whatever they do, and the instrumentation that this needs does not
+//! Guests are stopped soon after their deadline, whatever they do. The instrumentation that lets the host stop them does not
 //! change what they compute. `cargo bench --bench overrun` measures the times.
 
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::overrunning::{OVERRUNNING_GUESTS, OverrunningGuest};
 
 /// Maximum overrun. It is ten times the goal for the default limits, because other tests run at the same time.
 const MAX_OVERRUN: Duration = Duration::from_millis(150);
-/// Maximum number of calls of a guest, of which the one with the shortest overrun counts.
+/// Maximum number of calls of a guest. The call with the shortest overrun counts.
 const MAX_CALLS: usize = 5;
 /// Size of the memory of each guest, in pages of 64 KiB.
 const MEMORY_PAGES: u32 = 960;
@@ -53,15 +53,15 @@ async fn every_guest_is_stopped_soon_after_its_deadline() {
     }
 }
 
-/// Two functions: `$write` writes a sequence of 200000 numbers at an address, and `$read` traps if the numbers at an address
-/// differ from this sequence.
-const WRITE_AND_READ: &str = "
+/// Functions for a sequence of 200000 numbers: `$write` writes the sequence at an address, and `$check` traps if the numbers at
+/// an address differ from it.
+const WRITE_AND_CHECK: &str = "
     (func $number (param $n i32) (result i32) (i32.mul (local.get $n) (i32.const 0x9e3779b5)))
     (func $write (param $at i32) (local $n i32)
         (loop $l
             (i32.store (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))) (call $number (local.get $n)))
             (br_if $l (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 200000)))))
-    (func $read (param $at i32) (local $n i32)
+    (func $check (param $at i32) (local $n i32)
         (loop $l
             (if (i32.ne (i32.load (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2)))) (call $number (local.get $n)))
                 (then unreachable))
@@ -85,15 +85,16 @@ async fn a_long_copy_is_correct_even_if_source_and_destination_overlap() {
         let execute = format!(
             "(call $write (i32.const {from}))
              (memory.copy (i32.const {to}) (i32.const {from}) (i32.const 800000))
-             (call $read (i32.const {to}))"
+             (call $check (i32.const {to}))"
         );
-        assert_success(WRITE_AND_READ, &execute).await;
+        assert_success(WRITE_AND_CHECK, &execute).await;
     }
 }
 
 #[tokio::test]
-async fn a_copy_is_correct_in_a_function_with_many_types_and_several_locals() {
-    let items = format!("{} {WRITE_AND_READ}", "(type (func (param i64)))".repeat(100));
+async fn a_copy_is_correct_in_a_module_with_many_types_and_a_function_with_locals() {
+    let items = format!("{} {WRITE_AND_CHECK}", "(type (func (param i64)))".repeat(100));
+    // The byte after the destination is set to 9 before the copy, and must stay so, like the values of the other locals.
     for length in [0, 5, 200_000] {
         let execute = format!(
             "(local $a i64) (local $length i32) (local $b f32)
@@ -113,7 +114,7 @@ async fn a_copy_is_correct_in_a_function_with_many_types_and_several_locals() {
 
 #[tokio::test]
 async fn a_fill_writes_its_range_and_nothing_else() {
-    // A fill is done in chunks of 262144 bytes. The byte after the range is set to 9 before.
+    // A fill is done in chunks of 262144 bytes. The byte after the range is set to 9 before the fill, and must stay so.
     for length in [0, 1, 262_143, 262_144, 262_145, 600_001] {
         let execute = format!(
             "(local $length i32) (local.set $length (i32.const {length}))
@@ -141,6 +142,7 @@ async fn a_long_memory_init_copies_from_the_right_offset_of_the_segment() {
 
 #[tokio::test]
 async fn a_bulk_operation_out_of_bounds_is_a_trap() {
+    // The memory of a handmade guest has 2097152 bytes.
     for bulk in [
         "(memory.fill (i32.const 20000) (i32.const 7) (i32.const 3000000))",
         "(memory.copy (i32.const 20000) (i32.const 30000) (i32.const 3000000))",
@@ -173,6 +175,8 @@ async fn an_instrumented_function_with_all_kinds_of_branches_is_valid() {
 
 #[tokio::test]
 async fn grown_memory_has_the_right_size_and_is_zero() {
+    // The memory grows from 32 pages to 132 and then to 332; 65535 more are too many. The addresses are those of the last word
+    // of 132 pages, which is set to 7, of the word after it, and of the last word of 332 pages.
     let execute = "(if (i32.ne (memory.grow (i32.const 0)) (i32.const 32)) (then unreachable))
         (if (i32.ne (memory.grow (i32.const 100)) (i32.const 32)) (then unreachable))
         (i32.store (i32.const 8650748) (i32.const 7))
@@ -187,7 +191,7 @@ async fn grown_memory_has_the_right_size_and_is_zero() {
 
 #[tokio::test]
 async fn a_large_initial_memory_has_its_data_before_the_start_function_runs() {
-    // The start function remembers the first letter of `seven`, which is 115.
+    // The start function remembers the first letter of `seven`, which is 115. The last word of the memory, at 26214396, is zero.
     let guest = Handmade {
         memory: r#"(memory (export "memory") 400) (data (i32.const 20000000) "seven")"#,
         items: "(global $started (mut i32) (i32.const 0))

@@ -1,5 +1,5 @@
 //! Guests that try to exceed their deadline: most of them loop forever over an operation that takes as long as possible
-//! without a check.
+//! without a check of the deadline.
 
 use art_core::limits::Limits;
 
@@ -16,15 +16,15 @@ pub(crate) struct OverrunningGuest {
 }
 
 impl OverrunningGuest {
-    /// Returns the deadline at which to stop the guest, in milliseconds. A guest that first prepares all its memory,
-    /// which takes more than 100 ms, needs more time if it has more memory.
+    /// Returns the deadline at which to stop the guest, in milliseconds. A guest whose `worst_after_ms` is at least 100 first
+    /// writes to its whole memory, so it needs more time if it has more memory.
     pub(crate) fn deadline_ms(&self, limits: &Limits) -> u64 {
         let factor = limits.memory_bytes / Limits::EXECUTE.memory_bytes;
         self.worst_after_ms * if self.worst_after_ms < 100 { 1 } else { factor.max(1) }
     }
 }
 
-/// All guests that are hard to stop.
+/// All guests that are hard to stop, each with its name, its `build` and its `worst_after_ms`.
 pub(crate) const OVERRUNNING_GUESTS: &[OverrunningGuest] = &[
     overrunning_guest(
         "memory.fill",
@@ -41,7 +41,7 @@ pub(crate) const OVERRUNNING_GUESTS: &[OverrunningGuest] = &[
         2,
     ),
     overrunning_guest(
-        "memory.fill of varying lengths",
+        "memory.fill of a computed length",
         |pages| {
             looping_guest(
                 pages,
@@ -55,12 +55,12 @@ pub(crate) const OVERRUNNING_GUESTS: &[OverrunningGuest] = &[
         2,
     ),
     overrunning_guest(
-        "memory.copy up",
+        "memory.copy to lower addresses",
         |pages| looping_guest(pages, "", &copy_of_half(pages, "(i32.const 0) (local.get $half)")),
         2,
     ),
     overrunning_guest(
-        "memory.copy down",
+        "memory.copy to higher addresses",
         |pages| looping_guest(pages, "", &copy_of_half(pages, "(local.get $half) (i32.const 0)")),
         2,
     ),
@@ -197,7 +197,8 @@ fn work_bytes(pages: u32) -> u32 {
     (pages - 2) * PAGE_BYTES
 }
 
-/// Returns a guest whose memory grows to `pages` pages when `execute` is called, since `schema` may not have so much memory.
+/// Returns a guest whose memory grows to `pages` pages when `execute` is called. It is not so large from the start, because the
+/// memory limit of a call of `schema` is lower.
 fn guest(pages: u32, items: &str, execute: &str) -> Vec<u8> {
     let grow = format!("(drop (memory.grow (i32.const {})))", pages - INITIAL_PAGES);
     Handmade {
@@ -213,8 +214,8 @@ fn looping_guest(pages: u32, items: &str, work: &str) -> Vec<u8> {
     guest(pages, items, &format!("(loop $forever {work} (br $forever))"))
 }
 
-/// Returns instructions that copy one half of the memory to another place. `addresses` are those of the destination and the
-/// source.
+/// Returns instructions that copy one half of the memory to the other. `addresses` has an instruction for the address of the
+/// destination, and one for that of the source; `$half` is the address of the second half.
 fn copy_of_half(pages: u32, addresses: &str) -> String {
     let half = work_bytes(pages) / 2;
     format!("(local.set $half (i32.const {half})) (memory.copy {addresses} (local.get $half))")
@@ -234,6 +235,7 @@ fn touch_pages(bytes: u32, access: &str) -> String {
     )
 }
 
+/// Returns a guest that repeats a sequence of stores, one for each page of 4 KiB of the memory.
 fn touch_without_loop(pages: u32) -> Vec<u8> {
     looping_guest(pages, "", &store_to_each_page(pages))
 }
@@ -245,8 +247,8 @@ fn store_to_each_page(pages: u32) -> String {
         .collect()
 }
 
-/// Returns a guest that writes to its whole initial memory, whose size is the maximum that `schema()` may have, and then grows
-/// it.
+/// Returns a guest that writes to its whole initial memory and then grows it. The initial size is almost the maximum that a call
+/// of `schema` may have.
 fn touch_of_initial_memory(pages: u32) -> Vec<u8> {
     const MAX_SCHEMA_PAGES: u32 = 510;
     Handmade {
@@ -284,8 +286,8 @@ fn table_and_segment() -> String {
     format!("{TABLE} (func $f) (elem $e func {})", "$f ".repeat(20_000))
 }
 
-/// Returns a loop that fills the memory with addresses, so that consecutive reads, each from the address that the previous one
-/// returned, are far from each other.
+/// Returns instructions that fill the memory with addresses, so that consecutive reads, each from the address that the previous
+/// read returned, are far from each other. They leave the address of the first read in `$at`.
 fn fill_with_scattered_addresses(pages: u32) -> String {
     let (bytes, mask) = (work_bytes(pages), (work_bytes(pages) + 1).next_power_of_two() / 2 - 4);
     format!(
@@ -325,9 +327,9 @@ fn recursive_guest(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
     guest(pages, &items, &execute)
 }
 
-/// Returns a guest in which one component passes long strings to another. The sender has the one large memory that a
-/// component may have, and the receiver the maximum of the other memories. The sender needs more memory than `schema`
-/// may have, so it only works in `execute`.
+/// Returns a guest in which one component passes long strings to another as soon as they are instantiated. Only one memory of a
+/// guest may be larger than 8 MiB: here it is that of the sender, and the memory of the receiver has just 8 MiB. If the guest is
+/// instantiated for a call of `schema`, the sender cannot have as much memory as it asks for, so it sends nothing.
 fn strings_between_components(_pages: u32) -> Vec<u8> {
     let (string_bytes, extra_pages, times) = (126 * PAGE_BYTES, 400, 1_000_000);
     Handmade::default().build_with(&crate::handmade::sender_and_receiver(string_bytes, extra_pages, times))

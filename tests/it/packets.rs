@@ -29,8 +29,8 @@ const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
 
 /// Run by [`denied_requests_send_no_packet`] in a separate network namespace.
 #[tokio::test]
-#[ignore = "needs a network of its own"]
-async fn in_a_network_of_its_own() {
+#[ignore = "needs a separate network namespace"]
+async fn tools_send_only_permitted_packets() {
     let redirect = |request: &str| {
         let location = [("Location", "http://127.0.0.1/")];
         let is_redirect = request.starts_with("GET /redirect");
@@ -50,7 +50,7 @@ async fn in_a_network_of_its_own() {
     network.granted_requests_send_packets().await;
     network.requests_outside_of_their_grant_send_no_packets().await;
     network
-        .names_of_addresses_that_are_not_public_are_looked_up_but_not_contacted()
+        .names_that_resolve_to_addresses_that_are_not_public_are_looked_up_but_not_contacted()
         .await;
     network.redirects_are_not_followed().await;
     network
@@ -135,7 +135,7 @@ impl TestNetwork {
             .await;
     }
 
-    async fn names_of_addresses_that_are_not_public_are_looked_up_but_not_contacted(&self) {
+    async fn names_that_resolve_to_addresses_that_are_not_public_are_looked_up_but_not_contacted(&self) {
         for name in ["loopback", "private", "metadata", "mixed"] {
             let url = format!("http://{name}.example/");
             self.assert_denied(&url, &url, &[NAME_SERVER]).await;
@@ -170,7 +170,7 @@ fn web_server_at(address: Ipv4Addr) -> SocketAddr {
 /// A command that starts a program in a separate network namespace.
 const LAUNCHER: [&str; 2] = ["unshare", "-rnm"];
 
-/// Returns shell text that gives the network namespace its addresses, and sends all look-ups to the name server of the test.
+/// Returns shell commands that give the network namespace its addresses, and send all look-ups to the name server of the test.
 fn setup(folder: &str) -> String {
     format!(
         "ip link set lo up && ip addr add {PUBLIC}/32 dev lo && ip addr add {PRIVATE}/32 dev lo && \
@@ -198,12 +198,12 @@ fn namespace_error() -> Option<String> {
 #[expect(clippy::print_stderr, reason = "the person has to see what was not tested")]
 fn denied_requests_send_no_packet() {
     if let Some(reason) = namespace_error() {
-        eprintln!("skipped: a network of its own is not permitted here: {reason}");
+        eprintln!("skipped: a separate network namespace is not permitted here: {reason}");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("resolv.conf"), "nameserver 127.0.0.1\n").unwrap();
     fs::write(folder.path().join("nsswitch.conf"), "hosts: dns\n").unwrap();
     let setup = setup(folder.path().to_str().unwrap());
-    run_alone_in(&LAUNCHER, "packets::in_a_network_of_its_own", &setup);
+    run_alone_in(&LAUNCHER, "packets::tools_send_only_permitted_packets", &setup);
 }

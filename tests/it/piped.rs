@@ -70,7 +70,7 @@ fn a_pipe_without_data_does_not_block_a_question() {
 }
 
 #[test]
-fn a_pipe_that_stalls_after_its_start_is_an_error() {
+fn a_pipe_that_stalls_after_its_first_data_is_an_error() {
     let home = Home::new();
     let mut art = home.command(&["run", SALES_QUESTION]);
     let (reader, mut writer) = std::io::pipe().unwrap();

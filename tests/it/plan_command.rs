@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, is_synthesis, plan};
+use crate::provider::{Provider, Reply, is_synthesis, plan_text};
 
 /// Returns a step with one call of the calculator.
 fn calculator_step(id: &str, expression: &Value) -> Value {
@@ -60,7 +60,7 @@ fn assert_refused(home: &Home, refused: &CommandOutput, parts: &[&str]) {
 fn planning_provider(items: Value) -> Provider {
     Provider::start(move |request| match is_synthesis(request) {
         true => Reply::Text(vec!["<mainContent>It is done.</mainContent>".to_owned()]),
-        false => Reply::Text(vec![plan(&items)]),
+        false => Reply::Text(vec![plan_text(&items)]),
     })
 }
 
@@ -78,7 +78,7 @@ fn stdout_without_estimates(ran: &CommandOutput) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Plans two calculations with a scripted model.
+/// Runs `art plan` with more arguments and with a mock model that plans two calculations.
 fn plan_calculations(home: &Home, more: &[&str]) -> CommandOutput {
     let remainder = json!({"$concat": ["2340 - ", {"$from": "a", "path": "/result"}]});
     let provider = planning_provider(json!([
@@ -122,7 +122,7 @@ fn planning_a_question_shows_calls_and_references_and_runs_nothing() {
 }
 
 #[test]
-fn a_plan_that_has_faults_after_its_repairs_is_shown_with_the_faults() {
+fn a_plan_that_still_has_faults_after_two_repairs_is_shown_with_the_faults() {
     let home = Home::new();
     let provider = planning_provider(json!([
         calculator_step("a", &json!(15)),
@@ -151,11 +151,15 @@ fn a_plan_that_has_faults_after_its_repairs_is_shown_with_the_faults() {
       `a.arguments.expression`: a string is asked for, `15` is given
       `b.arguments.expression`: the output of `a` (`calculator`) has nothing at `/total`; it has `/result`
     ");
-    assert_eq!(provider.requests().len(), 3);
+    assert_eq!(
+        provider.take_requests().len(),
+        3,
+        "one for the plan, and two for its repairs"
+    );
 }
 
 #[test]
-fn a_plan_in_json_has_the_plan_its_check_and_its_cost() {
+fn the_json_output_of_planning_has_the_plan_its_check_and_its_cost() {
     let planned = plan_calculations(&Home::new(), &["--json"]).json();
     assert_eq!(planned["plan"]["steps"][1]["dependencies"], json!(["a"]), "{planned}");
     assert_eq!(
@@ -170,7 +174,7 @@ fn a_plan_in_json_has_the_plan_its_check_and_its_cost() {
 }
 
 #[test]
-fn a_saved_plan_runs_without_a_planner() {
+fn a_saved_plan_runs_without_planning_again() {
     let home = Home::new();
     let file = home.dir.path().join("saved.json");
     let file = file.to_str().unwrap();
@@ -195,7 +199,7 @@ fn a_saved_plan_runs_without_a_planner() {
         outputs.map(|output| report.pointer(output).unwrap().to_string()),
         ["351", "1989"]
     );
-    assert_eq!(provider.requests().len(), 1, "only the answer is requested");
+    assert_eq!(provider.take_requests().len(), 1, "only the answer is requested");
     // The run is like any other, and its journal contains the plan.
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(shown["run"]["status"], "success", "{shown}");
@@ -264,7 +268,7 @@ fn every_parameter_that_is_missing_unknown_or_mistyped_is_named() {
 }
 
 #[test]
-fn a_constant_of_a_planned_question_can_be_a_parameter() {
+fn a_value_in_an_argument_of_a_new_plan_can_become_a_parameter() {
     let home = Home::new();
     let file = home.dir.path().join("saved.json");
     let file = file.to_str().unwrap();
@@ -386,10 +390,11 @@ fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
 }
 
 #[test]
-fn a_tool_that_the_conversation_disables_is_a_fault() {
+fn a_plan_with_a_tool_that_the_conversation_disables_is_refused() {
     let home = Home::new();
     let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     run(&home, &plan, &[]).assert_answers(&["42"]);
+    // Only `datetime` stays enabled.
     assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
     let refused = run(&home, &plan, &["--thread", "last"]);
     assert_eq!(refused.code(), 10, "{refused}");
@@ -399,7 +404,7 @@ fn a_tool_that_the_conversation_disables_is_a_fault() {
 }
 
 #[test]
-fn a_plan_runs_again_in_its_conversation() {
+fn each_run_of_a_plan_makes_its_calls_even_in_the_same_conversation() {
     let home = Home::new();
     let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     for _ in 0..2 {
@@ -411,7 +416,7 @@ fn a_plan_runs_again_in_its_conversation() {
 }
 
 #[test]
-fn a_call_that_fails_is_handed_to_the_model() {
+fn a_step_whose_call_fails_is_handed_to_the_model() {
     let home = Home::new();
     let plan = plan_of(&json!([calculator_step("a", &json!("1 / 0"))]));
     let provider = planning_provider(json!([]));
@@ -420,7 +425,8 @@ fn a_call_that_fails_is_handed_to_the_model() {
         &provider,
         &["--json", "run", "--plan", &write_plan(&home, &plan)],
     );
-    assert!(provider.requests().len() > 1, "{ran}");
+    // One request is for the answer, and the others are for the step.
+    assert!(provider.take_requests().len() > 1, "{ran}");
     assert_eq!(ran.json()["metadata"]["toolCalls"], 1, "{ran}");
 }
 
@@ -474,7 +480,7 @@ fn calls_in_the_first_reply_of_a_model_are_its_plan() {
     let call = planned.json().pointer("/plan/steps/0/toolCalls/0").cloned();
     let expected = json!({"toolName": "calculator", "arguments": {"expression": "6 * 7"}});
     assert_eq!(call, Some(expected), "{planned}");
-    assert_eq!((provider.requests().len(), run_count(&home)), (1, 0));
+    assert_eq!((provider.take_requests().len(), run_count(&home)), (1, 0));
 }
 
 /// Asks a question with one step, `a`, whose result is 42. Returns what is stored of the conversation.
@@ -495,6 +501,7 @@ fn stored_conversation(home: &Home) -> String {
 fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
     let home = Home::new();
     let before = ask_first_question(&home);
+    // `q1.a` is the step `a` of the first question of the conversation.
     let double = json!({"$concat": [{"$from": "q1.a", "path": "/result"}, " * 2"]});
     let provider = planning_provider(json!([calculator_step("b", &double)]));
     let file = home.dir.path().join("saved.json");
@@ -516,7 +523,7 @@ fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
 
     check: the plan can be carried out; references known to fit: 1 of 1
     "#);
-    let request = provider.request().body.to_string();
+    let request = provider.next_request().body.to_string();
     assert!(
         request.contains("What is 6 times 7?") && request.contains("q1.a"),
         "{request}"
@@ -542,6 +549,7 @@ fn a_question_cannot_be_planned_in_a_conversation_that_does_not_exist() {
 fn a_tool_that_the_conversation_disables_is_not_planned() {
     let home = Home::new();
     ask_first_question(&home);
+    // Only `datetime` stays enabled.
     assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
     let provider = planning_provider(json!([calculator_step("b", &json!("1 + 1"))]));
     let planned = art_with(&home, &provider, &["plan", "And 1 + 1?", "--thread", "last"]);
@@ -585,6 +593,7 @@ fn the_plan_file_of_the_readme_can_be_carried_out() {
     let home = Home::new();
     let plan: Value = serde_json::from_str(file).unwrap();
     let ran = run(&home, &plan, &["--json", "--set", "rate=20"]);
+    // The plan calculates `rate` percent of 80, and then twice that.
     let twice_the_share = &ran.json()["steps"][1]["result"]["result"];
     assert_eq!(*twice_the_share, 2 * 80 * 20 / 100, "{ran}");
 }

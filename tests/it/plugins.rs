@@ -42,8 +42,8 @@ async fn every_example_that_needs_no_grant_returns_its_output() {
     for (name, plugin) in named_plugins() {
         let limits = plugin.limits();
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
-        // Left out are examples that need a grant, which `authorize` refuses, and `web_search`, which may ask for any address that is
-        // granted. `plugins_files` and `plugins_web` test these plugins.
+        // Examples that need a grant are left out. `authorize` refuses them, except those of `web_search`, because its address is
+        // not an argument. `plugins_files` and `plugins_web` test the plugins that need a grant.
         let examples = plugin.schema().examples.iter().filter(|_| name != "web_search");
         for example in examples.filter(|example| plugin.authorize(&example.input).is_ok()) {
             let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;

@@ -14,7 +14,7 @@ use crate::program::CommandOutput;
 /// The content of `users.json`, the largest file.
 const USERS: &str = r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#;
 
-/// A home with one plugin, and a folder with a few files outside of it.
+/// A home with one plugin, and a folder with a few files, which is outside of the home.
 struct Scene {
     home: Home,
     folder: TempDir,
@@ -100,7 +100,7 @@ fn file_read_lists_a_directory_with_sizes_and_times() {
         (&json!("users.json"), &json!(USERS.len()))
     );
     assert!(first["modified"].as_str().unwrap().ends_with('Z'), "{listed}");
-    // The path of an entry can be read.
+    // The grant for the directory also covers its files.
     assert_eq!(scene.call("a.txt", json!({})).code(), 0);
 }
 
@@ -157,6 +157,7 @@ fn sqlite_query_reads_a_database_and_changes_nothing() {
     assert_eq!(totals["rows"], expected);
     assert_eq!(scene.call("shop.db", json!({"sql": "DELETE FROM orders"})).code(), 5);
     assert_eq!(fs::read(scene.path("shop.db")).unwrap(), before);
+    // The grant covers only the database.
     assert_eq!(scene.call("users.json", json!({})).code(), 5);
 }
 
@@ -177,7 +178,7 @@ fn archive_list_lists_an_archive() {
 }
 
 #[test]
-fn csv_query_reads_a_granted_file_and_needs_no_grant_for_a_text() {
+fn csv_query_reads_a_granted_file_and_needs_no_grant_for_csv_in_its_arguments() {
     let scene = Scene::new("csv_query");
     let sum = json!({"aggregate": "sum", "column": "sales"});
     assert_eq!(scene.output_with_grant("sales.csv", sum)["value"], 35);
@@ -189,7 +190,7 @@ fn csv_query_reads_a_granted_file_and_needs_no_grant_for_a_text() {
 }
 
 #[test]
-fn json_query_reads_a_granted_file_and_needs_no_grant_for_an_argument() {
+fn json_query_reads_a_granted_file_and_needs_no_grant_for_json_in_its_arguments() {
     let scene = Scene::new("json_query");
     let names = scene.output_with_grant("users.json", json!({"query": ".users[].name"}));
     assert_eq!(names["results"], json!(["Ada", "Bob"]));
@@ -204,9 +205,9 @@ fn json_query_reads_a_granted_file_and_needs_no_grant_for_an_argument() {
 fn call_until_preview(scene: &Scene, name: &str, arguments: Value) -> String {
     let waiting = scene.call_with_grant(name, arguments);
     assert_eq!(waiting.code(), 7, "{waiting}");
-    let listed = scene.home.art(&["--json", "approve", "show", "last"]);
-    assert_eq!(listed.code(), 0, "{listed}");
-    listed.json()["call"]["preview"].as_str().unwrap().to_owned()
+    let shown = scene.home.art(&["--json", "approve", "show", "last"]);
+    assert_eq!(shown.code(), 0, "{shown}");
+    shown.json()["call"]["preview"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn file_edit_changes_nothing_if_the_person_says_no() {
 }
 
 #[test]
-fn file_edit_does_not_overwrite_a_file_that_changed_while_it_waited() {
+fn file_edit_does_not_overwrite_a_file_that_changed_before_the_approval() {
     let scene = Scene::new("file_edit");
     call_until_preview(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
     fs::write(scene.path("a.txt"), "buy milk and bread\n").unwrap();

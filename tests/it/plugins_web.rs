@@ -59,7 +59,7 @@ fn http_fetch_sends_nothing_without_a_grant_and_the_denial_names_the_grant() {
 }
 
 #[test]
-fn http_fetch_returns_the_headings_of_a_granted_page() {
+fn http_fetch_follows_a_redirect_within_a_site_and_returns_the_headings_of_the_page() {
     let (home, server) = (home_with("http_fetch"), page_server());
     grant(&home, &["http_fetch", "--http", &server.url("/"), "--private"]);
     let fetched = call(

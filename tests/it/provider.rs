@@ -1,4 +1,5 @@
-//! A mock provider that a test scripts. It uses real sockets, with one request for each connection.
+//! A mock of a model provider: a test gives it the replies to its requests. It uses real sockets, with one request for each
+//! connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -21,12 +22,12 @@ pub(crate) struct Request {
 /// The reply of the provider.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// A JSON reply: status, additional headers, body.
+    /// A JSON reply: status, additional header lines, each with `\r\n` at its end, and body.
     Json(u16, &'static str, Value),
     /// A streamed reply of the chat protocol, in these pieces.
     Text(Vec<String>),
     /// A streamed reply of the chat protocol without token counts.
-    Uncounted(String),
+    TextWithoutTokenCounts(String),
     /// A streamed reply that calls a tool.
     Call(&'static str, Value),
     /// A streamed reply with a text and then a call of a tool.
@@ -59,16 +60,16 @@ impl Provider {
         Self { base_url, requests }
     }
 
-    /// Starts a provider that answers every request with an error.
+    /// Starts a provider that answers every request with an error. `headers` are as in [`Reply::Json`].
     pub(crate) fn failing(status: u16, headers: &'static str, body: Value) -> Self {
         Self::start(move |_| Reply::Json(status, headers, body.clone()))
     }
 
-    /// Starts a provider that answers the requests of a run: first a plan without steps, then `answer`, in pieces.
+    /// Starts a provider that answers the requests of a run: first a plan without steps, then the pieces of `answer`.
     pub(crate) fn answering(answer: &'static [&'static str]) -> Self {
         Self::start(move |request| match is_synthesis(request) {
             true => Reply::Text(answer.iter().map(|piece| (*piece).to_owned()).collect()),
-            false => Reply::Text(vec![plan(&json!([]))]),
+            false => Reply::Text(vec![plan_text(&json!([]))]),
         })
     }
 
@@ -80,7 +81,7 @@ impl Provider {
         let mut call = Some(Reply::Call(tool, arguments));
         Self::start(move |request| {
             if is_planning(request) {
-                Reply::Text(vec![plan(&step)])
+                Reply::Text(vec![plan_text(&step)])
             } else if is_synthesis(request) {
                 Reply::Text(vec![format!("<mainContent>{answer}</mainContent>")])
             } else {
@@ -90,19 +91,22 @@ impl Provider {
     }
 
     /// Returns the next request. Waits for it if necessary.
-    pub(crate) fn request(&self) -> Request {
+    pub(crate) fn next_request(&self) -> Request {
         let request = self.requests.recv_timeout(Duration::from_secs(60));
         request.expect("the provider receives a request")
     }
 
     /// Returns all requests received so far that were not returned yet.
-    pub(crate) fn requests(&self) -> Vec<Request> {
+    pub(crate) fn take_requests(&self) -> Vec<Request> {
         self.requests.try_iter().collect()
     }
 }
 
-/// Returns a plan in the form that the agent parses.
-pub(crate) fn plan(items: &Value) -> String {
+/// The first characters of a plan, for a reply that breaks off within it.
+pub(crate) const BEGINNING_OF_PLAN: &str = "---JSON";
+
+/// Returns the text with which a model replies to a request for a plan. `items` are the steps of the plan.
+pub(crate) fn plan_text(items: &Value) -> String {
     let plan = json!({"title": "Title", "intent": "Intent", "plan": "The plan.", "todoList": items});
     format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---")
 }
@@ -149,7 +153,7 @@ fn serve(
             deltas.for_each(|delta| text.push_str(&chunk(&delta, None)));
             out.write_all((text + &final_chunks("stop")).as_bytes()).ok()
         }
-        Reply::Uncounted(text) => {
+        Reply::TextWithoutTokenCounts(text) => {
             let text = stream_head() + &chunk(&json!({"content": text}), None) + &chunk(&json!({}), Some("stop"));
             out.write_all((text + "data: [DONE]\n\n").as_bytes()).ok()
         }
@@ -210,12 +214,15 @@ fn call_chunk(tool: &str, arguments: &Value) -> String {
     chunk(&json!({"tool_calls": [call]}), None)
 }
 
+/// Returns a chunk with a part of the reply, or the last one, with the reason for the end.
 fn chunk(delta: &Value, finish: Option<&str>) -> String {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
     let chunk = json!({"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [choice]});
     format!("data: {chunk}\n\n")
 }
 
+/// Returns the chunks at the end of a reply: the reason for the end, the token counts (1000 in, 50 out), and the mark that ends
+/// the stream.
 fn final_chunks(finish: &str) -> String {
     let usage = json!({"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050});
     let counts = json!({"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [], "usage": usage});

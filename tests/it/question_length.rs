@@ -24,8 +24,8 @@ fn a_question_that_is_too_long_is_refused_with_a_hint() {
     let home = Home::new();
     let long = "1+".repeat(EXCESSIVE_LENGTH / 2);
     assert_refused(&home.run(&long));
-    let thread = home.art(&["--json", "run", "What is 2+2?"]).json();
-    let thread = thread["threadId"].as_str().unwrap().to_owned();
+    let report = home.art(&["--json", "run", "What is 2+2?"]).json();
+    let thread = report["threadId"].as_str().unwrap().to_owned();
     assert_refused(&home.art(&["run", "--thread", &thread, &long]));
     assert_refused(&home.art_with_input(&["--json", "chat"], &format!("{long}\n")));
     let runs = home.art(&["--json", "runs", "list"]).json();
@@ -47,6 +47,6 @@ fn a_question_that_is_too_long_is_not_sent_to_a_model() {
         Home::new().art(&args)
     };
     assert_refused(&ask(&"a".repeat(EXCESSIVE_LENGTH)));
-    assert_eq!(provider.requests().len(), 0);
+    assert_eq!(provider.take_requests().len(), 0);
     assert_eq!(ask(&"a".repeat(MAX_LENGTH)).code(), 0);
 }

@@ -53,6 +53,7 @@ fn art_in(folder: &Path, home: &Home, arguments: &[&str]) -> Command {
 #[test]
 fn quickstart_installs_the_tools_for_use_from_any_folder() {
     let (home, checkout, elsewhere) = (Home::new(), checkout(), TempDir::new().unwrap());
+    // The home has no plugins at first: they are moved to the folder from which the fake `cargo` reports them.
     let built = TempDir::new().unwrap();
     fs::rename(home.plugins(), built.path().join("built")).unwrap();
     let before = CommandOutput(art_in(elsewhere.path(), &home, &["tool", "list"]).output().unwrap());

@@ -44,8 +44,8 @@ impl Drop for RepeatedAction {
     }
 }
 
-/// Exchanges the directory `notes/way` with a link to the folder above, which is not granted, again and again. The directory and
-/// that folder each have a file `outside.txt`, with the content `inside` and `canary`.
+/// Exchanges the directory `notes/way` with a link to the folder that contains `notes`, again and again. That folder is not
+/// granted. Its file `outside.txt` has the content `canary`, and the file of the same name in the directory has `inside`.
 fn start_exchanging(granted: &GrantedFolder) -> RepeatedAction {
     let [way, link] = ["notes/way", "notes/link"].map(|relative_path| granted.path(relative_path));
     fs::create_dir(&way).unwrap();
@@ -65,6 +65,7 @@ async fn assert_never_leads_out() {
         let seen = granted.step("race", "notes/way/outside.txt", "300").await;
         assert!(!seen.contains("canary"), "{seen}");
         assert_eq!(fs::read_to_string(granted.path("outside.txt")).unwrap(), "canary");
+        // The directory leads to `inside`, and the link to a denial.
         saw_both |= seen.contains("inside") && seen.contains("permission denied");
         if saw_both {
             break;
@@ -84,6 +85,7 @@ fn a_directory_that_becomes_a_link_never_leads_out_without_openat2() {
     run_alone("racing::without_openat2", "");
 }
 
+/// Run by [`a_directory_that_becomes_a_link_never_leads_out_without_openat2`] in a separate process.
 #[tokio::test]
 #[ignore = "denies itself a system call, so it runs in a process of its own"]
 async fn without_openat2() {

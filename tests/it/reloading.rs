@@ -46,7 +46,8 @@ impl WatchedRuntime {
         self.home.plugins().join("tool.wasm")
     }
 
-    /// Waits for the next change of the folder. Returns the name of the file, and what was done with it.
+    /// Waits for the next change of the folder. Returns the name of the changed file without its extension, and what was done
+    /// with the file.
     fn next_reload(&self) -> (String, Reload) {
         self.reloads.recv_timeout(TIMEOUT).unwrap()
     }
@@ -89,6 +90,7 @@ async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
         file.write_all(piece).unwrap();
         file.sync_all().unwrap();
         assert!(watched.echoes().await, "after {:?}", started.elapsed());
+        // This is shorter than the time for which a file has to stay the same before it is loaded.
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
     assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
@@ -112,7 +114,7 @@ async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approv
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_used_leaves_the_earlier_version() {
+async fn the_earlier_version_stays_in_use_if_the_new_file_cannot_be_loaded() {
     let watched = WatchedRuntime::new().await;
     fs::write(watched.component_file(), "no component").unwrap();
     let (_, reload) = watched.next_reload();
@@ -146,6 +148,7 @@ async fn after_many_quick_replacements_the_last_version_is_used() {
             assert!(watched.echoes().await);
         }
     }
+    // The last round has the number 199, which is odd.
     let last = digest_without_prefix(&versions[1]);
     let started = Instant::now();
     while watched.runtime.toolbox.plugins()[0].digest() != last {

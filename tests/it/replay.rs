@@ -1,9 +1,9 @@
 //! A recorded call can be run again from its record, with the same result and the same fuel.
 //!
-//! A guest asks the host for example for the time, or whether the call was cancelled. The record (`Intake`) has one crossing for
-//! each answer of the host, or for several equal answers in a row, and the seed of the random numbers. A replay gives the
-//! recorded answers to the guest. If the guest asks for something else than what is recorded, the replay diverges from the
-//! record.
+//! A guest asks the host questions, for example what time it is, or whether the call was cancelled. The record (`Intake`) has
+//! the seed of the random numbers and a list of crossings. A crossing is an answer of the host, with the number of times that the
+//! guest got it in a row. A replay gives the recorded answers to the guest. If the guest asks for something else than what is
+//! recorded, the replay diverges from the record.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{call, components, guest, output, tool_call};
 
-/// All questions that the guest `asks` can ask the host, except `until_cancelled`, which ends only with a cancellation.
+/// All questions that the component `asks.wasm` can put to the host, except `until_cancelled`, which ends only with a
+/// cancellation.
 const QUESTIONS: [&str; 10] = [
     "wall_clock",
     "clock",
@@ -125,11 +126,12 @@ async fn a_recorded_cancellation_is_replayed_although_nobody_cancels() {
     ];
     let recorded = record_with(crossings);
     let replayed = replay(arguments, &recorded).await;
+    // The guest returns how many times it asked: 41 times before the cancellation, and once after it.
     assert_eq!((output(&replayed.outcome), replayed.divergence), (json!(["42"]), None));
 }
 
 #[tokio::test]
-async fn repeated_questions_about_a_cancellation_are_one_entry_of_the_record() {
+async fn repeated_questions_about_a_cancellation_share_one_crossing() {
     let recorded = record(arguments_asking(&["cancelled"], 50_000)).await;
     let expected = Crossing {
         answer: Answer::Cancelled(false),
@@ -152,6 +154,7 @@ async fn a_replayed_call_does_not_read_the_real_clocks() {
     let recorded = record_with(crossings);
     let replayed = replay(arguments_asking(&["wall_clock", "clock"], 0), &recorded).await;
     assert_eq!(replayed.divergence, None);
+    // The monotonic clock has the time 7 and the resolution 1.
     assert_eq!(output(&replayed.outcome), json!(["1.000000005s", "7 1"]));
 }
 
@@ -165,7 +168,7 @@ async fn a_replayed_call_does_not_wait() {
 }
 
 #[tokio::test]
-async fn each_call_draws_different_random_numbers_and_its_replay_the_same() {
+async fn calls_draw_different_random_numbers_and_a_replay_draws_those_of_its_call() {
     let arguments = arguments_asking(&["random", "hash_seed", "random"], 0);
     let (first, second) = (record(arguments.clone()).await, record(arguments.clone()).await);
     assert_ne!(output(&first), output(&second));
@@ -178,6 +181,7 @@ async fn each_call_draws_different_random_numbers_and_its_replay_the_same() {
 async fn another_seed_draws_other_random_numbers() {
     let arguments = arguments_asking(&["random"], 0);
     let recorded = record(arguments.clone()).await;
+    // The record for the replay has another seed: that of `record_with`.
     let replayed = replay(arguments, &record_with(Vec::new())).await;
     assert_eq!(replayed.divergence, None);
     assert_ne!(output(&replayed.outcome), output(&recorded));
@@ -196,6 +200,7 @@ async fn replay_changed(change: impl FnOnce(&mut Vec<Crossing>)) -> Replayed {
 fn assert_diverged(replayed: &Replayed, number: u64, reason: DivergenceReason) {
     let divergence = Divergence { number, reason };
     assert_eq!(replayed.divergence, Some(divergence));
+    // Unused answers are noticed only after the call has ended.
     if !matches!(reason, DivergenceReason::Unused { .. }) {
         let message = divergence.to_string();
         assert_eq!(replayed.outcome.ending, Ending::HostError { message });
@@ -212,7 +217,7 @@ async fn a_replay_diverges_where_the_record_has_another_kind_of_answer() {
 }
 
 #[tokio::test]
-async fn a_replay_of_a_record_that_is_too_short_diverges_after_its_end() {
+async fn a_replay_diverges_at_the_first_question_after_the_end_of_the_record() {
     let replayed = replay_changed(|crossings| {
         crossings.pop();
     });
@@ -248,6 +253,7 @@ async fn a_replay_of_a_record_with_an_impossible_result_of_a_poll_diverges() {
 
 #[tokio::test]
 async fn a_truncated_record_is_not_replayed() {
+    // Each time that the clock shows is a crossing of its own, and so many crossings outgrow `Intake::MAX_BYTES`.
     let arguments = arguments_asking(&["clock_often"], 50_000);
     let recorded = record(arguments.clone()).await;
     assert_eq!(recorded.ending.name(), "success");
@@ -299,6 +305,7 @@ async fn the_fuel_of_a_call_with_too_many_host_calls_does_not_depend_on_the_load
     let calls = (0..40).map(|_| call(&plugin, arguments.clone(), limits));
     let outcomes = join_all(calls).await;
     for outcome in &outcomes {
+        // This is also the name of the ending of a call with too many host calls.
         assert_eq!(outcome.ending.name(), "fuel_exhausted");
         assert_eq!(outcome.usage.fuel, outcomes[0].usage.fuel);
     }
@@ -308,12 +315,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn any_sequence_of_questions_is_replayed_with_the_same_result_and_fuel(
-        script in prop::collection::vec(prop::sample::select(&QUESTIONS[..]), 0..12),
+        questions in prop::collection::vec(prop::sample::select(&QUESTIONS[..]), 0..12),
         n in 0_u64..4,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         runtime.block_on(async {
-            let arguments = arguments_asking(&script, n);
+            let arguments = arguments_asking(&questions, n);
             let recorded = record(arguments.clone()).await;
             assert_replays(arguments, recorded).await;
         });

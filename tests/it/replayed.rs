@@ -55,6 +55,7 @@ fn load_components(home: &Path, digests: &[String]) -> Vec<Arc<Plugin>> {
     for path in files.map(|file| file.path()).filter(|path| path.is_file()) {
         let Ok(wasm) = fs::read(&path) else { continue };
         let digest = art_store::digest(&wasm);
+        // Digests in a journal have no prefix `blake3:`.
         if digests.iter().any(|wanted| digest.ends_with(wanted.as_str())) {
             let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap();
             plugins.push(Arc::new(sandbox().load(name, &wasm).unwrap()));

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{components, load};
 use crate::home::Home;
-use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan};
+use crate::provider::{BEGINNING_OF_PLAN, Provider, Reply, is_planning, is_synthesis, plan_text};
 
 /// Questions for several first-party tools, some with several steps, and some that no tool answers.
 const QUESTIONS: [&str; 12] = [
@@ -50,7 +50,7 @@ fn replay_all(home: &Home) -> Vec<Value> {
     .collect()
 }
 
-/// Returns the sum of a number over all replays.
+/// Returns the sum of a numeric field over all replays.
 fn total(replays: &[Value], field: &str) -> u64 {
     replays.iter().filter_map(|replay| replay.get(field)?.as_u64()).sum()
 }
@@ -76,7 +76,8 @@ fn questions_of_many_kinds_are_replayed_identically() {
     assert_eq!(not_run_again.collect::<Vec<_>>(), Vec::<&Value>::new());
 }
 
-/// Runs a plan in which each step makes one call. A scripted model makes the calls.
+/// Runs a plan in which each step makes one of these calls, in their order. In the place of a model, a mock provider replies to
+/// each step with its call, and then with the text `done`.
 fn run_calls(home: &Home, calls: &[(&'static str, Value)]) {
     let names = (0..calls.len()).map(|number| format!("step_{number}"));
     let steps: Vec<_> = names
@@ -93,6 +94,7 @@ fn run_calls(home: &Home, calls: &[(&'static str, Value)]) {
         })
         .collect();
     let steps = json!(steps);
+    // The last reply comes first, because the provider pops its replies.
     let mut replies = Vec::new();
     for (tool, arguments) in calls.iter().rev() {
         replies.push(Reply::Text(vec!["done".to_owned()]));
@@ -100,7 +102,7 @@ fn run_calls(home: &Home, calls: &[(&'static str, Value)]) {
     }
     let provider = Provider::start(move |request| {
         if is_planning(request) {
-            Reply::Text(vec![plan(&steps)])
+            Reply::Text(vec![plan_text(&steps)])
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There.</mainContent>".to_owned()])
         } else {
@@ -120,6 +122,7 @@ fn a_run_whose_tools_exchange_files_and_write_logs_is_replayed_identically() {
         &[
             ("produces_files", json!({"name": "out.csv"})),
             ("echo", json!({"text": "attachment:out.csv"})),
+            // This call is refused, because its text is a number.
             ("echo", json!({"text": 0.1 + 0.2})),
         ],
     );
@@ -144,6 +147,7 @@ fn the_calls_of_a_changed_or_missing_component_are_taken_from_the_journal() {
     home.run("What is 2+2?").assert_answers(&["4"]);
     let calculator = home.plugins().join("calculator.wasm");
     std::fs::copy(components::ECHO, &calculator).unwrap();
+    // In the first round, the component is another one; in the second round, it is missing.
     for _ in 0..2 {
         let replay = home.art(&["--json", "runs", "replay", "last"]).json();
         assert_eq!(replay["callsRun"], 0, "{replay}");
@@ -296,10 +300,10 @@ async fn an_unfinished_run_is_replayed_as_far_as_it_goes() {
             let entries = recording.entries[..length].iter();
             entries.filter(|entry| entry.kind == kind).count()
         };
-        let (called, ended) = (count("tool_called"), count("tool_ended"));
+        let (calls_begun, calls_ended) = (count("tool_called"), count("tool_ended"));
         assert_eq!(
             (replay.calls_run as usize, replay.skipped.len()),
-            (ended, called - ended)
+            (calls_ended, calls_begun - calls_ended)
         );
     }
 }
@@ -401,7 +405,7 @@ fn an_export_contains_no_key_and_no_text_of_the_configuration_file() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "run", "Go"];
     let ran = home.art_with_environment(&args, &[("SECRET_OF_TEST", "sk-secret-of-test")]);
     assert_eq!(ran.code(), 0, "{ran}");
-    let sent = provider.requests();
+    let sent = provider.take_requests();
     assert!(sent.iter().any(|request| {
         request
             .headers
@@ -468,9 +472,9 @@ fn the_costs_of_the_steps_of_a_run_add_up_to_those_of_its_summary() {
 
 #[test]
 fn a_run_whose_host_was_killed_is_marked_as_interrupted_and_can_be_replayed() {
-    let (home, provider) = (Home::empty(), Provider::start(|_| Reply::Hang("---JSON")));
+    let (home, provider) = (Home::empty(), Provider::start(|_| Reply::Hang(BEGINNING_OF_PLAN)));
     let mut run = home.start(&["--model", "compatible:m", "--base-url", &provider.base_url, "run", "Go"]);
-    provider.request();
+    provider.next_request();
     run.kill().unwrap();
     run.wait().unwrap();
     let listed = home.art(&["runs", "list"]);

@@ -1,4 +1,4 @@
-//! Runs with tools that used files and sent requests: they are replayed from the journal alone, in their home and in another one.
+//! A run whose tools used files or sent requests is replayed from its journal alone, in its own home and in another home.
 
 use std::fs;
 
@@ -70,7 +70,7 @@ fn reason_for_no_replay(home: &Home) -> String {
 fn a_run_that_read_a_file_is_replayed_after_the_file_and_its_grant_are_gone() {
     let (home, folder) = (home_with("file_read"), TempDir::new().unwrap());
     let path = folder.path().canonicalize().unwrap().join("a.txt");
-    // More text than an event stores itself.
+    // So much text is stored in a blob, outside of the event.
     fs::write(&path, "all work and no play\n".repeat(2_000)).unwrap();
     let path = path.to_str().unwrap().to_owned();
     grant(&home, &["file_read", "--read", &path]);
@@ -147,7 +147,7 @@ fn a_run_with_limits_that_the_operator_set_is_replayed_in_a_home_without_them() 
 }
 
 #[test]
-fn a_secret_that_a_tool_reads_is_in_no_record() {
+fn a_secret_in_a_file_that_a_tool_reads_is_in_no_record() {
     let (home, folder) = (home_with("file_read"), TempDir::new().unwrap());
     let path = folder.path().canonicalize().unwrap().join("a.txt");
     fs::write(&path, format!("the key is {SECRET}\n")).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 const MIB: u64 = 1 << 20;
 /// Maximum growth of the resident memory, in bytes.
 const RSS_MARGIN: u64 = 64 * MIB;
-/// Maximum growth of the numbers of threads and open files.
+/// Maximum growth of the number of threads, and of the number of open files.
 const COUNT_MARGIN: u64 = 4;
 
 /// The resources of this process. Memory is in bytes.
@@ -43,8 +43,8 @@ impl Resources {
 }
 
 /// Returns the memory of this process that is not backed by files, in bytes. A page that several mappings share counts once.
-/// Pages of files do not count, because the share of this process in its own program depends on how many other processes run the
-/// same program.
+/// Pages of files do not count: the system divides the pages of a program among all processes that run it, so the part of this
+/// process depends on how many others there are.
 pub(crate) fn own_memory() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").expect("Linux provides it");
     (field(&rollup, "Pss_Anon:") + field(&rollup, "Pss_Shmem:")) << 10

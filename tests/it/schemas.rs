@@ -10,7 +10,7 @@ use crate::handmade::Handmade;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, is_planning, plan};
+use crate::provider::{Provider, Reply, is_planning, plan_text};
 
 /// Limits of each command: kilobytes of writable memory and seconds of processor time. They are generous, because a build
 /// for tests is slow.
@@ -60,7 +60,7 @@ fn fanning_schema(n: usize) -> String {
 }
 
 #[test]
-fn a_question_is_answered_even_if_the_references_of_another_tool_fan_out() {
+fn a_question_is_answered_even_if_the_schema_references_of_another_tool_fan_out() {
     for (n, is_refused) in [(2, false), (4, false), (20, true), (40, true)] {
         let input = fanning_schema(n);
         let tool = Handmade {
@@ -74,7 +74,8 @@ fn a_question_is_answered_even_if_the_references_of_another_tool_fan_out() {
 }
 
 #[test]
-fn a_pattern_that_references_reach_on_many_paths_is_counted_once_for_each_path() {
+fn a_pattern_is_counted_once_for_each_path_of_references_that_leads_to_it() {
+    // There are `n * n` paths to the pattern: 64 are allowed, so the tool with 8 is refused only because of its example.
     for (n, reason) in [
         (8, "example 0 does not match"),
         (30, "more than 64 patterns"),
@@ -104,6 +105,7 @@ fn megabyte_output() -> Vec<u8> {
 
 /// Returns a tool with this output and an output schema that applies `schemas` schemas to each item.
 fn tool_with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
+    /// Address of the output, behind everything that a handmade tool has in its memory.
     const OUTPUT_ADDRESS: u32 = 2 << 20;
     let checks = vec![json!({"minLength": 0}); schemas];
     let mut outcome = Handmade::success(u32::try_from(output.len()).unwrap());
@@ -140,7 +142,7 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
     let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": ["handmade"],
         "dependencies": []}]);
     let provider = Provider::start(move |request| match is_planning(request) {
-        true => Reply::Text(vec![plan(&step)]),
+        true => Reply::Text(vec![plan_text(&step)]),
         false => Reply::Call("handmade", json!({})),
     });
     let run = home.start(&[
@@ -152,7 +154,7 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
         "Count",
     ]);
     // Wait for three requests: for the plan, for the first call, and the one with the result of that call.
-    (0..3).for_each(|_| drop(provider.request()));
+    (0..3).for_each(|_| drop(provider.next_request()));
     std::thread::sleep(std::time::Duration::from_millis(200));
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     let ran = CommandOutput(run.wait_with_output().unwrap());
@@ -163,7 +165,7 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
 }
 
 #[test]
-fn defaults_behind_references_are_filled_in_within_a_bound() {
+fn defaults_behind_references_are_filled_in_unless_there_are_too_many() {
     let mut defs: Map<_, _> = (0..60)
         .map(|i| (format!("d{i}"), reference(&format!("d{}", i + 1))))
         .collect();
@@ -176,6 +178,7 @@ fn defaults_behind_references_are_filled_in_within_a_bound() {
         input_schema: &input.to_string(),
         ..Handmade::default()
     };
+    // Each item gets 560 defaults. With 2,000 items, there would be more than a million.
     for (items, exit_code) in [(1, 0), (20, 0), (2_000, 5)] {
         let arguments = json!({"a": vec![json!({}); items]}).to_string();
         let ran = art(&tool, &["tool", "call", "handmade", &arguments]);

@@ -1,4 +1,4 @@
-//! Secrets: stored privately, added to the requests of their grant, and nowhere else.
+//! A secret appears only in a private file, and in the requests for which a grant names the secret.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -80,6 +80,7 @@ pub(crate) fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
 /// Returns a server that echoes the request in its response, as some services do.
 pub(crate) fn echo_server() -> HttpServer {
     HttpServer::start(|request| {
+        // The third line of a request is its second header.
         response(
             200,
             &[("x-echo", request.lines().nth(2).unwrap_or_default())],
@@ -141,11 +142,15 @@ fn a_secret_reaches_the_server_and_nothing_else() {
 #[test]
 fn a_secret_is_in_no_trace_and_in_no_backtrace() {
     let (home, server) = (home(), echo_server());
-    let closed = "http://127.0.0.1:1/".to_owned();
+    let unreachable_url = "http://127.0.0.1:1/".to_owned();
     grant(&home, &server);
-    grant_url(&home, &closed);
+    grant_url(&home, &unreachable_url);
     let environment = [("ART_LOG", "trace"), ("RUST_BACKTRACE", "full")];
-    for (url, fails) in [(server.url("/"), false), (server.url("/"), true), (closed, false)] {
+    for (url, fails) in [
+        (server.url("/"), false),
+        (server.url("/"), true),
+        (unreachable_url, false),
+    ] {
         let arguments = json!({"url": url, "fails": fails}).to_string();
         let called = home.art_with_environment(&["tool", "call", "fetches", &arguments], &environment);
         let written = called.stdout() + &called.stderr();
@@ -268,7 +273,7 @@ fn a_secret_is_typed_at_a_terminal_without_being_shown() {
 #[test]
 fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
     let home = home();
-    // The runs are not replayed, since a replay does not know the decoy.
+    // The runs are not replayed, since a replay does not know the canary.
     home.skip_check_on_drop();
     let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY_VALUE);
     assert_eq!(set.code(), 0, "{set}");

@@ -14,7 +14,8 @@ const ATTACKS: usize = 25;
 /// Number of actions that are allowed and must work.
 const ALLOWED_ACTIONS: usize = 2;
 
-/// The imports and the export of the attacker, the component that carries out the attacks.
+/// The imports and the export of the attacker, the component that carries out the attacks. The interface of `wasi:cli` is
+/// declared here because `wit/deps` does not have it.
 const WORLD: &str = "
     package art:self-test;
     world attacker {
@@ -76,7 +77,7 @@ fn the_compiled_attacker_in_the_program_matches_its_source() {
     assert!(fs::read(path).unwrap() == built, "{hint}");
 }
 
-/// Returns the component of a core module in text format.
+/// Builds the attacker from its core module, which is in text format.
 fn build_component(root: &Path, text: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     for name in ["tool", "deps/io", "deps/clocks", "deps/filesystem", "deps/http"] {

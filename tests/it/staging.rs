@@ -56,8 +56,8 @@ impl Scene {
         self.home.art(args)
     }
 
-    /// Calls the tool with steps: an operation, a path relative to the folder, and a text. A text that begins with `/` is a path
-    /// relative to the folder too.
+    /// Calls the tool with steps: an operation, a path (absolute, or relative to the folder), and a text. A text that begins with
+    /// `/` is a second path: what follows the `/` is relative to the folder.
     fn call(&self, steps: &[[&str; 3]]) -> CommandOutput {
         let absolute_path = |path: &str| self.path(path).to_str().unwrap().to_owned();
         let steps: Vec<_> = steps
@@ -139,7 +139,7 @@ fn a_tool_sees_what_it_wrote_and_the_folder_is_unchanged() {
 }
 
 #[test]
-fn a_committed_run_changes_all_of_its_files() {
+fn a_commit_of_a_run_makes_all_changes_that_the_run_staged() {
     let scene = Scene::new();
     let run = scene.stage_changes();
     assert!(scene.is_unchanged());
@@ -157,7 +157,7 @@ fn a_committed_run_changes_all_of_its_files() {
 }
 
 #[test]
-fn a_dropped_run_changes_nothing() {
+fn staged_changes_that_are_dropped_change_no_file() {
     let scene = Scene::new();
     let run = scene.stage_changes();
     assert_eq!(scene.art(&["changes", "drop", &run]).code(), 0);
@@ -200,7 +200,7 @@ fn a_commit_that_fails_names_what_it_committed_before() {
         ["append", other_file.to_str().unwrap(), "more\n"],
     ]);
     let run = called.json()["traceId"].as_str().unwrap().to_owned();
-    // The change sets are listed in the order in which they are committed.
+    // A change set has the changes of a call in one granted folder. The sets are listed in the order in which they are committed.
     let file_of_set = |index: usize| {
         let path = scene.listed_changes()[index]["changes"][0]["path"]
             .as_str()
@@ -245,7 +245,7 @@ fn a_call_says_that_its_changes_wait_and_how_to_look_at_them() {
 }
 
 #[test]
-fn links_and_moved_directories_are_refused_in_staged_files() {
+fn a_tool_with_staged_changes_cannot_use_links_or_move_directories() {
     let scene = Scene::new();
     std::os::unix::fs::symlink("a.txt", scene.path("link")).unwrap();
     std::os::unix::fs::symlink("/etc", scene.path("etc")).unwrap();
@@ -260,6 +260,7 @@ fn links_and_moved_directories_are_refused_in_staged_files() {
         ["remove_dir_all", "", ""],
     ]);
     let results = results(&called);
+    // The result of the last step does not matter, but it must leave the real folder unchanged.
     assert!(
         results.iter().take(7).all(|result| result.starts_with("error: ")),
         "{results:?}"
@@ -287,7 +288,7 @@ fn a_commit_of_an_unknown_run_is_refused() {
 }
 
 #[test]
-fn changes_are_found_by_last_or_by_a_unique_prefix() {
+fn changes_are_found_by_the_word_last_or_by_a_unique_prefix_of_their_run() {
     let scene = Scene::new();
     let first = scene.stage_changes();
     let shown = scene.art(&["changes", "show", &first[..first.len() - 1]]);

@@ -1,5 +1,5 @@
-//! Standing approvals: with a call, a person also approves later calls that the rules ask about. And previews: a person sees what
-//! rules would have decided about earlier calls.
+//! Standing approvals: a person who approves a call can also approve later calls about which the rules would ask. And previews: a
+//! person sees what rules would have decided about earlier calls.
 
 use std::fs;
 
@@ -49,7 +49,7 @@ fn standing_approvals(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn the_option_always_approves_later_equal_calls_and_no_others() {
+fn approving_a_call_with_always_also_approves_equal_later_calls_and_no_others() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -90,7 +90,7 @@ fn chosen_arguments_may_have_any_value() {
 }
 
 #[test]
-fn the_option_any_arguments_approves_all_later_calls_of_the_tool() {
+fn approving_a_call_with_any_arguments_also_approves_all_later_calls_of_the_tool() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always", "--any-arguments"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -128,7 +128,7 @@ fn a_standing_approval_is_listed_and_can_be_removed() {
 }
 
 #[test]
-fn a_standing_approval_of_another_version_or_in_a_damaged_file_approves_nothing() {
+fn a_standing_approval_for_another_tool_version_or_in_a_damaged_file_approves_nothing() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
     let id = standing_approvals(&home).remove(0);
@@ -146,6 +146,7 @@ fn an_invalid_standing_approval_is_refused_and_its_call_is_not_approved() {
     let home = home();
     home.add("confirms", components::CONFIRMS);
     assert_eq!(call(&home, KILOMETRES).code(), 7);
+    // Changed arguments, no `--always`, an argument that the tool does not have, and two options that exclude each other.
     for options in [
         &["--always", "--args", "{}"][..],
         &["--any", "value"],
@@ -236,6 +237,7 @@ fn a_preview_applies_rules_to_earlier_calls_and_changes_nothing() {
     assert_eq!(approve(&home, MILES, &[]).code(), 0);
     home.file("art.toml", "");
     assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "a"}"#]).code(), 0);
+    // The arguments of this call are invalid, so the preview does not have it.
     home.art(&["tool", "call", "echo", r#"{"texts": "a"}"#]);
     let rules = home.file(
         "new.toml",
@@ -274,6 +276,7 @@ fn a_preview_refuses_invalid_rules() {
     let home = home();
     for text in [
         "",
+        // `ask_from`, misspelt.
         "[approval]\nask_form = \"high\"\n",
         "[[approval.rule]]\naction = \"maybe\"\n",
     ] {

@@ -24,9 +24,10 @@ const FAILING_COMPILER: &str = "exit 7";
 /// A part of the error for a component that a start does not compile, because all components together would take too long.
 const POSTPONED: &str = "all tools of the folder together take longer to compile than a start of the host may take";
 
-/// Loads the plugins folder with this compile time and compiler.
-fn load_folder_with(home: &Home, compile_time: Option<Duration>, script_lines: &str) -> LoadedFolder {
-    let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
+/// Loads the plugins folder. `compile_time` is the maximum processor time for compiling all components (`None`: no limit).
+/// `compiler_script` is one of the compilers above.
+fn load_folder_with(home: &Home, compile_time: Option<Duration>, compiler_script: &str) -> LoadedFolder {
+    let script = format!("ART='{}'\n{compiler_script}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
         pooling: false,
@@ -63,7 +64,7 @@ fn count_refused(loaded: &LoadedFolder, text: &str) -> usize {
 /// Number of components in the home of [`home_with_slow_components`] that take seconds to compile.
 const SLOW_COMPONENTS: usize = 3;
 
-/// Returns a home with one good tool, whose code is in the cache, and [`SLOW_COMPONENTS`] others.
+/// Returns a home with the tool `handmade`, whose code is already in the cache, and [`SLOW_COMPONENTS`] slow components.
 fn home_with_slow_components() -> Home {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
@@ -75,7 +76,7 @@ fn home_with_slow_components() -> Home {
     home
 }
 
-/// Returns components of several sizes, each of which takes seconds to compile.
+/// Returns components with a function of 30,000, 45,000 or 60,000 steps. Each component takes seconds to compile.
 fn slow_components() -> &'static [Vec<u8>; SLOW_COMPONENTS] {
     static COMPONENTS: OnceLock<[Vec<u8>; SLOW_COMPONENTS]> = OnceLock::new();
     COMPONENTS.get_or_init(|| [30_000, 45_000, 60_000].map(slow_component_with))
@@ -111,9 +112,10 @@ fn the_next_start_does_not_compile_a_postponed_component_and_gives_the_same_reas
 }
 
 #[test]
-fn a_postponed_component_is_compiled_on_request() {
+fn a_postponed_component_is_compiled_by_a_start_without_a_limit() {
     let home = home_with_slow_components();
     load_folder_with(&home, Some(Duration::ZERO), FAILING_COMPILER);
+    // The compiler is killed, which shows that it was started.
     let loaded = load_folder_with(&home, None, LIMITED_COMPILER);
     assert_eq!(
         count_refused(&loaded, "of processor time to compile"),
@@ -144,6 +146,7 @@ fn a_component_whose_compiler_waits_longer_than_the_limit_is_not_postponed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
+    // The limit is one of processor time, and waiting takes none.
     let loaded = load_folder_with(&home, Some(Duration::from_secs(1)), DELAYED_COMPILER);
     assert_eq!(loaded.plugins.len(), 1, "{:?}", loaded.refused);
 }

@@ -33,17 +33,17 @@ impl Terminal {
         Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
 
-    /// Starts the shell script that `to_script` returns for the command line of `art`.
-    pub(crate) fn start_in_shell(home: &Home, args: &[&str], to_script: impl Fn(&str) -> String) -> Self {
+    /// Starts a shell with the commands that `to_shell_commands` returns for the command line of `art`.
+    pub(crate) fn start_in_shell(home: &Home, args: &[&str], to_shell_commands: impl Fn(&str) -> String) -> Self {
         let art = home.command(args);
         let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
         let words: Vec<_> = words
             .into_iter()
             .map(|word| format!("'{}'", word.to_str().unwrap()))
             .collect();
-        let command = to_script(&words.join(" "));
+        let commands = to_shell_commands(&words.join(" "));
         let mut script = Command::new("script");
-        script.args(["-q", "-e", "-c", &command, "/dev/null"]);
+        script.args(["-q", "-e", "-c", &commands, "/dev/null"]);
         for (name, value) in art.get_envs() {
             match value {
                 Some(value) => script.env(name, value),

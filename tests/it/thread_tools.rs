@@ -67,7 +67,7 @@ fn an_invalid_tool_name_is_refused() {
 }
 
 #[test]
-fn a_setting_with_one_value_refuses_none_and_two() {
+fn a_setting_with_one_value_cannot_be_set_to_two_values_or_to_no_value() {
     let home = Home::new();
     let thread = start_thread(&home);
     for values in [&[][..], &["1", "2"]] {

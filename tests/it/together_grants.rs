@@ -94,7 +94,7 @@ impl Scene {
 }
 
 #[test]
-fn one_yes_at_the_terminal_approves_the_call_and_makes_the_grants() {
+fn one_yes_at_the_terminal_approves_all_calls_and_makes_the_grants() {
     let scene = Scene::new();
     let mut terminal = scene.run_until_question();
     assert_eq!(scene.grants(), "", "nothing is granted before the decision");
@@ -131,13 +131,14 @@ fn decisions_one_by_one_make_only_the_grants_that_were_approved() {
     terminal.until("why (may be empty)? ");
     terminal.type_keys("\r");
     let (output, code) = terminal.wait();
+    // The exit code of an answer although a step failed.
     assert_eq!(code, 3, "{output}");
     assert!(output.contains("buy milk") && !output.contains("buy bread"), "{output}");
     assert!(scene.grants().contains("milk.txt") && !scene.grants().contains("bread.txt"));
 }
 
 #[test]
-fn one_command_elsewhere_approves_the_call_and_makes_the_grants() {
+fn one_command_elsewhere_approves_all_calls_and_makes_the_grants() {
     let scene = Scene::new();
     let mut terminal = scene.run_until_question();
     terminal.type_keys("later\r");
@@ -176,8 +177,8 @@ fn a_check_of_the_plan_at_a_terminal_names_the_missing_grants() {
     );
 }
 
-/// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves it with a process that is killed at
-/// `fail_point` (a `FailPoint` of the store).
+/// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves the grant with a process that is killed
+/// when it reaches `fail_point` (a `FailPoint` of the store) for the first time.
 fn scene_killed_at(fail_point: &str) -> Scene {
     let scene = Scene::new();
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();
@@ -207,13 +208,13 @@ fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_gr
 }
 
 #[test]
-fn a_decision_about_a_grant_still_waits_if_the_process_is_killed_before_it_is_stored() {
+fn a_call_waits_for_its_grant_if_the_process_is_killed_before_the_decision_is_stored() {
     let scene = scene_killed_at("before_decision");
     assert_eq!((scene.waiting().len(), scene.grants()), (1, String::new()));
 }
 
 #[test]
-fn a_timeout_grants_nothing_even_if_it_counts_as_an_approval() {
+fn a_timeout_makes_no_grant_even_if_the_setting_is_that_a_timeout_approves() {
     let scene = Scene::new();
     let settings = "[approval]\ntimeout_ms = 3000\non_timeout = \"approve\"\n";
     scene.home.file("art.toml", settings);

@@ -38,7 +38,8 @@ fn newest_status(home: &Home) -> String {
         .to_owned()
 }
 
-/// Calls `effect` or `repeatable_effect`, which append a line to a file, and kills the process when it reaches `fail_point`.
+/// Calls `effect` or `repeatable_effect`: tools of the program under test, which append a line to a file. Kills the process when
+/// it reaches `fail_point` for the first time.
 fn call_and_kill_at(fail_point: FailPoint, home: &Home, tool: &str) -> CommandOutput {
     let stop_at = format!("{}:1", fail_point.name());
     let args = ["tool", "call", tool, r#"{"key":"k","ms":2}"#];
@@ -214,7 +215,7 @@ fn a_direct_call_whose_process_was_killed_is_made_again_if_its_tool_is_repeatabl
 }
 
 #[test]
-fn a_direct_call_whose_process_was_killed_is_not_made_again_if_its_tool_is_not_repeatable() {
+fn a_direct_call_of_a_tool_that_is_not_repeatable_is_not_made_again_after_a_kill() {
     let home = Home::empty();
     call_and_kill_at(FailPoint::BeforeToolEnds, &home, "effect");
     let resumed = resume(&home);
@@ -255,7 +256,7 @@ fn the_result_of_a_direct_call_is_withheld_if_its_end_cannot_be_committed() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_is_named_and_nothing_is_called() {
+fn a_home_that_cannot_be_written_is_named_in_the_error_and_nothing_is_called() {
     let home = Home::empty();
     home.file("state", "not a folder");
     let args = ["tool", "call", "effect", r#"{"key":"k","ms":0}"#];

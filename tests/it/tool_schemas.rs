@@ -1,5 +1,5 @@
-//! A file with the schemas of some first-party tools, which tests of `art-agent` read instead of running the tools. They check a
-//! corpus of plans against the schemas.
+//! A file with the schemas of some first-party tools. Tests of `art-agent` check a corpus of plans against these schemas. They
+//! read the file instead of running the tools.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::home::Home;
 fn without_descriptions(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
-            let is_text = |key: &str, value: &Value| key == "description" && value.is_string();
-            let rest = map.iter().filter(|(key, value)| !is_text(key, value));
+            let is_description = |key: &str, value: &Value| key == "description" && value.is_string();
+            let rest = map.iter().filter(|(key, value)| !is_description(key, value));
             rest.map(|(key, value)| (key.clone(), without_descriptions(value)))
                 .collect()
         }

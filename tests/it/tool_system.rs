@@ -2,7 +2,7 @@
 
 use art_core::error::ToolErrorCode;
 use art_core::tool::ToolStatus;
-use art_tools::CallEnding;
+use art_tools::EndingKind;
 use serde_json::{Value, json};
 
 use crate::guest_tool_system::GuestToolSystem;
@@ -30,8 +30,8 @@ async fn a_batch_of_good_and_hostile_calls_keeps_its_order() {
         ids,
         ["call_0", "call_1", "call_2", "call_3", "call_4", "call_5", "call_6"]
     );
-    let endings: Vec<CallEnding> = reports.iter().map(|report| report.ending).collect();
-    use CallEnding as End;
+    let endings: Vec<EndingKind> = reports.iter().map(|report| report.ending).collect();
+    use EndingKind as End;
     assert_eq!(
         endings,
         [
@@ -91,6 +91,7 @@ async fn the_model_receives_the_reason_of_a_failure() {
 
 #[tokio::test]
 async fn an_output_that_matches_its_schema_is_accepted() {
+    // The guest has no case `none`, so it returns its ordinary output: the length of the identifier of the call, `call_0`.
     let report = GuestToolSystem::new().call_invalid_output("none").await;
     assert_eq!(report.result.output, Some(json!({"n": 6})));
 }
@@ -129,7 +130,7 @@ async fn an_outcome_with_an_invalid_part_is_refused() {
         let report = system.call_invalid_output(case).await;
         assert_eq!(
             report.ending,
-            CallEnding::InvalidOutput,
+            EndingKind::InvalidOutput,
             "`{case}`: {:?}",
             report.result
         );
@@ -139,6 +140,7 @@ async fn an_outcome_with_an_invalid_part_is_refused() {
 
 #[tokio::test]
 async fn a_large_number_stays_exact() {
+    // The guest returns the smallest positive integer that has no exact `f64`.
     let report = GuestToolSystem::new().call_invalid_output("large_number").await;
     assert_eq!(report.result.output.unwrap()["n"].as_u64(), Some(9_007_199_254_740_993));
 }
@@ -161,7 +163,7 @@ async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
 #[tokio::test]
 async fn arguments_are_checked_before_anything_runs() {
     let report = GuestToolSystem::new().call("echo", json!({"txt": 1})).await;
-    assert_eq!(report.ending, CallEnding::InvalidArguments);
+    assert_eq!(report.ending, EndingKind::InvalidArguments);
     assert_eq!(report.usage.fuel, 0);
 }
 
@@ -183,6 +185,6 @@ async fn every_call_of_a_cancelled_batch_is_cancelled() {
         cancel.cancel();
     };
     let (reports, ()) = tokio::join!(system.batch(vec![attack("sleep"), attack("sleep")]), cancel_soon);
-    let endings: Vec<CallEnding> = reports.iter().map(|report| report.ending).collect();
-    assert_eq!(endings, [CallEnding::Cancelled, CallEnding::Cancelled]);
+    let endings: Vec<EndingKind> = reports.iter().map(|report| report.ending).collect();
+    assert_eq!(endings, [EndingKind::Cancelled, EndingKind::Cancelled]);
 }

@@ -16,7 +16,7 @@ const QUESTION: &str = "Delete \"notes.txt\" after asking";
 const UNKNOWN_ID: &str = "4f5a6c1e-0000-4000-8000-000000000000";
 const ASK_ABOUT_ECHO: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
 
-/// Returns a home with a tool that asks a person, and a tool whose calls need an approval by a rule.
+/// Returns a home with a tool that asks a person, and a tool whose calls need an approval because of a rule in `art.toml`.
 fn home() -> Home {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
@@ -42,7 +42,7 @@ fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
     ids.map(|id| id.unwrap().to_owned()).collect()
 }
 
-/// Asks a question for a user, which suspends its run. Returns the identifier of the decision.
+/// Asks a question for a user, which suspends its run. Returns the identifier of the waiting call.
 fn suspend(home: &Home, user: Option<&str>) -> String {
     let asked = art_as(home, user, &["run", QUESTION]);
     assert_eq!(asked.code(), 7, "{asked}");
@@ -116,22 +116,22 @@ fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
 fn identifiers_of_another_user_look_unknown_before_and_after_the_decision() {
     let home = home();
     let ann_id = suspend(&home, Some("ann"));
-    let run = art_as(&home, Some("ann"), &["--json", "runs", "list"]).json()[0]["traceId"].clone();
-    let run = run.as_str().unwrap();
+    let run_id = art_as(&home, Some("ann"), &["--json", "runs", "list"]).json()[0]["traceId"].clone();
+    let run_id = run_id.as_str().unwrap();
     let commands_of_runs = [&["runs", "show"][..], &["runs", "resume"], &["runs", "cancel"]];
     for command in commands_of_runs {
-        assert_looks_unknown(&home, Some("bob"), command, run);
+        assert_looks_unknown(&home, Some("bob"), command, run_id);
     }
     let decided = art_as(&home, Some("ann"), &["approve", "yes", &ann_id]);
     assert_eq!(decided.code(), 0, "{decided}");
     assert_looks_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
     for command in commands_of_runs {
-        assert_looks_unknown(&home, Some("bob"), command, run);
+        assert_looks_unknown(&home, Some("bob"), command, run_id);
     }
 }
 
 #[test]
-fn an_expired_question_of_another_user_looks_unknown() {
+fn an_expired_question_to_another_user_looks_unknown() {
     let home = home();
     home.file("art.toml", "[approval]\ntimeout_ms = 3000\n");
     let ann_id = suspend(&home, Some("ann"));
@@ -146,11 +146,11 @@ fn a_conversation_of_another_user_cannot_be_continued() {
     let home = home();
     assert_eq!(art_as(&home, Some("ann"), &["run", QUESTION]).code(), 7);
     let threads = art_as(&home, Some("ann"), &["--json", "thread", "list"]).json();
-    let thread = threads[0]["id"].as_str().unwrap();
+    let thread_id = threads[0]["id"].as_str().unwrap();
     for command in [&["thread", "show"][..], &["thread", "delete"], &["chat", "--thread"]] {
-        assert_looks_unknown(&home, Some("bob"), command, thread);
+        assert_looks_unknown(&home, Some("bob"), command, thread_id);
     }
-    assert_looks_unknown(&home, Some("bob"), &["run", "What is 2+2?", "--thread"], thread);
+    assert_looks_unknown(&home, Some("bob"), &["run", "What is 2+2?", "--thread"], thread_id);
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn a_list_ends_at_its_limit_and_names_the_command_that_lists_the_rest() {
 #[test]
 fn a_list_of_waiting_calls_ends_before_it_exceeds_eight_mebibytes() {
     let home = home();
+    // Eight calls with such arguments are smaller than 8 MiB, and nine are larger.
     let large = "x".repeat(1_000_000);
     for _ in 0..9 {
         suspend(&home, &large);
@@ -106,6 +107,7 @@ fn long_arguments_are_cut_at_the_terminal_and_their_digest_is_shown() {
 #[test]
 fn a_list_of_standing_approvals_says_how_many_are_left_out() {
     let home = home();
+    // `--always` approves only calls with the same arguments, so each call waits again.
     for text in ["one", "two", "three"] {
         suspend(&home, text);
         let approved = home.art(&["approve", "yes", "last", "--always"]);

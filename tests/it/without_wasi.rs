@@ -11,8 +11,8 @@ use crate::harness::{call, components, guest, output};
 
 const MIB: u64 = 1 << 20;
 
-/// Calls the guest with an action: `hold` allocates `n` MiB at once, `gather` the same in pieces of 32 KiB, and `churn` allocates
-/// and frees blocks of many sizes in `n` rounds.
+/// Calls the guest with an action. `hold` allocates `n` MiB at once, `gather` the same in pieces of 32 KiB, and `churn` allocates
+/// and frees blocks of many sizes in `n` rounds. `panic` and `clock` do not use `n`.
 async fn run_guest(action: &str, n: u64, limits: Limits) -> Outcome {
     let arguments = json!({"action": action, "n": n});
     call(&guest(components::WITHOUT_WASI), arguments, limits).await
@@ -54,6 +54,7 @@ fn first_party_tools_import_wasi_only_if_they_need_the_clock_files_or_requests()
     assert_eq!(with_wasi, expected);
 }
 
+/// The guest fills its blocks, and returns an error instead of a number if the content of one has changed.
 #[tokio::test]
 async fn the_allocator_never_overwrites_allocated_memory() {
     let limits = Limits {
@@ -76,7 +77,7 @@ async fn one_large_allocation_can_use_the_memory_up_to_the_limit() {
     assert_eq!(output(&outcome), 6 * MIB);
 }
 
-/// Near the limit the allocator cannot grow ahead of need, so it grows only by what is needed.
+/// The allocator usually grows the memory by more than it needs. Near the limit it grows the memory only by what it needs.
 #[tokio::test]
 async fn many_small_allocations_can_use_the_memory_up_to_the_limit() {
     let outcome = run_guest("gather", 6, SMALL_MEMORY).await;

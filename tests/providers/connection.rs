@@ -1,4 +1,4 @@
-//! The providers, and their settings for the mock.
+//! The providers, and how `art` connects to the mock of each.
 
 /// A fake key; any output that contains it has leaked it. It does not look like a key, so that only code that knows the
 /// key can mask it.
@@ -11,13 +11,13 @@ pub(crate) struct Connection {
     pub(crate) provider: &'static str,
     /// Name of the model; the mock accepts any name.
     pub(crate) model: &'static str,
-    /// Path of the base URL below the mock.
+    /// Path of the base URL, which follows the address of the mock.
     pub(crate) base_path: &'static str,
     /// The protocol, if it is not the default of the provider.
     pub(crate) api: Option<&'static str>,
-    /// Variable and header of the key; none for a provider that needs no key.
+    /// The environment variable and the request header with the key; `None` for a provider that needs no key.
     pub(crate) key: Option<(&'static str, &'static str)>,
-    /// A part of the path of each of its requests.
+    /// A text that the path of each request to the model contains.
     pub(crate) path_part: &'static str,
 }
 
@@ -32,15 +32,15 @@ pub(crate) enum Mode {
 
 /// A part of the path of chat completions.
 const CHAT_PATH: &str = "/chat/completions";
-/// The header of most keys.
-const BEARER: &str = "authorization";
+/// The header in which most providers expect the key.
+const AUTHORIZATION: &str = "authorization";
 
 pub(crate) const OPENAI: Connection = Connection {
     provider: "openai",
     model: "gpt-5.4-mini",
     base_path: "/v1",
     api: None,
-    key: Some(("OPENAI_API_KEY", BEARER)),
+    key: Some(("OPENAI_API_KEY", AUTHORIZATION)),
     path_part: "/responses",
 };
 
@@ -74,7 +74,7 @@ pub(crate) const OPENROUTER: Connection = Connection {
     model: "qwen/qwen3-8b",
     base_path: "/api/v1",
     api: None,
-    key: Some(("OPENROUTER_API_KEY", BEARER)),
+    key: Some(("OPENROUTER_API_KEY", AUTHORIZATION)),
     path_part: CHAT_PATH,
 };
 
@@ -83,7 +83,7 @@ pub(crate) const DEEPSEEK: Connection = Connection {
     model: "deepseek-v4-flash",
     base_path: "/v1",
     api: None,
-    key: Some(("DEEPSEEK_API_KEY", BEARER)),
+    key: Some(("DEEPSEEK_API_KEY", AUTHORIZATION)),
     path_part: CHAT_PATH,
 };
 
@@ -92,11 +92,11 @@ pub(crate) const GROQ: Connection = Connection {
     model: "openai/gpt-oss-20b",
     base_path: "/openai/v1",
     api: None,
-    key: Some(("GROQ_API_KEY", BEARER)),
+    key: Some(("GROQ_API_KEY", AUTHORIZATION)),
     path_part: CHAT_PATH,
 };
 
-/// The name of the model contains a colon.
+/// The name of the model contains a colon, which in `--model` also separates the provider from the model.
 pub(crate) const OLLAMA: Connection = Connection {
     provider: "ollama",
     model: "qwen3:8b",

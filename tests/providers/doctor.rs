@@ -20,7 +20,7 @@ const CONNECTIONS_WITH_LIST: [Connection; 8] = [
     COMPATIBLE,
 ];
 
-/// The only key that the mock accepts, if it refuses the key of the program.
+/// The key that the mock accepts in the test in which it refuses the key of the program.
 const ANOTHER_KEY: &str = "sk-another";
 
 /// Returns the verdict of `art doctor` on the model, and its details.
@@ -75,7 +75,7 @@ fn a_refused_key_is_a_failure() {
 }
 
 #[test]
-fn an_address_without_a_list_is_a_failure_that_names_the_setting() {
+fn an_address_without_a_list_is_a_failure_that_names_base_url() {
     let environment = Environment::with_key(GEMINI, Mode::Streaming, &[fixture::planning()], Some(KEY));
     let (verdict, detail) = verdict(&environment);
     assert_eq!(verdict, "fail", "{detail}");

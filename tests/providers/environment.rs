@@ -41,7 +41,8 @@ impl Environment {
         Self { connection, mock, home }
     }
 
-    /// Appends settings to `art.toml`, which ends with the table of the provider.
+    /// Appends settings to `art.toml`. The file ends with the table of the provider, so settings without a table header are
+    /// settings of the provider.
     pub(crate) fn configure(&self, settings: &str) {
         let path = self.home.path().join("art.toml");
         let before = fs::read_to_string(&path).unwrap();
@@ -129,8 +130,8 @@ impl Environment {
     /// Returns the requests as text, for the message of a failed test.
     pub(crate) fn log(&self) -> String {
         let lines = self.requests().into_iter().map(|request| {
-            let question = request.messages().last().map(Value::to_string).unwrap_or_default();
-            let start: String = question.chars().take(200).collect();
+            let last_message = request.messages().last().map(Value::to_string).unwrap_or_default();
+            let start: String = last_message.chars().take(200).collect();
             format!("{} {} {start}\n", request.status(), request.path())
         });
         lines.collect()

@@ -1,4 +1,5 @@
-//! Runs in which the provider or its model has a fault, or which reach a limit.
+//! Runs in which the provider or its model has a fault, or which reach a limit. From each public function, the macros in
+//! `main.rs` generate a test for every provider.
 
 use crate::connection::{Connection, Mode};
 use crate::environment::Environment;
@@ -50,7 +51,7 @@ pub(crate) fn a_rate_limit_is_waited_out(connection: Connection, mode: Mode) {
         panic!("{}", environment.log())
     };
     assert_eq!((limited.status(), answered.status()), (429, 200));
-    // `Retry-After: 1`; it may take longer, but never less.
+    // The mock sends `Retry-After: 1`, in seconds. The wait may be longer, but never shorter.
     assert!(
         answered.timestamp() >= limited.timestamp() + 1_000,
         "{}",
@@ -100,7 +101,7 @@ pub(crate) fn a_rate_limit_of_an_hour_is_not_waited_out(connection: Connection, 
     );
 }
 
-/// An invalid wait is ignored: without a wait of the provider, the default applies (contract M01).
+/// A `Retry-After` that states no valid wait is ignored, and the default wait applies (contract M01).
 pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connection, mode: Mode) {
     let limited = |n: usize, when: &str| {
         let limited = fixture::planning().failing(429, "rate_limit_exceeded");
@@ -160,8 +161,8 @@ pub(crate) fn a_single_failure_of_the_provider_is_retried(connection: Connection
     assert_retried(&environment, &environment.run(&[]));
 }
 
-/// Only for streams: a provider that sends its reply as a whole is silent while it writes the reply, and a retry would
-/// be paid for twice.
+/// Only for streams: a provider that sends its reply as a whole is silent while it writes the reply. With a retry, two replies
+/// would have to be paid for.
 pub(crate) fn a_provider_that_does_not_answer_in_time_is_retried(connection: Connection) {
     let silent = fixture::planning().silent().once();
     let environment = Environment::new(connection, Mode::Streaming, &two_steps_after([silent]));
@@ -193,7 +194,7 @@ pub(crate) fn an_error_that_repeats_the_key_is_shown_without_it(connection: Conn
     let refused = fixture::planning().failing(401, "invalid_api_key");
     let environment = Environment::new(connection, mode, &[refused]);
     let ran = environment.run(&[]);
-    // The error of the mock repeats the key. For a provider without a key, nothing is masked.
+    // The error of the mock repeats the key, which is shown as `[key]`. For a provider without a key, nothing is masked.
     let masked = if connection.key.is_some() {
         "refused with ["
     } else {
@@ -210,8 +211,8 @@ pub(crate) fn an_unknown_model_is_named(connection: Connection, mode: Mode) {
     assert_eq!(count_planning_requests(&environment), 1, "{}", environment.log());
 }
 
-/// The question cannot be shortened, so the request is not repeated: a request is shortened to fit the context
-/// (contract M09).
+/// A request that is too long is shortened and repeated (contract M09). Here it consists of the question, which cannot be
+/// shortened, so it is not repeated.
 pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &[fixture::planning().too_long()]);
     assert_failed(&environment, &environment.run(&[]), &["too long for the model"]);
@@ -235,6 +236,7 @@ pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connec
     let ran = environment.run(&["--json"]);
     assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
+    // One request for the plan, and at most five (`max_iterations`) for each of the two steps.
     assert!(environment.requests().len() < 12, "{}", environment.log());
 }
 
@@ -248,14 +250,19 @@ pub(crate) fn calls_over_the_limit_of_a_reply_are_not_run(connection: Connection
     let ran = environment.run(&["--json"]);
     assert_eq!(count_calls_run(&ran), 64, "{ran}\n{}", environment.log());
     let requests = environment.requests();
-    let answers = |request: &Request| {
+    let count_results = |request: &Request| {
         let messages = request.messages().iter();
         messages.filter(|message| message["role"] == "tool").count()
     };
-    assert_eq!(requests.iter().map(answers).max(), Some(CALLS), "{}", environment.log());
+    assert_eq!(
+        requests.iter().map(count_results).max(),
+        Some(CALLS),
+        "{}",
+        environment.log()
+    );
 }
 
-/// A reply with this many calls is refused as a whole: calls in one reply are bounded (contract M08).
+/// A reply with more than 128 calls is refused as a whole: calls in one reply are bounded (contract M08).
 pub(crate) fn a_reply_of_five_hundred_calls_is_not_run(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &fixture::many_calls(500));
     let ran = environment.run(&["--json"]);
@@ -284,10 +291,10 @@ pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection
     );
 }
 
-/// Each model call reads 11 tokens and writes 7, so the budget of 20 allows two calls: a run may have budgets (contract
-/// M12).
+/// Each model call uses 18 tokens: it reads 11 and writes 7. One call leaves a part of the budget of 20, so a second one is
+/// made, and no third one: a run may have budgets (contract M12).
 pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode) {
-    let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
+    let turns: Vec<_> = two_steps().into_iter().map(Fixture::with_token_counts).collect();
     let environment = Environment::new(connection, mode, &turns);
     environment.configure("[execution]\nmaxTokens = 20\n");
     let ran = environment.run(&["--json"]);
@@ -301,8 +308,8 @@ pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode
     assert!(limits.contains("36 tokens"), "{ran}");
 }
 
-/// An incomplete call is not run: a reply that was cut off or blocked calls no tool (contract M10).
-pub(crate) fn a_call_that_ran_out_of_tokens_is_not_run(connection: Connection, mode: Mode) {
+/// An incomplete call is not run, and the model makes it again: a reply that was cut off or blocked calls no tool (contract M10).
+pub(crate) fn a_call_cut_off_at_the_token_limit_is_not_run(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after(fixture::truncated_first_call()));
     let ran = environment.run(&["--json"]);
     assert_eq!(ran.code(), 0, "{ran}\n{}", environment.log());
@@ -360,12 +367,12 @@ pub(crate) fn a_call_that_breaks_off_is_not_run(connection: Connection) {
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
 }
 
-/// Two calls with one identifier are run separately: repeated call identifiers are made unique (contract M05).
-pub(crate) fn calls_with_one_identifier_are_each_answered(connection: Connection, mode: Mode) {
+/// Two calls with the same identifier are run separately: repeated call identifiers are made unique (contract M05).
+pub(crate) fn calls_with_the_same_identifier_are_each_answered(connection: Connection, mode: Mode) {
     let environment = Environment::new(
         connection,
         mode,
-        &fixture::one_step(fixture::calls_with_one_identifier()),
+        &fixture::one_step(fixture::calls_with_the_same_identifier()),
     );
     let ran = environment.run(&["--json"]);
     assert_eq!(

@@ -21,9 +21,9 @@ pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
 
 /// Number of model calls of a run with the turns of [`two_steps`].
 pub(crate) const MODEL_CALLS_OF_TWO_STEPS: usize = 6;
-/// Tokens of the input of a reply with [`Fixture::counted`].
+/// The number of input tokens that a reply with [`Fixture::with_token_counts`] states.
 pub(crate) const INPUT_TOKENS: u64 = 11;
-/// Tokens of the output of a reply with [`Fixture::counted`].
+/// The number of output tokens that a reply with [`Fixture::with_token_counts`] states.
 pub(crate) const OUTPUT_TOKENS: u64 = 7;
 
 const PERCENTAGE_TASK: &str = "Take 17.5% of 2340";
@@ -65,8 +65,8 @@ impl Fixture {
         self
     }
 
-    /// Adds a usage of [`INPUT_TOKENS`] and [`OUTPUT_TOKENS`], in the fields of every protocol.
-    pub(crate) fn counted(mut self) -> Self {
+    /// Makes the reply state [`INPUT_TOKENS`] and [`OUTPUT_TOKENS`], in the fields of every protocol.
+    pub(crate) fn with_token_counts(mut self) -> Self {
         self.0["response"]["usage"] = json!({
             "prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "input_tokens": INPUT_TOKENS,
             "output_tokens": OUTPUT_TOKENS, "promptTokenCount": INPUT_TOKENS, "candidatesTokenCount": OUTPUT_TOKENS,
@@ -87,7 +87,7 @@ impl Fixture {
 
     /// Makes the reply end because the provider blocked the rest.
     pub(crate) fn blocked(mut self, connection: Connection) -> Self {
-        // The mock passes the reason of Anthropic on unchanged.
+        // For Anthropic the mock does not translate the reason, so it has to be the one that Anthropic uses.
         let reason = if connection.provider == ANTHROPIC.provider {
             "refusal"
         } else {
@@ -97,24 +97,24 @@ impl Fixture {
         self
     }
 
-    /// Adds a header `Retry-After` to an error.
+    /// Replaces the value of the header `Retry-After` of an error, which is `1` otherwise.
     pub(crate) fn retry_after(mut self, when: impl Into<Value>) -> Self {
         self.0["response"]["retryAfter"] = when.into();
         self
     }
 
-    /// Replaces the reply by an error with this status, which contains the key, as errors of some providers do.
+    /// Replaces the reply by an error with this status. The message contains the key, as messages of some providers do.
     pub(crate) fn failing(self, status: u16, code: &str) -> Self {
-        self.refusing(status, code, &format!("refused with {KEY}"))
+        self.with_error(status, code, &format!("refused with {KEY}"))
     }
 
     /// Replaces the reply by an error for a prompt that is too long, with the texts of all providers.
     pub(crate) fn too_long(self) -> Self {
         let message = "prompt is too long: the input token count exceeds the maximum context length";
-        self.refusing(400, "invalid_request_error", message)
+        self.with_error(400, "invalid_request_error", message)
     }
 
-    fn refusing(self, status: u16, code: &str, message: &str) -> Self {
+    fn with_error(self, status: u16, code: &str, message: &str) -> Self {
         let error = json!({"message": message, "type": code, "code": code});
         self.with("response", json!({"error": error, "status": status, "retryAfter": 1}))
     }
@@ -152,7 +152,7 @@ const PLANNER: &str = "You answer queries";
 /// A part of the instructions of a step.
 const STEP: &str = "You carry out one step of a plan";
 
-/// Returns the plan of [`two_steps`].
+/// Returns the turn that plans the steps of [`two_steps`].
 pub(crate) fn planning() -> Fixture {
     let steps = [
         step("step_1", PERCENTAGE_TASK, &[]),
@@ -168,7 +168,7 @@ fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns the turn that plans `steps` in text, for the question `query`.
+/// Returns the turn that plans `steps` for the question `query`. The plan is JSON in the text of the reply.
 fn plan(query: &str, steps: &[Value]) -> Fixture {
     let plan = json!({
         "title": "a share and its seventh", "intent": "two numbers", "plan": "One call after the other.",
@@ -190,33 +190,35 @@ pub(crate) fn immediate_answer() -> Vec<Fixture> {
     vec![first_planner_turn(QUERY, &json!({"content": ANSWER}))]
 }
 
-/// Returns the turns of a plan that is submitted by a function: a chain of five calls.
-pub(crate) fn submitted_plan_of_ready_calls() -> Vec<Fixture> {
+/// Returns the turns of a plan that the model submits by calling `submit_plan`. It has five steps, and states the call of each
+/// with its arguments. Each call after the first uses the result of the call before it.
+pub(crate) fn submitted_plan_of_stated_calls() -> Vec<Fixture> {
     let first = json!({"expression": PERCENTAGE_EXPRESSION});
     let next =
         |n: usize| json!({"expression": {"$concat": [{"$from": format!("step_{n}"), "path": "/result"}, " + 1"]}});
     let arguments = std::iter::once(first).chain((1..5).map(next));
     let steps = arguments
         .enumerate()
-        .map(|(n, arguments)| submitted_step(n + 1, &arguments));
+        .map(|(n, arguments)| submitted_step_with_call(n + 1, &arguments));
     vec![submission(steps.collect()), answer_from_results()]
 }
 
-/// Returns the turns of a submitted plan of five steps, the third of which is left to the model.
+/// Returns the turns of a submitted plan of five steps. It states the call of every step except the third, which the
+/// model carries out.
 pub(crate) fn submitted_plan_with_step_left_to_model() -> Vec<Fixture> {
     let first = json!({"expression": PERCENTAGE_EXPRESSION});
     let steps = (1..=5).map(|n| {
         if n == 3 {
             step("step_3", PERCENTAGE_TASK, &["step_1"])
         } else {
-            submitted_step(n, &first)
+            submitted_step_with_call(n, &first)
         }
     });
     let submission = submission(steps.collect());
     vec![submission, first_call(), step_ending("409.5"), answer_from_results()]
 }
 
-fn submitted_step(number: usize, arguments: &Value) -> Value {
+fn submitted_step_with_call(number: usize, arguments: &Value) -> Value {
     let calls = json!([{"toolName": "calculator", "arguments": arguments.to_string()}]);
     json!({
         "id": format!("step_{number}"), "description": "compute", "stepType": null, "requiredTools": null,
@@ -251,7 +253,8 @@ pub(crate) fn direct_calls() -> [Fixture; 2] {
 pub(crate) fn direct_calls_and_stalling_answer() -> [Fixture; 2] {
     let [calls, answer] = direct_calls();
     let long = json!({"content": ANSWER.repeat(8)});
-    // In some protocols the first pieces have no text.
+    // The pieces are longer than those of `stalling`, so that text arrives before the stall: in some protocols the first pieces
+    // have no text.
     [calls, answer.with("response", long).stalling().with("chunkSize", 16)]
 }
 
@@ -297,7 +300,8 @@ pub(crate) enum CallFault {
     UnknownArgument,
 }
 
-/// Returns a first call with a fault, the same call after a reminder, and the corrected call that follows its error.
+/// Returns a first call with a fault, the same call again, and the corrected call that follows its error. The second turn is for
+/// a call of another tool than the required one: it is not made at first, and the model is reminded of the required tool.
 pub(crate) fn faulty_first_call_and_correction(fault: CallFault) -> [Fixture; 3] {
     let call = match fault {
         CallFault::InvalidExpression => call("2340 *"),
@@ -312,7 +316,6 @@ pub(crate) fn faulty_first_call_and_correction(fault: CallFault) -> [Fixture; 3]
         }
         CallFault::TruncatedArguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
-    // A call of another tool than the required one is not made at first: the model is reminded of the required tool.
     let reminded = json!({"userMessage": "VALIDATION FAILED", "systemMessage": STEP, "hasToolResult": false});
     [
         step_calling(PERCENTAGE_TASK, std::slice::from_ref(&call)),
@@ -321,20 +324,20 @@ pub(crate) fn faulty_first_call_and_correction(fault: CallFault) -> [Fixture; 3]
     ]
 }
 
-/// Returns the first call for every request of the step, whatever its result.
+/// Returns the turn that makes the first call in reply to every request of every step, whatever the call returns.
 pub(crate) fn first_call_forever() -> Fixture {
     let request = json!({"systemMessage": STEP});
     Fixture::new(&request, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
-/// Returns an empty reply for every request of the step.
+/// Returns the turn with an empty reply to every request of every step.
 pub(crate) fn empty_forever() -> Fixture {
     let request = json!({"systemMessage": STEP});
     Fixture::new(&request, &json!({"content": ""}))
 }
 
-/// Returns the turns of one step whose first reply makes `count` different calls, and which ends after the last call
-/// was refused.
+/// Returns the turns of one step whose first reply makes `count` different calls. The step ends when one of the results says that
+/// its call was not made.
 pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
     let ended = json!({"content": "58.5", "nextStepDecision": "complete_item"});
@@ -345,7 +348,7 @@ pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
 }
 
 /// Returns a first reply whose two calls have the same identifier.
-pub(crate) fn calls_with_one_identifier() -> Fixture {
+pub(crate) fn calls_with_the_same_identifier() -> Fixture {
     let calls = [PERCENTAGE_EXPRESSION, WHOLE_EXPRESSION].map(|expression| {
         let mut call = call(expression);
         call["id"] = "call_same".into();

@@ -24,19 +24,19 @@ mod components {
     include!(concat!(env!("OUT_DIR"), "/components.rs"));
 }
 
-/// Generates a test for each case, with one provider in one mode.
+/// Generates a test for each case, which is a function of a module, for one provider and one mode.
 macro_rules! every_case {
-    ($connection:ident, $mode:ident, $($suite:ident: [$($case:ident),* $(,)?]),* $(,)?) => {
+    ($connection:ident, $mode:ident, $($module:ident: [$($case:ident),* $(,)?]),* $(,)?) => {
         $($(
             #[test]
             fn $case() {
-                crate::$suite::$case(crate::connection::$connection, crate::connection::Mode::$mode);
+                crate::$module::$case(crate::connection::$connection, crate::connection::Mode::$mode);
             }
         )*)*
     };
 }
 
-/// Generates the tests of the cases that apply to both modes.
+/// Generates, for one mode, the tests of the cases that apply to both modes.
 macro_rules! both_modes {
     ($connection:ident, $mode:ident) => {
         every_case!(
@@ -57,8 +57,8 @@ macro_rules! both_modes {
                 the_tokens_of_all_calls_are_counted,
                 thoughts_never_reach_the_answer,
                 an_answer_without_a_plan_needs_one_model_call,
-                tool_calls_without_a_plan_and_the_answer_need_two_model_calls,
-                a_plan_of_five_ready_calls_needs_two_model_calls,
+                a_run_whose_planner_calls_tools_itself_needs_two_model_calls,
+                a_plan_that_states_five_calls_needs_two_model_calls,
                 a_plan_with_one_step_left_to_the_model_needs_four_model_calls,
             ],
             faults: [
@@ -74,11 +74,11 @@ macro_rules! both_modes {
                 a_refused_key_is_reported_and_not_shown,
                 an_error_that_repeats_the_key_is_shown_without_it,
                 an_unknown_model_is_named,
-                a_call_that_ran_out_of_tokens_is_not_run,
+                a_call_cut_off_at_the_token_limit_is_not_run,
                 a_call_that_the_provider_blocked_is_not_run,
                 a_question_that_is_too_long_is_reported,
                 a_model_that_calls_forever_is_stopped,
-                calls_with_one_identifier_are_each_answered,
+                calls_with_the_same_identifier_are_each_answered,
                 a_model_that_returns_nothing_forever_is_stopped,
                 calls_over_the_limit_of_a_reply_are_not_run,
                 a_reply_of_five_hundred_calls_is_not_run,

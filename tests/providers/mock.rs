@@ -1,4 +1,4 @@
-//! The third-party mock of the providers: a separate process, which is killed when it is dropped.
+//! The third-party mock of the providers: a separate process, which is killed when its [`Mock`] is dropped.
 
 use std::env;
 use std::ffi::OsString;
@@ -167,7 +167,8 @@ impl Request {
         text.contains("## Query\n") && !text.contains("## Task\n")
     }
 
-    /// Returns whether the request is for the final answer.
+    /// Returns whether the request is for the final answer after a plan in text. After a submitted plan, the completed steps are
+    /// in a tool message instead.
     pub(crate) fn is_synthesis(&self) -> bool {
         self.last_user_text().contains("## Completed steps")
     }

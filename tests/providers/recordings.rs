@@ -1,5 +1,5 @@
-//! Decoding of streams that the test suite of a provider's SDK recorded (broken, malformed and incomplete replies: contracts M04,
-//! M05, M10).
+//! Decoding of recorded streams, which belong to the tests of a provider's SDK. They are decoded whole, split in pieces, and
+//! truncated (contracts M04, M05, M10).
 //!
 //! The recordings are downloaded, not part of the repository. The expected result is extracted from the recording
 //! itself by a deliberately simple parser, which reads whole files and handles no splits, errors or limits.
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// The variable with the folder of the recordings of Anthropic's SDK, one stream in each file.
 const RECORDINGS_VARIABLE: &str = "ART_PROVIDER_RECORDINGS";
-/// Minimum number of recordings, so that an empty folder fails the suite.
+/// Minimum number of recordings, so that the suite fails if some or all of them are missing.
 const MIN_RECORDINGS: usize = 19;
 
 struct Recording {
@@ -28,7 +28,8 @@ impl Recording {
         replay(Protocol::Anthropic, "anthropic", chunks)
     }
 
-    fn events_at_once(&self) -> Vec<StreamEvent> {
+    /// Returns the events of the recording if it arrives as one chunk.
+    fn events_of_one_chunk(&self) -> Vec<StreamEvent> {
         Self::events([self.bytes.as_slice()])
     }
 
@@ -96,8 +97,8 @@ fn parse_simply(recording: &Recording) -> Parsed {
     parsed
 }
 
-/// Returns the content of the events that the protocol decoded.
-fn parse_by_protocol(events: &[StreamEvent]) -> Parsed {
+/// Returns the content of `events`, which the protocol has decoded from a recording.
+fn parsed_from_events(events: &[StreamEvent]) -> Parsed {
     let mut reply = ModelReply::default();
     for event in events {
         reply.push(event.clone()).unwrap();
@@ -141,7 +142,7 @@ fn a_recording_is_parsed_to_its_text_calls_and_stop_reason() {
         let mut expected = parse_simply(&recording);
         expected.stop_reason = normalize_stop_reason(&expected.stop_reason).to_owned();
         assert_eq!(
-            parse_by_protocol(&recording.events_at_once()),
+            parsed_from_events(&recording.events_of_one_chunk()),
             expected,
             "{}",
             recording.name
@@ -152,7 +153,7 @@ fn a_recording_is_parsed_to_its_text_calls_and_stop_reason() {
 #[test]
 fn a_recording_ends_with_one_metadata_event() {
     for recording in recordings() {
-        let kinds = kinds(&recording.events_at_once());
+        let kinds = kinds(&recording.events_of_one_chunk());
         assert!(kinds.ends_with(&["metadata", "end"]), "{}: {kinds:?}", recording.name);
         let count = kinds.iter().filter(|kind| **kind == "metadata").count();
         assert_eq!(count, 1, "{}", recording.name);
@@ -162,7 +163,7 @@ fn a_recording_ends_with_one_metadata_event() {
 #[test]
 fn a_recording_is_parsed_the_same_wherever_it_is_split() {
     for recording in recordings() {
-        let expected = recording.events_at_once();
+        let expected = recording.events_of_one_chunk();
         for at in 0..recording.bytes.len() {
             let (before, after) = recording.bytes.split_at(at);
             assert_eq!(
@@ -191,7 +192,7 @@ fn a_recording_is_parsed_the_same_with_other_line_ends() {
                 let events = Recording::events(other.as_bytes().chunks(size));
                 assert_eq!(
                     events,
-                    recording.events_at_once(),
+                    recording.events_of_one_chunk(),
                     "{} in pieces of {size}",
                     recording.name
                 );

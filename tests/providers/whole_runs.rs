@@ -1,4 +1,5 @@
-//! Successful runs: planned, executed and answered by the model of a provider.
+//! Successful runs: planned, executed and answered by the model of a provider. From each public function, the macros in
+//! `main.rs` generate a test for every provider in both modes.
 
 use serde_json::Value;
 
@@ -95,8 +96,8 @@ fn count_successes(ran: &CommandOutput) -> usize {
     calls.filter(|call| call["ending"] == "success").count()
 }
 
-/// Asserts that the model receives the error of its faulty call of `name` and corrects it, and that the run succeeds.
-fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: &str) {
+/// Asserts that the model receives the error of its faulty call of `faulty_tool` and corrects it, and that the run succeeds.
+fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, faulty_tool: &str) {
     let environment = Environment::new(
         connection,
         mode,
@@ -105,10 +106,11 @@ fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: 
     let ran = environment.run(&["--json"]);
     assert_exits_successfully(&environment, &ran);
     let requests = environment.requests();
+    // The last request with at least six messages: the instructions, the task, and two calls, each with its result.
     let after_correction = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
     assert_eq!(
         names_of_answered_calls(after_correction),
-        [name, "calculator"],
+        [faulty_tool, "calculator"],
         "{after_correction:?}"
     );
     assert_eq!(count_successes(&ran), 2, "not exactly two calls succeeded: {ran}");
@@ -129,7 +131,7 @@ pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode
 }
 
 pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: Mode) {
-    let turns: Vec<_> = two_steps().into_iter().map(Fixture::counted).collect();
+    let turns: Vec<_> = two_steps().into_iter().map(Fixture::with_token_counts).collect();
     let environment = Environment::new(connection, mode, &turns);
     let ran = environment.run(&["--json"]);
     assert_exits_successfully(&environment, &ran);
@@ -188,16 +190,17 @@ pub(crate) fn an_answer_without_a_plan_needs_one_model_call(connection: Connecti
     assert_call_counts(connection, mode, &fixture::immediate_answer(), 1, 0);
 }
 
-pub(crate) fn tool_calls_without_a_plan_and_the_answer_need_two_model_calls(connection: Connection, mode: Mode) {
+/// One model call makes the tool calls, and one the answer.
+pub(crate) fn a_run_whose_planner_calls_tools_itself_needs_two_model_calls(connection: Connection, mode: Mode) {
     assert_call_counts(connection, mode, &fixture::direct_calls(), 2, 2);
 }
 
 /// The model submits the plan by calling `submit_plan`. One model call makes the plan, and one the answer.
-pub(crate) fn a_plan_of_five_ready_calls_needs_two_model_calls(connection: Connection, mode: Mode) {
-    assert_call_counts(connection, mode, &fixture::submitted_plan_of_ready_calls(), 2, 5);
+pub(crate) fn a_plan_that_states_five_calls_needs_two_model_calls(connection: Connection, mode: Mode) {
+    assert_call_counts(connection, mode, &fixture::submitted_plan_of_stated_calls(), 2, 5);
 }
 
-/// One model call makes the plan, two carry out the step without a ready call, and one makes the answer.
+/// One model call makes the plan, two carry out the step whose call the plan does not state, and one makes the answer.
 pub(crate) fn a_plan_with_one_step_left_to_the_model_needs_four_model_calls(connection: Connection, mode: Mode) {
     assert_call_counts(
         connection,
@@ -211,7 +214,8 @@ pub(crate) fn a_plan_with_one_step_left_to_the_model_needs_four_model_calls(conn
 /// Only for chat completions, because the mock's journal contains the requested format only for them.
 #[test]
 fn without_function_calls_a_plan_is_requested_in_a_json_format_of_the_provider() {
-    // Not Groq, which refuses a reply that is not JSON, and not compatible servers, which may refuse the field.
+    // `art` requests no format from Groq, which refuses a reply that is not JSON, and none from compatible servers, which may
+    // refuse the field.
     for (connection, format) in [
         (OPENAI_CHAT, "json_schema"),
         (OPENROUTER, "json_object"),
@@ -248,10 +252,10 @@ fn names_of_answered_calls(request: &Request) -> Vec<String> {
         .flatten()
         .collect();
     let mut ids: Vec<_> = calls.iter().map(|call| call["id"].clone()).collect();
-    let mut answers: Vec<_> = messages_of("tool").map(|turn| turn["tool_call_id"].clone()).collect();
+    let mut result_ids: Vec<_> = messages_of("tool").map(|turn| turn["tool_call_id"].clone()).collect();
     ids.sort_by_key(Value::to_string);
-    answers.sort_by_key(Value::to_string);
-    assert_eq!(ids, answers, "{request:?}");
+    result_ids.sort_by_key(Value::to_string);
+    assert_eq!(ids, result_ids, "{request:?}");
     let name = |call: &&Value| call["function"]["name"].as_str().unwrap_or_default().to_owned();
     calls.iter().map(name).collect()
 }

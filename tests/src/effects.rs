@@ -1,4 +1,4 @@
-//! Tools whose effects outlive the process, so that a test can count them.
+//! Tools whose effects outlive the process, so that a test can count the effects.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;

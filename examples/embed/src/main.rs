@@ -1,4 +1,4 @@
-//! Registers a function as a tool, and asks the small model inside the program a question that the tool answers.
+//! Registers a function as a tool, and asks the small model that `art_runtime` contains a question that the tool answers.
 #![expect(clippy::print_stdout, reason = "an example prints its answer")]
 
 use art_runtime::prelude::*;
@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tool = DirectTool::typed("city_population", description, async |arguments: Arguments| {
         let cities = [("Paris", 2_048_000), ("Rome", 2_751_000)];
         let found = cities.into_iter().find(|(city, _)| *city == arguments.city);
-        found.map(|pair| pair.1).ok_or("the city is not in the list")
+        found.map(|(_, people)| people).ok_or("the city is not in the list")
     });
     let tool = tool.example("What is the population of Rome?", json!({"city": "Rome"}));
     let runtime = Runtime::builder().tool(tool).build().await?;

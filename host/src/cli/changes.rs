@@ -12,7 +12,7 @@ pub enum ChangesCommand {
     /// Show what would change, as a diff
     #[command(after_help = "Examples:\n  art changes show\n  art changes show 0192f1c2 notes/todo.txt")]
     Show {
-        /// Run or change set: its identifier, a unique prefix of it, or `last`; all that wait if it is left out
+        /// Run or change set: its identifier, a unique prefix of it, or `last`; default: all changes that are not committed yet
         #[arg(value_name = "RUN_OR_SET")]
         run_or_set: Option<String>,
         /// Only these files

@@ -13,7 +13,7 @@ pub enum GrantCommand {
         /// Only this tool
         tool: Option<String>,
     },
-    /// Grant files, addresses, variables or limits to a tool
+    /// Grant files, addresses, environment variables or limits to a tool
     ///
     /// A grant is made for the component that is in the plugins folder now: a component that replaces it has to be approved. What the
     /// tool does not ask for cannot be granted. The grants are in the file `NAME.toml` beside the component.
@@ -31,7 +31,7 @@ pub enum GrantCommand {
     Revoke {
         /// The tool
         tool: String,
-        /// Paths, addresses, variables or limits, as `art grant list` prints them
+        /// Paths, addresses, environment variables or limits, as `art grant list` prints them
         #[arg(required_unless_present = "all")]
         grants: Vec<String>,
         /// Take everything back
@@ -47,7 +47,7 @@ pub enum GrantCommand {
         after_help = "Examples:\n  art grant learn file_read\n  art grant learn file_read '{\"path\":\"notes/a.txt\"}' --apply"
     )]
     Learn(LearnArgs),
-    /// Show what has changed in a component since its grants were made, and make them for the new one
+    /// Show how the component of a tool has changed since its grants were made, and make the same grants for the new component
     #[command(after_help = "Examples:\n  art grant approve file_read\n  art grant approve file_read --yes")]
     Approve {
         /// The tool
@@ -111,7 +111,7 @@ pub struct AddArgs {
     /// Header with the secret, instead of `authorization`
     #[arg(long, value_name = "NAME", requires = "secret")]
     pub header: Option<String>,
-    /// Variable that the tool can read; may be given several times
+    /// Environment variable that the tool can read; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::parse_name_and_value)]
     pub env: Vec<(String, String)>,
     /// Limit of each call: fuel, timeout_ms, memory_bytes or output_bytes; may be given several times

@@ -19,7 +19,8 @@ pub enum SecretCommand {
         /// Take the value of this environment variable
         #[arg(long, value_name = "VAR")]
         from_env: Option<String>,
-        /// A decoy that is never sent: a tool whose request, output or log has it is stopped and not loaded again
+        /// The secret is a decoy, which is never sent: a tool is stopped, and not loaded again, if its request, output or log
+        /// contains the decoy
         #[arg(long)]
         canary: bool,
         /// Keep the value in the keyring of the desktop (a Secret Service) instead of the file

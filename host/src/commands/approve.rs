@@ -30,7 +30,7 @@ pub(super) use ask::{decide_at_terminal, is_attended};
 const MAX_LISTED_CHARS: usize = 40;
 
 /// A decision, and the standing approval that the person wants in addition.
-type DecisionAndApproval = (Feedback, Option<StandingApproval>);
+type DecisionAndStandingApproval = (Feedback, Option<StandingApproval>);
 
 pub(super) fn approve(global: &GlobalOptions, command: &ApproveCommand) -> Result<Exit, CommandError> {
     match command {
@@ -98,12 +98,12 @@ async fn load_waiting(
         None => None,
     };
     let page = store
-        .list_suspensions(ids::waiting_filter(owner.clone(), after, limit))
+        .list_suspensions(ids::pending_filter(owner.clone(), after, limit))
         .await?;
     let Some(last) = page.last() else {
         return Ok((page, false));
     };
-    let next = ids::waiting_filter(owner.clone(), Some(last.id().to_owned()), 1);
+    let next = ids::pending_filter(owner.clone(), Some(last.id().to_owned()), 1);
     let has_more = !store.list_suspensions(next).await?.is_empty();
     Ok((page, has_more))
 }
@@ -135,14 +135,14 @@ fn show(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-/// Decides about calls of one run, and resumes the run unless `later` is set. `make_decision` creates the decision about one
-/// call from the command line; this is done for all calls before the first decision is stored. The store may still refuse a
-/// decision, for example because somebody else was faster; the decisions that were stored before it then hold.
+/// Decides about calls of one run, and resumes the run unless `later` is set. `make_decision` makes the decision about one call
+/// out of the options of the command line. All decisions are made before the first is stored. The store may still refuse one,
+/// for example because somebody else was faster. The decisions that were stored before that one remain valid.
 fn decide(
     global: &GlobalOptions,
     ids: &[String],
     later: bool,
-    make_decision: impl Fn(&SuspensionRecord) -> Result<DecisionAndApproval, CommandError>,
+    make_decision: impl Fn(&SuspensionRecord) -> Result<DecisionAndStandingApproval, CommandError>,
 ) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let executor = new_executor()?;
@@ -155,7 +155,7 @@ fn decide(
     let resume = Request::Resume(trace_id.clone());
     let runtime = executor.block_on(resume.open_runtime(global, config))?;
     let mut decided = Vec::new();
-    for (record, (feedback, approval)) in records.iter().zip(decisions) {
+    for (record, (feedback, standing_approval)) in records.iter().zip(decisions) {
         match executor.block_on(runtime.decide(suspension_key(record, &owner), feedback)) {
             Ok(record) => decided.push(record),
             Err(error) => {
@@ -164,7 +164,7 @@ fn decide(
                 return Err(error.into());
             }
         }
-        approval
+        standing_approval
             .into_iter()
             .for_each(|approval| standing::store(&runtime, approval));
     }
@@ -203,14 +203,14 @@ async fn find_suspensions_of_one_run(
     Ok(records)
 }
 
-/// Prints which decisions hold although a later one failed.
+/// Prints which calls were decided before a decision about another call was refused.
 fn note_decided(decided: &[SuspensionRecord]) {
     for record in decided {
         render::note(&format!("`{}` is decided", record.id()));
     }
 }
 
-/// Converts what a person typed into an answer to the question of the tool. Returns `None` if it is empty.
+/// Converts what a person typed into an answer to the question of the tool. Returns `None` if the person typed nothing.
 fn parse_answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, CommandError> {
     match parse_entry(&record.call.form, text).map_err(CommandError::Usage)? {
         Entry::Value(value) => Ok(Some(value)),

@@ -153,9 +153,9 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
             base64: Some(STANDARD.encode(bytes)),
         });
     }
-    let hint = "is neither UTF-8 text nor a PNG, JPEG, GIF, WebP or PDF file";
+    let reason = "is neither UTF-8 text nor a PNG, JPEG, GIF, WebP or PDF file";
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|error| invalid_attachment(path, &format!("{hint} ({error}); convert it first")))?;
+    let text = text.map_err(|error| invalid_attachment(path, &format!("{reason} ({error}); convert it first")))?;
     Ok(QueryAttachment {
         media_type: text_media_type(path).to_owned(),
         name,
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_too_long_or_of_another_type_is_refused() {
+    fn a_file_that_is_too_large_or_of_an_unsupported_type_is_refused() {
         let mut large_picture = b"\x89PNG\r\n\x1a\n".to_vec();
         large_picture.resize(MAX_MEDIA_BYTES + 1, 0);
         for bytes in [
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_as_json_for_the_total_limit() {
+    fn the_total_limit_applies_to_the_length_of_texts_as_json() {
         let dir = tempfile::tempdir().unwrap();
         let write_texts_of_1_mib = |byte: &str, count: usize| {
             let paths: Vec<_> = (0..count).map(|n| dir.path().join(format!("{n}.txt"))).collect();

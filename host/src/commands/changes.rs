@@ -1,5 +1,5 @@
-//! `art changes`: shows the changes that tools want to make to files, and makes or forgets them. They were staged: what a tool
-//! wrote is kept aside, in a change set for each call, until a person commits it to the files or drops it.
+//! `art changes`: shows staged changes of files, and commits or drops them. A staged change is what a tool wrote to a file. It is
+//! kept aside, in a change set for each call, until a person commits it to the file or drops it.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ fn open_staging(config: &Config) -> Result<Staging, CommandError> {
     }
 }
 
-/// Returns the change sets of the person's runs. Change sets of deleted runs belong to nobody in particular.
+/// Returns the change sets of the person's runs. Those of deleted runs are returned only if the command names no user.
 fn filter_own(global: &GlobalOptions, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
     let (store, executor) = (open_store_read_only(config)?, new_executor()?);
     let mut own = Vec::new();
@@ -72,10 +72,11 @@ fn filter_own(global: &GlobalOptions, config: &Config, sets: Vec<ChangeSet>) -> 
     Ok(own)
 }
 
-/// Returns the change sets that `typed` identifies: a run, a change set, or `last` for the run that staged changes last.
+/// Returns the change sets that `typed` identifies: a run, a change set, or `last` for the run that staged changes last. A unique
+/// prefix of an identifier is enough.
 fn find(sets: Vec<ChangeSet>, typed: &str) -> Result<Vec<ChangeSet>, CommandError> {
-    let newest = sets.last().filter(|_| typed == LAST).map(|set| set.origin.run.clone());
-    Ok(Staging::find_in(sets, newest.as_deref().unwrap_or(typed))?)
+    let last_run = sets.last().filter(|_| typed == LAST).map(|set| set.origin.run.clone());
+    Ok(Staging::find_in(sets, last_run.as_deref().unwrap_or(typed))?)
 }
 
 fn list(global: &GlobalOptions, sets: &[ChangeSet]) -> Result<Exit, CommandError> {
@@ -164,7 +165,7 @@ fn check_files(sets: &[ChangeSet], files: &[PathBuf]) -> Result<(), CommandError
     match files.iter().find(|file| !is_known(file)) {
         None => Ok(()),
         Some(file) => Err(CommandError::Usage(format!(
-            "no change of `{}` waits there (hint: `art changes list` shows all)",
+            "`{}` is in none of the selected change sets (hint: `art changes list` shows all)",
             display_path(file)
         ))),
     }
@@ -180,7 +181,7 @@ fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
 }
 
 /// Tells the person, after a run has ended, which of its changes wait to be committed. At a terminal, shows them and asks whether
-/// to make them. Without a terminal, prints only their number; with JSON output, prints nothing.
+/// to commit them. Without a terminal, prints only their number and the commands for them; with JSON output, prints nothing.
 pub(super) fn offer_to_commit(global: &GlobalOptions, config: &Config, run: &str) -> Result<(), CommandError> {
     let staging = open_staging(config)?;
     let sets: Vec<_> = staging
@@ -192,17 +193,17 @@ pub(super) fn offer_to_commit(global: &GlobalOptions, config: &Config, run: &str
         return Ok(());
     }
     let count: usize = sets.iter().map(|set| set.changes.len()).sum();
-    let changes = if count == 1 {
-        "1 change waits"
-    } else {
-        &format!("{count} changes wait")
+    let (changes, them) = match count {
+        1 => ("1 change waits".to_owned(), "it"),
+        _ => (format!("{count} changes wait"), "them"),
     };
     let hint = format!(
-        "`art changes show {run}` shows, `art changes commit {run}` makes and `art changes drop {run}` forgets"
+        "`art changes show {run}` shows {them}, `art changes commit {run}` writes {them} to the files and \
+         `art changes drop {run}` discards {them}"
     );
     if !is_attended(global) {
         if !global.json {
-            render::note(&format!("{changes}: {hint} what the tools want to write"));
+            render::note(&format!("{changes}: {hint}"));
         }
         return Ok(());
     }
@@ -211,13 +212,13 @@ pub(super) fn offer_to_commit(global: &GlobalOptions, config: &Config, run: &str
             render::note(staging.diff(set, change)?.trim_end());
         }
     }
-    if confirm(&format!("{changes}; make what is shown above?"))? {
+    if confirm(&format!("{changes}; commit what is shown above?"))? {
         for set in &sets {
             staging.commit(set, &[])?;
             render::note(&format!("committed what is in {}", display_path(&set.directory)));
         }
     } else {
-        render::note(&format!("not committed: {hint} it later"));
+        render::note(&format!("not committed: {hint}"));
     }
     Ok(())
 }

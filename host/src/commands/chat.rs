@@ -71,10 +71,11 @@ fn watch_plugins(runtime: &Runtime, global: &GlobalOptions) -> Option<FolderWatc
 fn reload_message(name: &str, reload: &Reload) -> String {
     match reload {
         Reload::NeedsApproval => {
-            format!("`{name}.wasm` is another tool than before: it is not called before `art grant approve {name}`")
+            format!("`{name}.wasm` has changed: its tool is not called until `art grant approve {name}` approves it")
         }
         Reload::Removed => format!("`{name}.wasm` is gone, and its tool with it"),
         Reload::Refused(reason) => format!("`{name}.wasm` has changed and is refused: {reason}"),
+        // Only `Loaded` is left, since unchanged files are not reported.
         _ => format!("`{name}.wasm` was loaded again"),
     }
 }
@@ -188,14 +189,14 @@ impl Chat {
     fn handle_thread_command(&mut self, action: ThreadAction) -> Result<(), CommandError> {
         match action {
             ThreadAction::Show => {}
-            ThreadAction::New => self.session.start_thread(),
+            ThreadAction::New => self.session.leave_thread(),
             ThreadAction::Switch(id) => self.executor.block_on(self.session.switch_thread(&id))?,
         }
         let thread = self.session.thread();
         self.screen
             .print(thread.unwrap_or("none yet; the next question starts one"));
         for run in self.executor.block_on(self.session.interrupted_runs())? {
-            let note = report::interrupted_note(&run, "/resume");
+            let note = report::interrupted_run_line(&run, "/resume");
             self.screen
                 .note(&format!("{note}; a question in this conversation ends it"));
         }
@@ -212,17 +213,19 @@ impl Chat {
     /// Asks a question or resumes a run. At a terminal, also asks the person for the decisions that the run waits for, and Ctrl-C
     /// cancels the run without ending the conversation.
     fn carry_out(&mut self, mut request: Request) -> Result<(), CommandError> {
+        // The run that is to be resumed because the person has decided. Another process may already have resumed it.
         let mut decided_run: Option<String> = None;
         loop {
-            let run = self.interrupts.register_run();
-            let running = self.screen.carry_out(&mut self.session, request, run.cancel.clone());
+            let registration = self.interrupts.register_run();
+            let cancel = registration.cancel.clone();
+            let running = self.screen.carry_out(&mut self.session, request, cancel);
             let answer = self.executor.block_on(running);
-            drop(run);
+            drop(registration);
             let answer = match (answer, &decided_run) {
                 (Err(error), Some(run)) if approve::note_if_resumed_elsewhere(run, &error) => return Ok(()),
                 (answer, _) => answer?,
             };
-            let decided = self.is_interactive
+            let is_to_resume = self.is_interactive
                 && !answer.waits_for.is_empty()
                 && approve::decide_at_terminal(
                     self.executor.handle(),
@@ -231,13 +234,14 @@ impl Chat {
                     &self.interrupts,
                     &answer.waits_for,
                 );
-            if !decided {
+            if !is_to_resume {
                 self.screen.note_how_to_decide(&answer);
                 self.worst_exit = self.worst_exit.worse(run::exit_code(&answer));
                 return Ok(());
             }
-            decided_run = Some(answer.trace_id.clone());
-            request = Request::Resume(answer.trace_id);
+            let run = answer.trace_id;
+            decided_run = Some(run.clone());
+            request = Request::Resume(run);
         }
     }
 }

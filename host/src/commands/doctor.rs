@@ -83,7 +83,7 @@ fn to_table(checks: &[Check]) -> String {
     table::lines(&checks.iter().map(row).collect::<Vec<_>>()).join("\n")
 }
 
-/// Checks this machine and the models. `is_quiet` means that no progress of compilation is shown.
+/// Checks this machine and the models. `is_quiet` hides the progress of the compilation of components.
 fn check_all(config: &Config, is_quiet: bool) -> Vec<Check> {
     let mut checks = check_machine(config, is_quiet);
     checks.extend(models::check_models(config));
@@ -91,7 +91,7 @@ fn check_all(config: &Config, is_quiet: bool) -> Vec<Check> {
 }
 
 fn check_machine(config: &Config, is_quiet: bool) -> Vec<Check> {
-    let mut checks = vec![check_compiler(), check_store(config)];
+    let mut checks = vec![check_rust_compiler(), check_store(config)];
     checks.extend(check_sandbox(config, is_quiet));
     checks.extend(confinement::check());
     checks.extend(secrets::check(config));
@@ -109,7 +109,7 @@ impl Check {
 }
 
 /// Checks the Rust compiler. It is needed only to build tools, so its absence is a warning.
-fn check_compiler() -> Check {
+fn check_rust_compiler() -> Check {
     match missing_targets() {
         Ok(missing) if missing.is_empty() => {
             let targets = Target::ALL.map(|target| format!("`{}`", target.triple())).join(" and ");
@@ -170,7 +170,7 @@ fn check_memory_pool(sandbox: &art_sandbox::Sandbox) -> Check {
         (None, false) => {
             let detail =
                 format!("{workers} workers, pooled memory; calls are slower because the kernel lacks PAGEMAP_SCAN");
-            Check::new("sandbox", Verdict::Warn, format!("{detail} (Linux 6.7)"))
+            Check::new("sandbox", Verdict::Warn, format!("{detail} (new in Linux 6.7)"))
         }
         (Some(reason), _) => Check::new(
             "sandbox",

@@ -55,7 +55,8 @@ fn load_default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSch
     Ok(Toolbox::load(config, Vec::new(), &|_| {})?.registry.list())
 }
 
-/// Returns a call of the model for the comparison. Arguments that are no object count as none.
+/// Converts a call that the model proposed, to compare it with the expected calls. Arguments that are no object become an empty
+/// object.
 fn to_proposed_call(tool_name: String, arguments: serde_json::Value) -> ProposedCall {
     let arguments = match arguments {
         serde_json::Value::Object(arguments) => arguments,
@@ -75,6 +76,7 @@ fn show(report: &EvalReport, lists_failures: bool) {
         row("tools right", report.tools_right, report.expected_calls),
         row("whole calls right", report.calls_right, report.expected_calls),
         row("arguments right", report.arguments_right, report.arguments),
+        // A case is unanswerable if no tool fits, so that no call is expected.
         row("unanswerable refused", report.unanswerable_right, report.unanswerable),
         vec!["calls invented".to_owned(), report.extra_calls.to_string()],
         vec!["lines with an error".to_owned(), report.errors.to_string()],

@@ -1,5 +1,5 @@
 //! `art grant`: shows and changes what tools may touch. The grants of a tool are a policy in a file beside its component, and
-//! are made for that very component: one that replaces it has to be approved.
+//! are made for that very component: a component that replaces it has to be approved.
 
 mod edit;
 mod learn;
@@ -50,8 +50,8 @@ pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Ex
     }
 }
 
-/// Reads the grants of a component, which are to be changed. Fails if they were made for another component: to add one grant
-/// must not approve all others for the new component.
+/// Reads the grants of a tool, in order to change them. Fails if they were made for an earlier component of the tool, because a
+/// change of one grant must not approve all the others for the present component.
 fn read_grants_to_change(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.grants_anything() && policy.component != plugin.digest() {
@@ -75,7 +75,7 @@ fn change_grants(
     shown::list(global, grants, &[plugin])
 }
 
-/// Writes the grants, as made for the component as it is now. Returns the component with them.
+/// Writes the grants of a tool, and records that they were made for this component. Returns the component with them.
 fn write_grants(
     grants: &GrantFiles,
     lock: &GrantLock,
@@ -94,15 +94,15 @@ fn write_grants(
 }
 
 /// Writes the grants `agreed`, to which a person agreed. Fails if the grants of the tool have changed since the person was
-/// shown them: `shown_before` are the grants as they were then.
+/// asked: they must still be `grants_when_asked`.
 fn write_agreed_grants(
     grants: &GrantFiles,
     plugin: Plugin,
-    shown_before: &ToolPolicy,
+    grants_when_asked: &ToolPolicy,
     agreed: ToolPolicy,
 ) -> Result<Plugin, CommandError> {
     let lock = grants.lock()?;
-    if grants.read(plugin.name())? != *shown_before {
+    if grants.read(plugin.name())? != *grants_when_asked {
         let tool = &plugin.schema().name;
         return Err(CommandError::Failed(format!(
             "the grants of `{tool}` have changed meanwhile (hint: run the command again)"
@@ -111,7 +111,8 @@ fn write_agreed_grants(
     write_grants(grants, &lock, plugin, agreed)
 }
 
-/// Makes the present grants for the component as it is now, if the person agrees. `yes` means that the person need not be asked.
+/// Lets the present component of a tool have the grants of the tool, if the person agrees. `yes` means that the person need not
+/// be asked.
 fn approve(global: &GlobalOptions, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.component == plugin.digest() {
@@ -121,7 +122,7 @@ fn approve(global: &GlobalOptions, grants: &GrantFiles, plugin: Plugin, yes: boo
     render::note(&shown::difference(grants.approved(plugin.name()).as_ref(), &plugin));
     if !yes
         && !shown::confirm(&format!(
-            "make its grants for the new component of `{}`?",
+            "let the new component of `{}` have the present grants?",
             plugin.schema().name
         ))?
     {
@@ -145,6 +146,7 @@ fn load_plugins(global: &GlobalOptions, config: &Config, tool: Option<&str>) -> 
         .filter_map(std::sync::Arc::into_inner)
         .collect();
     let Some(tool) = tool else { return Ok(plugins) };
+    // The tool and the file of its component may have different names. Both identify the tool.
     let has_name = |plugin: &Plugin| same_name(&plugin.schema().name, tool) || plugin.name() == tool;
     plugins.retain(has_name);
     if plugins.is_empty() {

@@ -63,6 +63,7 @@ pub(super) async fn resolve_run_to_resume(
     }
     let filter = RunFilter {
         owner: owner.clone(),
+        // Only interrupted runs: their state is `running`, but no process drives them.
         abandoned: true,
         limit: Some(1),
         ..RunFilter::default()
@@ -73,12 +74,12 @@ pub(super) async fn resolve_run_to_resume(
     let can_go_on = |record: &SuspensionRecord| {
         record.status == SuspensionStatus::Decided || record.call.has_expired(current_time())
     };
-    let suspension = newest_waiting(store, owner, can_go_on).await?;
+    let suspension = newest_pending(store, owner, can_go_on).await?;
     let not_found = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
     suspension.map(|record| record.trace_id).ok_or_else(not_found)
 }
 
-/// Returns the suspension that `typed` identifies. `last` is the newest suspension that waits.
+/// Returns the suspension that `typed` identifies. `last` is the newest pending one, see [`pending_filter`].
 ///
 /// # Errors
 /// Fails if none matches, or several do.
@@ -91,7 +92,7 @@ pub(super) async fn resolve_suspension(
         return Ok(record);
     }
     let mut records = match parse_prefix(typed)? {
-        None => Vec::from_iter(newest_waiting(store, owner, |_| true).await?),
+        None => Vec::from_iter(newest_pending(store, owner, |_| true).await?),
         Some(prefix) => {
             let filter = SuspensionFilter {
                 owner: owner.clone(),
@@ -115,9 +116,9 @@ pub(super) async fn resolve_suspension(
     }
 }
 
-/// Returns the newest waiting suspension for which `matches` holds. Reads in pages, since there may be many large suspensions.
+/// Returns the newest pending suspension for which `matches` holds. Reads in pages, since there may be many large suspensions.
 /// The store returns the oldest first.
-async fn newest_waiting(
+async fn newest_pending(
     store: &dyn Store,
     owner: &Owner,
     matches: impl Fn(&SuspensionRecord) -> bool,
@@ -125,7 +126,7 @@ async fn newest_waiting(
     let (mut newest, mut last_id) = (None, None);
     loop {
         let page = store
-            .list_suspensions(waiting_filter(owner.clone(), last_id, MAX_PAGE))
+            .list_suspensions(pending_filter(owner.clone(), last_id, MAX_PAGE))
             .await?;
         let Some(last) = page.last() else { return Ok(newest) };
         last_id = Some(last.id().to_owned());
@@ -133,9 +134,9 @@ async fn newest_waiting(
     }
 }
 
-/// Returns the filter for a page of the suspensions that wait for a decision: the first `limit` ones after the suspension with
-/// the identifier `after`.
-pub(super) fn waiting_filter(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
+/// Returns the filter for a page of the pending suspensions: those that nobody has decided about, and those whose decision the
+/// run has not used yet. The page has the first `limit` ones after the suspension with the identifier `after`.
+pub(super) fn pending_filter(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
     SuspensionFilter {
         owner,
         pending: true,
@@ -160,8 +161,8 @@ fn max_matches(typed: &str) -> usize {
     if typed == LAST { 1 } else { MAX_LISTED_MATCHES + 1 }
 }
 
-/// Returns the identifier in `matches`, the identifiers that fit `typed`. Fails if there are none or several. `kind` is `thread`
-/// or `run`.
+/// Returns the only identifier in `matches`, which are those that fit `typed`. Fails if there are none or several. `kind` is
+/// `thread` or `run`.
 fn require_one_match(kind: &str, typed: &str, matches: &[String]) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
     let not_found =

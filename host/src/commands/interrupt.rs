@@ -48,8 +48,8 @@ struct CurrentWork {
     is_run: bool,
 }
 
-/// The registration of a run, or of a question to a person, that a signal cancels by `cancel`. It ends when this value is
-/// dropped.
+/// The registration of a run, or of a question to a person, that a signal cancels by `cancel`. The registration ends when this
+/// value is dropped.
 #[derive(Debug)]
 pub(super) struct Interruptible<'a> {
     shared: &'a Shared,
@@ -142,7 +142,8 @@ async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: S
             _ = interrupt.recv() => shared.after_interrupt == AfterInterrupt::End,
             _ = terminate.recv() => true,
         };
-        // Keep the lock until `exit_requested` is set: the thread that waits for the run must see it when the run ends.
+        // Keep the lock until `exit_requested` is set. Dropping the registration of a run takes the lock too, so after that the
+        // thread that waited for the run sees `exit_requested`.
         let current = shared.lock_current();
         match current.as_ref() {
             Some(current) if !current.cancel.is_cancelled() => {
@@ -154,6 +155,7 @@ async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: S
             }
             Some(_) => shared.exit_process(),
             None => {
+                // The line editor of a conversation at a terminal has turned it on.
                 if shared.after_interrupt == AfterInterrupt::Continue {
                     render::turn_off_bracketed_paste();
                 }

@@ -22,7 +22,7 @@ use crate::{bounded, render};
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the plan in `file`. Returns the question of the plan, with what the command line adds: the values of parameters,
-/// attachments, a conversation, or another question in its place.
+/// attachments and a conversation. A question on the command line replaces that of the plan.
 ///
 /// # Errors
 /// Fails with every problem of the plan, or with every problem of the values of its parameters. A value may be missing if the
@@ -30,6 +30,7 @@ const MAX_BYTES: u64 = 1 << 20;
 pub(super) fn read_question(file: &Path, args: &RunArgs) -> Result<Question, CommandError> {
     let plan = read_plan_file(file)?;
     let usage_error = |problems: Vec<String>| CommandError::Usage(problems.join("; "));
+    // Checks the schemas of the parameters, and then the values against them.
     let params = Params::admit(&plan).map_err(usage_error)?;
     let values = params.read(&args.set).map_err(usage_error)?;
     let values = params.with_defaults(&values).map_err(usage_error)?;

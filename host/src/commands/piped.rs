@@ -1,8 +1,8 @@
 //! Attaches text from stdin to a question: `art run "What is the longest word?" < story.txt`.
 //!
 //! Without `--attach -`, `art run` and `art plan` read stdin if it is a file, a pipe or a socket. They ignore terminals and other
-//! devices, such as `/dev/null`; files that were partly read, as in a shell loop over their lines; and pipes that stay silent, which
-//! services and other programs leave open.
+//! devices, such as `/dev/null`. They ignore a file of which another program has already read a part, such as a shell that loops
+//! over its lines. They also ignore a pipe without data: services and other programs often leave such a pipe open.
 
 use std::io::{IsTerminal, Read, stdin};
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::render;
 
 /// Name of the attachment from stdin.
 const ATTACHMENT_NAME: &str = "stdin";
-/// Time without data after which a pipe is no longer waited for.
+/// Maximum time to wait for the next data of a pipe or socket, or for its end.
 const READ_TIMEOUT: Duration = Duration::from_secs(3);
 /// Number of lines at the beginning that show whether a text is a table.
 const TABLE_LINES: usize = 20;
@@ -43,12 +43,13 @@ pub(super) fn read_to_end() -> Result<QueryAttachment, CommandError> {
     }
 }
 
-/// Returns the content of stdin, or `None` if stdin is not piped or no data arrives.
+/// Returns the content of stdin, or `None` if stdin is not a pipe, a socket or an unread file, if no data arrives, or if there is
+/// only white space.
 ///
 /// # Errors
 /// Fails if stdin sends data and then neither more nor its end, or if it cannot be attached.
 pub(super) fn read_if_piped() -> Result<Option<QueryAttachment>, CommandError> {
-    if !is_piped() {
+    if !can_have_input() {
         return Ok(None);
     }
     match read_stdin(Some(READ_TIMEOUT))? {
@@ -64,8 +65,8 @@ pub(super) fn read_if_piped() -> Result<Option<QueryAttachment>, CommandError> {
     }
 }
 
-/// Returns whether stdin is a pipe, a socket, or a file at its start.
-fn is_piped() -> bool {
+/// Returns whether stdin is a pipe, a socket, or a file of which nothing was read yet.
+fn can_have_input() -> bool {
     let kind = fstat(stdin()).map(|stat| FileType::from_raw_mode(stat.st_mode));
     match kind {
         Ok(FileType::Fifo | FileType::Socket) => true,

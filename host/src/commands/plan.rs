@@ -1,4 +1,5 @@
-//! `art plan`: plans a question and shows the plan, without running a tool.
+//! `art plan`: plans a question and shows the plan, without running a tool. With `--out`, writes the plan to a file, from which
+//! `art run --plan` runs it. Such a plan is called a kept plan.
 
 use std::path::Path;
 
@@ -41,6 +42,7 @@ pub(super) fn plan(global: &GlobalOptions, args: &PlanArgs) -> Result<Exit, Comm
         report::warn_of_large_attachments(&runtime, &question.attachments);
         let mut planned = runtime.plan(question.clone()).await?;
         let plan_with_params = add_params(&planned.plan, &args.param);
+        // `runtime.plan` has checked the plan without parameters. With parameters it is another plan, so it is checked again.
         let mut second_review = Ok(());
         if let (Ok(plan), false) = (&plan_with_params, args.param.is_empty()) {
             planned.plan = plan.clone();
@@ -62,7 +64,8 @@ pub(super) fn plan(global: &GlobalOptions, args: &PlanArgs) -> Result<Exit, Comm
     exit
 }
 
-/// Returns the plan with parameters in place of constants: each constant that is given is replaced by the name of its parameter.
+/// Returns the plan with parameters in place of constants. `params` are the values of `--param`: the name of each parameter, and
+/// the constant that it replaces, as typed.
 fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, CommandError> {
     let mut plan = plan.clone();
     if params.is_empty() {
@@ -70,7 +73,7 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
     }
     for (name, text) in params {
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
-        // In arguments, the constant is replaced as a JSON value; in the texts of the plan, as the word that was typed.
+        // The parameter replaces arguments that equal `value`, and the word `text` in longer arguments and texts of the plan.
         if !plan.parameterize(name, &value, text) {
             return Err(CommandError::Failed(format!(
                 "the plan has no argument with `{text}`, so it cannot be the parameter `{name}` (hint: `art plan` without `--param` \
@@ -78,7 +81,7 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
             )));
         }
     }
-    // Refuse the name of a parameter that would be refused when the plan is read from a file.
+    // Read the plan as `art run --plan` will read it, to find out now whether that refuses the name of a parameter.
     let text = serde_json::to_string(&plan).unwrap_or_default();
     read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))
 }
@@ -123,6 +126,7 @@ fn show(global: &GlobalOptions, planned: &Planned) {
     render::note(&UsageSummary::from(metadata).to_line());
 }
 
+/// Returns the exit code. The embedded model can answer only with tools, so a plan of it without steps means that no tool fits.
 fn exit_code(model: &ModelInfo, planned: &Planned) -> Exit {
     let uses_embedded_model = model.config.provider_name == LexicalModel::PROVIDER;
     match kept_plan::exit_code(&planned.review) {

@@ -17,6 +17,9 @@ use crate::plugins::build::{BuiltTool, build};
 use crate::plugins::new::create;
 use crate::render::{self, table, units};
 
+/// Number of characters of a digest that a table shows.
+const SHORT_DIGEST_CHARS: usize = 16;
+
 pub(super) fn plugin(global: &GlobalOptions, command: PluginCommand) -> Result<Exit, CommandError> {
     match command {
         PluginCommand::New { name, path, sdk } => {
@@ -40,7 +43,7 @@ fn create_crate(global: &GlobalOptions, parent: &Path, name: &str, sdk: &Path) -
     Ok(Exit::Success)
 }
 
-/// Builds the crates in order and stops at the first failure. Reports the components that were built until then.
+/// Builds the crates in order and stops at the first failure. Reports the components that were built, even after a failure.
 fn build_all(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
     let sandbox = open_sandbox(config)?;
     let mut built = Vec::new();
@@ -81,7 +84,7 @@ fn show_built(global: &GlobalOptions, config: &Config, built: &[BuiltTool]) {
     }
     let mut rows = vec![["tool", "size", "examples", "digest"].map(str::to_owned).to_vec()];
     for built in built {
-        let digest: String = built.plugin.digest().chars().take(16).collect();
+        let digest: String = built.plugin.digest().chars().take(SHORT_DIGEST_CHARS).collect();
         let name = built.plugin.schema().name.clone();
         let examples = format!("{} passed", built.examples.passed);
         rows.push(vec![name, units::bytes(built.bytes), examples, digest]);

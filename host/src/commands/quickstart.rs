@@ -21,7 +21,7 @@ const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
     let root = checkout::find_root()?;
     let mut config = load_config(global)?;
-    // Without a configured plugins folder, the tools go into that of the checkout, and also into the folder of this user.
+    // Without a configured plugins folder, the tools go into the plugins folder of the checkout, and also into that of this user.
     let user_folder = (config.plugins.origin == Origin::Default).then(|| config.user_plugins.clone());
     if user_folder.is_some() {
         config.plugins.value = root.join("plugins");

@@ -22,8 +22,8 @@ use crate::render::display::RunDisplay;
 use crate::render::{self, drawing, plan, units};
 use crate::usage_summary::UsageSummary;
 
-/// Beginning of [`ProviderInfo::key`], the source of a provider's key, if the source is an environment variable. Its name
-/// follows.
+/// [`ProviderInfo::key`] says where the key of a provider comes from. If it comes from an environment variable, this text is
+/// followed by the name of the variable and a backtick.
 const KEY_FROM_VARIABLE_PREFIX: &str = "environment variable `";
 
 /// Maximum number of interrupted runs that are listed.
@@ -58,7 +58,7 @@ pub(super) async fn show_model_and_problems(runtime: &Runtime, model: &ModelInfo
 }
 
 /// Prints which runs were interrupted because their hosts were stopped, and how to resume them with `command`. Leaves out the
-/// runs of `thread`: a question is about to be asked there, which ends them.
+/// interrupted runs of `thread`: the question that is about to be asked there ends them.
 pub(super) async fn note_interrupted_runs(
     runtime: &Runtime,
     owner: Owner,
@@ -68,7 +68,7 @@ pub(super) async fn note_interrupted_runs(
     let mut runs = runtime.interrupted_runs(owner).await?;
     runs.retain(|run| Some(run.thread_id.as_str()) != thread);
     for run in runs.iter().take(MAX_INTERRUPTED) {
-        render::note(&interrupted_note(run, command));
+        render::note(&interrupted_run_line(run, command));
     }
     let more = runs.len().saturating_sub(MAX_INTERRUPTED);
     if more > 0 {
@@ -80,7 +80,7 @@ pub(super) async fn note_interrupted_runs(
 }
 
 /// Returns a line about an interrupted run, with the command that resumes it.
-pub(super) fn interrupted_note(run: &RunRecord, command: &str) -> String {
+pub(super) fn interrupted_run_line(run: &RunRecord, command: &str) -> String {
     format!(
         "interrupted: \"{}\"; `{command} {}` goes on with it",
         truncate(&run.query, MAX_QUERY_CHARS),
@@ -133,8 +133,9 @@ pub(super) fn model_line(info: &ModelInfo) -> String {
 
 /// Returns a hint about providers whose key is set, for users who have not configured a model.
 fn provider_hint(providers: &[ProviderInfo]) -> Option<String> {
-    let usable = providers.iter().filter(|provider| provider.default_model.is_some());
-    let hints = usable.filter_map(|provider| {
+    // The hint names no model.
+    let with_default_model = providers.iter().filter(|provider| provider.default_model.is_some());
+    let hints = with_default_model.filter_map(|provider| {
         let variable = provider
             .key
             .as_ref()?

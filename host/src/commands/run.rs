@@ -52,8 +52,8 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// Opens the runtime that the request needs. To resume a direct call (a run that makes one tool call instead of answering a
-    /// question), it needs no model.
+    /// Opens the runtime that the request needs. The runtime has no model if the request resumes a direct call, which is a run
+    /// that makes one tool call instead of answering a question.
     pub(super) async fn open_runtime(&self, global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
         match self.resumes_direct_call(&global.owner(), &config).await? {
             true => open_runtime_without_model(global, config).await,
@@ -101,7 +101,7 @@ pub(super) fn empty_question_error(command: &str) -> CommandError {
     ))
 }
 
-/// Reads the attached files and stdin. With `-` as a file, stdin is required.
+/// Reads the attached files and stdin. Stdin must have content if one of `paths` is `-`, and may be empty otherwise.
 pub(super) fn read_attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let (stdin, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path == Path::new("-"));
     let mut attachments = attachment::read_all(&files)?;
@@ -156,9 +156,10 @@ fn carry_out_with_decisions(
         return Ok(Exit::PlanFault);
     };
     loop {
-        let run = interrupts.register_run();
-        let answer = executor.block_on(carry_out_and_show(global, runtime, request, run.cancel.clone()));
-        drop(run);
+        let registration = interrupts.register_run();
+        let cancel = registration.cancel.clone();
+        let answer = executor.block_on(carry_out_and_show(global, runtime, request, cancel));
+        drop(registration);
         let answer = match (answer, &decided_run) {
             (Err(error), Some(run)) if approve::note_if_resumed_elsewhere(run, &error) => return Ok(Exit::Success),
             (answer, _) => answer?,
@@ -206,7 +207,7 @@ async fn carry_out_and_show(
     carry_out_as_text(runtime, request, cancel).await
 }
 
-/// Returns the request with full identifiers, or `None` if its kept plan has faults, which are then shown.
+/// Returns the request with full identifiers. Returns `None` if its question has a plan with faults, after showing the faults.
 async fn resolve_request(
     global: &GlobalOptions,
     runtime: &Runtime,
@@ -241,7 +242,8 @@ pub(super) async fn with_user_and_thread(
     Ok(question)
 }
 
-/// Returns the exit code of a run that waits for a decision: [`Exit::Cancelled`] if a signal arrived while the person was asked.
+/// Returns the exit code of a run that waits for a decision: [`Exit::Cancelled`] if a signal arrived while the person was asked,
+/// and otherwise that of [`exit_code`].
 pub(super) fn exit_code_of_waiting(answer: &Answer, interrupts: &Interrupts) -> Exit {
     match interrupts.exit_requested() {
         true => Exit::Cancelled,

@@ -191,6 +191,7 @@ async fn show(global: &GlobalOptions, store: &dyn Store, id: &str, options: Show
     } else {
         Vec::new()
     };
+    // JSON output without costs does not use the log. An error is therefore returned only below, where the log is used.
     let log = log::Log::read(&journal).map_err(|reason| {
         let id = &listed.run.trace_id;
         CommandError::Failed(format!("the log of run `{id}` cannot be shown: {reason}"))

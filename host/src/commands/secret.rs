@@ -1,9 +1,9 @@
-//! `art secret`: secrets that the host adds to requests of tools.
+//! `art secret`: secrets that the host adds to the HTTP requests that tools send.
 
 use std::io::{IsTerminal, Read, stdin};
 
 use art_core::secret::{MAX_BYTES, Secret};
-use art_runtime::secrets::{Listed, Place, SecretFile, VARIABLE_PREFIX};
+use art_runtime::secrets::{ListedSecret, Place, SecretFile, VARIABLE_PREFIX};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 use serde_json::json;
@@ -130,8 +130,9 @@ fn list(global: &GlobalOptions, file: &SecretFile) -> Result<Exit, CommandError>
     Ok(Exit::Success)
 }
 
-/// Returns where a stored secret is kept, or `canary` for a decoy.
-fn source_name(listed: &Listed) -> &'static str {
+/// Returns where a stored secret is kept, or `canary` for a decoy. The host never sends a decoy, so a tool that reveals its value
+/// has read what it should not.
+fn source_name(listed: &ListedSecret) -> &'static str {
     match listed.place {
         _ if listed.canary => "canary",
         Place::File => "file",

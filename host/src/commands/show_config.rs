@@ -46,16 +46,17 @@ fn collect_settings(config: &Config) -> JsonObject {
         Ok(Value::Object(fields)) => fields,
         _ => JsonObject::new(),
     };
+    // `config.models` is not serialized, so its limits and prices are added here.
     let (limits, prices) = (config.models.limits, &config.models.prices.0);
-    let limits_origin = origin_in_file(limits != EngineLimits::default());
-    let prices_origin = origin_in_file(!prices.is_empty());
+    let limits_origin = file_or_default_origin(limits != EngineLimits::default());
+    let prices_origin = file_or_default_origin(!prices.is_empty());
     fields.insert("models".to_owned(), json!({"value": limits, "origin": limits_origin}));
     fields.insert("prices".to_owned(), json!({"value": prices, "origin": prices_origin}));
     fields
 }
 
 /// Returns the origin of a setting that only the file can set.
-const fn origin_in_file(is_set: bool) -> Origin {
+const fn file_or_default_origin(is_set: bool) -> Origin {
     if is_set { Origin::File } else { Origin::Default }
 }
 
@@ -98,7 +99,7 @@ fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
     ]
 }
 
-/// Returns the source of the key as text. It never contains the key.
+/// Returns the source of the key as text, or why there is none. The text never contains the key.
 fn key_source(info: &ProviderInfo) -> String {
     match (&info.key, &info.problem) {
         (Some(source), _) => format!("{source} (set)"),
@@ -129,7 +130,7 @@ fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
     let override_origin =
         |setting: &Setting<Option<String>>| (is_in_use && setting.value.is_some()).then_some(setting.origin);
     [
-        override_origin(&config.base_url).unwrap_or_else(|| origin_in_file(has_url)),
-        override_origin(&config.api_key_env).unwrap_or_else(|| origin_in_file(has_key)),
+        override_origin(&config.base_url).unwrap_or_else(|| file_or_default_origin(has_url)),
+        override_origin(&config.api_key_env).unwrap_or_else(|| file_or_default_origin(has_key)),
     ]
 }

@@ -21,13 +21,13 @@ use crate::render;
 /// A component that was built, checked and installed.
 #[derive(Debug)]
 pub struct BuiltTool {
-    /// The tool, loaded as a run loads it.
+    /// The tool, loaded as `art run` loads it.
     pub plugin: Arc<Plugin>,
     /// Path of the component in the plugins folder.
     pub path: PathBuf,
     /// Size of the component in bytes.
     pub bytes: u64,
-    /// Results of its examples.
+    /// Results of running the examples of the tool.
     pub examples: ExampleResults,
 }
 
@@ -44,13 +44,14 @@ pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Bui
         .collect()
 }
 
-/// Runs cargo and prints its diagnostics to stderr. Returns the components of the crate itself, without those of its dependencies.
+/// Runs cargo and prints its diagnostics to stderr. Returns the components of the crate itself, without those of its
+/// dependencies.
 fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
     let settings = BuildSettings::read(&manifest)?;
     settings.target.install_if_missing()?;
-    for note in sources::notes(
+    for note in sources::notes_on_failing_code(
         folder,
         settings.target,
         settings.dependencies.iter().map(String::as_str),
@@ -89,9 +90,11 @@ fn wasi_hint(settings: &BuildSettings) -> &'static str {
 /// Returns an error message if another file in the plugins folder has a tool of the same name, because only one of them would
 /// be loaded.
 fn duplicate_name_error(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<Option<String>, CommandError> {
+    // The progress of compiling is not shown.
     let loaded =
         load_folder(sandbox, plugins, &|_| {}).map_err(CommandError::file("read the plugins folder", plugins))?;
     let name = &plugin.schema().name;
+    // `Plugin::name` is the name of the file without `.wasm`. A file of the same name is replaced, so its tool is no duplicate.
     let is_duplicate = |other: &&Arc<Plugin>| same_name(&other.schema().name, name) && other.name() != plugin.name();
     let duplicate = loaded.plugins.iter().find(is_duplicate);
     Ok(duplicate.map(|duplicate| {
@@ -103,7 +106,7 @@ fn duplicate_name_error(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> R
     }))
 }
 
-/// Fails if the tool requests a capability that it cannot use, because it does not import the WASI interface for it.
+/// Fails if the tool requests a capability but does not import the WASI interface through which it would use this capability.
 fn check_requests_are_usable(inspection: &Inspection) -> Result<(), String> {
     for request in inspection.requests().unwrap_or_default() {
         if !inspection.can_use(request.capability()) {
@@ -116,13 +119,13 @@ fn check_requests_are_usable(inspection: &Inspection) -> Result<(), String> {
     Ok(())
 }
 
-/// Loads the component as a run would, registers its schema and runs its examples. Then copies it into `plugins`, so that
-/// nobody finds it there incomplete.
+/// Loads the component as `art run` does, registers its schema and runs its examples. Then writes it to a temporary file in
+/// `plugins` and renames this file, so that nobody finds the component there incomplete.
 fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<BuiltTool, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let refusal = |reason: String| CommandError::Failed(format!("the component of `{name}` was refused: {reason}"));
-    // Stores the schema in the component, so that loading it does not have to call the tool.
+    // Stores the schema in the component, so that loading the component does not have to call the tool.
     let wasm = sandbox.with_schema(&wasm);
     let wasm = wasm.map_err(|error| refusal(in_one_line(&error)))?;
     let plugin = Arc::new(
@@ -133,7 +136,7 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
     check_requests_are_usable(plugin.inspection()).map_err(refusal)?;
     let toolbox = Toolbox::with_plugin(&plugin).map_err(|error| refusal(registration_error(&error)))?;
     let running_examples = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
-    let examples = new_executor()?.block_on(running_examples)?.map_err(refusal)?;
+    let examples = new_executor()?.block_on(running_examples).map_err(refusal)?;
     duplicate_name_error(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refusal(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let temporary = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
@@ -147,7 +150,8 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
     })
 }
 
-/// Returns the message of `error`. For a recursive schema, adds which field of which Rust type to change.
+/// Returns the message of `error`. For a recursive schema, adds which Rust type contains itself, and the name of the field to
+/// change.
 fn registration_error(error: &RegisterError) -> String {
     let message = in_one_line(error);
     let RegisterError::Schema {
@@ -161,6 +165,7 @@ fn registration_error(error: &RegisterError) -> String {
         Some(name) => format!("`{name}`"),
         None => "the outermost type".to_owned(),
     };
+    // The field is the last property in `at`, for example `tree` in `/properties/branches/items/properties/tree`.
     let field = at.rsplit_once("/properties/").map_or("", |(_, field)| field);
     let field = field.split('/').next().unwrap_or_default();
     format!(

@@ -1,5 +1,6 @@
-//! Runs `cargo build` for a component. Diagnostics are printed as they arrive, except errors of the linker: their one useful
-//! line comes after a hundred thousand characters, the arguments of the linker.
+//! Runs `cargo build` for a component. Diagnostics are printed as they arrive, except errors of the linker: they begin with the
+//! arguments of the linker, a hundred thousand characters, and only then comes the one useful line. [`build`] returns
+//! these errors instead.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,9 +13,10 @@ use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
 
-/// Cargo settings for every component, which override the crate's own profile: optimized code in which an overflow is a panic, and
-/// a panic is a trap. The linker, which creates components, comes with rustc. Every function call saves and checks the fuel, so the
-/// inline threshold is raised. Every host supports SIMD instructions. The flags are added to those of the crate's own configuration.
+/// Cargo settings for every component. They define the profile `tool`: optimized code in which an overflow is a panic, and a
+/// panic is a trap. The linker, which creates components, comes with rustc. Every function call stores and checks the fuel
+/// counter, so the inline threshold is raised. Every host supports SIMD instructions. The flags are added to those of the crate's
+/// own configuration.
 const CARGO_SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
     r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
@@ -37,19 +39,19 @@ pub(super) struct BuildOutput {
     /// The components of the crate itself.
     pub(super) components: Vec<PathBuf>,
     /// Error of the linker, if it failed.
-    pub(super) linker_error: Option<LinkerMessage>,
+    pub(super) linker_error: Option<LinkerError>,
 }
 
 /// An error of the linker.
 #[derive(Debug, Default)]
-pub(super) struct LinkerMessage {
+pub(super) struct LinkerError {
     /// The full text, with the arguments of the linker.
     pub(super) full: String,
     /// The errors only, without the arguments.
     pub(super) errors: String,
 }
 
-/// One line of `cargo build --message-format=json`; other kinds of lines have other fields.
+/// One line of `cargo build --message-format=json`. A field is empty if lines of this kind do not have it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CargoMessage {
@@ -127,11 +129,11 @@ impl BuildOutput {
         }
     }
 
-    /// Prints a diagnostic of the compiler; keeps an error of the linker, and the components of the crate in `manifest`.
+    /// Prints a diagnostic of the compiler. Records an error of the linker, and the components of the crate of `manifest`.
     fn handle(&mut self, message: CargoMessage, manifest: &Path) {
         match message.message {
             Some(diagnostic) if diagnostic.is_from_linker() => {
-                self.linker_error = Some(diagnostic.into_linker_message());
+                self.linker_error = Some(diagnostic.into_linker_error());
             }
             Some(diagnostic) => render::compiler_message(diagnostic.rendered.as_deref().unwrap_or_default()),
             None if message.reason == "compiler-artifact" && message.manifest_path == manifest => {
@@ -149,9 +151,9 @@ impl Diagnostic {
         self.message.starts_with("linking with `")
     }
 
-    /// Separates the errors from the other notes of the linker: its command line, which begins with the name of the linker in
-    /// quotes, and the hint about how to see all of it.
-    fn into_linker_message(self) -> LinkerMessage {
+    /// Returns the full text, and the errors among the notes of the linker. The other notes are its command line, which begins
+    /// with `LC_ALL=` or with the name of the linker in quotes, and a hint that arguments were omitted.
+    fn into_linker_error(self) -> LinkerError {
         let is_error = |note: &&Diagnostic| {
             let text = note.message.trim_start();
             !text.starts_with('"') && !text.starts_with("LC_ALL=") && !text.starts_with("some arguments are omitted")
@@ -164,7 +166,7 @@ impl Diagnostic {
             .collect();
         let errors = errors.join("\n");
         let full = self.rendered.unwrap_or(self.message);
-        LinkerMessage { full, errors }
+        LinkerError { full, errors }
     }
 }
 

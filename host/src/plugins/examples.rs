@@ -1,12 +1,10 @@
-//! Runs the examples of a tool as calls in the sandbox, and compares the outputs.
+//! Runs the examples of a tool as calls in the sandbox, and compares the outputs with those that the examples declare.
 
 use art_core::tool::{ToolExample, ToolSchema};
 use art_runtime::compose::Toolbox;
-use art_tools::{CallEnding, ToolReport};
+use art_tools::{EndingKind, ToolReport};
 use serde::Serialize;
 use serde_json::{Number, Value};
-
-use crate::error::CommandError;
 
 /// Maximum length of a value, an error or a log line in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 400;
@@ -17,7 +15,7 @@ const MAX_SHOWN_CHARS: usize = 400;
 pub struct ExampleResults {
     /// Number of examples whose call succeeded, with the declared output if the example has one.
     pub passed: usize,
-    /// Examples that could not be checked, each with the reason. This is not an error of the tool.
+    /// Examples whose call did not end in a way that can be checked, each with the reason. This is not an error of the tool.
     pub not_run: Vec<String>,
     /// Hints about examples whose question is missing or could be better. The embedded model, which is built into this program,
     /// learns from these questions when to call the tool.
@@ -28,8 +26,8 @@ pub struct ExampleResults {
 #[derive(Debug, PartialEq, Eq)]
 enum ExampleOutcome {
     Passed,
-    /// It could not be checked, for this reason.
-    NotRun(String),
+    /// The call did not end in a way that can be checked, for this reason.
+    Unchecked(String),
     /// The call failed or had another output than declared, as this text says.
     Failed(String),
 }
@@ -38,12 +36,12 @@ enum ExampleOutcome {
 /// requests capabilities, so that a call may fail for lack of a grant.
 ///
 /// # Errors
-/// The inner error describes the first example whose call fails, or returns another output than declared.
+/// Describes the first example whose call fails, or returns another output than declared.
 pub(super) async fn check(
     toolbox: &Toolbox,
     schema: &ToolSchema,
     requests_capabilities: bool,
-) -> Result<Result<ExampleResults, String>, CommandError> {
+) -> Result<ExampleResults, String> {
     let mut results = ExampleResults::default();
     for (index, example) in schema.examples.iter().enumerate() {
         let report = toolbox.call(&schema.name, example.input.clone()).await;
@@ -57,17 +55,18 @@ pub(super) async fn check(
         results.hints.extend(question_hint(example).map(with_number_and_input));
         match judge(example, &report, requests_capabilities) {
             ExampleOutcome::Passed => results.passed += 1,
-            ExampleOutcome::NotRun(reason) => results.not_run.push(with_number_and_input(reason)),
-            ExampleOutcome::Failed(reason) => return Ok(Err(with_number_and_input(reason))),
+            ExampleOutcome::Unchecked(reason) => results.not_run.push(with_number_and_input(reason)),
+            ExampleOutcome::Failed(reason) => return Err(with_number_and_input(reason)),
         }
     }
-    Ok(Ok(results))
+    Ok(results)
 }
 
-/// Returns a hint if the embedded model learns little from the question of an example. The model understands the same question
-/// with other numbers only if the numbers of this question occur in the input. Words are not checked: they may be missing in
-/// the input for good reasons, such as an attached file.
+/// Returns a hint if the embedded model learns little from the question of an example. The numbers of the question must occur in
+/// the input: otherwise the model does not understand the same question with other numbers. Words are not checked: they may be
+/// missing in the input for good reasons, such as an attached file.
 fn question_hint(example: &ToolExample) -> Option<String> {
+    // The description of an example is the question that a person would ask.
     let Some(question) = &example.description else {
         return Some("has no question: add `ask = \"..\"` with what a person would ask to get this input".to_owned());
     };
@@ -82,12 +81,12 @@ fn question_hint(example: &ToolExample) -> Option<String> {
 
 fn judge(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> ExampleOutcome {
     match report.ending {
-        CallEnding::Success => compare_output(example, report.result.output.as_ref()),
-        CallEnding::Suspended => ExampleOutcome::NotRun("waits for a decision of a person".to_owned()),
-        CallEnding::Continuation => {
-            ExampleOutcome::NotRun("returns a subtask, which this host cannot run yet".to_owned())
+        EndingKind::Success => compare_output(example, report.result.output.as_ref()),
+        EndingKind::Suspended => ExampleOutcome::Unchecked("waits for a decision of a person".to_owned()),
+        EndingKind::Continuation => {
+            ExampleOutcome::Unchecked("returns a subtask, which this host cannot run yet".to_owned())
         }
-        CallEnding::Failure | CallEnding::Denied if requests_capabilities => ExampleOutcome::NotRun(format!(
+        EndingKind::Failure | EndingKind::Denied if requests_capabilities => ExampleOutcome::Unchecked(format!(
             "may need a capability that this host does not grant: {}",
             failure_message(report)
         )),
@@ -95,6 +94,7 @@ fn judge(example: &ToolExample, report: &ToolReport, requests_capabilities: bool
     }
 }
 
+/// Compares the output of a successful call with the output that the example declares, if it declares one.
 fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutcome {
     match (&example.output, output) {
         (Some(expected), Some(output)) if !json_equal(expected, output) => ExampleOutcome::Failed(format!(
@@ -106,8 +106,8 @@ fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutco
     }
 }
 
-/// Describes how the call failed, with the first log line of the tool or else its stderr. If the tool panicked, the message of
-/// the panic is there.
+/// Describes how the call failed, with the first log line of the tool or else its stderr. If the tool panicked, one of these
+/// contains the message of the panic: the log without WASI, stderr with WASI.
 fn failure_message(report: &ToolReport) -> String {
     let error = report.result.error.as_deref().unwrap_or("ended without an output");
     let mut message = format!("fails: {}", shorten(error));

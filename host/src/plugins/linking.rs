@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 use art_files::read_text;
 use serde::Deserialize;
 
-use super::cargo::{LinkerMessage, cargo_program};
+use super::cargo::{LinkerError, cargo_program};
 use super::target::Target;
 
 /// Name of the crate through which Rust code calls JavaScript functions.
 const BINDGEN_CRATE: &str = "wasm-bindgen";
-/// Beginning of the module name in an import, if the code that imports the function uses [`BINDGEN_CRATE`].
+/// Beginning of the module name of each function that code imports through [`BINDGEN_CRATE`].
 const BINDGEN_MODULE_PREFIX: &str = "__wbindgen";
 /// Maximum size of the output of `cargo metadata`, in bytes.
 const MAX_METADATA: u64 = 64 << 20;
@@ -29,16 +29,16 @@ struct UnresolvedImport<'a> {
 
 /// Explains why the crate with the `Cargo.toml` at `manifest` does not link. Writes the full output of the linker to a file, if
 /// possible, and names this file in the last line.
-pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -> String {
+pub(super) fn explain(linker_error: &LinkerError, manifest: &Path, target: Target) -> String {
     let graph = DependencyGraph::load(manifest, target);
-    let mut lines = match unresolved_import(&linker.errors) {
+    let mut lines = match unresolved_import(&linker_error.errors) {
         Some(import) if import.module.starts_with(BINDGEN_MODULE_PREFIX) => {
             explain_browser_import(&import, graph.as_ref())
         }
         Some(import) => explain_missing_function(&import, graph.as_ref(), target),
-        None => vec!["does not link:".to_owned(), last_line(&linker.errors).to_owned()],
+        None => vec!["does not link:".to_owned(), last_line(&linker_error.errors).to_owned()],
     };
-    if let Some(path) = graph.and_then(|graph| graph.write_linker_output(&linker.full)) {
+    if let Some(path) = graph.and_then(|graph| graph.write_linker_output(&linker_error.full)) {
         lines.push(format!("full output of the linker: `{}`", path.display()));
     }
     lines.join("\n  ")
@@ -183,8 +183,8 @@ impl DependencyGraph {
         package.map_or(id, |package| &package.name)
     }
 
-    /// Returns the direct dependencies through which the crate `name` is linked, at most [`MAX_NAMED_CRATES`], each with the
-    /// crates on the way to `name`, which is the last one: `` `a` (through `b`, `name`) ``.
+    /// Returns the direct dependencies through which the crate `name` is linked, at most [`MAX_NAMED_CRATES`]. Each text also
+    /// names the crates between the dependency and `name`, and at the end `name` itself: `` `a` (through `b`, `name`) ``.
     fn paths_to(&self, name: &str) -> Vec<String> {
         let linked_dependencies = |id: &str| {
             let node = self.resolve.nodes.iter().find(|node| node.id == id);
@@ -279,8 +279,8 @@ mod tests {
         1: module was not valid\n    2: failed to resolve import `__wbindgen_placeholder__::__wbindgen_throw`\n    \
         3: module requires an import interface named `__wbindgen_placeholder__`\n";
 
-    /// `my_tool` depends on `reqwest`, which leads to `wasm-bindgen`. So does `only-tests`, which only the tests of `my_tool`
-    /// use.
+    /// `my_tool` depends on `reqwest`, which leads to `wasm-bindgen`. `only-tests` also leads to it, but only the tests of
+    /// `my_tool` use `only-tests`.
     fn dependency_graph() -> DependencyGraph {
         serde_json::from_value(serde_json::json!({
             "target_directory": "/nowhere",

@@ -40,7 +40,11 @@ const MAX_DEPTH: usize = 8;
 
 /// Returns a note for each part of the standard library that the crate in `folder` uses and that fails in components for
 /// `target`, with the line of its first use, and a note for each dependency that opens sockets.
-pub(super) fn notes<'a>(folder: &Path, target: Target, dependencies: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn notes_on_failing_code<'a>(
+    folder: &Path,
+    target: Target,
+    dependencies: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
     let mut first_uses = [const { None }; UNAVAILABLE_PARTS.len()];
     find_first_uses(&folder.join("src"), 0, &mut first_uses);
     let fails = |part: &&UnavailablePart| target == Target::Plain || !part.works_with_wasi;
@@ -99,7 +103,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("src")).unwrap();
         fs::write(dir.path().join("src/lib.rs"), source).unwrap();
-        notes(dir.path(), target, dependencies.iter().copied())
+        notes_on_failing_code(dir.path(), target, dependencies.iter().copied())
     }
 
     /// Uses `std::fs` in line 2. `std::net` stands in a comment only, so it gets no note.

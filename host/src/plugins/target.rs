@@ -16,9 +16,9 @@ const MAX_MANIFEST: u64 = 1 << 20;
 /// A compilation target of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Imports the host interface only. This is enough for most tools; they load and run faster.
+    /// Components import the host interface only. This is enough for most tools, and loads and runs faster than with WASI.
     Plain,
-    /// Imports WASI for clocks, random numbers and files of the standard library.
+    /// Components also import WASI for clocks, random numbers and files of the standard library.
     Wasi,
 }
 
@@ -42,7 +42,7 @@ struct Metadata {
     art: Art,
 }
 
-/// The table `[package.metadata.art]`: the settings of the host for the crate.
+/// The table `[package.metadata.art]`: how `art plugin build` builds the crate.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Art {

@@ -24,7 +24,7 @@ pub(crate) struct RunDisplay {
 /// The part of the answer that was printed.
 #[derive(Default)]
 struct PrintedAnswer {
-    /// The model call that writes the answer.
+    /// The model call whose reply is printed.
     call: Option<ActionId>,
     /// Extracts the text of the answer from the reply.
     reader: AnswerStream,
@@ -83,7 +83,7 @@ impl RunDisplay {
         if printed.call.replace(piece.call) != Some(piece.call) {
             // The text so far, if any, came from an earlier model call: this call repeats the earlier one, or the earlier reply
             // was not the answer.
-            printed.end_line_of_other_text();
+            printed.discard_text();
             printed.reader = answer_reader(piece.phase);
         }
         let text = printed.reader.push(token);
@@ -101,8 +101,8 @@ impl RunDisplay {
 }
 
 impl PrintedAnswer {
-    /// Ends the line of a printed text that turned out not to be the answer. Returns whether there was such a text.
-    fn end_line_of_other_text(&mut self) -> bool {
+    /// Forgets the printed text, which turned out not to be the answer, and ends its line. Returns whether there was such a text.
+    fn discard_text(&mut self) -> bool {
         let was_printed = !std::mem::take(&mut self.text).is_empty();
         if was_printed {
             print("");
@@ -123,14 +123,11 @@ impl Watcher for RunDisplay {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if view.stage == RunStage::Execution {
             // Text that the planner wrote in addition to its calls is not the answer.
-            if self
-                .printed_answer
-                .as_mut()
-                .is_some_and(PrintedAnswer::end_line_of_other_text)
-            {
+            if self.printed_answer.as_mut().is_some_and(PrintedAnswer::discard_text) {
                 self.plan.resume_redrawing();
             }
         } else {
+            // The drawings are printed above the answer, and no answer is written during the execution.
             let results = view.items.iter().flat_map(drawing::results_to_draw);
             self.drawings = results.skip(self.printed_drawing_count).map(drawing::draw).collect();
         }

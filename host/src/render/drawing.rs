@@ -25,7 +25,7 @@ pub(crate) fn has_drawing(result: &ToolResult) -> bool {
     result.metadata.for_display && result.status == ToolStatus::Success
 }
 
-/// Returns the results that are to be shown as JSON, for programs that draw them themselves.
+/// Returns as JSON the results that are to be shown to a person, for programs that draw them themselves.
 pub(crate) fn results_as_json(report: &RunReport) -> Vec<Value> {
     let entry = |item: &TodoItem, result: &ToolResult| {
         json!({
@@ -40,8 +40,8 @@ pub(crate) fn results_as_json(report: &RunReport) -> Vec<Value> {
     report.items.iter().flat_map(entries).collect()
 }
 
-/// Draws a result under its title, or under the name of its tool. A long drawing is cut, and its last line says how many lines
-/// are omitted.
+/// Draws a result under its title, or under the name of its tool. If its output is an object with the field `data`, draws only
+/// this field. A long drawing is cut, and its last line says how many lines are omitted.
 pub(crate) fn draw(result: &ToolResult) -> String {
     let output = result.output.as_ref().unwrap_or(&Value::Null);
     let all_lines = output_lines(output.get("data").unwrap_or(output));
@@ -80,8 +80,8 @@ fn cut_line(line: &str) -> String {
     }
 }
 
-/// Returns the rows of a table, heading first, if the output is one: a list of objects with simple values, a list of lists of
-/// simple values, or an object with such `rows` and optional `columns` or `headers`.
+/// Returns the rows of a table, heading first, or `None` if the output is no table. A table is a list of objects with simple
+/// values, a list of lists of simple values, or an object with the field `rows`, as [`rows_with_heading`] describes.
 fn table_rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => rows_from_objects(entries).or_else(|| rows_from_lists(entries)),
@@ -90,7 +90,8 @@ fn table_rows(output: &Value) -> Option<Vec<Vec<String>>> {
     }
 }
 
-/// Returns the rows of an object with `rows` and, optionally, `columns` or `headers`.
+/// Returns the rows of an object whose field `rows` is a list of objects, or a list of lists with the heading in the field
+/// `columns` or `headers`.
 fn rows_with_heading(fields: &JsonObject) -> Option<Vec<Vec<String>>> {
     let entries = fields.get("rows")?.as_array()?;
     let Some(columns) = fields.get("columns").or_else(|| fields.get("headers")) else {

@@ -1,5 +1,6 @@
-//! Text about a kept plan, which can be kept in a file and carried out without a planner: its steps with their calls, which value
-//! of one step goes into which argument of another, what the plan will probably cost, and what the check found.
+//! Text about a kept plan, which is stored in a file so that it can be carried out later without a planner: its steps with their
+//! calls, which value of one step goes into which argument of another, what the plan will probably cost, and whether the check of
+//! the plan found faults.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +17,8 @@ use super::plan::one_line;
 use super::{table, units};
 
 /// Maximum length of a question, a description or a value, in characters.
-const MAX_DESCRIPTION: usize = 200;
-/// Maximum number of faults that are listed, and of arguments whose values are known only when the plan runs.
+const MAX_SHOWN_CHARS: usize = 200;
+/// Maximum number of listed faults, and of listed arguments whose values are known only when the plan runs.
 const MAX_LISTED: usize = 20;
 
 /// Returns the plan with its estimated cost and the verdict of its check.
@@ -47,6 +48,7 @@ pub(crate) fn fault_lines(review: &PlanReview) -> Vec<String> {
 
 fn heading_lines(plan: &KeptPlan) -> Vec<String> {
     let mut lines = vec![shorten(&plan.question)];
+    // The field `plan` is the plan in words.
     lines.extend(plan.plan.lines().map(|line| format!("  {}", shorten(line))));
     let files: Vec<String> = plan.files.iter().map(|name| one_line(name)).collect();
     if !files.is_empty() {
@@ -62,7 +64,7 @@ fn step_lines(step: &PlannedStep, check: &PlanCheck) -> Vec<String> {
     let mut lines = vec![format!("{}  {}", one_line(&step.id), shorten(&step.description))];
     let references_of_step = || check.references.iter().filter(|reference| reference.step == step.id);
     let sources: BTreeSet<&str> = references_of_step().filter_map(source_step).collect();
-    // The lines of the references name the other steps on which this one depends.
+    // A step from which this step takes a value is named in the line of the reference, so `after` does not name it again.
     let after = step.dependencies.iter().filter(|id| !sources.contains(id.as_str()));
     let after: Vec<String> = after.map(|id| one_line(id)).collect();
     if !after.is_empty() {
@@ -136,7 +138,8 @@ fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
         rows.extend(estimate.steps.iter().map(step_row));
         lines.extend(table::lines(&rows));
     }
-    // The estimate of the answer is zero for a model with an unbounded context.
+    // The estimate of the answer is zero if no model writes it, or if the model has an unbounded context: such a model is built
+    // into this program and costs nothing.
     if estimate.answer.tokens().p95 > 0 {
         lines.push(answer_line(&estimate.answer));
     }
@@ -231,8 +234,8 @@ fn call_row(call: &CallEstimate) -> Vec<String> {
 }
 
 /// Returns the median and the 95th percentile, or one value if they look the same.
-fn range_text(quantiles: Quantiles, unit: fn(u64) -> String) -> String {
-    let (median, p95) = (unit(quantiles.median), unit(quantiles.p95));
+fn range_text(quantiles: Quantiles, to_text: fn(u64) -> String) -> String {
+    let (median, p95) = (to_text(quantiles.median), to_text(quantiles.p95));
     if median == p95 {
         median
     } else {
@@ -280,5 +283,5 @@ fn more_line(count: usize) -> Option<String> {
 }
 
 fn shorten(text: &str) -> String {
-    one_line(&truncate(text.trim(), MAX_DESCRIPTION))
+    one_line(&truncate(text.trim(), MAX_SHOWN_CHARS))
 }

@@ -22,11 +22,13 @@ use plain::PlainLines;
 
 /// Maximum length of the shown description of a step, in characters.
 const MAX_DESCRIPTION: usize = 70;
-/// Maximum length of the shown error of a step, in characters: long enough for the command that grants what was denied.
+/// Maximum length of the shown error of a step, in characters: long enough for an error that says which access was denied and
+/// which command grants it.
 const MAX_ERROR: usize = 1_000;
-/// Maximum length of a line about a [`Detail`] where the width of the terminal is unknown, in characters.
+/// Maximum length of a line about a [`Detail`], in characters. Only a permanent line on a terminal is cut to the width of the
+/// terminal instead.
 const MAX_DETAIL_LINE: usize = 160;
-/// Maximum length of the arguments of a call, in characters. Their line is cut further to the width of the terminal.
+/// Maximum length of the arguments of a call, in characters. The line with the arguments is cut further, as for every [`Detail`].
 const MAX_ARGUMENTS: usize = 1_000;
 /// Maximum length of the shown progress message of a tool, in characters.
 const MAX_PROGRESS: usize = 50;
@@ -38,7 +40,7 @@ pub(crate) enum PlanDisplay {
 }
 
 impl PlanDisplay {
-    /// Creates a list that is redrawn on a terminal, and lines that stay otherwise.
+    /// Creates a list that is redrawn if stderr is a terminal, and otherwise lines that are printed once and stay.
     pub(crate) fn new() -> Self {
         match stderr_is_terminal() {
             true => Self::Live(LiveList::default()),
@@ -138,7 +140,7 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String 
     text
 }
 
-/// Something that happened in a step: a call, or that the model took over a step for which the plan has calls.
+/// Something that happened in a step: a call was made, or a model took over the step although the plan has calls for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Detail {
     /// The first word of the line, `call` or `model`.
@@ -194,7 +196,7 @@ fn call_detail(call: &ParsedToolCall) -> Detail {
     }
 }
 
-/// Returns the titles that tools gave to the results of a completed step, cut to the maximum length.
+/// Returns the titles that tools gave to the results of a completed step, cut to [`MAX_DESCRIPTION`] characters.
 fn titles(item: &TodoItem) -> Option<String> {
     let completed = item.status == TodoItemStatus::Completed;
     let results = item
@@ -227,7 +229,7 @@ pub(super) fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\t'], " "))
 }
 
-/// Returns the duration of a step, with the tools of its calls and what they used together, in parentheses.
+/// Returns a text in parentheses: the tools that the step called, its duration, and the total fuel and peak memory of its calls.
 fn step_cost_text(item_id: &str, duration: Duration, calls: &[CallCost]) -> String {
     let duration = units::micros(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
     let mut usage = ToolUsage::default();

@@ -82,14 +82,14 @@ fn in_largest_unit(seconds: u64) -> String {
     }
 }
 
-/// Divides `number` by `step` until it is less than `step` when it is shown with one decimal, or no unit is left, and appends
-/// the unit. `units` begins with the smallest.
+/// Formats `number` in the smallest of the `units` in which it is less than `factor` after rounding to one decimal, or else in
+/// the largest. The `units` begin with that of `number`, and each is `factor` times as large as the one before.
 #[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
-fn with_unit(number: u64, step: f64, units: &[&str]) -> String {
+fn with_unit(number: u64, factor: f64, units: &[&str]) -> String {
     let mut value = number as f64;
     let mut unit = 0;
-    while rounded_to_tenth(value) >= step && unit + 1 < units.len() {
-        value /= step;
+    while rounded_to_tenth(value) >= factor && unit + 1 < units.len() {
+        value /= factor;
         unit += 1;
     }
     let unit_text = units.get(unit).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The input and the output of the tool.
+//! The input and the output of the tool, and the [`Listing`] that fills the output.
 
 use art_sdk::{args, never_null, output};
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 const MAX_ENTRIES: u64 = 100_000;
 /// Maximum size of all names in the output together, in bytes.
 const MAX_NAMES_BYTES: usize = 256 << 10;
-/// Maximum length of one name in the output, in characters.
+/// Number of characters after which a name in the output is cut off; `..` marks the cut.
 const MAX_NAME_CHARS: usize = 500;
 
 /// An archive, and which of its entries to return.
@@ -45,13 +45,14 @@ pub(crate) struct ArchiveListOutput {
     pub(crate) format: Format,
     /// The entries, in the order of the archive.
     pub(crate) entries: Vec<Entry>,
-    /// How many entries the archive has, or how many of them have a name that fits.
+    /// How many entries the archive has or, if `name_contains` is given, how many of them have a name that contains it.
     pub(crate) entry_count: u64,
-    /// The sum of the sizes of these entries without compression, in bytes, as the archive states them.
+    /// The sum of the sizes of the entries in `entry_count` without compression, in bytes, as the archive states them.
     pub(crate) total_size: u64,
     /// Whether entries are missing in the list or in the count.
     pub(crate) truncated: bool,
-    /// What the caller should know: entries that need a password, or that would be written outside of the directory.
+    /// What the caller should know: that entries need a password, may be written outside of the directory into which the archive
+    /// is unpacked, or are missing because of a limit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }
@@ -94,7 +95,7 @@ pub(crate) struct Listing<'a> {
     seen_entries: u64,
     /// Size of the names in the output, in bytes.
     names_bytes: usize,
-    /// Number of entries that would be written outside of the directory into which somebody unpacks the archive.
+    /// Number of entries that may be written outside of the directory into which somebody unpacks the archive.
     unsafe_names: u64,
 }
 
@@ -167,7 +168,8 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// Returns whether an entry of this name would be written outside of the directory into which somebody unpacks the archive.
+/// Returns whether an entry of this name may be written outside of the directory into which somebody unpacks the archive: whether
+/// the name is absolute or has a part `..`.
 fn leads_outside(name: &str) -> bool {
     name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
 }

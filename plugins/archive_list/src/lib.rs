@@ -16,7 +16,7 @@ use art_sdk::files;
 
 use io::{ArchiveListInput, ArchiveListOutput, Format};
 
-/// Lists what is in an archive, a zip, jar, docx or xlsx file, or a tar, tar.gz or tgz file, without unpacking it. Use it to see which
+/// Lists what is in an archive (a zip, jar, docx or xlsx file, or a tar, tar.gz or tgz file) without unpacking it. Use it to see which
 /// files an archive or a download contains, how many there are, and how large they are. Returns the entries with their sizes and
 /// times.
 #[tool(
@@ -76,9 +76,11 @@ fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
 /// formats.
 fn detect_format(file: &mut File) -> std::io::Result<Option<Format>> {
     let mut head = Vec::new();
+    // The longest beginning that is needed is the first header of a tar file, which has 512 bytes.
     file.by_ref().take(512).read_to_end(&mut head)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(match head.as_slice() {
+        // The signature of an entry, of the end record of an empty archive, or of a split archive.
         [b'P', b'K', 3 | 5 | 7, 4 | 6 | 8, ..] => Some(Format::Zip),
         [0x1f, 0x8b, ..] => Some(Format::TarGz),
         head if head.get(257..262) == Some(b"ustar") => Some(Format::Tar),

@@ -92,8 +92,8 @@ impl<R: Read> Read for BoundedReader<R> {
     }
 }
 
-/// Returns whether an error is the one of [`BoundedReader`] at its limit, or is caused by it: `tar` wraps the errors of its
-/// reader.
+/// Returns whether an error comes from a [`BoundedReader`] at its limit. The error may have others around it: `tar` wraps the
+/// errors of its reader.
 fn is_limit_error(error: &std::io::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Creates a file that contains `content`, in a directory that is removed when it is dropped.
+/// Creates a file that contains `content`, in a directory that is removed when the returned `TempDir` is dropped.
 fn write_file(content: &[u8]) -> (TempDir, PathBuf) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("archive");
@@ -133,8 +133,8 @@ fn names_that_lead_out_of_the_directory_are_noted() {
 #[test]
 fn a_bomb_is_decompressed_up_to_the_limit_only() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // The header and the content of the first entry, 512 bytes each, without the mark at the end of the archive.
     let small_archive = tar_archive(&[("small", 1)]);
+    // Take the header and the content of the entry, 512 bytes each, without the mark at the end of the archive.
     encoder.write_all(&small_archive[..1024]).unwrap();
     let mut header = ::tar::Header::new_ustar();
     header.set_path("bomb").unwrap();
@@ -155,9 +155,9 @@ fn a_bomb_is_decompressed_up_to_the_limit_only() {
 }
 
 #[test]
-fn a_zip_directory_that_claims_to_be_huge_is_refused() {
+fn a_zip_file_that_states_a_huge_central_directory_is_refused() {
     let mut zip = zip_archive(&[]);
-    // The end record has the size of the directory in its bytes 12 to 15.
+    // The end record has the size of the central directory in its bytes 12 to 15.
     let end_record = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
     zip[end_record + 12..end_record + 16].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(
@@ -193,6 +193,7 @@ fn the_examples_have_arguments_that_the_tool_accepts() {
     for example in ARCHIVE_LIST.examples() {
         let input = serde_json::from_str(example.input).unwrap();
         if let Outcome::Failure(error) = art_sdk::testing::call(&ARCHIVE_LIST, input) {
+            // The arguments are valid; only the archive of the example does not exist.
             assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
         }
     }

@@ -1,4 +1,5 @@
-//! Zip files. The central directory near the end of the file lists the entries. The end record behind it says how large it is.
+//! Zip files. The central directory near the end of the file lists the entries. The end record follows it, and states the size of
+//! the central directory.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -8,12 +9,12 @@ use zip::ZipArchive;
 use crate::io::{Entry, EntryKind, Listing};
 
 /// Maximum size of the central directory, in bytes.
-const MAX_DIRECTORY_SIZE: u64 = 8 << 20;
+const MAX_CENTRAL_DIRECTORY_SIZE: u64 = 8 << 20;
 /// Maximum distance of the start of the end record from the end of a file: the size of the record and of the longest comment.
 const MAX_END_RECORD_DISTANCE: u64 = 22 + 65_535;
 
 pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), String> {
-    check_directory(&mut file)?;
+    check_central_directory(&mut file)?;
     let mut archive = ZipArchive::new(file).map_err(|error| error.to_string())?;
     let mut encrypted_entries = 0;
     for index in 0..archive.len() {
@@ -42,13 +43,13 @@ pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), Stri
 }
 
 /// Fails if the central directory is missing, or too large to keep in memory.
-fn check_directory(file: &mut File) -> Result<(), String> {
+fn check_central_directory(file: &mut File) -> Result<(), String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut tail = Vec::new();
     file.seek(SeekFrom::Start(length.saturating_sub(MAX_END_RECORD_DISTANCE)))
         .and_then(|_| file.take(MAX_END_RECORD_DISTANCE).read_to_end(&mut tail))
         .map_err(|error| error.to_string())?;
-    // The end record begins with this signature, and has the size of the directory in its bytes 12 to 15.
+    // The end record begins with this signature, and has the size of the central directory in its bytes 12 to 15.
     let end_record = tail.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
     let size = end_record
         .and_then(|start| tail.get(start + 12..start + 16))
@@ -56,9 +57,9 @@ fn check_directory(file: &mut File) -> Result<(), String> {
     let size = u64::from(u32::from_le_bytes(
         size.ok_or("the file is cut off: its directory is missing")?,
     ));
-    if size > MAX_DIRECTORY_SIZE {
+    if size > MAX_CENTRAL_DIRECTORY_SIZE {
         return Err(format!(
-            "its directory has {size} bytes, more than {MAX_DIRECTORY_SIZE}"
+            "its directory has {size} bytes, more than {MAX_CENTRAL_DIRECTORY_SIZE}"
         ));
     }
     file.seek(SeekFrom::Start(0))

@@ -21,7 +21,7 @@ impl Cursor {
         self.tokens.get(self.next).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    /// Returns the 0-based character at which the next token starts.
+    /// Returns the position of the first character of the next token, counted from 0.
     pub(crate) fn at(&self) -> usize {
         self.tokens
             .get(self.next)
@@ -29,16 +29,16 @@ impl Cursor {
             .map_or(0, |token| token.at)
     }
 
-    /// Moves past the next token. Returns the token and the 0-based character at which it starts.
+    /// Moves past the next token. Returns the position of its first character, counted from 0, and the token.
     pub(crate) fn take(&mut self) -> (usize, TokenKind) {
         let taken = (self.at(), self.peek().clone());
         self.next = self.next.saturating_add(1).min(self.tokens.len());
         taken
     }
 
-    /// Moves past the next token if it is this sign. Returns whether it is.
-    pub(crate) fn take_sign(&mut self, sign: char) -> bool {
-        let found = *self.peek() == TokenKind::Sign(sign);
+    /// Moves past the next token if it is this punctuation character. Returns whether it is.
+    pub(crate) fn take_punct(&mut self, punct: char) -> bool {
+        let found = *self.peek() == TokenKind::Punct(punct);
         if found {
             self.take();
         }
@@ -55,16 +55,16 @@ impl Cursor {
     }
 
     /// Returns whether the token after the next one starts a value.
-    pub(crate) fn value_follows_next(&self) -> bool {
+    pub(crate) fn value_follows_next_token(&self) -> bool {
         match self.tokens.get(self.next.saturating_add(1)).map(|token| &token.kind) {
             Some(TokenKind::Name(name)) => !words::ends_value(name),
-            Some(TokenKind::Number(_) | TokenKind::Sign('(')) => true,
+            Some(TokenKind::Number(_) | TokenKind::Punct('(')) => true,
             _ => false,
         }
     }
 
     /// Returns whether the two tokens after the next one are a number of decimals, such as `2 decimals`.
-    pub(crate) fn decimals_follow_next(&self) -> bool {
+    pub(crate) fn decimals_follow_next_token(&self) -> bool {
         let kind_after = |ahead| {
             self.tokens
                 .get(self.next.saturating_add(ahead))
@@ -80,7 +80,7 @@ pub(crate) fn describe(kind: &TokenKind) -> String {
     match kind {
         TokenKind::Number(value) => format!("the number `{value}`"),
         TokenKind::Name(name) => format!("the name `{name}`"),
-        TokenKind::Sign(sign) => format!("`{sign}`"),
+        TokenKind::Punct(punct) => format!("`{punct}`"),
         TokenKind::End => "the end of the expression".to_owned(),
     }
 }

@@ -4,10 +4,10 @@ use thiserror::Error;
 
 /// The reason why an expression cannot be evaluated, and the position in the expression.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("Failed to evaluate expression: {reason}{}", position_text(*.at))]
+#[error("Failed to evaluate expression: {reason}{}", position_text(*.position))]
 pub(crate) struct EvalError {
-    /// The 1-based position of the character at which the evaluation failed, if there is one.
-    pub(crate) at: Option<usize>,
+    /// The position of the character at which the evaluation failed, counted from 1; `None` if no single character is at fault.
+    pub(crate) position: Option<usize>,
     /// Why the evaluation failed.
     pub(crate) reason: Reason,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Reason {
         /// The names of the constants and variables, and `ans` if it was given.
         known: String,
     },
-    /// A variable of `scope` whose name no expression can contain.
+    /// A variable in the argument `scope` whose name no expression can contain.
     #[error("`scope` names a variable `{0}`: use letters, digits and `_`, and start with a letter")]
     BadVariable(String),
     /// A call with too few or too many arguments.
@@ -67,20 +67,25 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// Returns the error with its position, the 0-based character `at`.
+    /// Returns the error at the position `at`, counted from 0; [`EvalError::position`] counts from 1.
     pub(crate) fn at(self, at: usize) -> EvalError {
         EvalError {
-            at: Some(at.saturating_add(1)),
+            position: Some(at.saturating_add(1)),
             reason: self,
         }
     }
 
     /// Returns the error without a position.
     pub(crate) fn without_position(self) -> EvalError {
-        EvalError { at: None, reason: self }
+        EvalError {
+            position: None,
+            reason: self,
+        }
     }
 }
 
-fn position_text(at: Option<usize>) -> String {
-    at.map(|at| format!(" (at character {at})")).unwrap_or_default()
+fn position_text(position: Option<usize>) -> String {
+    position
+        .map(|position| format!(" (at character {position})"))
+        .unwrap_or_default()
 }

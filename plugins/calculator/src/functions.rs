@@ -97,7 +97,8 @@ pub(crate) fn modulo(a: Complex64, b: Complex64) -> ValueResult {
     real::call_with_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
 }
 
-/// Returns the real root if the value is real and has one, so the 3rd root of -8 is -2. Otherwise returns the power `1/degree`.
+/// Returns the real root if the value is real and has one, so the 3rd root of -8 is -2. Otherwise returns
+/// `value ^ (1 / degree)`.
 pub(crate) fn root(value: Complex64, degree: Complex64) -> ValueResult {
     let is_odd = degree.im == 0.0 && degree.re.rem_euclid(2.0) == 1.0;
     if value.im == 0.0 && value.re < 0.0 && is_odd {
@@ -154,7 +155,7 @@ fn real_value(value: f64) -> Complex64 {
     Complex64::new(value, 0.0)
 }
 
-/// Returns the error for an argument outside of the domain of the function `name`, which needs something else.
+/// Returns the error for an argument outside of the domain of the function `name`. `needs` says what is in the domain.
 fn domain_error(name: &'static str, needs: &'static str) -> Reason {
     Reason::Domain { name, needs }
 }

@@ -5,7 +5,7 @@ use crate::error::{EvalError, Reason};
 /// Maximum length of an expression, in characters.
 const MAX_CHARS: usize = 4096;
 
-/// One token and the 0-based character at which it starts.
+/// One token and the position of its first character, counted from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub(crate) at: usize,
@@ -17,8 +17,8 @@ pub(crate) enum TokenKind {
     Number(f64),
     /// A word: the name of a function, a constant or a variable, or a word such as `of`.
     Name(String),
-    /// One of `+ - * / ^ % ! , ( )`.
-    Sign(char),
+    /// A punctuation character, one of `+ - * / ^ % ! , ( )`.
+    Punct(char),
     End,
 }
 
@@ -77,12 +77,12 @@ impl Lexer {
             self.read_number()?;
         } else if c.is_alphabetic() || c == '_' {
             self.read_name();
-        } else if let Some(kinds) = symbol_tokens(c) {
+        } else if let Some(kinds) = tokens_for_special_character(c) {
             let start = self.at;
             kinds.into_iter().for_each(|kind| self.push(start, kind));
             self.at += 1;
         } else {
-            self.read_sign(c)?;
+            self.read_punct(c)?;
         }
         Ok(())
     }
@@ -97,9 +97,10 @@ impl Lexer {
         self.push(start, TokenKind::Name(name));
     }
 
-    fn read_sign(&mut self, c: char) -> Result<(), EvalError> {
+    /// Reads a punctuation character, which may be written in another way, such as `×` or `**`.
+    fn read_punct(&mut self, c: char) -> Result<(), EvalError> {
         let start = self.at;
-        let sign = match c {
+        let punct = match c {
             '*' if self.peek(1) == Some('*') => {
                 self.at += 1;
                 '^'
@@ -110,7 +111,7 @@ impl Lexer {
             '−' | '–' => '-',
             _ => return Err(Reason::Syntax(format!("unexpected character `{c}`")).at(start)),
         };
-        match sign {
+        match punct {
             '(' => {
                 let is_call = match self.tokens.last().map(|token| &token.kind) {
                     Some(TokenKind::Name(name)) => !name.eq_ignore_ascii_case("of"),
@@ -122,7 +123,7 @@ impl Lexer {
             _ => {}
         }
         self.at += 1;
-        self.push(start, TokenKind::Sign(sign));
+        self.push(start, TokenKind::Punct(punct));
         Ok(())
     }
 
@@ -184,11 +185,13 @@ impl Lexer {
     /// Reads an exponent. An `e` without digits after it is the constant: `2e` is twice `e`.
     fn read_exponent(&mut self, digits: &mut String) {
         let has_sign = self.peek_is(1, |c| c == '+' || c == '-');
-        let has_digits = self.peek_is(if has_sign { 2 } else { 1 }, |c| c.is_ascii_digit());
+        // The length of the `e` and the sign.
+        let prefix_length = if has_sign { 2 } else { 1 };
+        let has_digits = self.peek_is(prefix_length, |c| c.is_ascii_digit());
         if !self.peek_is(0, |c| c == 'e' || c == 'E') || !has_digits {
             return;
         }
-        for _ in 0..if has_sign { 2 } else { 1 } {
+        for _ in 0..prefix_length {
             digits.extend(self.peek(0));
             self.at += 1;
         }
@@ -199,13 +202,13 @@ impl Lexer {
     }
 }
 
-/// Returns the tokens for a mathematical symbol that stands for a word or a power.
-fn symbol_tokens(c: char) -> Option<Vec<TokenKind>> {
+/// Returns the tokens for a character that stands for a word or a power, or `None` for other characters.
+fn tokens_for_special_character(c: char) -> Option<Vec<TokenKind>> {
     match c {
         '°' => Some(vec![TokenKind::Name("degrees".to_owned())]),
         '√' => Some(vec![TokenKind::Name("sqrt".to_owned())]),
-        '²' => Some(vec![TokenKind::Sign('^'), TokenKind::Number(2.0)]),
-        '³' => Some(vec![TokenKind::Sign('^'), TokenKind::Number(3.0)]),
+        '²' => Some(vec![TokenKind::Punct('^'), TokenKind::Number(2.0)]),
+        '³' => Some(vec![TokenKind::Punct('^'), TokenKind::Number(3.0)]),
         _ => None,
     }
 }

@@ -20,15 +20,20 @@ use crate::{
 const MAX_DEPTH: usize = 64;
 
 // The precedences of operators. A higher one binds tighter. The value on the right of an operator is parsed with a higher minimum
-// precedence, so that operators of the same precedence apply from left to right, except for `^`.
+// precedence, so that operators of the same precedence apply from left to right, except for `^`. The minimum precedence 0 admits
+// all operators.
 
-/// `10/3 to 2 decimals`.
+/// The precedence of `to 2 decimals` and `to the nearest 10`.
 const DECIMALS: u8 = 0;
+/// The precedence of `+`, `-`, and words such as `more than`.
 const SUM: u8 = 1;
+/// The precedence of `*`, `/`, the remainder, and words such as `of`.
 const PRODUCT: u8 = 3;
-/// `2pi`, which binds tighter than `*` and looser than `^`.
+/// The precedence of a product without `*`, such as `2pi`. It binds tighter than `*` and looser than `^`.
 const ADJACENT: u8 = 5;
+/// The precedence of the signs in `-2` and `+2`. They bind looser than `^`: `-2^2` is -4.
 const PREFIX: u8 = 6;
+/// The precedence of `^`.
 const POWER: u8 = 7;
 
 /// A value and how it was written.
@@ -70,7 +75,7 @@ pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Comp
     let (at, kind) = parser.cursor.take();
     match kind {
         TokenKind::End => Ok(operand.value),
-        TokenKind::Sign(',') => Err(syntax_error(
+        TokenKind::Punct(',') => Err(syntax_error(
             at,
             "a `,` outside of a function call; write decimals with `.`",
         )),
@@ -99,6 +104,7 @@ impl Parser<'_> {
         let mut follows_division = false;
         while let Some((precedence, operator)) = self.peek_infix(min_precedence) {
             let at = self.cursor.at();
+            // A product without `*` has no token of its own to move past.
             if operator == Infix::Adjacent {
                 check_not_ambiguous(follows_division, at)?;
             } else {
@@ -114,36 +120,38 @@ impl Parser<'_> {
     /// Returns the next operator if its precedence is at least `min_precedence`.
     fn peek_infix(&self, min_precedence: u8) -> Option<(u8, Infix)> {
         let (precedence, operator) = match self.cursor.peek() {
-            TokenKind::Sign('+') => (SUM, Infix::Add),
-            TokenKind::Sign('-') => (SUM, Infix::Subtract),
-            TokenKind::Sign('*') => (PRODUCT, Infix::Multiply),
-            TokenKind::Sign('/') => (PRODUCT, Infix::Divide),
-            TokenKind::Sign('%') => (PRODUCT, Infix::Modulo),
-            TokenKind::Sign('^') => (POWER, Infix::Power),
+            TokenKind::Punct('+') => (SUM, Infix::Add),
+            TokenKind::Punct('-') => (SUM, Infix::Subtract),
+            TokenKind::Punct('*') => (PRODUCT, Infix::Multiply),
+            TokenKind::Punct('/') => (PRODUCT, Infix::Divide),
+            TokenKind::Punct('%') => (PRODUCT, Infix::Modulo),
+            TokenKind::Punct('^') => (POWER, Infix::Power),
             TokenKind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
             TokenKind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
-            TokenKind::Name(name) if name == "off" && self.cursor.value_follows_next() => (PRODUCT, Infix::Off),
+            TokenKind::Name(name) if name == "off" && self.cursor.value_follows_next_token() => (PRODUCT, Infix::Off),
             TokenKind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
             TokenKind::Name(name) if name == "rounded_to" => (SUM, Infix::RoundedTo),
             TokenKind::Name(name) if name == "to_nearest" => (DECIMALS, Infix::ToNearest),
-            TokenKind::Name(name) if name == "to" && self.cursor.decimals_follow_next() => (DECIMALS, Infix::RoundedTo),
+            TokenKind::Name(name) if name == "to" && self.cursor.decimals_follow_next_token() => {
+                (DECIMALS, Infix::RoundedTo)
+            }
             TokenKind::Name(name) if name == "with" => (SUM, Infix::With),
             TokenKind::Name(name) if name == "more_than" => (SUM, Infix::MoreThan),
             TokenKind::Name(name) if name == "less_than" => (SUM, Infix::LessThan),
             TokenKind::Name(name) if name == "choose" => (PRODUCT, Infix::Choose),
             TokenKind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
-            TokenKind::Name(_) | TokenKind::Sign('(') => (ADJACENT, Infix::Adjacent),
+            TokenKind::Name(_) | TokenKind::Punct('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
         };
         (precedence >= min_precedence).then_some((precedence, operator))
     }
 
-    /// Reads the value on the right of an operator, and applies the operator, which stands at the character `at`.
+    /// Reads the value on the right of an operator, and applies the operator, which stands at the position `at`.
     fn apply_infix(&mut self, left: Operand, operator: Infix, precedence: u8, at: usize) -> Result<Operand, EvalError> {
         let right = self.parse_expression(match operator {
             // Right-associative, and the exponent may have a sign.
             Infix::Power => PREFIX,
-            // Stop before a product without a sign, so that the caller can refuse the product as ambiguous.
+            // Stop before a product without `*`, so that the caller can refuse the product as ambiguous.
             Infix::Divide => PREFIX,
             _ => precedence + 1,
         })?;
@@ -185,19 +193,19 @@ impl Parser<'_> {
     fn parse_operand(&mut self) -> Result<Operand, EvalError> {
         let (at, kind) = self.cursor.take();
         let value = match kind {
-            TokenKind::Sign('-') => {
+            TokenKind::Punct('-') => {
                 let operand = self.parse_expression(PREFIX)?;
                 return Ok(Operand {
                     value: -operand.value,
                     ..operand
                 });
             }
-            TokenKind::Sign('+') => return self.parse_expression(PREFIX),
+            TokenKind::Punct('+') => return self.parse_expression(PREFIX),
             TokenKind::Number(value) => Complex64::new(value, 0.0),
             TokenKind::Name(name) => self.parse_name(&name, at)?,
-            TokenKind::Sign('(') => self.parse_group(at)?,
+            TokenKind::Punct('(') => self.parse_group(at)?,
             TokenKind::End => return Err(syntax_error(at, "the expression ends where a value is expected")),
-            other @ TokenKind::Sign(_) => {
+            other @ TokenKind::Punct(_) => {
                 return Err(syntax_error(
                     at,
                     &format!("expected a value, found {}", cursor::describe(&other)),
@@ -207,7 +215,7 @@ impl Parser<'_> {
         self.apply_postfix(value.into())
     }
 
-    /// Reads the rest of an expression in parentheses, of which the opening one is at the character `open`.
+    /// Reads the rest of an expression in parentheses after the `(`, which is at the position `open`.
     fn parse_group(&mut self, open: usize) -> Result<Complex64, EvalError> {
         let operand = self.parse_expression(0)?;
         self.expect_close(open)?;
@@ -217,7 +225,7 @@ impl Parser<'_> {
     fn expect_close(&mut self, open: usize) -> Result<(), EvalError> {
         let (at, kind) = self.cursor.take();
         match kind {
-            TokenKind::Sign(')') => Ok(()),
+            TokenKind::Punct(')') => Ok(()),
             TokenKind::End => Err(syntax_error(open, "this `(` is never closed")),
             other => Err(syntax_error(
                 at,
@@ -231,14 +239,14 @@ impl Parser<'_> {
     fn apply_postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
-            if self.cursor.take_sign('!') || self.cursor.take_name("factorial") {
+            if self.cursor.take_punct('!') || self.cursor.take_name("factorial") {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = check_finite(value, at)?.into();
             } else if self.cursor.take_name("decimals") || self.cursor.take_name("digits") {
                 // The word in `2 decimals` is skipped, since the value before it already is the number of decimals.
             } else if self.cursor.take_name("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
-            } else if *self.cursor.peek() == TokenKind::Sign('%') && !self.cursor.value_follows_next() {
+            } else if *self.cursor.peek() == TokenKind::Punct('%') && !self.cursor.value_follows_next_token() {
                 self.cursor.take();
                 operand = Operand {
                     value: operand.value / 100.0,
@@ -259,7 +267,7 @@ impl Parser<'_> {
             return check_finite(value, at);
         }
         let read_arguments = match self.cursor.peek() {
-            TokenKind::Sign('(') => Self::parse_arguments,
+            TokenKind::Punct('(') => Self::parse_arguments,
             TokenKind::Name(word) if word == "of" || word == "between" => Self::parse_values_after_of,
             // `average 4 8 15` and `sqrt 16`.
             TokenKind::Number(_) if functions::lookup(name).is_ok() => Self::parse_values,
@@ -271,14 +279,14 @@ impl Parser<'_> {
         check_finite(value, at)
     }
 
-    /// Reads the values in `sum of 4, 8 and 15`. An operator after the last value applies to the result of the
-    /// function.
+    /// Skips the `of` or `between`, and reads the values after it, as in `sum of 4, 8 and 15`.
     fn parse_values_after_of(&mut self) -> Result<Vec<Complex64>, EvalError> {
         self.cursor.take();
         self.parse_values()
     }
 
-    /// Reads values with commas, `and` or nothing between them.
+    /// Reads values with commas, `and` or nothing between them. A value ends before each infix operator but `^`, so an operator
+    /// after the last value applies to the result of the function: `sqrt 16 + 9` is 13.
     fn parse_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
         let mut values = Vec::new();
         loop {
@@ -291,7 +299,7 @@ impl Parser<'_> {
 
     /// Skips what separates two values, and returns whether another one follows.
     fn skip_separator(&mut self) -> bool {
-        let comma = self.cursor.take_sign(',');
+        let comma = self.cursor.take_punct(',');
         let and = self.cursor.take_name("and");
         comma || and || matches!(self.cursor.peek(), TokenKind::Number(_))
     }
@@ -300,13 +308,13 @@ impl Parser<'_> {
     /// [`SENTENCES`], or is the name of a function that is called with parentheses.
     fn parse_sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let verb = verb.to_lowercase();
-        let is_function_call = *self.cursor.peek() == TokenKind::Sign('(');
-        let Some((_, precedence, joining_words)) =
+        let is_function_call = *self.cursor.peek() == TokenKind::Punct('(');
+        let Some((_, min_precedence, joining_words)) =
             SENTENCES.iter().find(|(known, ..)| *known == verb && !is_function_call)
         else {
             return Ok(None);
         };
-        let first = self.parse_expression(*precedence)?;
+        let first = self.parse_expression(*min_precedence)?;
         if *self.cursor.peek() == TokenKind::End {
             match verb.as_str() {
                 "round" => {
@@ -339,10 +347,10 @@ impl Parser<'_> {
         Ok(Some(value))
     }
 
-    /// Skips one of the given words or signs between the two values of a sentence, and returns it.
+    /// Skips one of the given words or punctuation characters between the two values of a sentence, and returns it.
     fn take_joining_word(&mut self, joining_words: &[&'static str]) -> Option<&'static str> {
         joining_words.iter().copied().find(|joining_word| match *joining_word {
-            "/" | "," | "*" => joining_word.chars().all(|sign| self.cursor.take_sign(sign)),
+            "/" | "," | "*" => joining_word.chars().all(|punct| self.cursor.take_punct(punct)),
             // `add 3 4 5` has nothing between the values.
             "" => matches!(self.cursor.peek(), TokenKind::Number(_)),
             word => self.cursor.take_name(word),
@@ -361,6 +369,7 @@ impl Parser<'_> {
             "decrease" => functions::add(a, -second.share_of(first)),
             "change_from" => functions::divide(functions::add(b, -a), a)? * 100.0,
             "drop_from" => functions::divide(functions::add(a, -b), a)? * 100.0,
+            // `what percent is 20 of 80`.
             "percent_is" => functions::divide(a, b)? * 100.0,
             "choose" => functions::call("combinations", &[b, a])?,
             "log_base" => functions::call("log", &[b, a])?,
@@ -378,12 +387,12 @@ impl Parser<'_> {
     fn parse_arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
         let (open, _) = self.cursor.take();
         let mut arguments = Vec::new();
-        if self.cursor.take_sign(')') {
+        if self.cursor.take_punct(')') {
             return Ok(arguments);
         }
         loop {
             arguments.push(format::drop_rounding_error(self.parse_expression(0)?.value));
-            if !self.cursor.take_sign(',') {
+            if !self.cursor.take_punct(',') {
                 self.expect_close(open)?;
                 return Ok(arguments);
             }
@@ -392,8 +401,8 @@ impl Parser<'_> {
 }
 
 /// The verbs that start a sentence, the minimum precedence of the operators in its first value, and the joining words that may
-/// follow this value. The minimum is high if a joining word is an operator too, like `off` in `take 20% off 50`. Then the first
-/// value ends before it.
+/// follow this value. Some verbs are replacements that `words` makes, such as `log_base` for `log base`. The minimum is high if a
+/// joining word is an operator too, like `off` in `take 20% off 50`. Then the first value ends before it.
 const SENTENCES: [(&str, u8, &[&str]); 19] = [
     ("add", 0, &["and", "to", ",", ""]),
     ("subtract", 0, &["from"]),
@@ -422,7 +431,7 @@ enum Infix {
     Add,
     Subtract,
     Multiply,
-    /// A product without a sign, as in `2pi`.
+    /// A product without `*`, as in `2pi`.
     Adjacent,
     Divide,
     Modulo,
@@ -445,7 +454,7 @@ enum Infix {
     Choose,
 }
 
-/// Fails if a product without a sign at the character `at` follows a division: `6/2(1+2)` is ambiguous.
+/// Fails if a product without `*` at the position `at` follows a division: `6/2(1+2)` is ambiguous.
 fn check_not_ambiguous(follows_division: bool, at: usize) -> Result<(), EvalError> {
     if follows_division {
         return Err(syntax_error(

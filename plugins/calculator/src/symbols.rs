@@ -33,7 +33,7 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Returns the value of `name`, which starts at the 0-based character `at`.
+    /// Returns the value of `name`, or an error at the position `at`, counted from 0, if `name` has no value.
     pub(crate) fn get(&self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
             return Ok(Complex64::new(value.0, 0.0));

@@ -445,12 +445,12 @@ fn the_schema_refuses_unknown_fields() {
 
 proptest! {
     #[test]
-    fn any_text_ends_in_a_result_or_an_error(expression in "[-0-9.,+*/^%!()a-z πi²]{0,40}") {
+    fn evaluating_any_text_never_panics(expression in "[-0-9.,+*/^%!()a-z πi²]{0,40}") {
         drop(testing::call(&CALCULATOR, json!({"expression": expression})));
     }
 
     #[test]
-    fn any_formula_ends_in_a_result_or_an_error(
+    fn evaluating_any_formula_never_panics(
         parts in prop::collection::vec(prop::sample::select(vec![
             "1", "0", "-2.5", "1e300", "i", "pi", "+", "-", "*", "/", "^", "%", "!", "(", ")", ",", " of ", " mod ", "sqrt(",
             "round(", "gcd(", "combinations(", "log(", "median(", "gamma(", "atan2(",

@@ -1,7 +1,8 @@
 //! Arithmetic in words: `15 percent of 80`, `the square root of 144`, `average of 4, 8 and 15`, `divide 100 by 8`.
 //!
-//! Phrases are replaced before parsing: by an operator, by the name of a function, or by a word that only the parser knows, such
-//! as `is_percent_of`, or `extra` for a share that is added as in `a 20% tip`. The parser handles all other words itself.
+//! Before parsing, each phrase becomes an operator, a number, the name of a function, or a keyword of the parser. For example,
+//! `is what percent of` becomes `is_percent_of`, and the `tip` in `a 20% tip`, which is a share that is added, becomes `extra`.
+//! The parser handles all words that belong to no phrase.
 
 use crate::{
     error::EvalError,
@@ -9,8 +10,8 @@ use crate::{
     symbols::Symbols,
 };
 
-/// Phrases and their replacements: operators, numbers, names of functions, words that the parser knows, or nothing. The longest
-/// phrase wins.
+/// Phrases and their replacements: operators, numbers, names of functions, keywords of the parser, or nothing. The longest phrase
+/// wins.
 const PHRASES: &[(&str, &str)] = &[
     ("plus", "+"),
     ("increased by", "+"),
@@ -102,6 +103,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("share", "split"),
     ("split a bill of", "split"),
     ("people", ""),
+    // `log of 8 to base 2` becomes `log of 8 and 2`.
     ("to base", "and"),
     ("log base", "log_base"),
     ("logarithm base", "log_base"),
@@ -114,6 +116,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("percent increase from", "change_from"),
     ("percentage decrease from", "drop_from"),
     ("percent decrease from", "drop_from"),
+    // `choose 2 out of 5` becomes `choose 2 from 5`.
     ("out of", "from"),
     ("add up", "sum of"),
     ("add together", "sum of"),
@@ -204,8 +207,8 @@ const MONEY: [&str; 9] = [
 /// Number of words of the longest of the [`PHRASES`].
 const MAX_PHRASE_WORDS: usize = 6;
 
-/// Words that cannot start a value, so that the value before them ends there: `5 degrees` is no product. `of` and `mod` are such
-/// words too.
+/// Words that cannot start a value. Two values side by side are a product, such as `5 pi`; `5 degrees` is none, since `degrees`
+/// ends the value before it. `of` and `mod` cannot start a value either: [`ends_value`] adds them.
 const VALUE_ENDS: [&str; 21] = [
     "and",
     "to",
@@ -235,31 +238,33 @@ pub(crate) fn ends_value(name: &str) -> bool {
     name == "of" || name == "mod" || VALUE_ENDS.contains(&name)
 }
 
-/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, and an `x` that stands for a
-/// product. Writes words that end a value in lower case. Words that are variables stay.
+/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, and an `x` that means
+/// `times`. Writes words that end a value in lower case. Does not change a word that is the name of a variable, except in a power
+/// or a root such as `12th power`.
 pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
     let tokens: Vec<Token> = tokens.iter().map(|token| lower_value_end(token, symbols)).collect();
-    let mut replaced = Vec::with_capacity(tokens.len());
+    let mut output = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
     while let [first, others @ ..] = rest {
         if let Some(length) =
-            replace_ordinal_power(rest, &mut replaced).or_else(|| scale_number(rest, &mut replaced, symbols))
+            replace_ordinal_power(rest, &mut output).or_else(|| scale_number(rest, &mut output, symbols))
         {
             rest = rest.get(length..).unwrap_or_default();
         } else if let Some((length, replacement)) = find_phrase(rest, symbols) {
             let replacement = lexer::tokenize(replacement)?.into_iter();
             let replacement = replacement.filter(|token| token.kind != TokenKind::End);
-            replaced.extend(replacement.map(|token| Token { at: first.at, ..token }));
+            output.extend(replacement.map(|token| Token { at: first.at, ..token }));
             rest = rest.get(length..).unwrap_or_default();
         } else {
-            replaced.extend(replace_x(replaced.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
+            output.extend(replace_x(output.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
             rest = others;
         }
     }
-    Ok(replaced)
+    Ok(output)
 }
 
-/// Returns the token, in lower case if it is a word that ends a value and no variable: `15% OF 80` is `15% of 80`.
+/// Returns the token. A word that ends a value is returned in lower case, unless it is a variable: `15% OF 80` becomes
+/// `15% of 80`.
 fn lower_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
     let lower = match &token.kind {
         TokenKind::Name(name) if !symbols.contains(name) => name.to_lowercase(),
@@ -274,9 +279,10 @@ fn lower_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
     }
 }
 
-/// Replaces `to the 12th power`, `12th power` or `4th root` at the start of `tokens`, and adds the new tokens to `replaced`.
-/// Returns the number of tokens that it replaces, or `None` if there is no such phrase.
-fn replace_ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
+/// Replaces a power or a root with an ordinal at the start of `tokens`, and adds the new tokens to `output`. After its base,
+/// `to the 12th power` becomes `^ 12`. Before `of`, `12th power` becomes `nth_power 12`, and `4th root` becomes `nth_root 4`.
+/// Returns how many of `tokens` it replaces, or `None` if there is no such phrase.
+fn replace_ordinal_power(tokens: &[Token], output: &mut Vec<Token>) -> Option<usize> {
     let at = tokens.first()?.at;
     let word_at = |index: usize| match &tokens.get(index)?.kind {
         TokenKind::Name(name) => Some(name.to_lowercase()),
@@ -284,37 +290,37 @@ fn replace_ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<
     };
     let is_one_of = |index: usize, words: &[&str]| word_at(index).is_some_and(|word| words.contains(&word.as_str()));
     let skip_word = |index: usize, words: &[&str]| index + usize::from(is_one_of(index, words));
-    // The following variables are indices of tokens.
-    let to = skip_word(0, &["raised"]);
-    let is_after_base = is_one_of(to, &["to"]);
-    let number = if is_after_base {
-        skip_word(to + 1, &["the"])
+    let to_index = skip_word(0, &["raised"]);
+    let is_after_base = is_one_of(to_index, &["to"]);
+    let ordinal_index = if is_after_base {
+        skip_word(to_index + 1, &["the"])
     } else {
         skip_word(0, &["the"])
     };
-    let exponent = tokens
-        .get(number)
+    // An ordinal such as `12th` is two tokens: `12` and `th`.
+    let ordinal = tokens
+        .get(ordinal_index)
         .filter(|token| matches!(token.kind, TokenKind::Number(_)))?;
-    let after_ending = number + 2;
-    let name = |name: &str| TokenKind::Name(name.to_owned());
+    let next_index = ordinal_index + 2;
+    let keyword = |name: &str| TokenKind::Name(name.to_owned());
     let (kinds, length) = match () {
-        () if !is_one_of(number + 1, &["st", "nd", "rd", "th"]) => return None,
+        () if !is_one_of(ordinal_index + 1, &["st", "nd", "rd", "th"]) => return None,
         () if is_after_base => (
-            vec![TokenKind::Sign('^'), exponent.kind.clone()],
-            skip_word(after_ending, &["power"]),
+            vec![TokenKind::Punct('^'), ordinal.kind.clone()],
+            skip_word(next_index, &["power"]),
         ),
-        () if is_one_of(after_ending, &["power"]) => (vec![name("nth_power"), exponent.kind.clone()], after_ending + 1),
-        () if is_one_of(after_ending, &["root"]) => (vec![name("nth_root"), exponent.kind.clone()], after_ending + 1),
+        () if is_one_of(next_index, &["power"]) => (vec![keyword("nth_power"), ordinal.kind.clone()], next_index + 1),
+        () if is_one_of(next_index, &["root"]) => (vec![keyword("nth_root"), ordinal.kind.clone()], next_index + 1),
         () => return None,
     };
-    replaced.extend(kinds.into_iter().map(|kind| Token { at, kind }));
+    output.extend(kinds.into_iter().map(|kind| Token { at, kind }));
     Some(length)
 }
 
-/// Applies the word at the start of `tokens` to the number before it, the last token of `replaced`: `2 thirds`, `3 million`,
-/// `80 dollars`. A fraction such as `half of` needs no number. Returns the number of tokens that it replaces, or `None` if there
-/// is no such word.
-fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'_>) -> Option<usize> {
+/// Applies the word at the start of `tokens` to the number before it, which is the last token of `output`: `2 thirds`,
+/// `3 million`, `80 dollars`. A fraction such as `half of` needs no number and becomes one. Returns 1, because it uses up one
+/// token, or `None` if there is no such word.
+fn scale_number(tokens: &[Token], output: &mut Vec<Token>, symbols: &Symbols<'_>) -> Option<usize> {
     let [
         Token {
             at,
@@ -331,7 +337,7 @@ fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'
     let find =
         |table: &[(&str, f64)], word: &str| table.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
     let parts_of_whole = find(&FRACTIONS, if name == "halves" { "half" } else { singular });
-    let number = replaced.last_mut().and_then(|token| match &mut token.kind {
+    let number = output.last_mut().and_then(|token| match &mut token.kind {
         TokenKind::Number(number) => Some(number),
         _ => None,
     });
@@ -341,7 +347,7 @@ fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'
         (Some(_), ..) if MONEY.contains(&name.as_str()) => {}
         (None, Some(parts), _) if matches!(&after.kind, TokenKind::Name(of) if of == "of") => {
             let kind = TokenKind::Number(1.0 / parts);
-            replaced.push(Token { at: *at, kind });
+            output.push(Token { at: *at, kind });
         }
         _ => return None,
     }
@@ -365,8 +371,8 @@ fn find_phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'stat
     })
 }
 
-/// Returns the tokens in place of the first of `tokens` if it starts with an `x` that means a product, as in `12 x 12` and
-/// `12x12`.
+/// Returns the replacement of the first token if this starts with an `x` that means `times`, as in `12 x 12` and `12x12`.
+/// `before` is the token before the `x`.
 fn replace_x(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
     let [
         Token {
@@ -379,13 +385,13 @@ fn replace_x(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) ->
     else {
         return None;
     };
-    let is_factor =
-        |kind: &TokenKind, bracket| matches!(kind, TokenKind::Number(_)) || *kind == TokenKind::Sign(bracket);
+    // The token beside the `x` is a number, or the `)` of the left factor, or the `(` of the right one.
+    let is_factor = |kind: &TokenKind, paren| matches!(kind, TokenKind::Number(_)) || *kind == TokenKind::Punct(paren);
     let digits_after_x = name.strip_prefix(['x', 'X']).filter(|_| !symbols.contains(name))?;
     before.filter(|before| is_factor(&before.kind, ')'))?;
     let times = Token {
         at: *at,
-        kind: TokenKind::Sign('*'),
+        kind: TokenKind::Punct('*'),
     };
     if digits_after_x.is_empty() {
         return is_factor(&after.kind, '(').then(|| vec![times]);

@@ -6,6 +6,9 @@ use art_sdk::serde_json::Value;
 
 use crate::{column::Column, error::CsvError, input::Aggregate, number, table::Table};
 
+/// Maximum number of characters of a cell in an error message.
+const MAX_CELL_CHARS: usize = 40;
+
 /// An aggregate and the column whose cells it combines. Only `count` and `share` work without a column: they count rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aggregation<'a> {
@@ -22,8 +25,9 @@ impl Aggregation<'_> {
         }
     }
 
-    /// Fails for the sum, mean, median and share of a column that is not numeric. Also fails for its minimum and maximum if one
-    /// of its cells has no digit: dates and times have an order, but for names only an alphabetical one, which no question means.
+    /// Fails for the sum, mean, median and share of a column that is not numeric. Also fails for its minimum and maximum if a
+    /// cell that is not empty has no digit. Such a cell is a name and no date or time, and a question for the least or the most
+    /// does not mean the first or last name of the alphabet.
     pub(crate) fn check_column(&self, table: &Table) -> Result<(), CsvError> {
         let Some(column) = self.column.filter(|column| column.number_style.is_none()) else {
             return Ok(());
@@ -43,6 +47,7 @@ impl Aggregation<'_> {
         if !is_refused {
             return Ok(());
         }
+        // If all cells are empty, the error names the first row.
         let row = all_rows
             .clone()
             .find(is_text)
@@ -51,14 +56,14 @@ impl Aggregation<'_> {
         Err(CsvError::NotNumeric {
             column: column.name.clone(),
             line: table.line(row),
-            cell: cell(&row).chars().take(40).collect(),
+            cell: cell(&row).chars().take(MAX_CELL_CHARS).collect(),
             aggregate: self.aggregate.name(),
             numeric: table.numeric_names(),
         })
     }
 
-    /// Returns the value that combines the cells of `rows`. If all of them are empty, a count and a sum are 0, and a mean,
-    /// median, minimum and maximum are null.
+    /// Returns the aggregate of the cells of `rows`, or the number of `rows` for a count without a column. If all of the cells
+    /// are empty, a count and a sum are 0, and a mean, median, minimum and maximum are null.
     pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
         if self.aggregate == Aggregate::Share {
             return self.share(table, rows);
@@ -76,12 +81,13 @@ impl Aggregation<'_> {
             _ => {}
         }
         if column.number_style.is_none() {
-            // Only the minimum and the maximum are left here. Cells that are neither dates nor times are compared as texts.
-            let cells_in_time = cells.map(|cell| (column.moment(cell), cell));
+            // This is a minimum or a maximum, since `check_column` has refused the rest. Cells that are neither dates nor times
+            // have no moment and are compared as texts.
+            let moments_and_cells = cells.map(|cell| (column.moment(cell), cell));
             let extreme = if self.aggregate == Aggregate::Min {
-                cells_in_time.min()
+                moments_and_cells.min()
             } else {
-                cells_in_time.max()
+                moments_and_cells.max()
             };
             return extreme.map_or(Value::Null, |(_, cell)| Value::from(cell));
         }
@@ -89,8 +95,8 @@ impl Aggregation<'_> {
         combine_numbers(self.aggregate, numbers).map_or(Value::Null, number::to_json)
     }
 
-    /// Returns which share of the whole table `rows` have, as a percentage with two decimals: a share of the sum of the column,
-    /// or of the number of rows if there is no column. Returns null if the whole table has a sum of 0.
+    /// Returns the percentage of the whole table that belongs to `rows`, with two decimals: a percentage of the sum of the
+    /// column, or of the number of rows if there is no column. Returns null if this sum or number is 0 for the whole table.
     fn share(&self, table: &Table, rows: &[usize]) -> Value {
         let all_rows: Vec<usize> = (0..table.rows.len()).collect();
         let aggregate = if self.column.is_some() {
@@ -109,7 +115,7 @@ impl Aggregation<'_> {
     }
 
     /// Returns how many of `rows` have an empty cell in the column.
-    pub(crate) fn count_missing(&self, table: &Table, rows: &[usize]) -> usize {
+    pub(crate) fn count_empty_cells(&self, table: &Table, rows: &[usize]) -> usize {
         let count = |column| {
             rows.iter()
                 .filter(|row| number::is_missing(table.cell(**row, column)))
@@ -119,13 +125,14 @@ impl Aggregation<'_> {
     }
 }
 
-/// Returns the value that combines the numbers, or `None` if there is none.
+/// Returns the aggregate of the numbers. Without numbers, a sum is 0 and the other aggregates are `None`.
 fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     if numbers.is_empty() {
         return (aggregate == Aggregate::Sum).then_some(0.0);
     }
     let sum: f64 = numbers.iter().sum();
     match aggregate {
+        // Not reached: `Aggregation::value` returns these before.
         Aggregate::Count | Aggregate::CountDistinct | Aggregate::Share => None,
         Aggregate::Sum => Some(sum),
         Aggregate::Mean => u32::try_from(numbers.len()).ok().map(|count| sum / f64::from(count)),
@@ -140,15 +147,15 @@ fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// Returns each group, a cell of `group_column` and the rows that have it in any letter case, in the order in which the groups
-/// first appear.
+/// Returns the groups of `rows`, in the order in which they first appear. A group is a cell of `group_column`, as its first row
+/// writes it, and the indices of all rows that have this cell in any letter case.
 pub(crate) fn group_rows(table: &Table, group_column: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
-    let mut indices: HashMap<String, usize> = HashMap::new();
+    let mut group_indices: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for row in rows {
         let cell = table.cell(*row, group_column);
-        let index = *indices.entry(cell.to_lowercase()).or_insert(groups.len());
-        match groups.get_mut(index) {
+        let group_index = *group_indices.entry(cell.to_lowercase()).or_insert(groups.len());
+        match groups.get_mut(group_index) {
             Some((_, rows)) => rows.push(*row),
             None => groups.push((cell.to_owned(), vec![*row])),
         }

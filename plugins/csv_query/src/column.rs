@@ -8,13 +8,13 @@ use crate::{
     time,
 };
 
-/// A named column.
+/// A named column. A cell with a mark for a missing value, such as `n/a`, counts as empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How the numbers of the column are written. `None` if the column is not numeric: all its cells are empty, or one of them is
-    /// neither empty nor a number.
+    /// How the numbers of the column are written. `None` if the column is not numeric: all its cells are empty, or the others are
+    /// not all numbers of the same style.
     pub(crate) number_style: Option<Style>,
     /// Whether all cells of the column that are not empty are dates, and there is at least one.
     pub(crate) is_date: bool,
@@ -31,12 +31,13 @@ impl Column {
                 .filter(|cell| !number::is_missing(cell))
         };
         let fits = |style: &Style| filled_cells().all(|cell| number::parse(cell, *style).is_some());
-        let has_cells = filled_cells().next().is_some();
+        let has_filled_cells = filled_cells().next().is_some();
         let number_style = [Style::Point, Style::Comma]
             .into_iter()
-            .find(|style| has_cells && fits(style));
-        let is_date = has_cells && number_style.is_none() && filled_cells().all(|cell| Date::parse(cell).is_some());
-        let is_time = has_cells && filled_cells().all(|cell| time::parse_seconds(cell).is_some());
+            .find(|style| has_filled_cells && fits(style));
+        let is_date =
+            has_filled_cells && number_style.is_none() && filled_cells().all(|cell| Date::parse(cell).is_some());
+        let is_time = has_filled_cells && filled_cells().all(|cell| time::parse_seconds(cell).is_some());
         Self {
             index,
             name,
@@ -56,10 +57,11 @@ impl Column {
         time::parse_seconds(cell).filter(|_| self.is_time)
     }
 
-    /// Returns a number that is greater for a later cell, if this is a column of dates, with or without times of day, or of
-    /// times, and the cell is not empty.
+    /// Returns a number for the date and the time of day in `cell`. It is greater for a later date or time. Returns `None` if
+    /// this is neither a column of dates nor one of times, or if the cell is empty.
     pub(crate) fn moment(&self, cell: &str) -> Option<u64> {
-        /// More than the seconds of any time.
+        /// The difference between the numbers of two days. It is more than the seconds of any time, so that a time does not
+        /// change the order of days.
         const DAY_STEP: u64 = 10_000_000;
         let (day, seconds) = match self.date(cell) {
             Some(date) => (

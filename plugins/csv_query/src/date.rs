@@ -50,17 +50,19 @@ impl Date {
         }
     }
 
-    /// Returns a whole month, or `None` if there is no such month.
+    /// Returns a whole month, or `None` if the year does not have four digits or there is no such month.
     fn of_month(year: &str, month: u8) -> Option<Self> {
         let is_year = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
         let year = year.parse().ok().filter(|_| is_year)?;
         (1..=12).contains(&month).then_some(Self { year, month, day: 0 })
     }
 
-    /// Returns a day, or `None` if the month has no such day.
+    /// Returns a day, or `None` if there is no such month or the month has no such day.
     fn of_day(year: &str, month: u8, day: u8) -> Option<Self> {
-        let month = Self::of_month(year, month)?;
-        (1..=month.count_days()).contains(&day).then_some(Self { day, ..month })
+        let whole_month = Self::of_month(year, month)?;
+        (1..=whole_month.count_days())
+            .contains(&day)
+            .then_some(Self { day, ..whole_month })
     }
 
     /// Returns how many days the month has.
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_dates() {
+    fn texts_that_do_not_name_one_day_or_month_are_no_dates() {
         for text in [
             "",
             "03/05/2026",

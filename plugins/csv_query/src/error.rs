@@ -41,16 +41,16 @@ pub(crate) enum CsvError {
     NotNumeric {
         /// The requested column.
         column: String,
-        /// 1-based line of the text at which the row of the first such cell starts.
+        /// 1-based line of the text at which the row of `cell` starts.
         line: u64,
-        /// The first cell that is not a number.
+        /// The first cell that is not a number. Empty if all cells are.
         cell: String,
         /// The requested aggregate.
         aggregate: &'static str,
         /// The numeric columns.
         numeric: String,
     },
-    /// No column was named, and the table does not have exactly one numeric column.
+    /// No column was named, and there is no numeric column besides the one to group by, or more than one.
     #[error("name the column to {purpose} in `column`; numeric columns: {numeric}")]
     WhichColumn {
         /// What is done with the column: `aggregate` or `sort by`.
@@ -58,9 +58,9 @@ pub(crate) enum CsvError {
         /// The numeric columns.
         numeric: String,
     },
-    /// No column fits an adjective, or several columns do.
+    /// No column fits an adjective such as `oldest`, or several columns do.
     #[error("not exactly one column fits the adjective (found: {found}): name the column")]
-    AdjectiveColumn {
+    WhichAdjectiveColumn {
         /// The columns that fit.
         found: String,
     },
@@ -72,7 +72,7 @@ pub(crate) enum CsvError {
         /// The column.
         column: String,
     },
-    /// A filter names no column, and no column fits it or several do.
+    /// A filter names no column, and no column fits the filter, or several columns do.
     #[error("`{value}` can be in {columns}: name the column of the condition in `column`")]
     WhichFilterColumn {
         /// The value or the date of the filter.
@@ -80,7 +80,8 @@ pub(crate) enum CsvError {
         /// The columns that fit.
         columns: String,
     },
-    /// Several of the counted rows are about the same thing, so the number of rows is not the number of things.
+    /// A question counts things such as customers, but several of the counted rows are about the same customer, so that the
+    /// number of rows is not the number of customers.
     #[error("`{value}` stands in several rows of column `{column}`: ask for rows or for different values")]
     RepeatedValue {
         /// The column that names the things.
@@ -102,7 +103,7 @@ pub(crate) enum CsvError {
         /// What is missing, in words.
         needs: &'static str,
     },
-    /// A filter compares with a date that cannot be read, or compares a date with a column that has none.
+    /// A filter compares with a date that cannot be read, or compares a date with a column that is no column of dates.
     #[error(
         "cannot compare column `{column}` with the date `{date}`: write it as `2026-03-05`, and name a column of dates"
     )]

@@ -42,26 +42,27 @@ fn condition_of<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, 
     Condition::new(column, operator, filter)
 }
 
-/// Returns the condition of a filter that names no column. It is about the only column that fits: for a date a column of dates,
-/// for an operator such as `lt` or `between` a numeric column, and else a column that contains the value. If no column contains
-/// the value, it is about the first column, so that no row matches; `ne` fails then.
+/// Returns the condition of a filter that names no column. The condition compares the only column that fits. For a date, a column
+/// of dates fits; for an operator such as `lt` or `between`, a numeric column; for `eq`, `ne`, `contains` and `starts_with`, a
+/// column that contains the value. If no column contains the value, `ne` fails, and the other three compare the first column, so
+/// that no row matches. Fails in all other cases in which not exactly one column fits.
 fn condition_without_column<'a>(
     table: &'a Table,
     filter: &Filter,
     operator: Operator,
 ) -> Result<Condition<'a>, CsvError> {
-    let compares_text = matches!(
+    let compares_order = !matches!(
         operator,
         Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
     );
+    // A column fits `ne` if it contains the value, as for `eq`.
     let without_negation = if operator == Operator::Ne {
         Operator::Eq
     } else {
         operator
     };
-    // For `ne`, the column that fits is also one that contains the value.
     let fits = |column: &&Column| match Condition::new(column, without_negation, filter) {
-        Ok(condition) if compares_text && filter.date.is_none() => {
+        Ok(condition) if !compares_order && filter.date.is_none() => {
             (0..table.rows.len()).any(|row| condition.accepts(table.cell(row, column)))
         }
         Ok(_) => filter.date.is_some() || column.number_style.is_some(),
@@ -71,7 +72,7 @@ fn condition_without_column<'a>(
     match (fitting.as_slice(), table.columns.first()) {
         ([column], _) => Condition::new(column, operator, filter),
         // No column contains the value, so no row matches, whichever column is compared.
-        ([], Some(column)) if compares_text && operator != Operator::Ne => Condition::new(column, operator, filter),
+        ([], Some(column)) if !compares_order && operator != Operator::Ne => Condition::new(column, operator, filter),
         _ => Err(CsvError::WhichFilterColumn {
             value: filter.compared_text().unwrap_or_default(),
             columns: crate::column::list_names(fitting),
@@ -87,7 +88,7 @@ impl Operator {
 }
 
 impl Filter {
-    /// Returns the value or the date to compare with, as text.
+    /// Returns the date to compare with, or else the value, as text.
     fn compared_text(&self) -> Option<String> {
         match (&self.value, &self.date) {
             (_, Some(date)) => Some(date.clone()),
@@ -106,11 +107,12 @@ struct Condition<'a> {
     compared_value: ComparedValue,
 }
 
-/// The value that cells are compared with. A number or a date has a second one, the upper bound for `between`, which equals the
-/// first one for other operators.
+/// The value that cells are compared with.
 enum ComparedValue {
     Text(String),
+    /// The lower and the upper bound for `between`. For other operators, both are the number.
     Number(f64, f64),
+    /// The first and the last date for `between`. For other operators, both are the date.
     Date(Date, Date),
     /// The seconds of a time.
     Time(u32),
@@ -164,7 +166,7 @@ impl<'a> Condition<'a> {
             operator,
             Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
         );
-        // A year is compared with the beginning of dates such as `2026-03-05`, as text.
+        // A year is compared with a date as text: `2026` is less than `2026-03-05`.
         let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
         if (filter.date.is_some() && !operator.searches_text()) || (compares_order && column.is_date && !is_year) {
             return Err(not_comparable_with_date(&text, column));
@@ -192,8 +194,8 @@ impl<'a> Condition<'a> {
             Operator::Le => order.is_some_and(Ordering::is_le),
             Operator::Gt => order == Some(Ordering::Greater),
             Operator::Ge => order.is_some_and(Ordering::is_ge),
-            Operator::Contains => cell.to_lowercase().contains(&self.text_value()),
-            Operator::StartsWith => cell.to_lowercase().starts_with(&self.text_value()),
+            Operator::Contains => cell.to_lowercase().contains(&self.searched_text()),
+            Operator::StartsWith => cell.to_lowercase().starts_with(&self.searched_text()),
             Operator::Between => self.is_between_bounds(cell),
         }
     }
@@ -223,10 +225,12 @@ impl<'a> Condition<'a> {
         }
     }
 
-    fn text_value(&self) -> String {
+    /// Returns the text that `contains` and `starts_with` look for in a cell.
+    fn searched_text(&self) -> String {
         match &self.compared_value {
             ComparedValue::Text(text) => text.clone(),
             ComparedValue::Number(number, _) => number.to_string(),
+            // Not reached: these operators look for a date or a time as text.
             ComparedValue::Date(..) | ComparedValue::Time(_) => String::new(),
         }
     }

@@ -55,6 +55,7 @@ pub(crate) enum About {
 }
 
 /// One condition on a row.
+// `#[output]` makes this type and those of its fields serialisable, so that the schema can state the default of `filter`.
 #[args]
 #[output]
 #[derive(Clone, Default)]
@@ -92,7 +93,7 @@ pub(crate) enum FilterValue {
     Bool(bool),
 }
 
-/// Replaces three alternatives by one `type` list, which is easier to read.
+/// Replaces the `anyOf` with the schemas of the three variants by one list of their types, which is easier to read.
 fn merge_alternatives(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));

@@ -22,8 +22,8 @@ mod tests;
 use input::CsvQueryInput;
 use output::CsvQueryOutput;
 
-/// Maximum size of a file, in bytes.
-const MAX_FILE: u64 = 8 << 20;
+/// Maximum size of a CSV file.
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// Answers questions about a CSV table (a spreadsheet with a header row): filters rows, groups them by a column,
 /// computes the total, sum, average, mean, median, minimum, maximum or count of a column, sorts, and returns the top
@@ -1839,7 +1839,7 @@ fn csv_query(mut input: CsvQueryInput) -> Result<CsvQueryOutput> {
 fn read_csv(input: &mut CsvQueryInput) -> Result<String> {
     match (input.csv.take(), &input.path) {
         (Some(csv), None) => Ok(csv),
-        (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE),
+        (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE_BYTES),
         (Some(_), Some(_)) => Err(ToolError::validation(
             "`csv` and `path` do not go together: leave one of them out",
         )),

@@ -11,8 +11,8 @@ pub(crate) enum Style {
     Comma,
 }
 
-/// Signs of currencies and the percent sign, which are ignored before and after a number.
-const IGNORED_SIGNS: [&str; 18] = [
+/// Currencies and the percent sign, which are ignored before and after a number.
+const CURRENCIES_AND_PERCENT: [&str; 18] = [
     "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "CHF", "EUR", "USD", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "%",
 ];
 
@@ -25,18 +25,18 @@ pub(crate) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(cell))
 }
 
-/// Parses numbers such as `$1,234.50`, `(12)`, `-3 %` and `1e6`. Returns `None` for `007`, and for `1,23` in the style
-/// [`Style::Point`].
+/// Parses numbers such as `$1,234.50`, `(12)`, `-3 %` and `1e6`. Returns `None` for `007`, since numbers with leading zeros are
+/// mostly codes, and for `1,23` in the style [`Style::Point`].
 pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let cell = cell.trim();
     let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     // A minus is before or after a currency, as in `-$5` or `$-5`, but not both. In accounting, brackets mean a minus.
-    let (negative, rest) = split_sign(in_brackets.unwrap_or(cell));
-    let (also_negative, digits) = split_sign(strip_ignored_signs(rest));
+    let (has_outer_minus, rest) = split_sign(in_brackets.unwrap_or(cell));
+    let (has_inner_minus, digits) = split_sign(strip_currency_or_percent(rest));
     let value = parse_magnitude(digits, style)?;
-    let has_two_signs = negative && also_negative;
-    let minus = in_brackets.is_some() || negative || also_negative;
-    (!has_two_signs).then_some(if minus { -value } else { value })
+    let has_two_minuses = has_outer_minus && has_inner_minus;
+    let is_negative = in_brackets.is_some() || has_outer_minus || has_inner_minus;
+    (!has_two_minuses).then_some(if is_negative { -value } else { value })
 }
 
 /// Returns whether the text starts with a minus, and the rest of the text without its sign.
@@ -48,18 +48,18 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// Removes one of the [`IGNORED_SIGNS`] from each end of the text.
-fn strip_ignored_signs(text: &str) -> &str {
+/// Removes one of the [`CURRENCIES_AND_PERCENT`] from each end of the text.
+fn strip_currency_or_percent(text: &str) -> &str {
     let strip_start = |text| {
-        IGNORED_SIGNS
+        CURRENCIES_AND_PERCENT
             .iter()
-            .find_map(|sign| str::strip_prefix(text, sign))
+            .find_map(|affix| str::strip_prefix(text, affix))
             .unwrap_or(text)
     };
     let strip_end = |text| {
-        IGNORED_SIGNS
+        CURRENCIES_AND_PERCENT
             .iter()
-            .find_map(|sign| str::strip_suffix(text, sign))
+            .find_map(|affix| str::strip_suffix(text, affix))
             .unwrap_or(text)
     };
     strip_end(strip_start(text.trim()).trim()).trim()
@@ -82,15 +82,15 @@ fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
     if has_leading_zero || has_no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
         return None;
     }
-    // The zeros replace digits that are left out, as in `.5` and `5`.
+    // The zeros stand for the whole part that is left out in `.5`, and for the decimals that are left out in `5`.
     format!("0{whole}.{decimals}0{exponent}")
         .parse()
         .ok()
         .filter(|value: &f64| value.is_finite())
 }
 
-/// Removes the separators of groups of digits: `separator`, a space or an apostrophe. Returns `None` unless each group except the
-/// first has three digits.
+/// Removes the separators between groups of digits, as in `1,234,567`: `separator`, a space or an apostrophe. If there are
+/// several groups, the first must have one to three digits and each other one three. Returns `None` for other texts.
 fn remove_group_separators(whole: &str, separator: char) -> Option<String> {
     let mut parts = whole.split([separator, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();

@@ -32,22 +32,23 @@ fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Adds to the schema what the output promises about `value` for certain inputs. Such a promise holds if each of its fields of
-/// the input has one of the listed values, where `null` stands for a field that is left out.
+/// Adds to the schema what the output promises about `value` for certain inputs. A promise lists fields of the input, and for
+/// each of them some values, where `null` stands for a field that is left out. The promise holds if each of these fields has one
+/// of its listed values.
 ///
-/// A count and a sum of all rows always have a value, which is a number. A mean, a median and a share have none if there are no
-/// numbers; if they have one, it is a number.
+/// Without groups, the output of a count or a sum always has a `value`, which is a number. The output of a mean, a median or a
+/// share has no `value` if there are no numbers, or if the share would be one of 0; otherwise its `value` is a number.
 fn add_promises(schema: &mut schemars::Schema) {
-    let has_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
+    let value_is_present_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     let always_numbers = ["count", "count_distinct", "sum"];
-    let of_all_rows = json!({"aggregate": always_numbers, "group_by": [null], "about": [null]});
-    promise(schema, of_all_rows, has_number.clone());
-    promise(schema, json!({"about": ["column_count"]}), has_number);
+    let without_groups = json!({"aggregate": always_numbers, "group_by": [null], "about": [null]});
+    promise(schema, without_groups, value_is_present_number.clone());
+    promise(schema, json!({"about": ["column_count"]}), value_is_present_number);
     let numbers_or_nothing = ["mean", "median", "share"];
-    let of_all_rows = json!({"aggregate": numbers_or_nothing, "group_by": [null], "about": [null]});
+    let without_groups = json!({"aggregate": numbers_or_nothing, "group_by": [null], "about": [null]});
     promise(
         schema,
-        of_all_rows,
+        without_groups,
         json!({"properties": {"value": {"type": "number"}}}),
     );
 }

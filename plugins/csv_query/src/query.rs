@@ -40,7 +40,8 @@ pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
 /// Fails if two fields contradict each other, so that one of them would be ignored.
 fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
     let combines_rows = input.aggregate.is_some() || input.group_by.is_some();
-    // Whether both fields are given, and their names.
+    // Whether two fields contradict each other, and their names. A query with `group_by` alone has an aggregate by default. An
+    // aggregate without `group_by` is one row, which cannot be sorted.
     let contradictions = [
         (input.distinct && combines_rows, "distinct", "aggregate"),
         (input.superlative.is_some() && combines_rows, "superlative", "aggregate"),
@@ -60,15 +61,16 @@ fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
             "aggregate",
         ),
     ];
-    match contradictions.iter().find(|(is_given, ..)| *is_given) {
+    match contradictions.iter().find(|(is_contradiction, ..)| *is_contradiction) {
         Some((_, one, other)) => Err(CsvError::Contradiction(one, other)),
         None => Ok(()),
     }
 }
 
-/// Returns the names of the columns, or how many there are. Fails if a field is given that would be ignored.
+/// Returns the names of the columns, or how many there are. Fails if a field is given that selects, combines or sorts rows, since
+/// it would be ignored.
 fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<CsvQueryOutput, CsvError> {
-    // Whether each field about rows is given, and its name.
+    // Whether each of these fields is given, and its name.
     let row_fields = [
         (!input.filter.is_empty(), "filter"),
         (input.group_by.is_some(), "group_by"),
@@ -83,18 +85,18 @@ fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<
         return Err(CsvError::Contradiction("about", other));
     }
     let names = table.columns.iter().map(|column| Value::from(column.name.as_str()));
-    let (name, values) = match about {
+    let (output_column, values) = match about {
         About::Columns => ("column", names.collect()),
         About::ColumnCount => ("column_count", vec![Value::from(table.columns.len())]),
     };
-    let row = |value: Value| [(name.to_owned(), value)].into_iter().collect();
+    let row = |value: Value| [(output_column.to_owned(), value)].into_iter().collect();
     let rows = values.into_iter().map(row).collect();
     let query = Query {
         input,
         table,
         notes: Vec::new(),
     };
-    Ok(query.into_output(vec![name.to_owned()], rows, table.rows.len()))
+    Ok(query.into_output(vec![output_column.to_owned()], rows, table.rows.len()))
 }
 
 /// A query and its table. In the methods, `matched` has the indices of the rows that match the filters.
@@ -125,17 +127,18 @@ impl<'a> Query<'a> {
         Ok(Some(aggregation))
     }
 
-    /// Returns the aggregate, or `None` for a query that only lists rows. For a query that only groups, it is the sum if the
-    /// given column or exactly one column is numeric, else the number of rows.
+    /// Returns the aggregate, or `None` for a query that only lists rows. A query that groups rows and names no aggregate gets
+    /// the sum if the given column is numeric, or without a given column, if exactly one column besides the group column is
+    /// numeric. Otherwise it gets the count.
     fn given_or_default_aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);
         }
-        let has_sum = match &self.input.column {
+        let can_sum = match &self.input.column {
             Some(name) => self.table.column(name)?.number_style.is_some(),
             None => self.numeric_candidates()?.len() == 1,
         };
-        Ok(Some(if has_sum { Aggregate::Sum } else { Aggregate::Count }))
+        Ok(Some(if can_sum { Aggregate::Sum } else { Aggregate::Count }))
     }
 
     /// Returns the numeric columns that the query does not group by.
@@ -148,8 +151,8 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// Fails if the question counts things, such as products, by counting rows, and several rows are about the same thing: they
-    /// have the same value in the column `noun`.
+    /// Checks that a count of rows counts things, such as products, no more than once: fails if two of the counted rows have the
+    /// same value in the column `noun`. A share without a column counts rows too.
     fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
         let Some(noun) = self.input.noun.as_deref() else {
             return Ok(());
@@ -226,14 +229,14 @@ impl<'a> Query<'a> {
 
     /// Adds a note if some of the combined cells are empty.
     fn note_empty_cells(&mut self, aggregation: Aggregation<'_>, matched: &[usize]) {
-        let empty_cells = aggregation.count_missing(self.table, matched);
+        let empty_cells = aggregation.count_empty_cells(self.table, matched);
         if let Some(column) = aggregation.column.filter(|_| empty_cells > 0) {
             self.notes
                 .push(format!("{empty_cells} empty cells of `{}` were ignored", column.name));
         }
     }
 
-    /// Returns the matching rows themselves, sorted, and without repeated ones if these are not wanted.
+    /// Returns the matching rows themselves, sorted. Leaves out repeated rows if the query is `distinct`.
     fn list_rows(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
         let columns = self.columns_to_list()?;
         if let Some((sort_column, sort)) = self.order()? {

@@ -43,8 +43,10 @@ const WEIGHT: &[&str] = &["weight", "mass", "weighs"];
 const PRICE: &[&str] = &["price", "cost", "costs", "fee", "fare", "rent"];
 const TEMPERATURE: &[&str] = &["temp", "temperature"];
 const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
+/// Words for lengths in space and in time. A column `finish` has the finish times of a race.
 const LENGTH: &[&str] = &["length", "distance", "duration", "runtime", "minutes", "finish"];
-/// The words of [`LENGTH`] and `height`, since a person can be short, but cannot be long.
+/// The words of [`LENGTH`], and also `height`: the shortest person has the smallest height, but the one with the greatest height
+/// is not called the longest.
 const SHORTNESS: &[&str] = &[
     "length", "distance", "duration", "runtime", "minutes", "finish", "height",
 ];
@@ -160,8 +162,8 @@ impl Superlative {
         }
     }
 
-    /// Returns the only column that the adjective refers to, and the order that puts the row that it describes first. Fails if
-    /// not exactly one column fits.
+    /// Returns the only column that the adjective refers to, and the order in which the row that the adjective describes comes
+    /// first. Fails if not exactly one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
         let (descending, ascending) = self.column_words();
         find_only_column(table, descending, Sort::Descending, ascending, Sort::Ascending)
@@ -231,8 +233,8 @@ impl Comparative {
     }
 }
 
-/// Returns the only column of numbers or dates that has one of the given words in its name. If the word is one of `high`, returns
-/// `if_high` with the column, and if it is one of `low`, `if_low`. Fails if not exactly one column fits.
+/// Returns the only column of numbers or dates that has one of the words in `high` or `low` in its name. With the column, returns
+/// `if_high` for a word in `high`, and `if_low` for a word in `low`. Fails if not exactly one column fits.
 fn find_only_column<'a, T: Copy>(
     table: &'a Table,
     high: &[&str],
@@ -240,13 +242,13 @@ fn find_only_column<'a, T: Copy>(
     low: &[&str],
     if_low: T,
 ) -> Result<(&'a Column, T), CsvError> {
-    let columns_with_order = table
+    let number_and_date_columns = table
         .columns
         .iter()
         .filter(|column| column.number_style.is_some() || column.is_date);
     let has_word =
         |column: &&Column, known: &[&str]| words_of_name(&column.name).any(|word| known.contains(&word.as_str()));
-    let found = columns_with_order.filter_map(|column| {
+    let found = number_and_date_columns.filter_map(|column| {
         if has_word(&column, high) {
             Some((column, if_high))
         } else {
@@ -255,8 +257,8 @@ fn find_only_column<'a, T: Copy>(
     });
     match found.collect::<Vec<_>>().as_slice() {
         [one] => Ok(*one),
-        several => Err(CsvError::AdjectiveColumn {
-            found: crate::column::list_names(several.iter().map(|(column, _)| *column)),
+        none_or_several => Err(CsvError::WhichAdjectiveColumn {
+            found: crate::column::list_names(none_or_several.iter().map(|(column, _)| *column)),
         }),
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     error::CsvError,
 };
 
-/// The characters between two fields that are detected.
+/// The delimiters that [`detect_delimiter`] tries.
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
 /// Number of lines that are sampled to detect the delimiter.
@@ -106,7 +106,8 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
     }
 }
 
-/// Returns the delimiter for which most of the first lines have as many fields as the header, or a comma if no delimiter occurs.
+/// Returns the delimiter with which most of the first lines have as many fields as the header; of several such delimiters, the
+/// one that occurs most often in the header. Returns a comma if the header has no delimiter.
 fn detect_delimiter(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()
@@ -119,7 +120,7 @@ fn detect_delimiter(text: &str) -> u8 {
         let lines_like_header = counts.iter().filter(|count| **count == count_in_header).count();
         (count_in_header > 0, lines_like_header, count_in_header)
     };
-    // The last of equal maxima wins, so the comma goes last.
+    // `max_by_key` returns the last of equal maxima, so `rev` puts the comma last.
     let best = DELIMITERS.into_iter().rev().max_by_key(|delimiter| score(*delimiter));
     best.and_then(|delimiter| u8::try_from(delimiter).ok()).unwrap_or(b',')
 }
@@ -162,7 +163,8 @@ fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRe
     Ok((header, rows))
 }
 
-/// Returns the names of the columns, made unique and not empty, because they become the keys of an object.
+/// Returns the names of the columns, made unique and not empty, because they become the keys of the JSON object
+/// of each row.
 fn unique_names(header: &StringRecord) -> Vec<String> {
     let mut taken_names = HashSet::new();
     let mut names = Vec::new();
@@ -173,10 +175,10 @@ fn unique_names(header: &StringRecord) -> Vec<String> {
             cell.to_owned()
         };
         let mut name = base_name.clone();
-        let mut copy = 2;
+        let mut suffix = 2;
         while !taken_names.insert(name.to_lowercase()) {
-            name = format!("{base_name}_{copy}");
-            copy += 1;
+            name = format!("{base_name}_{suffix}");
+            suffix += 1;
         }
         names.push(name);
     }

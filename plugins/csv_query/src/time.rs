@@ -1,11 +1,11 @@
 //! Parses times as people type them into tables.
 
 /// Parses a time of day or a duration, such as `9:30`, `09:30:15` or `9:30 pm`, and returns its number of seconds. The first part
-/// counts as hours, also in a duration of minutes and seconds.
+/// always counts as hours: `45:10` is 45 hours and 10 minutes, also in a table of minutes and seconds.
 pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
     let text = text.trim().to_lowercase();
-    // The hours to add to those before the ending.
-    let (clock, half_day) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
+    // For a time with `am` or `pm`: the hours to add to its hours, of which 12 counts as 0.
+    let (clock, hours_to_add) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
         (Some(clock), _) => (clock, Some(0)),
         (_, Some(clock)) => (clock, Some(12)),
         _ => (text.as_str(), None),
@@ -16,10 +16,11 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
         [hours, minutes, seconds] => (*hours, *minutes, *seconds),
         _ => return None,
     };
+    // Times with more digits of hours could exceed the `DAY_STEP` of `Column::moment`.
     let hours = parse_digits(hours).filter(|_| hours.len() <= 3)?;
-    let hours = match half_day {
+    let hours = match hours_to_add {
         None => hours,
-        Some(half_day) if (1..=12).contains(&hours) => hours % 12 + half_day,
+        Some(hours_to_add) if (1..=12).contains(&hours) => hours % 12 + hours_to_add,
         Some(_) => return None,
     };
     Some((hours * 60 + parse_sixtieths(minutes)?) * 60 + parse_sixtieths(seconds)?)
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_ordered_by_the_clock() {
+    fn later_times_have_more_seconds() {
         let texts = [
             "12:00 am", "0:05", "9:30", "09:30:15", "10:00", "12:05 pm", "1:15PM", "23:59", "45:10",
         ];
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_times() {
+    fn texts_that_are_no_times_are_not_parsed() {
         for text in [
             "",
             "10",

@@ -1,4 +1,4 @@
-//! Units of the numbers in a question, and the words in the names of columns that say the same units.
+//! Units of the numbers in a question, and the words that stand for these units in the names of columns.
 
 use art_sdk::args;
 
@@ -53,6 +53,7 @@ const WORDS_FOR_UNITS: [&[&str]; 21] = [
     &["kg", "kilos", "kilograms"],
     &["g", "grams"],
     &["t", "tonnes", "tons"],
+    // Both the weight and the currency, since the input calls both `pounds`.
     &["lb", "lbs", "pounds", "gbp"],
     &["km", "kilometres", "kilometers"],
     &["m", "metres", "meters"],
@@ -74,7 +75,7 @@ const WORDS_FOR_UNITS: [&[&str]; 21] = [
 ];
 
 impl Unit {
-    /// Returns a word for the unit that stands in its row of [`WORDS_FOR_UNITS`], if it has one.
+    /// Returns the word by which the row of the unit in [`WORDS_FOR_UNITS`] is found. No row contains the word `kmh`.
     fn word(self) -> &'static str {
         match self {
             Self::Kg | Self::Kilograms | Self::Kilos => "kg",

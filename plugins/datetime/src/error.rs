@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A question about dates that cannot be answered.
+/// The reason why a question about dates cannot be answered.
 #[derive(Debug, Error)]
 pub(crate) enum DateError {
     #[error("operation `{operation}` needs `{field}`: {hint}")]
@@ -25,12 +25,12 @@ pub(crate) enum DateError {
         /// The error of the parser if the text looks like ISO 8601, otherwise an empty text.
         reason: String,
     },
-    #[error("unknown time zone `{name}`{near}; use a name such as `Europe/Berlin` or an offset such as `+02:00`")]
+    #[error("unknown time zone `{name}`{suggestion}; use a name such as `Europe/Berlin` or an offset such as `+02:00`")]
     UnknownZone {
         /// The given text, shortened.
         name: String,
-        /// Names of similar zones, in words, or an empty text.
-        near: String,
+        /// The text `, did you mean` with the names of similar zones, or an empty text.
+        suggestion: String,
     },
     #[error("`amount` is {0}: give a whole number, if necessary of a smaller `unit`")]
     FractionalAmount(f64),

@@ -13,7 +13,7 @@ use crate::phrase::parse_weekday_name;
 pub(crate) enum Rule {
     /// This month and day.
     Fixed(i8, i8),
-    /// In this month, the weekday with this number: 1 for the first one, 2 for the second one, -1 for the last one.
+    /// In this month, the first (1), second (2), third (3), fourth (4) or last (-1) day with this weekday.
     NthWeekday(i8, Weekday, i8),
     /// The day after the weekday that [`Rule::NthWeekday`] describes.
     AfterNthWeekday(i8, Weekday, i8),
@@ -25,8 +25,9 @@ pub(crate) enum Rule {
 
 use Rule::{AfterNthWeekday, Easter, Fixed, LastDay, NthWeekday};
 
-/// The names of days, written without apostrophes and without the words `the` and `of`. A name that several countries use for
-/// different days is missing, unless it is best known as a day of the United States: Thanksgiving, Labor Day, Independence Day.
+/// The names of days, written without apostrophes and without the words `the` and `of`. If several countries use a name
+/// for different days, it is listed only if it is best known as a day of the United States: Thanksgiving, Labor Day, Independence
+/// Day.
 const NAMES: [(&str, Rule); 47] = [
     ("new year", Fixed(1, 1)),
     ("new years", Fixed(1, 1)),
@@ -77,7 +78,8 @@ const NAMES: [(&str, Rule); 47] = [
     ("whit monday", Easter(50)),
 ];
 
-/// Words for a position in a month, and its number. The caller has removed the ending of words such as `1st`.
+/// Words for a position in a month, each with the number of the position. `1` stands for `1st`, because [`Rule::parse`] is called
+/// with texts from which such endings have been removed.
 const POSITIONS: [(&str, i8); 10] = [
     ("first", 1),
     ("1", 1),
@@ -138,9 +140,10 @@ fn easter(year: i16) -> Result<Date, jiff::Error> {
     let epact = (19 * golden + century - century / 4 - moon + 15).rem_euclid(30);
     let weekday = (32 + 2 * (century % 4) + 2 * (rest / 4) - epact - rest % 4).rem_euclid(7);
     let shift = (golden + 11 * epact + 22 * weekday) / 451;
-    let days = epact + weekday - 7 * shift + 114;
+    // 31 times the month, plus the day, minus one.
+    let month_and_day = epact + weekday - 7 * shift + 114;
     // Both casts are exact: the month is 3 or 4, and the day is at most 31.
-    Date::new(year, (days / 31) as i8, (days % 31 + 1) as i8)
+    Date::new(year, (month_and_day / 31) as i8, (month_and_day % 31 + 1) as i8)
 }
 
 #[cfg(test)]
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_days() {
+    fn texts_that_name_no_day_are_not_parsed() {
         assert_eq!(
             ["easterly", "last may", "tenth monday may", "last monday"].map(Rule::parse),
             [None; 4]

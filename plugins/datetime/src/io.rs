@@ -89,7 +89,8 @@ pub(crate) enum Answer {
 }
 
 /// Adds to the schema whether `result` is a number or a text, as far as the input decides it. A `difference` is a text if its
-/// unit is working days or is omitted (`null`). In another unit it is a number only if it is whole, so that nothing is promised.
+/// unit is working days or is omitted (`null`). In another unit it is a number only if it is whole, which the input does not
+/// tell, so nothing is promised.
 fn add_promises(schema: &mut schemars::Schema) {
     let result_is = |json_type: &str| json!({"properties": {"result": {"type": json_type}}});
     let number_operations = ["week_number", "day_of_year", "quarter"];

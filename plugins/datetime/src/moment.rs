@@ -27,7 +27,8 @@ pub(crate) enum Moment {
 /// Maximum length of a date, in characters.
 const MAX_CHARS: usize = 100;
 
-/// A function that returns the current time. It is called only for the operation `now` and for texts without a full date, such as `today`.
+/// A function that returns the current time. It is called only for the operation `now` and for texts without a full date, such as
+/// `today`.
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
@@ -50,18 +51,18 @@ impl Moment {
             let now = clock()?.to_zoned(zone.clone()).round(jiff::Unit::Second);
             return now.map(|now| Self::Zoned(Box::new(now))).map_err(DateError::OutOfRange);
         }
-        let error = match parse_iso(text) {
+        let iso_error = match parse_iso(text) {
             Ok(moment) => return Ok(moment),
             Err(error) => error,
         };
         if let Some(moment) = parse_unix(text).or_else(|| parse_rfc2822(text)) {
             return Ok(moment);
         }
-        let phrase = Phrase::parse(text).ok_or_else(|| date_error(parser_message(text, &error)))?;
+        let phrase = Phrase::parse(text).ok_or_else(|| date_error(iso_reason(text, &iso_error)))?;
         Self::from_phrase(phrase, zone, clock)
     }
 
-    /// Resolves a phrase. A time without a day is today.
+    /// Resolves a phrase. A time without a day means this time today.
     fn from_phrase(phrase: Phrase, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let date = match phrase.day {
             Some(Day::Full(date)) => date,
@@ -76,8 +77,8 @@ impl Moment {
             .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
     }
 
-    /// Replaces the day by the one that `resolve` returns, if `text`, from which this moment was parsed, names a recurring day
-    /// such as `25 December` or `Friday`. Returns the moment unchanged otherwise.
+    /// Takes the `text` from which this moment was parsed. If it names a recurring day such as `25 December` or `Friday`, returns
+    /// the moment with the day that `resolve` returns. Returns the moment unchanged otherwise.
     pub(crate) fn resolve_recurring(
         &self,
         text: &str,
@@ -95,14 +96,15 @@ impl Moment {
         })
     }
 
-    /// Returns the point in time, in `zone` if the moment has no zone. A day without a time starts at midnight.
-    pub(crate) fn in_zone(&self, zone: &TimeZone) -> Result<Zoned, DateError> {
+    /// Returns the point in time: in the zone of the moment, or in `default_zone` if it has none. A day without a time starts at
+    /// midnight.
+    pub(crate) fn with_default_zone(&self, default_zone: &TimeZone) -> Result<Zoned, DateError> {
         let local = match self {
             Self::Date(date) => date.to_datetime(Time::midnight()),
             Self::Local(local) => *local,
             Self::Zoned(zoned) => return Ok((**zoned).clone()),
         };
-        local.to_zoned(zone.clone()).map_err(DateError::OutOfRange)
+        local.to_zoned(default_zone.clone()).map_err(DateError::OutOfRange)
     }
 
     pub(crate) fn date(&self) -> Date {
@@ -137,8 +139,8 @@ impl Moment {
     }
 }
 
-/// Splits a text such as `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`, which is the form of the answers, into the local time and the
-/// zone. Returns `None` for other texts.
+/// Splits a text such as `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`, as [`Moment::in_words`] returns it for a moment with a
+/// zone, into the text before the brackets and the zone. Returns `None` for other texts.
 fn split_zone(text: &str) -> Option<(&str, TimeZone)> {
     let (text, zone) = text.strip_suffix(')')?.split_once(" (")?;
     Some((text, zone::find(zone).ok()?))
@@ -191,11 +193,12 @@ fn parse_rfc2822(text: &str) -> Option<Moment> {
     rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned)))
 }
 
-/// Returns the error of the parser if the text starts like ISO 8601, and an empty text otherwise, since the error would not help.
-fn parser_message(text: &str, error: &jiff::Error) -> String {
+/// Returns the error of [`parse_iso`] in brackets if the text starts like ISO 8601. For other texts this error would not help, so
+/// returns an empty text.
+fn iso_reason(text: &str, iso_error: &jiff::Error) -> String {
     let starts_like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
     if starts_like_iso {
-        format!(" ({error})")
+        format!(" ({iso_error})")
     } else {
         String::new()
     }
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn other_unambiguous_forms_are_parsed() {
+    fn unambiguous_forms_other_than_iso_8601_are_parsed() {
         let forms = [
             "27 February 2024",
             "27 Feb 2024",
@@ -277,6 +280,7 @@ mod tests {
         ["", "soon", "2026-13-01", "99999999999999999999"]
             .iter()
             .for_each(|text| assert!(parse_to_iso(text).starts_with("cannot")));
+        // The error quotes only the beginning of a long text.
         assert!(parse_to_iso(&"9".repeat(10_000)).len() < 300);
     }
 }

@@ -10,7 +10,8 @@ use crate::{
     words, workdays, zone,
 };
 
-/// Maximum length of a pattern, in characters. Each directive in it expands to at most a few hundred characters.
+/// Maximum length of the pattern in `format`, in characters. Each directive in it expands to at most a few hundred characters, so
+/// this limits the length of the answer too.
 const MAX_FORMAT_CHARS: usize = 200;
 
 /// Runs the operation. Reads the clock only for the operation `now` and for texts without a full date, such as `today`.
@@ -25,14 +26,16 @@ pub(crate) fn run(input: &DatetimeInput, clock: Clock<'_>) -> Result<DatetimeOut
         Operation::Add => call.add("add", 1.0),
         Operation::Subtract => call.add("subtract", -1.0),
         Operation::Convert => call.convert(),
-        Operation::Weekday => Ok(Answer::Text(weekday(call.date("weekday")?.date()))),
+        Operation::Weekday => Ok(Answer::Text(weekday(call.parse_date("weekday")?.date()))),
         Operation::WeekNumber => Ok(Answer::Number(
-            call.date("week_number")?.date().iso_week_date().week().into(),
+            call.parse_date("week_number")?.date().iso_week_date().week().into(),
         )),
-        Operation::DayOfYear => Ok(Answer::Number(call.date("day_of_year")?.date().day_of_year().into())),
-        Operation::Quarter => Ok(Answer::Number(quarter(call.date("quarter")?.date()))),
+        Operation::DayOfYear => Ok(Answer::Number(
+            call.parse_date("day_of_year")?.date().day_of_year().into(),
+        )),
+        Operation::Quarter => Ok(Answer::Number(quarter(call.parse_date("quarter")?.date()))),
         Operation::LeapYear => call.leap_year(),
-        Operation::Parse => Ok(Answer::Text(call.date("parse")?.iso())),
+        Operation::Parse => Ok(Answer::Text(call.parse_date("parse")?.iso())),
         Operation::Format => call.format(),
         Operation::Now => call.now(),
     };
@@ -57,20 +60,25 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Parses the text of an input field. Fails if there is none. `operation` and `field` are named in the errors.
-    fn moment(&self, operation: &'static str, field: &'static str, text: Option<&String>) -> Result<Moment, DateError> {
+    fn parse_field(
+        &self,
+        operation: &'static str,
+        field: &'static str,
+        text: Option<&String>,
+    ) -> Result<Moment, DateError> {
         let hint = "a date such as `2026-11-21`";
         let text = text.ok_or(DateError::MissingField { operation, field, hint })?;
         Moment::parse(field, text, &self.default_zone, self.clock)
     }
 
     /// Parses the `date` of the input, with the `time` and the `year` that may be given separately.
-    fn date(&self, operation: &'static str) -> Result<Moment, DateError> {
+    fn parse_date(&self, operation: &'static str) -> Result<Moment, DateError> {
         let date = self.input.date.as_ref().map(|date| self.with_year(date));
         let text = match (date, self.input.time.as_deref()) {
             (Some(date), Some(time)) => Some(format!("{date} {time}")),
             (date, time) => date.or_else(|| time.map(str::to_owned)),
         };
-        self.moment(operation, "date", text.as_ref())
+        self.parse_field(operation, "date", text.as_ref())
     }
 
     /// Appends the year of the input, if there is one, to a text that names a recurring day. Returns other texts unchanged.
@@ -85,7 +93,7 @@ impl Call<'_> {
     }
 
     fn difference(&self) -> Result<Answer, DateError> {
-        let (start, end) = self.bounds()?;
+        let (start, end) = self.start_and_end()?;
         // Count days and months in one time zone.
         let end = end.with_time_zone(start.time_zone().clone());
         if self.input.unit == Some(Unit::WorkingDays) {
@@ -103,12 +111,12 @@ impl Call<'_> {
             // The cast is exact: there are fewer than 2^53 seconds in 20,000 years.
             return Ok(Answer::Number(total as i64));
         }
-        let largest = self.input.unit.map_or(jiff::Unit::Year, Unit::to_jiff);
-        let span = start.until((largest, &end)).map_err(DateError::OutOfRange)?;
+        let largest_unit = self.input.unit.map_or(jiff::Unit::Year, Unit::to_jiff);
+        let span = start.until((largest_unit, &end)).map_err(DateError::OutOfRange)?;
         let (breakdown, total_text) = (words::format_breakdown(&span), words::format_amount(total, unit));
-        // Leave out a total that says the same as the breakdown, and one in fractions of days if no unit was asked for.
-        let is_repeated = breakdown.trim_start_matches("minus ") == total_text.trim_start_matches('-');
-        let omits_total = is_repeated || (self.input.unit.is_none() && total.fract() != 0.0);
+        // Leave out the total if it says the same as the breakdown, or if it has a fraction and no unit was asked for.
+        let repeats_breakdown = breakdown.trim_start_matches("minus ") == total_text.trim_start_matches('-');
+        let omits_total = repeats_breakdown || (self.input.unit.is_none() && total.fract() != 0.0);
         Ok(Answer::Text(if omits_total {
             breakdown
         } else {
@@ -116,21 +124,24 @@ impl Call<'_> {
         }))
     }
 
-    /// Returns the start and the end of a difference. A recurring start is resolved to the last such day up to the end, and a
-    /// recurring end to the next such day from the start on.
-    fn bounds(&self) -> Result<(Zoned, Zoned), DateError> {
+    /// Returns the start and the end of a difference. If the start is a recurring day such as `25 December`, it is resolved to
+    /// the last such day up to the end. If the end is a recurring day, it is resolved to the next such day from the start on.
+    fn start_and_end(&self) -> Result<(Zoned, Zoned), DateError> {
         let start_text = self.input.start.as_ref().map(|text| self.with_year(text));
         let end_text = self.input.end.as_ref().map(|text| self.with_year(text));
-        let start = self.moment("difference", "start", start_text.as_ref())?;
-        let end = self.moment("difference", "end", end_text.as_ref())?;
+        let start = self.parse_field("difference", "start", start_text.as_ref())?;
+        let end = self.parse_field("difference", "end", end_text.as_ref())?;
         let start = start.resolve_recurring(&start_text.unwrap_or_default(), |day| day.last_until(end.date()))?;
         let end = end.resolve_recurring(&end_text.unwrap_or_default(), |day| day.next_from(start.date()))?;
-        Ok((start.in_zone(&self.default_zone)?, end.in_zone(&self.default_zone)?))
+        Ok((
+            start.with_default_zone(&self.default_zone)?,
+            end.with_default_zone(&self.default_zone)?,
+        ))
     }
 
     /// Adds `amount` units to `date`, or subtracts them if `sign` is -1. `operation` is named in the errors.
     fn add(&self, operation: &'static str, sign: f64) -> Result<Answer, DateError> {
-        let date = self.date(operation)?;
+        let date = self.parse_date(operation)?;
         let hint = "how many units";
         let amount = self
             .input
@@ -170,7 +181,7 @@ impl Call<'_> {
     }
 
     fn convert(&self) -> Result<Answer, DateError> {
-        let point = self.date("convert")?.in_zone(&self.default_zone)?;
+        let point = self.parse_date("convert")?.with_default_zone(&self.default_zone)?;
         let hint = "a time zone such as `Asia/Tokyo`";
         let missing = DateError::MissingField {
             operation: "convert",
@@ -178,13 +189,13 @@ impl Call<'_> {
             hint,
         };
         let to = optional_zone(self.input.to_zone.as_deref())?.ok_or(missing)?;
-        Ok(in_words(point.with_time_zone(to)))
+        Ok(answer_in_words(point.with_time_zone(to)))
     }
 
     fn leap_year(&self) -> Result<Answer, DateError> {
         let date = match self.input.year {
             Some(year) => Date::new(year, 1, 1).map_err(DateError::OutOfRange)?,
-            None => self.date("leap_year")?.date(),
+            None => self.parse_date("leap_year")?.date(),
         };
         let (answer, not) = if date.in_leap_year() {
             ("yes", "")
@@ -195,14 +206,15 @@ impl Call<'_> {
     }
 
     fn format(&self) -> Result<Answer, DateError> {
-        let moment = self.date("format")?;
+        let moment = self.parse_date("format")?;
         let Some(pattern) = self.input.format.as_deref() else {
             return Ok(Answer::Text(moment.iso()));
         };
         if pattern.chars().count() > MAX_FORMAT_CHARS {
             return Err(DateError::FormatTooLong(MAX_FORMAT_CHARS));
         }
-        let result = strtime::format(pattern, &moment.in_zone(&self.default_zone)?).map_err(DateError::BadFormat)?;
+        let result =
+            strtime::format(pattern, &moment.with_default_zone(&self.default_zone)?).map_err(DateError::BadFormat)?;
         Ok(Answer::Text(result))
     }
 
@@ -211,11 +223,11 @@ impl Call<'_> {
         let now = (self.clock)()?.to_zoned(to);
         // Drop the fraction of the second, which does not help in an answer.
         let now = now.round(jiff::Unit::Second).map_err(DateError::OutOfRange)?;
-        Ok(in_words(now))
+        Ok(answer_in_words(now))
     }
 }
 
-fn in_words(point: Zoned) -> Answer {
+fn answer_in_words(point: Zoned) -> Answer {
     Answer::Text(Moment::Zoned(Box::new(point)).in_words())
 }
 

@@ -8,8 +8,8 @@ use jiff::{
 
 use crate::holidays::Rule;
 
-/// Unambiguous formats besides ISO 8601, for texts from which [`normalize`] has removed commas and the endings of ordinal numbers.
-/// There is none for `02/03/2026`, which is ambiguous.
+/// Unambiguous formats besides ISO 8601, for texts from which [`normalize`] has removed commas and the endings of ordinal
+/// numbers. There is none for `02/03/2026`, which is ambiguous.
 const FORMATS: [&str; 9] = [
     "%d %B %Y",
     "%d. %B %Y",
@@ -22,7 +22,7 @@ const FORMATS: [&str; 9] = [
     "%d-%b-%Y",
 ];
 
-/// Maximum number of years between two occurrences of a yearly day: it may be 29 February, and a year such as 1900 has none.
+/// Maximum number of years between two occurrences of a yearly day: there are eight between 29 February 1896 and the one in 1904.
 const MAX_YEARS_APART: i16 = 8;
 
 /// A day, possibly one that depends on the current date.
@@ -32,7 +32,7 @@ pub(crate) enum Day {
     Full(Date),
     /// A day of each year, such as `25 December` or `Easter`.
     Yearly(Rule),
-    /// The day of this rule in the year that is this number of years after the current one: `Easter next year`.
+    /// The day of this rule in a year relative to the current year: -1 for `Easter last year`, 1 for `Easter next year`.
     InRelativeYear(Rule, i16),
     /// The first day after today with this weekday, or the last one before today if `is_past` is set.
     Weekday { weekday: Weekday, is_past: bool },
@@ -89,7 +89,7 @@ impl Day {
         }
     }
 
-    /// Returns whether the day recurs and the phrase does not say which occurrence is meant.
+    /// Returns whether the day can mean several dates: a yearly day without a year, or a weekday without `last`.
     pub(crate) fn recurs(self) -> bool {
         matches!(self, Self::Yearly(_) | Self::Weekday { is_past: false, .. })
     }
@@ -101,7 +101,7 @@ impl Day {
             Self::Yearly(rule) => {
                 let mut dates = (0..=MAX_YEARS_APART).filter_map(|years| rule.in_year(date.year() + years).ok());
                 let found = dates.find(|found| *found >= date);
-                // If none is found, these years are not all supported: return the error of the last one.
+                // If none is found, these years are not all supported: return the error of the last of these years.
                 found.map_or_else(|| rule.in_year(date.year() + MAX_YEARS_APART), Ok)
             }
             Self::Weekday { weekday, .. } => date.nth_weekday(1, weekday),
@@ -179,6 +179,7 @@ fn parse_distance(text: &str) -> Option<(i32, i32)> {
         ["last", unit] => (-1, "1", *unit),
         _ => return None,
     };
+    // The limit keeps the products below in the range of `i32`.
     let count: i32 = match count {
         "a" | "an" | "one" => 1,
         count => count

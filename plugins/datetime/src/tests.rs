@@ -109,6 +109,7 @@ fn the_year_and_the_time_of_a_date_may_be_given_separately() {
 fn a_date_can_be_given_in_the_form_of_an_answer() {
     let parse = |date: &str| run(json!({"operation": "parse", "date": date}))["result"].clone();
     assert_eq!(parse("Monday, 2 March 2026"), "2026-03-02");
+    // The parsed time does not get the zone in brackets.
     assert_eq!(
         parse("06:00 on Friday, 12 March 2027 (Asia/Tokyo)"),
         "2027-03-12T06:00:00"
@@ -178,7 +179,7 @@ fn a_day_without_a_year_is_the_nearest_before_the_end_or_after_the_start() {
 }
 
 #[test]
-fn a_day_after_the_last_year_is_refused_and_not_taken_from_the_past() {
+fn a_day_after_the_last_supported_year_is_refused_and_not_taken_from_the_past() {
     assert_fails(
         json!({"operation": "difference", "start": "9999-12-26", "end": "Christmas", "unit": "days"}),
         "out of range",
@@ -306,7 +307,7 @@ fn formats_follow_strftime() {
 
 #[test]
 fn now_comes_from_the_given_clock() {
-    // The answer has no fraction of a second.
+    // 400 milliseconds after `NOW`, which the answer leaves out.
     let clock = || Ok(Timestamp::from_millisecond(NOW * 1000 + 400).unwrap());
     let input = DatetimeInput {
         to_zone: Some("Tokyo".to_owned()),
@@ -350,6 +351,7 @@ proptest! {
 
     #[test]
     fn no_amount_or_pattern_makes_the_tool_panic(days in -4_000_000..3_000_000_i64, amount: f64, pattern in "[%a-zA-Z0-9_-]{0,12}") {
+        // This date is in the supported years. Some of the sums below are not.
         let date = run(json!({"operation": "add", "date": "1970-01-01", "amount": days % 100_000}))["result"].clone();
         for unit in ["years", "months", "weeks", "days", "hours", "minutes", "seconds"] {
             let input = json!({"operation": "add", "date": date, "amount": amount.trunc(), "unit": unit});

@@ -19,6 +19,7 @@ impl Unit {
         }
     }
 
+    /// Returns the same unit of jiff, which has no working days: they become days.
     pub(crate) fn to_jiff(self) -> jiff::Unit {
         match self {
             Self::Years => jiff::Unit::Year,
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_unit_of_an_amount_agrees_with_the_rounded_number() {
+    fn the_unit_is_singular_if_the_amount_is_rounded_to_one_or_minus_one() {
         for (value, text) in [
             (1.0, "1 week"),
             (1.0001, "1 week"),

@@ -15,12 +15,13 @@ pub(crate) fn count(start: Date, end: Date) -> f64 {
         return -count(end, start);
     }
     let days = (end - start).get_days() + 1;
-    // Each seven days have five working days. The remaining days fall on the same weekdays as the first days.
+    // Each seven days in a row have five working days. The days left over at the end fall on the same weekdays as the first days
+    // from `start` on, so count these instead.
     let remaining = start
         .series(Span::new().days(1))
         .take(usize::try_from(days % 7).unwrap_or_default());
     let remaining_workdays = remaining.filter(|date| is_workday(*date)).count();
-    f64::from(days / 7) * 5.0 + remaining_workdays as f64
+    f64::from(days / 7) * WORKDAYS_PER_WEEK as f64 + remaining_workdays as f64
 }
 
 /// Returns the date that is `amount` working days after `date`, or before it if `amount` is negative.
@@ -28,7 +29,7 @@ pub(crate) fn add(date: Date, amount: i64) -> Result<Date, jiff::Error> {
     let step = Span::new().days(amount.signum());
     let back = Span::new().days(-amount.signum());
     let mut date = date;
-    // From a weekend, count from the last working day before it, or from the first one after it if `amount` is negative.
+    // From a weekend, count forwards from the Friday before it, and backwards from the Monday after it.
     while amount != 0 && !is_workday(date) {
         date = date.checked_add(back)?;
     }

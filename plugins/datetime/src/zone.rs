@@ -90,6 +90,7 @@ pub(crate) const PLACES: [(&str, &str); 50] = [
     ("Asia/Shanghai", "beijing shenzhen guangzhou china"),
     ("Asia/Tokyo", "osaka kyoto nagoya sapporo yokohama japan"),
     ("Asia/Seoul", "busan south_korea"),
+    // The time zone database puts the north of Vietnam into this zone, and only the south into `Asia/Ho_Chi_Minh`.
     ("Asia/Bangkok", "hanoi"),
     ("Asia/Bangkok", "thailand phuket"),
     ("Asia/Ho_Chi_Minh", "saigon vietnam"),
@@ -118,20 +119,19 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
         .iter()
         .find(|(short, _)| *short == normalized_name)
         .map(|(_, name)| *name);
-    let place = || {
+    let find_zone_of_place = || {
         PLACES
             .iter()
             .find(|(_, places)| places.split(' ').any(|place| place == normalized_name))
+            .map(|(zone, _)| *zone)
     };
-    let listed = abbreviation
-        .or_else(|| place().map(|(zone, _)| *zone))
-        .map(str::to_owned);
-    let found = listed
+    let listed_name = abbreviation.or_else(find_zone_of_place).map(str::to_owned);
+    let zone = listed_name
         .or_else(|| find_by_name(&normalized_name))
         .and_then(|name| TimeZone::get(&name).ok());
-    found.ok_or_else(|| DateError::UnknownZone {
+    zone.ok_or_else(|| DateError::UnknownZone {
         name: name.chars().take(60).collect(),
-        near: suggest_similar(&normalized_name),
+        suggestion: suggest_similar(&normalized_name),
     })
 }
 
@@ -180,13 +180,15 @@ fn parse_offset(text: &str) -> Option<Offset> {
         return None;
     }
     let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    // The largest offset of a place is +14:00.
     let valid = hours <= 14 && minutes < 60;
     Offset::from_seconds(sign * (hours * 3600 + minutes * 60))
         .ok()
         .filter(|_| valid)
 }
 
-/// Returns the part of an error that suggests zones with a similar city, or an empty text if there are none.
+/// Returns the part of an error that suggests zones with a similar city, or an empty text if there are none. A city is similar
+/// if it contains the first four characters of the city in `normalized_name`.
 fn suggest_similar(normalized_name: &str) -> String {
     let city_start: String = normalized_name
         .rsplit('/')
@@ -195,6 +197,7 @@ fn suggest_similar(normalized_name: &str) -> String {
         .chars()
         .take(4)
         .collect();
+    // One or two characters occur in too many names.
     if city_start.chars().count() < 3 {
         return String::new();
     }

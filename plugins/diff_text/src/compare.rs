@@ -21,7 +21,7 @@ pub(crate) enum CompareError {
         advice: &'static str,
     },
     #[error("`context` is {0}: give a number from 0 to 100")]
-    Context(u32),
+    ContextTooLarge(u32),
 }
 
 /// Maximum number of parts of each text (see [`Mode`]). The time of a comparison grows faster than the number of parts.
@@ -30,7 +30,7 @@ const MAX_PARTS: usize = 10_000;
 /// Compares the texts of `input`.
 pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareError> {
     if input.context > 100 {
-        return Err(CompareError::Context(input.context));
+        return Err(CompareError::ContextTooLarge(input.context));
     }
     check_length("before", &input.before, input.mode)?;
     check_length("after", &input.after, input.mode)?;
@@ -45,14 +45,14 @@ pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareEr
         mode: input.mode,
         is_same: before == after,
     };
-    let text = match input.mode {
+    let formatted_diff = match input.mode {
         _ if before == after => String::new(),
         Mode::Lines => unified_diff(&diff, input.context),
         Mode::Words | Mode::Chars => marked_text(&diff),
     };
     Ok(match input.only {
-        Some(only) => comparison.requested_output(only, text),
-        None => comparison.full_output(text),
+        Some(only) => comparison.requested_output(only, formatted_diff),
+        None => comparison.full_output(formatted_diff),
     })
 }
 
@@ -61,6 +61,7 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     let (count, unit, advice) = match mode {
         Mode::Lines => (text.lines().take(limit + 1).count(), "lines", "compare parts of it"),
         Mode::Words => (count_words(text, limit), "words", "compare `lines`, or parts of it"),
+        // A character with combining accents, which the comparison takes as one, has several `char`s here.
         Mode::Chars => (
             text.chars().take(limit + 1).count(),
             "characters",
@@ -80,7 +81,7 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
 }
 
 /// Counts the words as [`TextDiff::from_unicode_words`] separates them, without the white space between them: each punctuation
-/// mark, each symbol and each Chinese character is one too. Returns at most `limit` + 1.
+/// mark, each symbol and each Chinese character is a word too. Returns at most `limit` + 1.
 fn count_words(text: &str, limit: usize) -> usize {
     let parts = text.split_word_bounds();
     parts.filter(|part| !part.trim().is_empty()).take(limit + 1).count()
@@ -134,8 +135,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Returns the output of a call that asks for no single value.
-    fn full_output(&self, diff: String) -> DiffTextOutput {
+    /// Returns the output of a call without `only`: the whole comparison.
+    fn full_output(&self, formatted_diff: String) -> DiffTextOutput {
         // Unlike `Self::count`, this counts the white space between words too.
         let count_with_spaces = |tag| {
             self.diff
@@ -144,7 +145,7 @@ impl Comparison<'_> {
                 .count()
         };
         DiffTextOutput {
-            diff: Some(diff),
+            diff: Some(formatted_diff),
             identical: Some(self.is_same),
             inserted: Some(count_with_spaces(ChangeTag::Insert)),
             deleted: Some(count_with_spaces(ChangeTag::Delete)),
@@ -155,7 +156,7 @@ impl Comparison<'_> {
     }
 
     /// Returns an output with the one value that the call asks for.
-    fn requested_output(&self, only: Only, diff: String) -> DiffTextOutput {
+    fn requested_output(&self, only: Only, formatted_diff: String) -> DiffTextOutput {
         let mut output = DiffTextOutput::default();
         match only {
             Only::Added => output.added = Some(self.changed_parts(ChangeTag::Insert)),
@@ -166,11 +167,12 @@ impl Comparison<'_> {
             Only::IsSame => output.same = Some(if self.is_same { "yes" } else { "no" }),
             Only::Similarity => output.similarity = Some(self.similarity()),
             Only::Diff if self.is_same => output.diff = Some("the texts are the same".to_owned()),
-            Only::Diff => output.diff = Some(diff),
+            Only::Diff => output.diff = Some(formatted_diff),
         }
         output
     }
 
+    /// Returns the similarity from 0 to 1, rounded to four decimals.
     fn ratio(&self) -> f64 {
         (f64::from(self.diff.ratio()) * 10_000.0).round() / 10_000.0
     }
@@ -186,20 +188,20 @@ impl Comparison<'_> {
     /// Returns the parts that were added (`Insert`) or removed (`Delete`), without the white space around them. Each line is an
     /// entry of its own, and neighbouring words or characters are one entry.
     fn changed_parts(&self, tag: ChangeTag) -> Vec<String> {
-        let mut parts: Vec<String> = Vec::new();
-        let mut is_run_open = false;
+        let mut entries: Vec<String> = Vec::new();
+        let mut is_entry_open = false;
         for change in self.diff.iter_all_changes() {
-            let is_part = change.tag() == tag;
-            match parts.last_mut() {
-                Some(part) if is_part && is_run_open && self.mode != Mode::Lines => part.push_str(change.value()),
-                _ if is_part => parts.push(change.value().to_owned()),
+            let has_tag = change.tag() == tag;
+            match entries.last_mut() {
+                Some(entry) if has_tag && is_entry_open && self.mode != Mode::Lines => entry.push_str(change.value()),
+                _ if has_tag => entries.push(change.value().to_owned()),
                 _ => {}
             }
-            // A part that only the other text has does not end a run.
-            is_run_open = is_part || (is_run_open && change.tag() != ChangeTag::Equal);
+            // An entry ends at a part that both texts have, not at a part that only the other text has.
+            is_entry_open = has_tag || (is_entry_open && change.tag() != ChangeTag::Equal);
         }
-        let parts = parts.iter().map(|part| part.trim().to_owned());
-        parts.filter(|part| !part.is_empty()).collect()
+        let entries = entries.iter().map(|entry| entry.trim().to_owned());
+        entries.filter(|entry| !entry.is_empty()).collect()
     }
 
     /// Returns the number of added or removed parts. White space between words is no part.
@@ -213,8 +215,8 @@ impl Comparison<'_> {
         self.mode != Mode::Words || !part.trim().is_empty()
     }
 
-    /// Returns how many parts changed. Parts that were deleted and those inserted in their place are counted once: the larger of
-    /// both numbers counts.
+    /// Returns how many parts changed. Where parts were replaced by others, only the larger number counts: two words that are
+    /// replaced by three words are three changed words.
     fn count_changed(&self) -> usize {
         let (mut total, mut deleted, mut inserted) = (0_usize, 0_usize, 0_usize);
         for change in self.diff.iter_all_changes() {

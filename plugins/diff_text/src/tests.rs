@@ -58,7 +58,7 @@ fn equal_texts_have_no_diff() {
     );
 }
 
-/// Returns the only value of the output.
+/// Calls the tool with the argument `only`, and returns the one value that its output has.
 fn only_value(before: &str, after: &str, mode: &str, only: &str) -> Value {
     let input = json!({"before": before, "after": after, "mode": mode, "only": only});
     let output = testing::output(&DIFF_TEXT, input);

@@ -11,7 +11,7 @@ mod tests;
 struct FileEditInput {
     /// The path of the file to edit or change.
     path: String,
-    /// The text to replace, exactly as it is in the file. It occurs there once, unless `all` is set: add the text around it.
+    /// The text to replace, exactly as it is in the file. Without `all`, it must occur only once: if not, add text around it.
     old_text: Option<String>,
     /// The text to put in its place; empty to remove it. A text for whole lines gets an end of line if it has none.
     new_text: String,
@@ -21,7 +21,7 @@ struct FileEditInput {
     /// The first line to replace, counted from 1, instead of `old_text`.
     #[schemars(range(min = 1))]
     from_line: Option<usize>,
-    /// The last line to replace. Defaults to `from_line`. One less than `from_line` inserts before that line.
+    /// The last line to replace. Defaults to `from_line`. If it is one less than `from_line`, the text is inserted before that line.
     to_line: Option<usize>,
 }
 
@@ -123,6 +123,7 @@ fn apply_edit(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
 
 /// Replaces `old` where it occurs. Fails if it does not occur, or occurs several times and `all` is not set.
 fn replace_text(input: &FileEditInput, old: &str, before: &str) -> Result<(String, usize)> {
+    // `matches` would find an empty text between all characters.
     let count = if old.is_empty() { 0 } else { before.matches(old).count() };
     match count {
         0 => Err(ToolError::validation(format_args!(

@@ -105,7 +105,7 @@ fn impossible_line_ranges_are_refused() {
 }
 
 #[test]
-fn an_edit_that_does_not_name_exactly_one_part_or_changes_nothing_is_refused() {
+fn an_edit_is_refused_if_it_names_no_part_mixes_text_and_lines_or_changes_nothing() {
     for input in [
         json!({"new_text": "x"}),
         json!({"old_text": "1", "from_line": 1, "new_text": "x"}),
@@ -119,7 +119,7 @@ fn an_edit_that_does_not_name_exactly_one_part_or_changes_nothing_is_refused() {
 }
 
 #[test]
-fn a_file_that_changed_after_the_question_is_kept() {
+fn a_file_that_changed_after_the_question_is_not_overwritten() {
     let (directory, input) = file_and_input("milk\n", json!({"old_text": "milk", "new_text": "tea"}));
     let question = ask(&input);
     let path = directory.path().join("a.txt");

@@ -75,7 +75,7 @@ struct Listing {
     has_more: bool,
 }
 
-/// Looks at the entries of a directory, up to the maximum number.
+/// Reads the entries of a directory, at most [`MAX_SEEN`], and returns those that the input asks for.
 fn read_entries(input: &FileReadInput) -> io::Result<Listing> {
     let (mut found, mut unreadable) = (Vec::new(), 0);
     let mut entries = fs::read_dir(&input.path)?;

@@ -128,8 +128,8 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<String>,
 }
 
-/// Adds to the schema that no property is null, and that entries are present for a call with `files_only` or with another order
-/// than by name, because such a call fails for a file.
+/// Adds promises to the schema: no property is null, and the output of a call with `files_only` or with `sort` other than `name`
+/// has entries. Such a call fails for a file, so its output is always that of a directory.
 fn add_promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
     let has_entries = || json!({"required": ["entries", "entry_count"]});

@@ -8,10 +8,10 @@ use crate::io::{FileReadInput, FileReadOutput, Kind};
 pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Maximum size of the returned text, in bytes.
 const MAX_TEXT_BYTES: usize = 256 << 10;
-/// Number of bytes at the beginning of a file among which a NUL byte shows that it is no text.
+/// Number of bytes at the beginning of a file that are searched for a NUL byte, which shows that the file is no text.
 const NUL_SEARCH_BYTES: usize = 8192;
 
-/// Returns the lines that `input` asks for, of the file with the content `bytes`.
+/// Returns the lines that `input` asks for. `bytes` is the content of the file.
 pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput> {
     let (text, encoding, has_replacements) = decode(&input.path, bytes)?;
     let starts = line_starts(&text);
@@ -33,15 +33,15 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
 }
 
 /// Returns the text with its encoding, and whether bytes that are no text had to be replaced. A byte order mark at the beginning
-/// tells the encoding, which is UTF-8 without one.
+/// tells the encoding. Without such a mark, it is UTF-8.
 fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     let decode_utf16 = |to_unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
         let mut has_replacements = !rest.is_empty();
         let text = char::decode_utf16(pairs.iter().map(|pair| to_unit(*pair)))
-            .map(|unit| {
-                has_replacements |= unit.is_err();
-                unit.unwrap_or(char::REPLACEMENT_CHARACTER)
+            .map(|decoded| {
+                has_replacements |= decoded.is_err();
+                decoded.unwrap_or(char::REPLACEMENT_CHARACTER)
             })
             .collect();
         (text, has_replacements)
@@ -86,12 +86,13 @@ fn requested_lines(input: &FileReadInput, line_count: usize) -> Result<(usize, u
         }
         return Ok((line_count.saturating_sub(to_usize(lines)), line_count));
     }
-    // `from_line` and `to_line` count from 1, so the number of the last line is the index after it.
+    // `from_line` and `to_line` count from 1, and indices from 0, so the number of the last line is the index after this line.
     let first = to_usize(input.from_line.unwrap_or(1)).saturating_sub(1);
     let end = to_usize(input.to_line.unwrap_or(u64::MAX));
     if first >= end {
         return Err(ToolError::validation("`to_line` is before `from_line`"));
     }
+    // An empty file has no line 1, but may be read from there.
     if first >= line_count && input.from_line.is_some_and(|line| line > 1) {
         return Err(ToolError::validation(format_args!(
             "`from_line` is {}, but `{}` has {line_count} lines",

@@ -19,7 +19,7 @@ const MAX_LINE_CHARS: usize = 400;
 const MAX_OUTPUT_BYTES: usize = 256 << 10;
 /// Maximum memory of a compiled pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
-/// Maximum size of the buffer for one line or one file, in bytes.
+/// Maximum size of the buffer through which a file is read, in bytes. A longer line cannot be searched.
 const MAX_BUFFER_BYTES: usize = 8 << 20;
 
 /// Searches the files that `input` names.
@@ -97,9 +97,9 @@ impl<'a> Search<'a> {
             self.output.truncated = true;
             return false;
         }
-        let name = path.to_string_lossy().into_owned();
+        let path_text = path.to_string_lossy().into_owned();
         let mut collector = Collector {
-            path: &name,
+            path: &path_text,
             lines: Vec::new(),
             before: Vec::new(),
             count: 0,
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
         match result {
             Err(_) => self.failed_files += 1,
             Ok(()) if is_binary => self.binary_files += 1,
-            Ok(()) if count > 0 => self.add_file(name, count, lines),
+            Ok(()) if count > 0 => self.add_file(path_text, count, lines),
             Ok(()) => {}
         }
         true
@@ -153,8 +153,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the output, with notes about files that were not searched. `unreadable` is the number of entries of directories
-    /// that could not be read.
+    /// Returns the output, with notes about what was left out. `unreadable` is the number of directory entries that could not be
+    /// read.
     fn finish(mut self, unreadable: usize) -> FileSearchOutput {
         let failed = self.failed_files + unreadable;
         if self.binary_files > 0 {
@@ -183,7 +183,7 @@ fn line_size(line: &MatchingLine) -> usize {
 struct Collector<'a> {
     path: &'a str,
     lines: Vec<MatchingLine>,
-    /// The lines of context that were read since the last match, for the next one.
+    /// The lines of context that were read since the last match. They stand before the next match.
     before: Vec<String>,
     /// Number of matching lines in the file, also of those that are not collected.
     count: u64,
@@ -212,9 +212,9 @@ impl Sink for Collector<'_> {
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
         let is_below_limit = self.lines.len() < self.max_lines;
-        let is_last_match_kept = self.lines.len() as u64 == self.count;
+        let is_last_match_collected = self.lines.len() as u64 == self.count;
         match (found.kind(), self.lines.last_mut()) {
-            (SinkContextKind::After, Some(line)) if is_last_match_kept => line.after.push(to_text(found.bytes())),
+            (SinkContextKind::After, Some(line)) if is_last_match_collected => line.after.push(to_text(found.bytes())),
             (SinkContextKind::Before, _) if is_below_limit => self.before.push(to_text(found.bytes())),
             _ => {}
         }

@@ -9,7 +9,7 @@ mod tests;
 /// A file and its text.
 #[args]
 struct FileWriteInput {
-    /// The path of the file to write, save or create. Its directory exists.
+    /// The path of the file to write, save or create. Its directory must exist.
     path: String,
     /// The text to write.
     text: String,

@@ -13,7 +13,7 @@ struct TestFile {
 }
 
 impl TestFile {
-    /// Creates the file with the text `before`, or no file but only its directory.
+    /// Creates the directory, and in it the file with the text `before`, if there is a text.
     fn new(before: Option<&str>) -> Self {
         let file = Self {
             directory: TempDir::new().unwrap(),
@@ -101,7 +101,7 @@ fn an_approval_without_the_expected_answer_writes_nothing() {
 }
 
 #[test]
-fn a_file_that_changed_after_the_question_is_kept() {
+fn a_file_that_changed_after_the_question_is_not_overwritten() {
     let file = TestFile::new(Some("old\n"));
     let input = file.input("new\n", "replace");
     let answer = file.ask(&input).feedback_schema.unwrap()["defaultValue"].clone();

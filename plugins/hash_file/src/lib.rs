@@ -125,7 +125,7 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
         Algorithm::Sha256 => digest(file, sha2::Sha256::new()),
         Algorithm::Sha512 => digest(file, sha2::Sha512::new()),
         Algorithm::Md5 => digest(file, md5::Md5::new()),
-        Algorithm::Blake3 => blake3(file),
+        Algorithm::Blake3 => digest_blake3(file),
     }
     .map_err(to_error)?;
     Ok(HashFileOutput {
@@ -136,13 +136,13 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
     })
 }
 
-/// Returns a checksum in the form in which this tool writes it. Fails if it has the wrong length or form.
+/// Returns the checksum `text` in lower case, without white space around it. Fails if it is no checksum of `algorithm`.
 fn normalize_checksum(text: &str, algorithm: Algorithm) -> Result<String> {
     let text = text.trim().to_lowercase();
     let count = algorithm.digit_count();
     if text.len() != count || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(ToolError::validation(format_args!(
-            "`expected` is no checksum of this algorithm, which has {count} hexadecimal digits: set `algorithm`, or correct it"
+            "a checksum of this algorithm has {count} hexadecimal digits: correct `expected`, or set `algorithm`"
         )));
     }
     Ok(text)
@@ -155,7 +155,7 @@ fn digest<D: Digest>(file: File, mut hasher: D) -> std::io::Result<(String, u64)
 }
 
 /// Does the same as [`digest`] for BLAKE3.
-fn blake3(file: File) -> std::io::Result<(String, u64)> {
+fn digest_blake3(file: File) -> std::io::Result<(String, u64)> {
     let mut hasher = blake3::Hasher::new();
     let size = read_pieces(file, |piece| {
         hasher.update(piece);

@@ -14,6 +14,8 @@ use crate::page;
 const MAX_JSON_BYTES: usize = 256 << 10;
 /// Maximum length of the text that one call returns, in characters.
 const MAX_TEXT_CHARS: usize = 200_000;
+/// Maximum length of the value of an attribute that is returned, in characters.
+const MAX_ATTRIBUTE_CHARS: usize = 1000;
 
 /// Writes the content of the body into the output.
 pub(crate) fn add_content(
@@ -35,7 +37,8 @@ pub(crate) fn add_content(
     match media_type.as_str() {
         "text/html" | "application/xhtml+xml" => write_html(input, url, &text(), output),
         _ if media_type == "application/json" || media_type.ends_with("+json") => write_json(input, &text(), output),
-        _ if media_type.starts_with("text/") || is_text(&media_type) => write_text(input, &text(), output),
+        _ if media_type.starts_with("text/") || is_text_format(&media_type) => write_text(input, &text(), output),
+        // Content without a type counts as text, unless it has a NUL byte.
         "" if !response.bytes().contains(&0) => write_text(input, &text(), output),
         _ => {
             let size = response.bytes().len();
@@ -53,8 +56,8 @@ fn media_type(response: &Response) -> String {
     header.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
-/// Returns whether a media type that does not begin with `text/` is one of texts.
-fn is_text(media_type: &str) -> bool {
+/// Returns whether a media type that does not begin with `text/` is that of a text format.
+fn is_text_format(media_type: &str) -> bool {
     let names = [
         "application/xml",
         "application/javascript",
@@ -71,13 +74,14 @@ fn decode(response: &Response) -> String {
     let from_header = response
         .header("content-type")
         .and_then(|header| charset(header.as_bytes()));
+    // The HTML standard requires that a page names its encoding in its first 1024 bytes.
     let from_page = || charset(bytes.get(..1024).unwrap_or(bytes));
     let encoding = from_header.or_else(from_page).unwrap_or(UTF_8);
     // A byte order mark takes precedence over `encoding`.
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Returns the encoding that is named after `charset=`, if there is one.
+/// Returns the encoding whose name follows `charset=` in `text`, if there is one.
 fn charset(text: &[u8]) -> Option<&'static Encoding> {
     let text = String::from_utf8_lossy(text).to_lowercase();
     let (_, rest) = text.split_once("charset=")?;
@@ -88,6 +92,8 @@ fn charset(text: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(rest.get(..end)?.as_bytes())
 }
 
+/// Writes the parts of a page that `input.only` names into the output: by default all parts except the links. The language is
+/// always written.
 fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOutput) {
     let document = Html::parse_document(text);
     let wants = |part| input.only.is_none_or(|only| only == part);
@@ -109,11 +115,11 @@ fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFe
     }
 }
 
-/// Returns an attribute of the first element that `selector` finds, or `None` if it is missing or empty.
+/// Returns an attribute of the first element that `selector` finds, or `None` if it is missing or empty. Cuts a long value.
 fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
     let selector = Selector::parse(selector).ok()?;
     let value = document.select(&selector).next()?.value().attr(name)?.trim();
-    (!value.is_empty()).then(|| value.chars().take(1000).collect())
+    (!value.is_empty()).then(|| value.chars().take(MAX_ATTRIBUTE_CHARS).collect())
 }
 
 /// Writes JSON into the output: as a value if it is valid and not too long, and as text otherwise.

@@ -10,7 +10,7 @@ use crate::{body, page};
 /// Maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 /// Maximum length of the part of a page that an error shows, in characters.
-const MAX_ERROR_CHARS: usize = 300;
+const MAX_EXCERPT_CHARS: usize = 300;
 
 /// Fetches what `input` asks for.
 pub(crate) fn run(input: &HttpFetchInput) -> Result<HttpFetchOutput> {
@@ -64,20 +64,20 @@ fn redirect_target(url: &Url, response: &Response) -> Option<Url> {
     url.join(response.header("location")?).ok()
 }
 
-/// Returns an output that names the address `next` on another site, to which a page has moved. This address is not fetched,
-/// since the grant covers only the site of the call.
+/// Returns an output that names the address `next` on another site (another scheme, host or port), to which a page has moved.
+/// This address is not fetched, since the host lets a call send requests only to the site of its argument `url`.
 fn moved_output(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
     HttpFetchOutput {
         redirect: Some(next.to_string()),
         notes: vec![format!(
-            "the page has moved to another site, which was not asked: call again with `url` = `{next}` to read it"
+            "the page has moved to another site, which got no request: call again with `url` = `{next}` to read it"
         )],
-        ..head_output(url, response)
+        ..output_without_content(url, response)
     }
 }
 
-/// Returns an output with the information in the head of a response.
-fn head_output(url: &Url, response: &Response) -> HttpFetchOutput {
+/// Returns an output with the address, the status and the headers of a response.
+fn output_without_content(url: &Url, response: &Response) -> HttpFetchOutput {
     let header = |name| response.header(name).map(str::to_owned);
     HttpFetchOutput {
         status: response.status(),
@@ -89,9 +89,9 @@ fn head_output(url: &Url, response: &Response) -> HttpFetchOutput {
     }
 }
 
-/// Converts a response that does not redirect to an output, or to an error if its status is no success.
+/// Converts a response that does not redirect to an output, or to an error if its status is neither a success nor 304.
 fn to_output(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<HttpFetchOutput> {
-    let mut output = head_output(url, response);
+    let mut output = output_without_content(url, response);
     if response.status() == 304 {
         output.not_modified = true;
         return Ok(output);
@@ -107,12 +107,13 @@ fn to_output(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<H
 
 /// Returns the error for a status that is not a success, with the beginning of the text of the page.
 fn status_error(url: &Url, response: &Response) -> ToolError {
+    // Only the code of this error and whether it is retryable are used; the message is written below.
     let error = match response.clone().success() {
         Err(error) => error,
         Ok(_) => ToolError::io("the server answered without success"),
     };
-    let text = page::plain_text(&String::from_utf8_lossy(response.bytes()));
-    let excerpt: String = text.chars().take(MAX_ERROR_CHARS).collect();
+    let text = page::text_of_html(&String::from_utf8_lossy(response.bytes()));
+    let excerpt: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
     let meaning = match response.status() {
         404 | 410 => "the page does not exist: check the address",
         401 | 403 => "the site does not allow it",
@@ -121,7 +122,7 @@ fn status_error(url: &Url, response: &Response) -> ToolError {
     };
     ToolError {
         message: format!(
-            "`{url}` has the status {}: {meaning}; it says: {}",
+            "`{url}` has the status {}: {meaning}; the page says: {}",
             response.status(),
             excerpt.trim()
         ),

@@ -29,7 +29,7 @@ fn default_max_chars() -> usize {
     20_000
 }
 
-/// A method.
+/// An HTTP method.
 #[args]
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[serde(rename_all = "UPPERCASE")]

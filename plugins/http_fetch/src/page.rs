@@ -10,7 +10,7 @@ use crate::io::{Heading, Link};
 /// Maximum number of headings, and of links.
 const MAX_ITEMS: usize = 500;
 /// Maximum length of a heading, a title and the text of a link, in characters.
-const MAX_CHARS: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 /// Maximum length of the address of a link that is returned, in bytes.
 const MAX_URL_BYTES: usize = 2000;
 
@@ -73,8 +73,8 @@ pub(crate) fn headings(document: &Html) -> Vec<Heading> {
         .collect()
 }
 
-/// Returns the links to pages, each address once, and whether there are more. `base` is the address of the page, to which its
-/// addresses may be relative.
+/// Returns the links to `http` and `https` addresses, each address once, and whether there are more than `MAX_ITEMS`. `base` is
+/// the address of the page, against which relative addresses in the document are resolved.
 pub(crate) fn links(document: &Html, base: &Url) -> (Vec<Link>, bool) {
     let Ok(selector) = Selector::parse("a[href]") else {
         return (Vec::new(), false);
@@ -83,8 +83,8 @@ pub(crate) fn links(document: &Html, base: &Url) -> (Vec<Link>, bool) {
     let mut links = document.select(&selector).filter_map(|element| {
         let mut url = base.join(element.value().attr("href")?.trim()).ok()?;
         url.set_fragment(None);
-        let is_page = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES;
-        (is_page && seen_urls.insert(url.to_string())).then(|| Link {
+        let is_included = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES;
+        (is_included && seen_urls.insert(url.to_string())).then(|| Link {
             text: one_line(element),
             url: url.to_string(),
         })
@@ -106,17 +106,18 @@ pub(crate) fn text(document: &Html) -> String {
     main.map(readable_text).unwrap_or_default()
 }
 
-/// Returns the readable text of a page, or of a plain text. Reads only its first 20,000 characters.
-pub(crate) fn plain_text(page: &str) -> String {
-    let page: String = page.chars().take(20_000).collect();
-    text(&Html::parse_document(&page))
+/// Returns the readable text of a page from its HTML, which may also be plain text. Reads only its first 20,000 characters.
+pub(crate) fn text_of_html(html: &str) -> String {
+    let html: String = html.chars().take(20_000).collect();
+    text(&Html::parse_document(&html))
 }
 
 /// Returns the text of an element on one line, cut to the maximum length.
 fn one_line(element: ElementRef<'_>) -> String {
-    let text: String = element.text().flat_map(str::chars).take(10 * MAX_CHARS).collect();
+    // More characters are read than are returned, since white space in the source is shortened below.
+    let text: String = element.text().flat_map(str::chars).take(10 * MAX_LINE_CHARS).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.chars().take(MAX_CHARS).collect()
+    text.chars().take(MAX_LINE_CHARS).collect()
 }
 
 fn heading_level(name: &str) -> Option<u8> {
@@ -130,8 +131,8 @@ fn heading_level(name: &str) -> Option<u8> {
 /// `|` between the cells of a table.
 fn readable_text(root: ElementRef<'_>) -> String {
     let mut lines = Lines::default();
-    // The hidden element that contains the current node, if there is one.
-    let mut enclosing_hidden = None;
+    // The identifier of the hidden element that contains the current node, if there is one.
+    let mut enclosing_hidden_id = None;
     // Number of `pre` elements around the current node, in which white space is kept.
     let mut pre_depth = 0_usize;
     for edge in root.traverse() {
@@ -140,14 +141,15 @@ fn readable_text(root: ElementRef<'_>) -> String {
             Edge::Close(node) => (node, false),
         };
         match node.value() {
-            _ if enclosing_hidden.is_some_and(|id| id != node.id()) => {}
+            // What a hidden element contains is skipped, up to the end of this element itself.
+            _ if enclosing_hidden_id.is_some_and(|id| id != node.id()) => {}
             Node::Element(element) => {
                 let name = element.name();
                 let is_hidden =
                     node.id() != root.id() && (HIDDEN_ELEMENTS.contains(&name) || has_hidden_attribute(element));
                 match (is_hidden, is_opening) {
-                    (true, true) => enclosing_hidden = Some(node.id()),
-                    (true, false) => enclosing_hidden = None,
+                    (true, true) => enclosing_hidden_id = Some(node.id()),
+                    (true, false) => enclosing_hidden_id = None,
                     (false, _) => lines.handle_element(name, is_opening),
                 }
                 if name == "pre" && !is_hidden {
@@ -177,7 +179,7 @@ struct Lines {
     text: String,
     /// The line that has not ended yet.
     line: String,
-    /// Whether this line has text that keeps its white space.
+    /// Whether `line` has text from a `pre` that is not only white space.
     has_verbatim_text: bool,
     /// Whether to put a space before the next word, unless the line is empty.
     space_pending: bool,
@@ -214,7 +216,7 @@ impl Lines {
         }
     }
 
-    /// Adds text with one space for all white space between two words.
+    /// Adds text, with each run of white space replaced by one space.
     fn add_words(&mut self, text: &str) {
         self.space_pending |= text.starts_with(char::is_whitespace);
         for word in text.split_whitespace() {
@@ -243,8 +245,8 @@ impl Lines {
         }
     }
 
-    /// Ends a line. Drops it if it is empty, or if it contains only the mark of a heading, an item or a cell, unless a `pre` has
-    /// these characters.
+    /// Ends the current line. Drops it if it is empty, or if it contains only the marks of a heading, an item or a cell. A line
+    /// from a `pre` may consist of the same characters and is kept.
     fn end_line(&mut self) {
         self.space_pending = false;
         let line = self.line.trim_end();

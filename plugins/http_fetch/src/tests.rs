@@ -37,7 +37,7 @@ fn a_page_is_returned_as_readable_text_with_its_title_and_headings() {
 }
 
 #[test]
-fn a_line_of_signs_is_kept_in_preformatted_text() {
+fn a_line_of_marks_is_kept_only_in_preformatted_text() {
     let text = |body: &str| fetch(html(body), json!({}))["text"].clone();
     assert_eq!(text("<pre>a\n---</pre><p>b"), "a\n---\n\nb");
     assert_eq!(text("<pre>| |</pre>"), "| |");
@@ -124,7 +124,7 @@ fn a_redirect_within_the_site_is_followed() {
 }
 
 #[test]
-fn a_redirect_to_another_site_is_named_and_not_followed() {
+fn a_redirect_to_another_site_is_reported_and_not_followed() {
     for location in [
         "https://other.example/x",
         "http://example.com/",

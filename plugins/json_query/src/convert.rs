@@ -1,4 +1,4 @@
-//! Converts between the values of `serde_json` and those of the filter engine.
+//! Converts between the values of `serde_json` and those of the filter engine `jaq`.
 
 use art_sdk::serde_json::{Map, Number, Value};
 use jaq_json::{Num, Val};

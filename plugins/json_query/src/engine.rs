@@ -26,9 +26,9 @@ const MAX_QUERY_DEPTH: usize = 64;
 /// The data that a filter can access in addition to its input: none.
 pub(crate) type Data = data::JustLut<Val>;
 
-/// Runs `query` on every value in `json`.
+/// Runs `query` on `json`, or if `json` is a text, on each of the JSON values in it.
 fn run_filter(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
-    let filter = compile(query)?;
+    let filter = compile_filter(query)?;
     let mut results = Vec::new();
     for value in parse_values(json)? {
         let ctx = Ctx::<Data>::new(&filter.lut, Vars::new([]));
@@ -47,7 +47,7 @@ fn run_filter(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> 
     Ok(to_output(results, false))
 }
 
-/// Runs the `query` of `input` on `json`, or looks up what its other fields ask for.
+/// Runs the `query` of `input` on `json`, or looks up what the other arguments in `input` ask for.
 pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOutput, QueryError> {
     let has_lookup =
         input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
@@ -76,7 +76,7 @@ fn to_output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
     }
 }
 
-/// Returns the values to query: those in a text with JSON, which may be several, or `json` itself if it is no text.
+/// Returns the values to query. If `json` is a text, these are the one or more JSON values in it; otherwise `json` itself.
 fn parse_values(json: &Value) -> Result<Vec<Value>, QueryError> {
     let Value::String(text) = json else {
         return Ok(vec![json.clone()]);
@@ -91,8 +91,8 @@ fn parse_values(json: &Value) -> Result<Vec<Value>, QueryError> {
     }
 }
 
-fn compile(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {
-    check_size(query)?;
+fn compile_filter(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {
+    check_length_and_nesting(query)?;
     let std_defs = jaq_std::defs().filter(|def| !EXCLUDED_DEFS.contains(&def.name));
     let defs = jaq_core::defs()
         .chain(std_defs)
@@ -112,7 +112,7 @@ fn compile(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {
         .map_err(|errors| compile_error(query, &errors))
 }
 
-fn check_size(query: &str) -> Result<(), QueryError> {
+fn check_length_and_nesting(query: &str) -> Result<(), QueryError> {
     let chars = query.chars().count();
     if chars > MAX_QUERY_CHARS {
         return Err(QueryError::QueryTooLong(chars, MAX_QUERY_CHARS));
@@ -175,8 +175,8 @@ fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError 
     error_at(query, name, reason)
 }
 
-/// Returns the error for a filter that is wrong where `found` begins, which is a slice of `query`. The difference of the
-/// addresses of both is the offset. An empty `found` means the end of the query.
+/// Returns the error for a filter that is wrong where `found` begins. `found` is a slice of `query`, and its offset is the
+/// difference between the addresses of the two. An empty `found` means the end of the query.
 fn error_at(query: &str, found: &str, reason: String) -> QueryError {
     let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
     let before = offset

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub(crate) enum QueryError {
     #[error("give either `query`, a jq filter, or at least one of `field`, `filter`, `largest` and `smallest`")]
     NeedsEitherQueryOrField,
-    #[error("`combine` has nothing to combine beside `largest` or `smallest`: leave it out")]
+    #[error("`combine` does not go together with `largest` or `smallest`: leave it out")]
     CombineWithLargestOrSmallest,
     #[error("no field `{field}`; the fields are {known}")]
     NoField {
@@ -41,7 +41,7 @@ pub(crate) enum QueryError {
     InvalidFilter {
         /// The expected token, or the missing name.
         reason: String,
-        /// 1-based character of the query.
+        /// The position of the error: the number of a character of the query, from 1.
         at: usize,
         /// The text from this character on, shortened.
         found: String,
@@ -50,7 +50,7 @@ pub(crate) enum QueryError {
     ImportUnavailable,
     #[error("the filter failed after {results_before} results: {message}")]
     FilterFailed {
-        /// The message of jq.
+        /// The message of the engine `jaq`.
         message: String,
         /// Number of values that the filter returned before the error.
         results_before: usize,

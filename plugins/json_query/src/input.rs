@@ -27,7 +27,7 @@ pub(crate) struct JsonQueryInput {
     pub(crate) combine: Option<Combine>,
 }
 
-/// Deserializes any value, so that a null that is given differs from an absent value.
+/// Deserializes any value as `Some`, so that a null in the input, `Some(Null)`, differs from an absent value, `None`.
 fn deserialize_given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(deserializer).map(Some)
 }
@@ -44,7 +44,7 @@ pub(crate) struct Condition {
     pub(crate) value: serde_json::Value,
 }
 
-/// The comparison of a value with that of a condition.
+/// A comparison of a value in the data with the value of a condition.
 #[args]
 #[derive(Clone, Copy, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
@@ -58,7 +58,7 @@ pub(crate) enum Operator {
     Contains,
 }
 
-/// How several values are combined into one.
+/// A way to combine several values into one value, or with `distinct` and `length` into a list.
 #[args]
 #[derive(Clone, Copy, PartialEq)]
 #[serde(rename_all = "snake_case")]
@@ -85,11 +85,11 @@ fn any_type(schema: &mut schemars::Schema) {
     schema.insert("type".to_owned(), serde_json::json!(types));
 }
 
-/// The results of the filter.
+/// The results of the query.
 #[output]
 #[schemars(transform = add_promises)]
 pub(crate) struct JsonQueryOutput {
-    /// The values that the filter returned, in order.
+    /// The values that the query returned, in order.
     pub(crate) results: Vec<serde_json::Value>,
     /// The result, if it is exactly one number or text.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,7 +15,7 @@ mod tests;
 use input::{JsonQueryInput, JsonQueryOutput};
 
 /// Maximum size of a file, in bytes.
-const MAX_FILE: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// Queries JSON with a jq filter: picks fields, selects and filters the items of an array or object, counts, sums,
 /// groups, sorts, renames and reshapes them. Use it to extract, look up, find or compute something in JSON data, an API
@@ -938,8 +938,8 @@ fn take_data(input: &mut JsonQueryInput) -> Result<Value> {
     match (input.json.take(), &input.path) {
         (Some(json), None) => Ok(json),
         // The host fills in the default, null, for an absent `json`.
-        (Some(Value::Null), Some(path)) => art_sdk::files::read_text(path, MAX_FILE).map(Value::String),
-        (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE).map(Value::String),
+        (Some(Value::Null), Some(path)) => art_sdk::files::read_text(path, MAX_FILE_BYTES).map(Value::String),
+        (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE_BYTES).map(Value::String),
         (Some(_), Some(_)) => Err(ToolError::validation(
             "`json` and `path` do not go together: leave one of them out",
         )),

@@ -45,7 +45,7 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
         } else {
             Ordering::Less
         };
-        matched = find_extremes(matched, ranking_field, direction)?;
+        matched = find_largest_or_smallest(matched, ranking_field, direction)?;
     }
     let requested_value = |object: &&Object| match &input.field {
         Some(field) => find_field(object, field).cloned(),
@@ -83,17 +83,21 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// Returns the objects that `fields` and the conditions ask for. With one field and no condition, these are all objects that
-    /// have the field themselves. If neither `fields` nor a condition names a field, they are all objects whose own values
-    /// match. Otherwise they are the innermost objects that have all named fields and match all conditions: for example the
-    /// person who is 36, and not the company that contains this person. Fails if no object has all named fields.
+    /// Returns the objects that `fields` and the conditions ask for:
+    ///
+    /// - if there is one field and no condition, all objects that have the field themselves;
+    /// - if neither `fields` nor a condition names a field, all objects whose own values match every condition;
+    /// - otherwise the innermost objects that have all named fields and match every condition: for example the person who is
+    ///   36, and not the company that contains this person.
+    ///
+    /// Fails if no object has all named fields.
     fn find_matches(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
         let compared_fields = self
             .conditions
             .iter()
             .filter_map(|condition| condition.field.as_deref());
         let all_fields: Vec<&str> = fields.into_iter().chain(compared_fields).collect();
-        // Use every value of the field, even that of an object that contains another object with this field.
+        // With one field and no condition, no value is left out, even that of an object around another object with the field.
         let is_field_only = all_fields.len() == 1 && self.conditions.is_empty();
         let has_all_fields = |object: &Object| all_fields.iter().all(|field| find_field(object, field).is_some());
         // Without this check, a question about fields of different objects would get an empty result, as if nothing matched.
@@ -115,7 +119,7 @@ impl<'a> Lookup<'a> {
             [] => self
                 .conditions
                 .iter()
-                .all(|condition| matches_own_value(object, condition)),
+                .all(|condition| own_value_matches(object, condition)),
             [field] if is_field_only => object.contains_key(*field),
             _ => {
                 has_all_fields(object)
@@ -150,29 +154,31 @@ fn find_field<'a>(object: &'a Object, field: &str) -> Option<&'a Value> {
     object.get(field).or_else(inside)
 }
 
-/// Returns whether the field of the condition matches, or without a field any value of the object or of an object inside it.
+/// Returns whether an object meets a condition: with the field that the condition names, or if it names none, with any value of
+/// the object or of an object inside it.
 fn matches(object: &Object, condition: &Condition) -> bool {
     match &condition.field {
         Some(field) => find_field(object, field).is_some_and(|value| accepts(condition, value)),
-        None => matches_inside(object, condition),
+        None => matches_at_any_depth(object, condition),
     }
 }
 
-/// Returns whether a value of the object itself matches, and not only one of an object inside it.
-fn matches_own_value(object: &Object, condition: &Condition) -> bool {
+/// Returns whether a value of the object itself matches the condition. Does not look into objects inside it.
+fn own_value_matches(object: &Object, condition: &Condition) -> bool {
     let mut values = object.values().filter(|value| !value.is_object());
     values.any(|value| accepts(condition, value))
 }
 
 /// Returns whether the object or an object inside it matches: an order comes from Germany if its customer does. Does not look for
 /// objects in lists. A condition with `ne` is tried on the object itself only.
-fn matches_inside(object: &Object, condition: &Condition) -> bool {
+fn matches_at_any_depth(object: &Object, condition: &Condition) -> bool {
     let mut inner = object.values().filter_map(Value::as_object);
     let is_not_equal = condition.operator == Operator::Ne;
-    matches_own_value(object, condition) || (!is_not_equal && inner.any(|inner| matches_inside(inner, condition)))
+    own_value_matches(object, condition) || (!is_not_equal && inner.any(|inner| matches_at_any_depth(inner, condition)))
 }
 
-/// Returns whether a value, or an item of a list, satisfies the comparison of the condition. Ignores its field.
+/// Returns whether a value satisfies the comparison of the condition, or if the value is a list, whether one of its items does.
+/// Ignores the field of the condition.
 fn accepts(condition: &Condition, value: &Value) -> bool {
     if let Value::Array(items) = value {
         return items.iter().any(|item| accepts(condition, item));
@@ -189,8 +195,8 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
     }
 }
 
-/// Compares numbers as numbers, even if one is written as text, and other values as texts in any letter case. Returns `None` for a
-/// number and another value.
+/// Compares numbers as numbers, even if one is written as text, and other values as texts in any letter case. Returns `None` if
+/// only one of the two is a number.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (to_number(a), to_number(b)) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
@@ -199,7 +205,7 @@ fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// Same as [`compare`], but fails for a number and another value.
+/// Same as [`compare`], but fails if only one of the two is a number.
 fn compare_or_fail(a: &Value, b: &Value) -> Result<Ordering, QueryError> {
     compare(a, b).ok_or_else(|| QueryError::NotComparable(shorten(a), shorten(b)))
 }
@@ -220,7 +226,7 @@ fn to_lowercase_text(value: &Value) -> String {
 
 /// Returns the objects whose `ranking_field` is the largest (`Greater`) or the smallest (`Less`) of all, depending on
 /// `direction`. Fails if some of these values are numbers and others are not.
-fn find_extremes<'a>(
+fn find_largest_or_smallest<'a>(
     objects: Vec<&'a Object>,
     ranking_field: &str,
     direction: Ordering,
@@ -258,9 +264,9 @@ fn combine_values(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Va
             } else {
                 Ordering::Less
             };
-            let mut present = values.into_iter().filter(|value| !value.is_null());
-            let mut best = present.next().unwrap_or_default();
-            for value in present {
+            let mut non_null = values.into_iter().filter(|value| !value.is_null());
+            let mut best = non_null.next().unwrap_or_default();
+            for value in non_null {
                 if compare_or_fail(&value, &best)? == direction {
                     best = value;
                 }
@@ -291,9 +297,9 @@ fn item_count(value: &Value) -> Result<Value, QueryError> {
 
 /// Computes the sum, the mean or the median, ignoring nulls. Returns null for the mean or the median of no numbers.
 fn calculate(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
-    let present = values.iter().filter(|value| !value.is_null());
+    let non_null = values.iter().filter(|value| !value.is_null());
     let to_number_or_error = |value: &Value| to_number(value).ok_or_else(|| QueryError::NotANumber(shorten(value)));
-    let mut numbers: Vec<f64> = present.map(to_number_or_error).collect::<Result<_, _>>()?;
+    let mut numbers: Vec<f64> = non_null.map(to_number_or_error).collect::<Result<_, _>>()?;
     let sum: f64 = numbers.iter().sum();
     let result = match combine {
         Combine::Sum => Some(sum),

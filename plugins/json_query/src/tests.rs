@@ -177,7 +177,7 @@ fn values_of_the_wrong_type_cannot_be_combined() {
 }
 
 #[test]
-fn numbers_and_texts_have_no_extreme_together() {
+fn numbers_and_texts_are_not_ranked_together() {
     let rooms = json!([{"room": "A", "fee": "n/a"}, {"room": "B", "fee": 5}, {"room": "C", "fee": 7}]);
     let only_numbers = json!([{"field": "fee", "operator": "ne", "value": "n/a"}]);
     for mut input in [
@@ -388,7 +388,7 @@ fn the_examples_return_their_outputs_and_the_schema_requires_no_field() {
 
 proptest! {
     #[test]
-    fn no_filter_makes_the_tool_panic(query in "[.a-z0-9\\[\\]{}(),;:|?$@\"\\\\+*/%<>= -]{0,20}", json in "[\\[\\]{}\":,a0-9 ]{0,20}") {
+    fn arbitrary_filters_do_not_make_the_tool_panic(query in "[.a-z0-9\\[\\]{}(),;:|?$@\"\\\\+*/%<>= -]{0,20}", json in "[\\[\\]{}\":,a0-9 ]{0,20}") {
         drop(testing::call(&JSON_QUERY, json!({"json": json, "query": query})));
         drop(testing::call(&JSON_QUERY, json!({"json": {"a": [1, "b", null]}, "query": query})));
     }

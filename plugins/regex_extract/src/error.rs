@@ -15,7 +15,7 @@ pub(crate) enum ExtractError {
     InvalidPattern {
         /// The error of the parser.
         reason: String,
-        /// 1-based character of the pattern.
+        /// The position of the error: the number of a character of the pattern, from 1.
         at: usize,
         /// The pattern from this character on, shortened.
         near: String,

@@ -1,4 +1,4 @@
-//! Searches a text by a regular expression, or by a named kind of texts such as `email`.
+//! Searches a text for the matches of a regular expression, or for texts of a named kind such as `email`.
 
 use std::collections::HashSet;
 
@@ -53,8 +53,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the matches to report. If the input names a kind, texts that only look like it are left out, and if `unique` is
-    /// set, repetitions are.
+    /// Returns the matches to report. Leaves out texts that only look like the kind that the input names, and if `unique` is
+    /// set, repeated texts.
     fn wanted_matches(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
@@ -92,7 +92,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the pattern between the slashes of `/../`, which is how other languages write it. A pattern with more
+/// Returns the pattern without the slashes around it, if it is written `/pattern/` as in other languages. A pattern with more
 /// slashes, such as a path, stays unchanged.
 fn strip_slashes(pattern: &str) -> &str {
     let inner = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
@@ -153,12 +153,12 @@ fn group_index(regex: &Regex, group: &Group) -> Result<usize, ExtractError> {
             .or_else(|| name.parse().ok().filter(|index| *index < regex.captures_len())),
     };
     found.ok_or_else(|| ExtractError::UnknownGroup {
-        group: group_text(group),
+        group: group_to_string(group),
         known: describe_groups(regex),
     })
 }
 
-fn group_text(group: &Group) -> String {
+fn group_to_string(group: &Group) -> String {
     match group {
         Group::Index(index) => index.to_string(),
         Group::Name(name) => name.clone(),
@@ -181,6 +181,7 @@ fn to_match(regex: &Regex, captures: &Captures<'_>, offset_converter: &mut Offse
     let groups = captures.iter().zip(regex.capture_names()).enumerate().skip(1);
     let groups = groups.filter_map(|(index, (found, name))| {
         let found = found?;
+        // Groups can nest, so that their offsets do not only increase, as `offset_converter` requires.
         let char_offset = |byte| start + chars_between(offset_converter.text, whole.start(), byte);
         let (name, text) = (name.map(str::to_owned), found.as_str().to_owned());
         Some(Capture {
@@ -205,7 +206,7 @@ struct OffsetConverter<'a> {
     text: &'a str,
     /// The byte offset that was converted last.
     byte: usize,
-    /// Number of characters before it.
+    /// Number of characters before `byte`.
     chars: usize,
 }
 

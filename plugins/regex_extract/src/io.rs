@@ -36,7 +36,7 @@ fn default_limit() -> u32 {
     100
 }
 
-/// A value that can be asked for.
+/// A value of the output that `only` can name.
 #[args]
 #[derive(Clone, Copy)]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +47,7 @@ pub(crate) enum Only {
 /// A capture group by number or by name.
 #[args]
 #[serde(untagged)]
-#[schemars(transform = name_or_number)]
+#[schemars(transform = list_group_types)]
 pub(crate) enum Group {
     /// The number of the group; 0 is the whole match.
     Index(usize),
@@ -55,8 +55,8 @@ pub(crate) enum Group {
     Name(String),
 }
 
-/// Replaces two alternatives by one `type` list, which is easier to read.
-fn name_or_number(schema: &mut schemars::Schema) {
+/// Replaces the `anyOf` with the schemas of both variants by one list of their types, which is easier to read.
+fn list_group_types(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "integer"]));
 }
@@ -69,12 +69,12 @@ pub(crate) struct RegexExtractOutput {
     /// The matched texts in order, or the texts of `group`; a match without this group is omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) values: Option<Vec<String>>,
-    /// How many matches there are, at most `limit` if they are returned.
+    /// The number of all matches if `only` is `count`, otherwise of the returned ones, which are at most `limit`.
     pub(crate) count: usize,
     /// Whether there are more matches than `limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truncated: Option<bool>,
-    /// Every match of `pattern`, in order; matches do not overlap.
+    /// The matches of `pattern`, at most `limit`, in order; they do not overlap. Absent if a `kind` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) matches: Option<Vec<Match>>,
 }
@@ -108,7 +108,8 @@ pub(crate) struct Capture {
     pub(crate) end: usize,
 }
 
-/// Adds to the schema that no property is null, and that the matched texts are in the output if `only` is omitted (`null`).
+/// Adds to the schema that no property is null, and that the output has `values` and `truncated` if the input has no `only`. In
+/// the promise, `null` stands for the absent `only`.
 fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(

@@ -44,7 +44,8 @@ const PRICE: &str = r"(?i)(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)) ?\d+(?:[.,]\d+
 static DATE_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
 
 impl Kind {
-    /// Returns the regular expression of the kind. Its first group, if it has one, is the text to return.
+    /// Returns the regular expression of the kind. If the expression has a capture group, the text of the first group is returned
+    /// to the caller, otherwise the whole match.
     pub(crate) fn pattern(self) -> &'static str {
         match self {
             Self::Email | Self::EmailAddress => r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
@@ -78,7 +79,8 @@ impl Kind {
 }
 
 /// Returns whether a text can be a phone number, and not a date, an IP address or a plain number, which look similar. Phone
-/// numbers have at most 15 digits (ITU-T E.164), and hardly ever fewer than 7.
+/// numbers have at most 15 digits (ITU-T E.164), and hardly ever fewer than 7. Digits without any other character are taken for
+/// a plain number if there are fewer than 9 of them and the first is not 0.
 fn is_phone_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let date_regex = DATE_REGEX.as_ref();

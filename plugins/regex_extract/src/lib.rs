@@ -1,4 +1,4 @@
-//! `regex_extract`: finds what matches a regular expression.
+//! `regex_extract`: finds what matches a regular expression, or is of a named kind, such as an email address.
 
 use art_sdk::prelude::*;
 
@@ -13,9 +13,9 @@ mod tests;
 use io::{RegexExtractInput, RegexExtractOutput};
 
 /// Finds every part of a text that matches a regular expression (regex pattern) and extracts it with its position and
-/// capture groups, or every email address, phone number, URL, date, price and so on. Use it to find, extract, match or
+/// capture groups; or finds every email address, phone number, URL, date, price and so on. Use it to find, extract, match or
 /// count email addresses, phone numbers, URLs, dates, hashtags, codes or order numbers in a text or log. Returns the
-/// matched texts in `values`, and each match with its character offsets and named groups.
+/// matched texts in `values`, and each match of a pattern with its character offsets and groups.
 #[tool(
     example(
         ask = "Find all the email addresses",

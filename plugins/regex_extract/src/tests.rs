@@ -60,7 +60,7 @@ fn a_group_that_did_not_match_is_omitted() {
 }
 
 #[test]
-fn options_ignore_case_or_match_at_each_line() {
+fn letter_case_can_be_ignored_and_anchors_can_match_at_each_line() {
     assert_eq!(
         values(json!({"text": "A a", "pattern": "a", "case_insensitive": true})),
         json!(["A", "a"])
@@ -127,7 +127,7 @@ fn dates_ip_addresses_and_plain_numbers_are_no_phone_numbers() {
 }
 
 #[test]
-fn matches_can_be_counted_and_repetitions_left_out() {
+fn all_matches_are_counted_whatever_the_limit_and_repetitions_can_be_left_out() {
     let input =
         |unique: bool| json!({"text": "a@b.c ".repeat(200), "kind": "email", "only": "count", "unique": unique});
     assert_eq!(testing::output(&REGEX_EXTRACT, input(false)), json!({"count": 200}));
@@ -178,7 +178,7 @@ fn errors_of_a_pattern_show_their_position() {
 }
 
 #[test]
-fn empty_long_large_and_deep_patterns_are_refused() {
+fn patterns_that_are_empty_too_long_too_deep_or_too_large_when_compiled_are_refused() {
     assert_fails(json!({"text": "", "pattern": ""}), "`pattern` is empty");
     assert_fails(
         json!({"text": "", "pattern": "a".repeat(1001)}),

@@ -1,49 +1,49 @@
-//! Finds comparisons that the engine gets wrong: it treats a null bound of `BETWEEN` as the smallest value, but in SQL such a
-//! comparison finds no row. Only constant numbers and texts are known not to be null.
+//! Finds comparisons that the SQL engine `graphitesql` may get wrong: the engine treats a null bound of `BETWEEN` as the smallest
+//! value, but in SQL no value is between null and another bound. Only constant numbers and texts are known not to be null, so
+//! each `BETWEEN` with another bound is found.
 
 use graphitesql::sql::token::{Token, tokenize};
 
 /// Returns whether a query has a `BETWEEN` with a bound that may be null.
 pub(crate) fn may_have_null_bound(sql: &str) -> bool {
-    // The engine refuses a query that cannot be split into tokens, with a better message.
+    // An error of `tokenize` is ignored: the engine refuses the query later, with a better message.
     let tokens: Vec<_> = tokenize(sql)
         .unwrap_or_default()
         .into_iter()
         .map(|spanned| spanned.token)
         .collect();
     let mut rest = tokens.as_slice();
-    while let Some((first, following)) = rest.split_first() {
-        if is_word(first, "between") && !is_window_frame(following) && !has_constant_bounds(following) {
+    while let Some((first, after_first)) = rest.split_first() {
+        if is_word(first, "between") && !is_window_frame(after_first) && !has_constant_bounds(after_first) {
             return true;
         }
-        rest = following;
+        rest = after_first;
     }
     false
 }
 
-/// Returns whether a `BETWEEN` belongs to a window frame: `ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW`. `following` are the
-/// tokens after it.
-fn is_window_frame(following: &[Token]) -> bool {
-    let is_word_at = |index: usize, word| following.get(index).is_some_and(|token| is_word(token, word));
+/// Returns whether a `BETWEEN` belongs to a window frame: `ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW`.
+fn is_window_frame(after_between: &[Token]) -> bool {
+    let is_word_at = |index: usize, word| after_between.get(index).is_some_and(|token| is_word(token, word));
     is_word_at(1, "preceding") || is_word_at(1, "following") || is_word_at(0, "current") && is_word_at(1, "row")
 }
 
-/// Returns whether both bounds of a `BETWEEN` are constants. `following` are the tokens after it.
-fn has_constant_bounds(following: &[Token]) -> bool {
-    let after_lower_bound = skip_constant(following).and_then(<[Token]>::split_first);
+/// Returns whether both bounds of a `BETWEEN` are constants.
+fn has_constant_bounds(after_between: &[Token]) -> bool {
+    let after_lower_bound = skip_constant(after_between).and_then(<[Token]>::split_first);
     let Some((and, upper_bound)) = after_lower_bound else {
         return false;
     };
-    // The bound does not end at its constant if an operator, such as `+`, or the word `COLLATE` follows.
-    let ends_bound = |rest: &[Token]| match rest.first() {
+    // If an operator, such as `+`, or the word `COLLATE` follows the constant, the upper bound is more than this constant.
+    let is_end_of_bound = |after_constant: &[Token]| match after_constant.first() {
         None | Some(Token::RParen | Token::Comma | Token::Semicolon) => true,
         Some(Token::Word(word)) => !word.eq_ignore_ascii_case("collate"),
         Some(_) => false,
     };
-    is_word(and, "and") && skip_constant(upper_bound).is_some_and(ends_bound)
+    is_word(and, "and") && skip_constant(upper_bound).is_some_and(is_end_of_bound)
 }
 
-/// Returns the tokens after a constant number or text, or `None` if there is no constant.
+/// Returns the tokens after the constant number or text with which `tokens` begins, or `None` if it begins with something else.
 fn skip_constant(tokens: &[Token]) -> Option<&[Token]> {
     let tokens = match tokens {
         [Token::Minus, rest @ ..] => rest,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constant_bounds_and_window_frames_pass() {
+    fn constant_bounds_and_window_frames_are_not_found() {
         for sql in [
             "SELECT * FROM t WHERE a BETWEEN 1 AND -2.5 AND b = 3",
             "SELECT * FROM t WHERE (a NOT between 'x' and 'y')",

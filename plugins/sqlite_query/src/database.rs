@@ -14,8 +14,8 @@ use crate::between::may_have_null_bound;
 use crate::file::{Files, ReadOnlyFile};
 use crate::io::Parameter;
 
-/// Maximum size of a WAL file, which is read into memory, in bytes.
-const MAX_WAL: u64 = 32 << 20;
+/// Maximum size of a WAL file, which is read into memory.
+const MAX_WAL_BYTES: u64 = 32 << 20;
 /// Maximum number of tables that an error names.
 const MAX_NAMES: usize = 30;
 /// The first bytes of every database.
@@ -33,27 +33,28 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Opens a database, with its WAL file if the call names one.
+    /// Opens a database, with its WAL file if the call names one. The WAL file is ignored if it does not exist, or if the
+    /// database is not in WAL mode.
     ///
     /// # Errors
     ///
     /// Fails if a file cannot be read or is no database, or if the WAL file is too large.
     pub(crate) fn open(path: &str, wal: Option<&str>) -> Result<Self> {
         let mut file = open_file(path)?;
+        // The 20th byte says which version of the file format a reader has to know: 2 stands for WAL mode.
         let mut head = [0; 20];
-        let is_complete = file.read_exact(&mut head).is_ok();
-        if !is_complete || !head.starts_with(MAGIC) {
+        let has_complete_head = file.read_exact(&mut head).is_ok();
+        if !has_complete_head || !head.starts_with(MAGIC) {
             return Err(ToolError::validation(format_args!(
                 "`{path}` is no SQLite database: name another file"
             )));
         }
         file.rewind().map_err(|error| files::explain(path, &error))?;
-        // The last byte of the head is the version of the format for readers: 2 is the WAL mode.
         let uses_wal = head.last() == Some(&2);
         let wal_file = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
         let lacks_wal = uses_wal && wal.is_none();
-        let database = ReadOnlyFile::new(file).map_err(|error| files::explain(path, &error))?;
-        let connection = Connection::open_readonly_vfs(&Files::new(database, wal_file), Files::NAME)
+        let database_file = ReadOnlyFile::new(file).map_err(|error| files::explain(path, &error))?;
+        let connection = Connection::open_readonly_vfs(&Files::new(database_file, wal_file), Files::DATABASE_NAME)
             .map_err(|error| ToolError::validation(format_args!("`{path}` cannot be read: {error}")))?;
         Ok(Self {
             connection,
@@ -66,7 +67,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Fails if the engine cannot run the query, or would answer it wrongly.
+    /// Fails if the engine cannot run the query, or may answer it wrongly because a bound of a `BETWEEN` may be null.
     pub(crate) fn query(&self, sql: &str, parameters: &[Parameter]) -> Result<QueryResult> {
         if may_have_null_bound(sql) {
             return Err(ToolError::validation(
@@ -74,7 +75,8 @@ impl Database {
             ));
         }
         let parameters = parameters.iter().map(to_value).collect();
-        self.run(sql, parameters).map_err(|error| self.explain(&error))
+        self.run_unchecked(sql, parameters)
+            .map_err(|error| self.to_tool_error(&error))
     }
 
     /// Returns the tables and views with their columns.
@@ -133,7 +135,7 @@ impl Database {
         let found = names.iter().find(|known| known.eq_ignore_ascii_case(name));
         found
             .cloned()
-            .ok_or_else(|| self.explain(&Error::Error(format!("no such table: {name}"))))
+            .ok_or_else(|| self.to_tool_error(&Error::Error(format!("no such table: {name}"))))
     }
 
     /// Returns the columns of a table with their types, in one line.
@@ -147,8 +149,8 @@ impl Database {
         Ok(columns.join(", "))
     }
 
-    /// Returns a note for the caller that the latest changes may be missing, if that is so.
-    pub(crate) fn note(&self) -> Option<String> {
+    /// Returns a note for the caller if the latest changes may be missing, because the call does not name the WAL file.
+    pub(crate) fn note_on_missing_changes(&self) -> Option<String> {
         self.lacks_wal.then(|| {
             format!(
                 "the database is in WAL mode: if another program has it open, its latest changes are only seen with `wal` = `{}-wal`",
@@ -157,13 +159,14 @@ impl Database {
         })
     }
 
-    fn run(&self, sql: &str, positional: Vec<Value>) -> graphitesql::Result<QueryResult> {
+    /// Runs one query, without checking the bounds of its `BETWEEN`s.
+    fn run_unchecked(&self, sql: &str, positional: Vec<Value>) -> graphitesql::Result<QueryResult> {
         let named = Vec::new();
         self.connection.query_params(sql, &Params { positional, named })
     }
 
     /// Converts an error of the engine to one for the caller, which names the tables if the query may be wrong.
-    fn explain(&self, error: &Error) -> ToolError {
+    fn to_tool_error(&self, error: &Error) -> ToolError {
         let path = &self.path;
         match error {
             Error::Unsupported("use execute() for non-SELECT statements") => ToolError::validation(
@@ -182,10 +185,10 @@ impl Database {
         }
     }
 
-    /// Returns the names of the tables and views.
+    /// Returns the names of the tables and views, or no names if the schema cannot be read.
     fn table_names(&self) -> Vec<String> {
         let tables = self
-            .run(LIST_TABLES, Vec::new())
+            .run_unchecked(LIST_TABLES, Vec::new())
             .map(|result| result.rows)
             .unwrap_or_default();
         tables.iter().filter_map(|row| row.first()).map(to_text).collect()
@@ -207,12 +210,13 @@ fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
     let to_error = |error| files::explain(path, &error);
     let file = match fs::File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(to_error)?,
+        opened => opened.map_err(to_error)?,
     };
     let size = file.metadata().map_err(to_error)?.len();
-    if size > MAX_WAL {
+    if size > MAX_WAL_BYTES {
         return Err(ToolError::validation(format_args!(
-            "`{path}` has {size} bytes, more than {MAX_WAL}: run `PRAGMA wal_checkpoint` in the program that uses the database"
+            "`{path}` has {size} bytes, more than {MAX_WAL_BYTES}: run `PRAGMA wal_checkpoint` in the program that \
+             uses the database"
         )));
     }
     ReadOnlyFile::new(file).map(Some).map_err(to_error)
@@ -228,7 +232,7 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Returns a text of the engine, or an empty text for a value of another type.
+/// Returns the text of a value, or an empty text if the value is of another type.
 fn to_text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_str_lossy().into_owned(),

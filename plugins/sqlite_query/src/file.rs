@@ -1,4 +1,5 @@
-//! The files of a database for the engine. They are opened before the engine starts, and are only read.
+//! The files of a database, as a virtual file system (VFS) for the SQL engine `graphitesql`. The files are opened before the
+//! engine starts, and are only read.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ const MAX_BLOCKS: usize = 32;
 pub(crate) struct ReadOnlyFile {
     file: RefCell<fs::File>,
     size: u64,
-    /// The blocks that were read most recently, the latest one first.
+    /// The numbers and bytes of the blocks that were used most recently, the latest one first.
     blocks: RefCell<VecDeque<(u64, Rc<[u8]>)>>,
 }
 
@@ -67,6 +68,7 @@ impl File for ReadOnlyFile {
             let bytes = block.get(start..).unwrap_or_default();
             let length = bytes.len().min(buffer.len());
             let (Some(bytes), Some((part, rest))) = (bytes.get(..length), buffer.split_at_mut_checked(length)) else {
+                // This never happens, because neither `bytes` nor `buffer` is shorter than `length`.
                 break;
             };
             if length == 0 {
@@ -84,15 +86,15 @@ impl File for ReadOnlyFile {
     }
 
     fn write_all_at(&mut self, _buffer: &[u8], _offset: u64) -> Result<()> {
-        Err(read_only())
+        Err(read_only_error())
     }
 
     fn truncate(&mut self, _size: u64) -> Result<()> {
-        Err(read_only())
+        Err(read_only_error())
     }
 
     fn sync(&mut self) -> Result<()> {
-        Err(read_only())
+        Err(read_only_error())
     }
 }
 
@@ -104,7 +106,7 @@ pub(crate) struct Files {
 
 impl Files {
     /// The name by which the engine opens the database.
-    pub(crate) const NAME: &str = "database";
+    pub(crate) const DATABASE_NAME: &str = "database";
 
     pub(crate) fn new(database: ReadOnlyFile, wal: Option<ReadOnlyFile>) -> Self {
         Self {
@@ -113,9 +115,10 @@ impl Files {
         }
     }
 
-    /// Returns the place of the file with this name; it is empty if the file was opened already, or does not exist.
-    fn file_place(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
-        match name.strip_prefix(Self::NAME)? {
+    /// Returns the cell that holds the file with this name, or `None` if the engine may not open a file of this name. The cell is
+    /// empty if the engine has opened the file already, or if there is no such file.
+    fn file_cell(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
+        match name.strip_prefix(Self::DATABASE_NAME)? {
             "" => Some(&self.database),
             "-wal" => Some(&self.wal),
             _ => None,
@@ -126,9 +129,9 @@ impl Files {
 impl Vfs for Files {
     fn open(&self, path: &str, flags: OpenFlags) -> Result<Box<dyn File>> {
         if flags.write || flags.create {
-            return Err(read_only());
+            return Err(read_only_error());
         }
-        let file = self.file_place(path).and_then(RefCell::take);
+        let file = self.file_cell(path).and_then(RefCell::take);
         file.map_or_else(
             || Err(Error::CantOpen(path.to_owned())),
             |file| Ok(Box::new(file) as Box<dyn File>),
@@ -136,14 +139,14 @@ impl Vfs for Files {
     }
 
     fn delete(&self, _path: &str) -> Result<()> {
-        Err(read_only())
+        Err(read_only_error())
     }
 
     fn exists(&self, path: &str) -> Result<bool> {
-        Ok(self.file_place(path).is_some_and(|file| file.borrow().is_some()))
+        Ok(self.file_cell(path).is_some_and(|cell| cell.borrow().is_some()))
     }
 }
 
-fn read_only() -> Error {
+fn read_only_error() -> Error {
     Error::CantOpen("the database is only read".to_owned())
 }

@@ -24,7 +24,7 @@ pub(crate) struct SqliteQueryInput {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: usize,
-    /// The path of the file that SQLite keeps beside a database in WAL mode while a program uses it, `PATH-wal`. It has the latest changes.
+    /// The path of the WAL file, `PATH-wal`, which SQLite keeps beside a database in WAL mode while a program uses the database. It has the latest changes.
     pub(crate) wal: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl SqliteQueryInput {
     ///
     /// # Errors
     ///
-    /// Fails if the fields contradict each other, or if `table` is missing.
+    /// Fails if the fields contradict each other, or if `about` needs a `table` and the call names none.
     pub(crate) fn question(&self) -> Result<Question<'_>> {
         match (self.sql.as_deref(), self.about, self.table.as_deref()) {
             (Some(sql), None, None) => Ok(Question::Sql(sql)),
@@ -85,6 +85,7 @@ impl SqliteQueryInput {
             )),
             (None, None | Some(About::Tables), None) => Ok(Question::Tables),
             (None, None | Some(About::Rows), Some(table)) => Ok(Question::Rows(table)),
+            // With a `table`, `about` = `tables` asks for the columns of this table.
             (None, Some(About::Tables | About::Columns), Some(table)) => Ok(Question::Columns(table)),
             (None, Some(About::RowCount), Some(table)) => Ok(Question::RowCount(table)),
             (None, Some(_), None) => Err(ToolError::validation(
@@ -111,7 +112,7 @@ pub(crate) struct SqliteQueryOutput {
     pub(crate) row_count: usize,
     /// Whether there are more rows than these.
     pub(crate) truncated: bool,
-    /// What the caller should know: values that were cut, changes that are not in the file.
+    /// What the caller should know: that texts were cut, rows were left out, or the latest changes may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }

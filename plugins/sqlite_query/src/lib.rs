@@ -78,7 +78,7 @@ use io::{Question, SqliteQueryInput, SqliteQueryOutput};
         fs(
             read,
             path = "{args.wal}",
-            reason = "reads the latest changes beside it if a call names them"
+            reason = "reads the WAL file with the latest changes if a call names it"
         ),
     ),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "30s")
@@ -94,6 +94,6 @@ fn sqlite_query(input: SqliteQueryInput) -> Result<SqliteQueryOutput> {
         Question::Rows(table) => database.rows(table, input.limit),
     }?;
     let mut output = rows::to_output(result, input.limit);
-    output.notes.extend(database.note());
+    output.notes.extend(database.note_on_missing_changes());
     Ok(output)
 }

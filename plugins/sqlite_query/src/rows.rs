@@ -7,10 +7,10 @@ use graphitesql::{QueryResult, Value};
 
 use crate::io::SqliteQueryOutput;
 
-/// Maximum length of a text, in characters.
-const MAX_TEXT: usize = 4_000;
-/// Maximum size of all rows, in bytes.
-const MAX_BYTES: usize = 256 << 10;
+/// Maximum length of a text in a cell of the output.
+const MAX_TEXT_CHARS: usize = 4_000;
+/// Maximum size of all rows of the output together, as [`approximate_size`] counts it.
+const MAX_TOTAL_BYTES: usize = 256 << 10;
 
 /// Returns the first `limit` rows of a result, or fewer if they are too large together.
 pub(crate) fn to_output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
@@ -26,8 +26,10 @@ pub(crate) fn to_output(result: QueryResult, limit: usize) -> SqliteQueryOutput 
             .zip(&columns)
             .map(|(cell, name)| approximate_size(cell) + name.len())
             .sum::<usize>();
-        if bytes > MAX_BYTES {
-            notes.push(format!("rows were left out: all together may have {MAX_BYTES} bytes"));
+        if bytes > MAX_TOTAL_BYTES {
+            notes.push(format!(
+                "rows were left out: all rows together have at most {MAX_TOTAL_BYTES} bytes"
+            ));
             break;
         }
         rows.push(columns.iter().cloned().zip(cells).collect::<Map<_, _>>());
@@ -77,18 +79,18 @@ fn to_json(value: Value, notes: &mut Vec<String>) -> Json {
 }
 
 fn cut_text(text: &str, notes: &mut Vec<String>) -> String {
-    let Some((end, _)) = text.char_indices().nth(MAX_TEXT) else {
+    let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) else {
         return text.to_owned();
     };
-    // Give the same note only once.
+    // Give this note only once. While cells are converted, there are no other notes.
     if notes.is_empty() {
-        notes.push(format!("texts were cut after {MAX_TEXT} characters"));
+        notes.push(format!("texts were cut after {MAX_TEXT_CHARS} characters"));
     }
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Returns the approximate size of a cell in the output, in bytes, without the name of its column. A number counts as 8 bytes;
-/// the other 6 are the quotes, the colon and the comma.
+/// Returns the approximate size of a cell in the output, in bytes, without the name of its column. A number counts as 8 bytes.
+/// The 6 bytes for every cell are the quotes around the name and around a text, the colon and the comma.
 fn approximate_size(cell: &Json) -> usize {
     cell.as_str().map_or(8, str::len) + 6
 }

@@ -159,7 +159,7 @@ fn long_texts_and_large_results_are_cut() {
     assert_eq!(cut["value"].as_str().unwrap().chars().count(), 4000);
     assert!(cut["notes"][0].as_str().unwrap().contains("4000"), "{cut}");
     let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
-    // The rows of a result may have 256 KiB together.
+    // The rows of a result may have 256 KiB together, and each of these rows counts as 3,010 bytes.
     let rows_within_the_size_limit = 87;
     let large =
         ask_shop(json!({"sql": format!("{numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n"), "limit": 200}));
@@ -259,7 +259,7 @@ fn files_that_are_no_database_are_refused() {
 }
 
 #[test]
-fn changes_in_a_wal_are_read_if_it_is_named_and_noted_otherwise() {
+fn changes_in_a_wal_are_read_if_the_call_names_it_and_otherwise_reported_as_missing() {
     let database = TestDatabase::new(&format!(
         "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; {SHOP_TABLES} PRAGMA wal_checkpoint;"
     ));

@@ -63,7 +63,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     })
 }
 
-/// Returns the statistics with only one of their values.
+/// Returns the statistics with no other value than the one that `only` names.
 fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     let empty = TextStatsOutput::default();
     match only {
@@ -154,7 +154,8 @@ fn is_vowel(grapheme: &str) -> bool {
 /// Returns whether a character is a decimal digit of any script, and not another number such as `½` or `Ⅷ`.
 fn is_digit(grapheme: &str) -> bool {
     let is_number = grapheme.starts_with(char::is_numeric) && !grapheme.starts_with(char::is_alphabetic);
-    // The rules for words never separate two digits, but they separate a digit and a fraction.
+    // The word boundary rules of Unicode (UAX #29) never separate two digits, but they separate the `0` from other numbers such
+    // as `½`.
     let continues_number = || format!("0{grapheme}").split_word_bounds().count() == 1;
     grapheme.starts_with(|c: char| c.is_ascii_digit()) || (is_number && continues_number())
 }
@@ -265,6 +266,7 @@ fn reading_seconds(words: usize, words_per_minute: u32) -> u64 {
     words.saturating_mul(60).div_ceil(u64::from(words_per_minute).max(1))
 }
 
+/// Returns the reading time as text, rounded to minutes.
 fn reading_time(seconds: u64) -> String {
     match (seconds + 30) / 60 {
         0 => "less than a minute".to_owned(),

@@ -37,7 +37,7 @@ fn average_speed() -> u32 {
     238
 }
 
-/// A value that can be asked for.
+/// A value of the output that `only` can name.
 #[args]
 #[output]
 #[derive(Clone, Copy)]
@@ -136,9 +136,9 @@ pub(crate) struct WordCount {
     pub(crate) count: usize,
 }
 
-/// Adds to the schema promises about the values that an output has: if `only` names a value, the output has this value; if `only`
-/// is omitted, which `null` stands for, it has all values except two: a text without words has no `shortest_word`, and `times`
-/// needs `find`.
+/// Adds to the schema that no property is null, and promises about the values that the output has. If `only` names a value other
+/// than `shortest_word`, the output has this value. If the input has no `only`, for which `null` stands in a promise, the output
+/// has all values except `shortest_word` and `times`: a text without words has no `shortest_word`, and `times` needs `find`.
 fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     for name in ALWAYS_PRESENT {

@@ -86,7 +86,7 @@ fn a_word_is_found_whole_and_a_letter_anywhere() {
 }
 
 #[test]
-fn a_part_of_a_word_does_not_hide_an_occurrence_that_overlaps_it() {
+fn a_match_inside_a_word_does_not_hide_an_overlapping_match_of_whole_words() {
     let times =
         |text: &str, find: &str| testing::output(&TEXT_STATS, json!({"text": text, "find": find}))["times"].clone();
     assert_eq!(times("ba a a", "a a"), 1);
@@ -96,7 +96,7 @@ fn a_part_of_a_word_does_not_hide_an_occurrence_that_overlaps_it() {
 }
 
 #[test]
-fn the_number_of_occurrences_alone_needs_a_text_to_find() {
+fn only_times_without_find_is_refused() {
     let error = testing::failure(&TEXT_STATS, json!({"text": "a", "only": "times"}));
     assert!(error.message.contains("`times`, which needs `find`"), "{error}");
 }
@@ -144,7 +144,7 @@ fn the_examples_return_their_outputs() {
 
 proptest! {
     #[test]
-    fn no_part_of_a_text_is_counted_more_often_than_the_whole(text in "\\PC{0,60}|[a .\n]{0,60}") {
+    fn there_are_at_least_as_many_characters_as_words_and_lines_as_paragraphs(text in "\\PC{0,60}|[a .\n]{0,60}") {
         let stats = run(&text);
         let number = |name: &str| stats[name].as_u64().unwrap();
         prop_assert!(number("unique_words") <= number("words"));

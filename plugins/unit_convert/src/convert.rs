@@ -1,4 +1,4 @@
-//! Converts quantities. A quantity may consist of two, such as `5 feet 11 inches`, and so may the result.
+//! Converts quantities. A quantity may be given in two units, such as `5 feet 11 inches`, and so may the result.
 
 use art_sdk::serde_json::Number;
 
@@ -15,7 +15,7 @@ use crate::{
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// How far below absolute zero a temperature may be because of rounding errors, in kelvins.
-const ZERO_TOLERANCE: f64 = 1e-9;
+const ABSOLUTE_ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
@@ -26,12 +26,12 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
         (None, None) => second_quantity,
         _ => return Err(ConvertError::IncompleteExtra),
     };
-    let extra = extra
+    let extra_in_from_unit = extra
         .map(|(value, unit)| convert_difference(value, &unit, &from))
         .transpose()?;
-    // A negative quantity is negative in both units.
+    // The sign of the first number is also that of the second: `-5 feet 6 inches` is -5.5 feet.
     let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
-    let value = input.value.0 + sign * extra.unwrap_or_default();
+    let value = input.value.0 + sign * extra_in_from_unit.unwrap_or_default();
     let single_unit = parse::parse("to", &input.to).map(|to| (to, None));
     let (to, smaller) = single_unit.or_else(|error| parse_two_units(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;
@@ -55,7 +55,8 @@ fn parse_with_second_quantity(text: &str) -> Result<(Measure, Option<(f64, Measu
     parts.map_or_else(|| Ok((parse::parse("from", text)?, None)), Ok)
 }
 
-/// Parses two units such as `feet and inches`.
+/// Parses two units such as `feet and inches`. The second is always `Some`; `None` stands for a result in one
+/// unit.
 fn parse_two_units(text: &str) -> Option<(Measure, Option<Measure>)> {
     let (larger, smaller) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
     let larger = parse::parse("to", larger).ok()?;
@@ -63,6 +64,7 @@ fn parse_two_units(text: &str) -> Option<(Measure, Option<Measure>)> {
     (larger.dimension == smaller.dimension).then_some((larger, Some(smaller)))
 }
 
+/// Converts a value if both units have the same dimension.
 fn convert_number(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
     if from.dimension != to.dimension {
         return Err(ConvertError::Mismatch {
@@ -90,7 +92,7 @@ fn without_offset(unit: &Measure) -> Measure {
     Measure { scale, ..unit.clone() }
 }
 
-/// Returns the value as whole units of `larger`, and the rest in `smaller` with two decimals.
+/// Returns the value as whole units of `larger`, and the rest in `smaller`, rounded to two decimals.
 fn format_in_two_units(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
     let smaller_per_larger = (convert_difference(1.0, larger, smaller)? * 100.0).round() / 100.0;
     let mut whole = value.abs().trunc();
@@ -118,19 +120,20 @@ fn pluralize(name: &str, count: f64) -> String {
     }
 }
 
-/// Returns a note that a unit was taken as the one of the United States, if this holds for exactly one of the two units and the
-/// input does not say so itself.
+/// Returns a note such as `gallon (US), not imperial`, if exactly one of the two units is a unit of the United States and its
+/// text in the input does not say so.
 fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String> {
     let is_american = |unit: &Measure| unit.name.contains("(US)");
+    // `short` is the word of the short ton, which is American.
     let says_american = |text: &str| {
         text.split(|c: char| !c.is_alphanumeric())
             .any(|word| matches!(word.to_lowercase().as_str(), "us" | "short"))
     };
-    let (first, second) = ((from, &input.from), (to, &input.to));
+    let (from_with_text, to_with_text) = ((from, &input.from), (to, &input.to));
     let (unit, text) = match (is_american(from), is_american(to)) {
         (true, true) | (false, false) => return None,
-        (true, false) => first,
-        (false, true) => second,
+        (true, false) => from_with_text,
+        (false, true) => to_with_text,
     };
     (!says_american(text)).then(|| format!("{}, not imperial", unit.name))
 }
@@ -142,14 +145,15 @@ fn convert_via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64
         Scale::Offset { factor, offset } => (value + offset) * factor,
         Scale::Inverse(numerator) => divide(numerator, value)?,
     };
-    if has_offset && from.dimension == dimension::TEMPERATURE && base < -ZERO_TOLERANCE {
+    // Without an offset, the value may be a difference of temperatures, which may be negative.
+    if has_offset && from.dimension == dimension::TEMPERATURE && base < -ABSOLUTE_ZERO_TOLERANCE {
         return Err(ConvertError::BelowAbsoluteZero(format!("{value} {}", from.name)));
     }
     match to.scale {
         Scale::Factor(factor) if !has_offset => Ok(base / factor),
-        // Subtracting an offset cancels leading digits, so round away the remaining rounding error.
-        Scale::Factor(factor) => Ok(round_decimals(base / factor)),
-        Scale::Offset { factor, offset } => Ok(round_decimals(base / factor - offset)),
+        // Adding or subtracting an offset can cancel leading digits, so round away the rounding error that remains.
+        Scale::Factor(factor) => Ok(round_to_ten_decimals(base / factor)),
+        Scale::Offset { factor, offset } => Ok(round_to_ten_decimals(base / factor - offset)),
         Scale::Inverse(numerator) => divide(numerator, base),
     }
 }
@@ -163,7 +167,7 @@ fn divide(numerator: f64, value: f64) -> Result<f64, ConvertError> {
     }
 }
 
-fn round_decimals(value: f64) -> f64 {
+fn round_to_ten_decimals(value: f64) -> f64 {
     let rounded = (value * 1e10).round() / 1e10;
     if rounded.is_finite() { rounded } else { value }
 }

@@ -9,7 +9,7 @@ pub(crate) enum ConvertError {
     Unknown {
         /// `from`, `to` or `extra_unit`.
         field: &'static str,
-        /// The unknown part, shortened.
+        /// The words of the field that name no unit, shortened.
         unit: String,
         /// The question whether a similar name was meant, or an empty text.
         suggestion: String,
@@ -34,13 +34,13 @@ pub(crate) enum ConvertError {
     },
     #[error("cannot convert {from} to {to}: `{from_unit}` measures {from}, `{to_unit}` measures {to}")]
     Mismatch {
-        /// The quantity that `from` measures.
+        /// What the unit in the field `from` measures, such as `length`.
         from: String,
-        /// The quantity that `to` measures.
+        /// What the unit in the field `to` measures.
         to: String,
-        /// The full name of the unit `from`.
+        /// The full name of the unit in the field `from`.
         from_unit: String,
-        /// The full name of the unit `to`.
+        /// The full name of the unit in the field `to`.
         to_unit: String,
     },
     #[error("give both `extra_value` and `extra_unit`, or neither")]

@@ -29,7 +29,8 @@ pub(crate) enum Lookup {
 pub(crate) fn find(text: &str) -> Lookup {
     let exact = |text: &str| find_by_symbol(text, |a, b| a == b).into_iter().next();
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
-    // Look up a plural such as `mms` in its own letter case before any symbol in another letter case.
+    // Look up a plural such as `mms` in its own letter case before any symbol in another letter case. Not the plural of a single
+    // letter: `bs` is ambiguous, since both `b` and `B` are symbols.
     let plural = || singular.filter(|symbol| symbol.chars().count() > 1).and_then(exact);
     if let Some(measure) = exact(text).or_else(|| find_by_name(text)).or_else(plural) {
         return Lookup::Unit(measure);
@@ -52,7 +53,7 @@ fn find_in_any_case(text: &str) -> Lookup {
     }
 }
 
-/// Returns the units whose symbol is `text`, plain ones before prefixed ones.
+/// Returns the units whose symbol is `text`, compared by `same`: units without a prefix before those with one.
 fn find_by_symbol(text: &str, same: impl Fn(&str, &str) -> bool) -> Vec<Measure> {
     let has_symbol = |unit: &Unit, text: &str| unit.symbols.iter().any(|symbol| same(symbol, text));
     let plain = units::all().filter(|unit| has_symbol(unit, text)).map(to_measure);
@@ -72,7 +73,8 @@ fn find_by_name(text: &str) -> Option<Measure> {
         return Some(to_measure(unit));
     }
     prefixes().find_map(|prefix| {
-        let rest = text.strip_prefix(prefix.0)?;
+        let (name, _, _) = prefix;
+        let rest = text.strip_prefix(*name)?;
         let fits = |unit: &&Unit| is_named(unit, rest) && allows_prefix(unit, prefix);
         units::all().find(fits).map(|unit| to_prefixed_measure(unit, prefix))
     })
@@ -103,8 +105,9 @@ fn prefixes() -> impl Iterator<Item = &'static Prefix> {
 
 /// Returns whether a unit can have a prefix. The symbols of binary prefixes, and of no others, end with `i`.
 fn allows_prefix(unit: &Unit, prefix: &Prefix) -> bool {
-    let is_binary = prefix.1.ends_with('i');
-    unit.prefixes == Prefixes::Binary || (unit.prefixes == Prefixes::Decimal && !is_binary)
+    let (_, symbol, _) = prefix;
+    let is_binary = symbol.ends_with('i');
+    unit.prefixes == Prefixes::DecimalAndBinary || (unit.prefixes == Prefixes::Decimal && !is_binary)
 }
 
 fn to_measure(unit: &Unit) -> Measure {
@@ -127,7 +130,8 @@ fn to_prefixed_measure(unit: &Unit, (name, _, prefix_factor): &Prefix) -> Measur
     }
 }
 
-/// Returns the units whose names are similar to `text`, for an error message; empty if there are none.
+/// Returns the end of an error message, which asks whether a unit with a name similar to `text` was meant. Returns an empty
+/// text if there is no such unit.
 pub(crate) fn suggest_similar(text: &str) -> String {
     let text = normalize(text);
     let names = units::all().flat_map(|unit| [unit.name].into_iter().chain(unit.aliases.iter().copied()));

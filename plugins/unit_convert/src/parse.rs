@@ -10,7 +10,7 @@ use crate::{
 
 /// Maximum length of a unit, in characters.
 const MAX_CHARS: usize = 100;
-/// Maximum nesting of parentheses.
+/// Maximum nesting depth of products. The product outside of all parentheses has the depth 1.
 const MAX_DEPTH: usize = 4;
 /// Maximum number of words in the name of a unit.
 const MAX_WORDS: usize = 5;
@@ -61,7 +61,7 @@ fn rewrite_speech(text: &str) -> String {
 }
 
 /// A unit and the second quantity that follows it: `feet 11 inches`.
-pub(crate) struct WithSecondQuantity<'a> {
+pub(crate) struct UnitAndSecondQuantity<'a> {
     pub(crate) unit: &'a str,
     pub(crate) second_number: f64,
     pub(crate) second_unit: &'a str,
@@ -69,7 +69,7 @@ pub(crate) struct WithSecondQuantity<'a> {
 
 /// Splits `feet 11 inches` or `'11"`, with or without an `and` or a comma before the number. Returns `None` for other texts, such
 /// as `m2`: a number directly after a unit is a power.
-pub(crate) fn split_at_second_quantity(text: &str) -> Option<WithSecondQuantity<'_>> {
+pub(crate) fn split_at_second_quantity(text: &str) -> Option<UnitAndSecondQuantity<'_>> {
     let (unit, rest) = text.split_at_checked(text.find(|c: char| c.is_ascii_digit())?)?;
     let number_length = rest
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -88,7 +88,7 @@ pub(crate) fn split_at_second_quantity(text: &str) -> Option<WithSecondQuantity<
         .parse()
         .ok()
         .filter(|_| is_separate && !second_unit.is_empty())?;
-    Some(WithSecondQuantity {
+    Some(UnitAndSecondQuantity {
         unit,
         second_number,
         second_unit: second_unit.trim(),
@@ -144,14 +144,14 @@ impl Parser<'_> {
         self.tokens.get(self.next)
     }
 
-    /// Skips the next sign if it is `sign`. Returns whether it was.
-    fn take_sign(&mut self, sign: char) -> bool {
-        let found = self.peek() == Some(&Token::Sign(sign));
+    /// Skips the next token if it is the punctuation `expected`. Returns whether it was.
+    fn take_punctuation(&mut self, expected: char) -> bool {
+        let found = self.peek() == Some(&Token::Punctuation(expected));
         self.next += usize::from(found);
         found
     }
 
-    /// Skips the next word if it is one of `words`, in any letter case. Returns whether it was.
+    /// Skips the next token if it is one of `words`, in any letter case. Returns whether it was.
     fn take_word(&mut self, words: &[&str]) -> bool {
         let found = matches!(self.peek(), Some(Token::Word(word)) if words.contains(&word.to_lowercase().as_str()));
         self.next += usize::from(found);
@@ -169,11 +169,11 @@ impl Parser<'_> {
         loop {
             let (term, power) = self.parse_term()?;
             product = self.multiply(&product, term, power_sign * power)?;
-            if self.take_sign('*') {
+            if self.take_punctuation('*') {
                 power_sign = 1;
-            } else if self.take_sign('/') {
+            } else if self.take_punctuation('/') {
                 power_sign = -1;
-            } else if matches!(self.peek(), None | Some(Token::Sign(')'))) {
+            } else if matches!(self.peek(), None | Some(Token::Punctuation(')'))) {
                 self.depth -= 1;
                 return Ok(product);
             }
@@ -189,7 +189,7 @@ impl Parser<'_> {
             () => 1,
         };
         let term = match self.peek().cloned() {
-            Some(Token::Sign('(')) => self.parse_group()?,
+            Some(Token::Punctuation('(')) => self.parse_group()?,
             Some(Token::Word(_)) => self.parse_unit()?,
             // The 1 in `1/s`.
             Some(Token::Number(1)) => {
@@ -205,7 +205,7 @@ impl Parser<'_> {
             power *= 2;
         } else if self.take_word(&["cubed"]) {
             power *= 3;
-        } else if self.take_sign('^') {
+        } else if self.take_punctuation('^') {
             power *= self.parse_power()?;
         }
         Ok((term, power))
@@ -225,7 +225,7 @@ impl Parser<'_> {
     fn parse_group(&mut self) -> Result<Product, ConvertError> {
         self.next += 1;
         let product = self.parse_product()?;
-        if !self.take_sign(')') {
+        if !self.take_punctuation(')') {
             return Err(self.syntax_error("a `(` is never closed"));
         }
         let name = format!("({})", product.name);
@@ -244,7 +244,7 @@ impl Parser<'_> {
             match lookup::find(&written) {
                 Lookup::Unit(measure) => {
                     self.next += length;
-                    // An inverse scale has no factor. With NaN, `multiply` refuses it in a compound.
+                    // An inverse scale has no factor. NaN makes `multiply` refuse the unit in a compound.
                     let factor = if let Scale::Offset { factor, .. } | Scale::Factor(factor) = measure.scale {
                         factor
                     } else {
@@ -282,7 +282,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns the words from the next token on, up to the next number or sign.
+    /// Returns the words from the next token on, up to the next number or punctuation.
     fn words(&self) -> impl Iterator<Item = &str> {
         let words = self.tokens.iter().skip(self.next);
         words.map_while(|token| {
@@ -300,6 +300,7 @@ impl Parser<'_> {
         if is_first && power == 1 {
             return Ok(term);
         }
+        // `parse_unit` gives NaN to a unit with an inverse scale.
         let combined = term.factor * product.factor;
         if combined.is_nan() {
             return Err(self.syntax_error("this unit cannot be part of a compound"));

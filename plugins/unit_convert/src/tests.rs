@@ -128,7 +128,7 @@ fn letter_case_is_ignored_where_unambiguous() {
 }
 
 #[test]
-fn a_note_says_which_unit_of_several_meanings_was_taken() {
+fn a_note_says_which_meaning_of_an_ambiguous_unit_was_taken() {
     let note = |from: &str, to: &str| convert(1.0, from, to)["note"].clone();
     assert_eq!(note("gallons", "litres"), "gallon (US), not imperial");
     assert_eq!(note("litres", "pints"), "pint (US), not imperial");

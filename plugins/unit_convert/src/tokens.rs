@@ -1,25 +1,26 @@
-//! Splits a compound unit into words, numbers and signs.
+//! Splits a compound unit into words, numbers and punctuation.
 
-/// One word, number or sign.
+/// A word, a number or a punctuation character.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
     Word(String),
     Number(i16),
     /// One of `* / ^ ( )`.
-    Sign(char),
+    Punctuation(char),
 }
 
-/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`, or if no digit follows a `−`.
+/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`, or if no digit follows
+/// the minus sign U+2212, which unlike a hyphen is never skipped.
 pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '²' => tokens.extend([Token::Sign('^'), Token::Number(2)]),
-            '³' => tokens.extend([Token::Sign('^'), Token::Number(3)]),
-            '*' if chars.next_if_eq(&'*').is_some() => tokens.push(Token::Sign('^')),
-            '*' | '·' | '⋅' | '×' => tokens.push(Token::Sign('*')),
-            '/' | '^' | '(' | ')' => tokens.push(Token::Sign(c)),
+            '²' => tokens.extend([Token::Punctuation('^'), Token::Number(2)]),
+            '³' => tokens.extend([Token::Punctuation('^'), Token::Number(3)]),
+            '*' if chars.next_if_eq(&'*').is_some() => tokens.push(Token::Punctuation('^')),
+            '*' | '·' | '⋅' | '×' => tokens.push(Token::Punctuation('*')),
+            '/' | '^' | '(' | ')' => tokens.push(Token::Punctuation(c)),
             // Skip the hyphen in `watt-hour`.
             '-' if !chars.peek().is_some_and(char::is_ascii_digit) => {}
             '0'..='9' | '-' | '−' => {
@@ -29,7 +30,7 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
                 }
                 // A number after a word, also after white space, is a power: `m2`, `s-1`, `m 2`.
                 let after_word = matches!(tokens.last(), Some(Token::Word(_)));
-                tokens.extend(after_word.then_some(Token::Sign('^')));
+                tokens.extend(after_word.then_some(Token::Punctuation('^')));
                 tokens.push(Token::Number(digits.parse().ok()?));
             }
             c if c.is_whitespace() => {}
@@ -39,7 +40,7 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
                     word.push(more);
                 }
                 tokens.push(if word.eq_ignore_ascii_case("per") {
-                    Token::Sign('/')
+                    Token::Punctuation('/')
                 } else {
                     Token::Word(word)
                 });

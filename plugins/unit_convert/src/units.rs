@@ -1,10 +1,11 @@
 //! The table of units.
 //!
-//! In the tables of the submodules, a comment names the source of the units below it, up to the next comment: `SI` is the SI Brochure (BIPM, 9th edition, 2019);
-//! `yard 1959` is the International Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is
-//! NIST Special Publication 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and
-//! Measures Act 1985 of the United Kingdom; `IAU` is the resolution B2 of 2012 or the style manual of the International
-//! Astronomical Union; `IEC` is IEC 80000-13. Factors are exact unless the comment says otherwise.
+//! In the tables of the submodules, a comment names the source of the units below it, up to the next comment: `SI` is the SI
+//! Brochure (BIPM, 9th edition, 2019); `yard 1959` is the International Yard and Pound agreement, 1 yd = 0.9144 m and
+//! 1 lb = 0.45359237 kg, both exact; `SP 811` is NIST Special Publication 811 (2008), appendix B; `HB 44` is NIST Handbook 44,
+//! appendix C; `UK 1985` is the Weights and Measures Act 1985 of the United Kingdom; `IAU` is the resolution B2 of 2012 or the
+//! style manual of the International Astronomical Union; `IEC` is IEC 80000-13. Factors are exact unless the comment says
+//! otherwise.
 
 mod everyday;
 mod geometry;
@@ -20,7 +21,7 @@ pub(crate) enum Prefixes {
     /// The decimal prefixes: `kilo` and so on.
     Decimal,
     /// The decimal and the binary prefixes: `kilo`, `kibi` and so on.
-    Binary,
+    DecimalAndBinary,
 }
 
 /// How a value in the unit is converted to the base unit of its dimension.
@@ -66,6 +67,7 @@ impl Unit {
         }
     }
 
+    /// Sets the scale, which replaces the factor given to `new`.
     const fn scale(self, scale: Scale) -> Self {
         Self { scale, ..self }
     }

@@ -48,9 +48,9 @@ struct SearchResult {
     snippet: Option<String>,
 }
 
-/// Searches the web for pages about something, and returns their titles, addresses and a few words of each. Use it to find, look up or
-/// research something on the internet, for news, documentation or facts that may have changed. To read a page that was found, use
-/// `http_fetch`.
+/// Searches the web for pages about something, and returns their titles, addresses and a few words of each. Use it to find, look
+/// up or research something on the internet, for news, documentation or facts that may have changed. To read a page that was
+/// found, use `http_fetch`.
 #[tool(
     example(
         ask = "Search the web for \"rust wasm components\"",
@@ -112,8 +112,8 @@ fn search(service_address: &str, input: &WebSearchInput) -> Result<WebSearchOutp
     })
 }
 
-/// Returns the address of a search. Replaces `{query}` in the address of the service, or else adds `q` and `format`, the
-/// parameters of SearXNG.
+/// Returns the address of a search. Replaces `{query}` in the address of the service. To an address without `{query}`, adds `q`
+/// and `format`, the parameters of SearXNG.
 fn search_address(service_address: &str, query: &str) -> Result<Url> {
     let config_error = |problem: &str| {
         ToolError::config(format_args!(

@@ -6,9 +6,9 @@ use art_sdk::serde_json::{Map, Value};
 
 use crate::SearchResult;
 
-/// Number of JSON values in a reply from which on the search does not look inside further lists and objects.
+/// [`find`] looks inside a list or an object only while it knows of fewer JSON values than this in the reply.
 const MAX_VALUES: usize = 10_000;
-/// Maximum length of a title and of a snippet, in characters.
+/// Maximum length of a title, an address and a snippet, in characters.
 const MAX_CHARS: usize = 500;
 
 /// Names of the field with the address in the replies of SearXNG, Brave, Google, Bing, Mojeek, Kagi and others.
@@ -18,15 +18,15 @@ const TITLE_FIELDS: [&str; 3] = ["title", "name", "heading"];
 /// Names of the field with a few words of the page.
 const SNIPPET_FIELDS: [&str; 6] = ["content", "snippet", "description", "desc", "body", "abstract"];
 
-/// Returns the pages of the first list that has any, where outer lists come before inner ones. If there is none, returns an empty
-/// list if the reply has a list `results`, and `None` otherwise.
+/// Returns the pages of the first list that has any, where outer lists come before inner ones. If no list has a page, returns an
+/// empty list if the reply has a list `results`, and `None` otherwise.
 pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
     let mut values = VecDeque::from([reply]);
     let mut visited = 0;
     while let Some(value) = values.pop_front() {
         visited += 1;
         if let Value::Array(items) = value {
-            let pages: Vec<_> = items.iter().filter_map(to_result).collect();
+            let pages: Vec<_> = items.iter().filter_map(to_search_result).collect();
             if !pages.is_empty() {
                 return Some(pages);
             }
@@ -47,7 +47,7 @@ pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
 }
 
 /// Returns the page that an item of a list describes, or `None` if the item has no title or no address of a page.
-fn to_result(item: &Value) -> Option<SearchResult> {
+fn to_search_result(item: &Value) -> Option<SearchResult> {
     let fields = item.as_object()?;
     let url = first_text(fields, &URL_FIELDS)?;
     let is_page = url.starts_with("http://") || url.starts_with("https://");
@@ -58,8 +58,8 @@ fn to_result(item: &Value) -> Option<SearchResult> {
     })
 }
 
-/// Returns the first of these fields that is a text, on one line, without tags and cut to the maximum length, or
-/// `None` if there is none or it is empty.
+/// Returns the first of the named fields that is a text, on one line, without tags and cut to the maximum length. Returns `None`
+/// if no such field is a text, or if nothing is left of the text.
 fn first_text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let found = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
     let text = strip_tags(found);

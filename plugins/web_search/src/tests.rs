@@ -80,7 +80,7 @@ fn items_without_a_title_or_a_web_address_are_left_out() {
 }
 
 #[test]
-fn an_empty_result_is_no_error_but_an_unexpected_reply_is() {
+fn an_empty_list_of_results_is_no_error_but_an_unexpected_reply_is() {
     assert_eq!(search_with_reply(json!({"results": []})).unwrap(), []);
     assert_eq!(
         search_with_reply(json!({"error": "x"})).unwrap_err().code,
@@ -111,7 +111,7 @@ fn the_number_of_results_is_limited() {
 }
 
 #[test]
-fn the_error_without_a_service_names_the_command_that_sets_it() {
+fn without_a_service_the_error_names_the_command_that_sets_one() {
     let error = failure(&WEB_SEARCH, json!({"query": "x"}));
     assert_eq!(error.code, ErrorCode::ConfigError);
     assert!(error.message.contains("art grant add web_search --http"), "{error}");

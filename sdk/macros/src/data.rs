@@ -1,5 +1,5 @@
-//! `#[args]` and `#[output]`: add the derives that the types of a tool need. The derives are named through the crate
-//! that exports the attribute, so that a tool depends on that crate alone.
+//! `#[args]` and `#[output]`: add the derives that the types of a tool need. The derives are named by paths into the crate that
+//! exports the attribute (`art_sdk` or `art_runtime`), so that a tool depends on that crate alone.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -43,8 +43,8 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     let debug = (!has_derive(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
     let deserialize = (has_both_roles || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
     let serialize = (has_both_roles || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
-    // Refuse unknown fields: the schema then says `additionalProperties: false`, and a misspelt argument of a model is
-    // an error. Serde cannot combine this with `flatten`.
+    // Refuse unknown fields: the schema then says `additionalProperties: false`, and an argument that the model
+    // misspells is an error. Serde cannot combine this with `flatten`.
     let deny_unknown = (deserialize.is_some() && !has_flattened_field(&item)).then(|| quote!(, deny_unknown_fields));
     // Serde and schemars take the path of their crate as a string.
     let path = |name: &str| root.to_string().replace(' ', "") + name;

@@ -35,7 +35,7 @@ fn doc_text(attribute: &Attribute) -> Option<String> {
 /// Splits a doc comment into its lines, without the space that follows `///`.
 fn comment_lines(text: &str) -> Vec<String> {
     let line = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
-    // An empty comment line adds no text, but ends a paragraph.
+    // An empty comment line ends a paragraph, so it has to be returned, but `lines` returns nothing for an empty text.
     if text.is_empty() {
         vec![String::new()]
     } else {

@@ -17,7 +17,7 @@ pub(crate) fn tool(options: TokenStream, item: &TokenStream) -> TokenStream {
     // Always emit the function itself, so that a mistake here does not cause one more error at each use of the
     // function.
     match generate(options, item) {
-        // A tool takes its input by value even where it only reads it; clippy would suggest a reference.
+        // Clippy would suggest a reference for an input that the function only reads, but a tool may take any input by value.
         Ok(generated) => quote!(#[allow(clippy::needless_pass_by_value)] #item #generated),
         Err(error) => {
             let error = error.to_compile_error();
@@ -36,11 +36,11 @@ pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<Token
     let description = describe::description(&function.attrs, &tool_function.name)?;
     let name = match &options.name {
         Some(name) => name.value(),
-        None => function_name(&tool_function, &env("CARGO_PKG_NAME"))?,
+        None => default_tool_name(&tool_function, &env("CARGO_PKG_NAME"))?,
     };
     let definition = definition(&tool_function, &options, &name, &description);
-    let first_tool = first_tool_of_crate(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
-    let second_tool_error = first_tool.map(|first| second_tool_error(&tool_function, &first));
+    let earlier_tool = earlier_tool_of_crate(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
+    let second_tool_error = earlier_tool.map(|earlier| second_tool_error(&tool_function, &earlier));
     let static_item = tool_static(&function, &tool_function, &name, &definition);
     Ok(quote!(#second_tool_error #static_item))
 }
@@ -49,8 +49,9 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Returns the name of the tool: that of the function, or that of the package if it is the same name with hyphens.
-pub(crate) fn function_name(tool_function: &ToolFunction, package: &str) -> Result<String> {
+/// Returns the name of a tool whose options give none: the name of the package if it differs from that of the function only in
+/// hyphens, otherwise the name of the function.
+pub(crate) fn default_tool_name(tool_function: &ToolFunction, package: &str) -> Result<String> {
     let name = tool_function.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
     let name = if package.replace('-', "_") == name {
@@ -62,9 +63,9 @@ pub(crate) fn function_name(tool_function: &ToolFunction, package: &str) -> Resu
     Ok(name.to_owned())
 }
 
-/// Returns the first tool of the crate, if `function` is another one. Remembers the first tool of each crate, since
-/// an editor expands several crates in one process, and each of them repeatedly.
-pub(crate) fn first_tool_of_crate(crate_name: &str, function: &str) -> Option<String> {
+/// Returns the tool that was found earlier in the crate, if `function` is another one. Remembers the first tool of each crate,
+/// since an editor expands several crates in one process, and each of them repeatedly.
+pub(crate) fn earlier_tool_of_crate(crate_name: &str, function: &str) -> Option<String> {
     static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let first = tools
@@ -73,8 +74,7 @@ pub(crate) fn first_tool_of_crate(crate_name: &str, function: &str) -> Option<St
     (first != function).then(|| first.clone())
 }
 
-/// Generates the compile error for a second tool in a component. Native builds, which exist for tests, may have
-/// several.
+/// Generates the compile error for a second tool in a component. A crate with several tools compiles natively, for tests.
 fn second_tool_error(tool_function: &ToolFunction, first: &str) -> TokenStream {
     let text = format!(
         "a crate contains one tool, and `{first}` is one already: move `{}` into another crate (`art plugin new {}`)",
@@ -87,7 +87,7 @@ fn second_tool_error(tool_function: &ToolFunction, first: &str) -> TokenStream {
 fn tool_static(function: &ItemFn, tool_function: &ToolFunction, name: &str, definition: &TokenStream) -> TokenStream {
     let visibility = &function.vis;
     let fn_name = tool_function.name.to_string();
-    // The name resolves at the call site, so that tests can use it; its span is the macro call, so that lints skip it.
+    // With the span of the attribute, tests next to the function can use the name of the static, and lints skip the static.
     let static_name = format_ident!(
         "{}",
         fn_name.trim_start_matches("r#").to_uppercase(),
@@ -162,6 +162,7 @@ fn to_tool_error(return_type: &syn::Type) -> TokenStream {
         fn to_tool_error(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
             #[allow(unused_imports)]
             use ::art_sdk::__private::conversion::{HasDisplay, HasInto, HasIntoToolError, HasNone, Probe};
+            // The four references make method lookup try the traits in their order: see `conversion`.
             let conversion = (&&&&Probe(&error)).conversion();
             conversion.tool_error(error)
         }
@@ -176,7 +177,7 @@ fn mode_path(mode: Option<Mode>) -> TokenStream {
     }
 }
 
-/// Generates one example of the contract for each question, or one without a question if there is none.
+/// Generates an `art_sdk::Example` for each question of `example`, or one without a question if there are no questions.
 fn expand_example(example: &Example) -> Vec<TokenStream> {
     let option = |text: Option<&syn::LitStr>| match text {
         Some(text) => quote!(::core::option::Option::Some(#text)),
@@ -184,9 +185,12 @@ fn expand_example(example: &Example) -> Vec<TokenStream> {
     };
     let (input, output) = (&example.input, option(example.output.as_ref()));
     let example_with_ask = |ask| quote!(::art_sdk::Example { input: #input, output: #output, ask: #ask });
-    match example.asks.as_slice() {
+    match example.questions.as_slice() {
         [] => vec![example_with_ask(option(None))],
-        asks => asks.iter().map(|ask| example_with_ask(option(Some(ask)))).collect(),
+        questions => questions
+            .iter()
+            .map(|ask| example_with_ask(option(Some(ask))))
+            .collect(),
     }
 }
 

@@ -1,10 +1,10 @@
-//! String literals in an attribute, whose JSON text is checked while the tool compiles.
+//! String literals in an attribute, and checks of those that contain JSON text while the tool compiles.
 
 use serde_json::Value;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Result};
 
 /// Returns `value` as a string literal. Fails if it is anything else.
-pub(crate) fn literal<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
+pub(crate) fn string_literal<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
     match value {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text), ..
@@ -15,14 +15,14 @@ pub(crate) fn literal<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
 
 /// Checks that `value` is a string literal that contains JSON, and returns the literal.
 pub(crate) fn json_literal(value: &Expr, key: &str) -> Result<LitStr> {
-    let text = literal(value, key)?;
+    let text = string_literal(value, key)?;
     parse(text, key)?;
     Ok(text.clone())
 }
 
 /// Checks that `value` is a string literal that contains a JSON object, and returns the literal.
 pub(crate) fn json_object_literal(value: &Expr, key: &str) -> Result<LitStr> {
-    let text = literal(value, key)?;
+    let text = string_literal(value, key)?;
     match parse(text, key)? {
         Value::Object(_) => Ok(text.clone()),
         _ => Err(Error::new_spanned(value, format!("`{key}` is not a JSON object"))),

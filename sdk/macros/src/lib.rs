@@ -28,9 +28,9 @@ use quote::quote;
 /// #[tool(
 ///     name = "word_count",                      // instead of the function's name
 ///     mode = "blocking",                        // or "functional" (default), "display"
-///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked here, or an expression like json!({..})
+///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked at compile time, or an expression like json!({..})
 ///     display = r#"{"displayMode":"modal"}"#,
-///     risk = "high",                            // or "low", "medium", "critical"; without `blocking`, which has `riskLevel`
+///     risk = "high",                            // or "low", "medium", "critical"; not with `blocking`, which has `riskLevel`
 ///     example(
 ///         ask = "How many words are in \"to be\"?", // as a person would ask; may be repeated for the same input
 ///         input = r#"{"text":"to be"}"#,
@@ -40,7 +40,7 @@ use quote::quote;
 ///     capabilities(
 ///         fs(read, path = "{args.path}", reason = "reads the table"), // or read_write; without `path`: all that is granted
 ///         http("https://api.example.com/v1", methods("GET", "POST"), reason = "asks for rates"),
-///         http("{args.url}"),                   // the origin of an argument; or `any`: all that is granted
+///         http("{args.url}"),                   // the origin of the URL in an argument; or `any`: all that is granted
 ///         env("LANG"),
 ///     ),
 /// )]
@@ -68,8 +68,7 @@ pub fn native_args(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a struct or enum usable as the output of a tool, or as a part of it.
 ///
-/// Derives `Debug`, `serde::Serialize` and `schemars::JsonSchema`. With `#[args]` on the same type it is usable as
-/// both.
+/// Derives `Debug`, `serde::Serialize` and `schemars::JsonSchema`. A type that has `#[args]` too is usable as both.
 #[proc_macro_attribute]
 pub fn output(options: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(data::Role::Output, &quote!(::art_sdk), &options.into(), &item.into()).into()

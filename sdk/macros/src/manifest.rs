@@ -24,6 +24,7 @@ pub(crate) struct Limits {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Capability {
     Fs {
+        /// `read` or `read-write`.
         access: &'static str,
         /// `{args.NAME}` for the path in an argument; `None` for every path that is granted.
         path: Option<String>,
@@ -97,8 +98,11 @@ fn parse_fs(group: &MetaList) -> Result<Capability> {
         match (key.as_str(), &meta) {
             ("read", Meta::Path(_)) if access.is_none() => access = Some("read"),
             ("read_write", Meta::Path(_)) if access.is_none() => access = Some("read-write"),
-            ("path", _) => path = Some(check_argument_reference(json::literal(option_value(&meta)?, "path")?)?),
-            ("reason", _) => reason = Some(json::literal(option_value(&meta)?, "reason")?.value()),
+            ("path", _) => {
+                let reference = json::string_literal(option_value(&meta)?, "path")?;
+                path = Some(check_argument_reference(reference)?);
+            }
+            ("reason", _) => reason = Some(json::string_literal(option_value(&meta)?, "reason")?.value()),
             _ => {
                 let expected =
                     "expected `fs(read)` or `fs(read_write)`, and a `path = \"{args.NAME}\"` or `reason = \"..\"`";
@@ -122,7 +126,7 @@ fn parse_http(input: ParseStream<'_>) -> Result<Capability> {
         check_not_repeated(&mut seen_keys, &key, meta.path())?;
         match (key.as_str(), &meta) {
             ("methods", Meta::List(group)) => methods = parse_methods(group)?,
-            ("reason", _) => reason = Some(json::literal(option_value(&meta)?, "reason")?.value()),
+            ("reason", _) => reason = Some(json::string_literal(option_value(&meta)?, "reason")?.value()),
             _ => {
                 return Err(unknown_option_error(
                     meta.path(),
@@ -134,7 +138,8 @@ fn parse_http(input: ParseStream<'_>) -> Result<Capability> {
     Ok(Capability::Http { url, methods, reason })
 }
 
-/// Parses the destination of requests: a URL, `"{args.NAME}"` for the origin of an argument, or `any` for every granted address.
+/// Parses the destination of requests: a URL, `"{args.NAME}"` for the origin of the URL in an argument, or `any` for every
+/// granted address.
 fn parse_http_target(input: ParseStream<'_>) -> Result<Option<String>> {
     if input.peek(Ident) {
         let word: Ident = input.parse()?;
@@ -161,7 +166,9 @@ fn parse_env(input: ParseStream<'_>) -> Result<Capability> {
         } else {
             let meta: Meta = input.parse()?;
             match option_name(meta.path()).as_str() {
-                "reason" if reason.is_none() => reason = Some(json::literal(option_value(&meta)?, "reason")?.value()),
+                "reason" if reason.is_none() => {
+                    reason = Some(json::string_literal(option_value(&meta)?, "reason")?.value());
+                }
                 _ => {
                     return Err(Error::new_spanned(
                         meta,

@@ -13,6 +13,7 @@ use crate::{json, manifest};
 pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
     pub(crate) mode: Option<Mode>,
+    /// The `blockingConfig` of the tool's contract. `risk` sets it in any mode, `blocking = ..` only in the mode `blocking`.
     pub(crate) blocking: Option<Config>,
     pub(crate) display: Option<Config>,
     pub(crate) risk: Option<Risk>,
@@ -29,11 +30,12 @@ pub(crate) enum Mode {
     Display,
 }
 
-/// The risk of a wrong approval, one of `low`, `medium`, `high` and `critical`. It is written into the `blockingConfig`, which a
-/// tool of any mode may have.
+/// How bad a wrong approval is: `low`, `medium`, `high` or `critical`. A tool of any mode may have a risk. It becomes the
+/// `riskLevel` in the `blockingConfig` of the tool's contract.
 pub(crate) struct Risk(LitStr);
 
-/// The value of `blocking` or `display`: JSON text, or an expression that is converted to JSON when the host calls `schema`.
+/// The value of `blocking` or `display`: JSON text, or an expression that the tool converts to JSON when the host calls its
+/// export `schema`.
 pub(crate) enum Config {
     Text(LitStr),
     Expression(Expr),
@@ -43,12 +45,12 @@ pub(crate) enum Config {
 pub(crate) struct Example {
     pub(crate) input: LitStr,
     pub(crate) output: Option<LitStr>,
-    /// Questions for which this is the right input.
-    pub(crate) asks: Vec<LitStr>,
+    /// The values of `ask`: questions for which this is the right input.
+    pub(crate) questions: Vec<LitStr>,
 }
 
-/// The error for an example with a `description`. An example in the contract has a field of that name, which this attribute calls
-/// `ask`.
+/// The error for an example with a `description`. In the tool's contract (`wit/tool.wit`), an example does have a field
+/// `description`; in this attribute, that field is called `ask`.
 const DESCRIPTION_ERROR: &str =
     "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
@@ -67,6 +69,7 @@ pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
         options.set(&key, &meta)?;
     }
     options.apply_implied_mode()?;
+    // Only now, because this sets `blocking`, and a risk does not imply the mode `blocking`.
     options.apply_risk()?;
     Ok(options)
 }
@@ -87,7 +90,8 @@ impl Options {
         Ok(())
     }
 
-    /// Sets the mode that a configuration implies: `blocking = ..` and `display = ..` need no `mode`. Refuses another mode.
+    /// Sets the mode that a configuration implies: `blocking = ..` and `display = ..` need no `mode`. Fails if `mode` is
+    /// given and is another one.
     fn apply_implied_mode(&mut self) -> Result<()> {
         let mut imply = |config: &Option<Config>, mode: Mode, name: &str| match (config, self.mode) {
             (Some(config), Some(other)) if other != mode => Err(Error::new(
@@ -113,7 +117,7 @@ impl Options {
             return Ok(());
         };
         if self.blocking.is_some() {
-            let text = "`risk` and `blocking` are one option: write `riskLevel` in `blocking`";
+            let text = "`risk` cannot be combined with `blocking`: write `riskLevel` in `blocking`";
             return Err(Error::new(risk.span(), text));
         }
         let text = format!(r#"{{"riskLevel":"{}","completesOnApproval":false}}"#, risk.value());
@@ -145,13 +149,13 @@ pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
 }
 
 fn parse_tool_name(value: &Expr) -> Result<LitStr> {
-    let name = json::literal(value, "name")?;
+    let name = json::string_literal(value, "name")?;
     check_name(&name.value(), name.span())?;
     Ok(name.clone())
 }
 
 fn parse_mode(value: &Expr) -> Result<Mode> {
-    let text = json::literal(value, "mode")?;
+    let text = json::string_literal(value, "mode")?;
     match text.value().as_str() {
         "functional" => Ok(Mode::Functional),
         "blocking" => Ok(Mode::Blocking),
@@ -164,7 +168,7 @@ fn parse_mode(value: &Expr) -> Result<Mode> {
 }
 
 fn parse_risk(value: &Expr) -> Result<Risk> {
-    let text = json::literal(value, "risk")?;
+    let text = json::string_literal(value, "risk")?;
     match text.value().as_str() {
         "low" | "medium" | "high" | "critical" => Ok(Risk(text.clone())),
         other => {
@@ -182,7 +186,7 @@ fn parse_config(value: &Expr, key: &str) -> Result<Config> {
 }
 
 fn parse_example(group: &MetaList) -> Result<Example> {
-    let (mut input, mut output, mut asks) = (None, None, Vec::new());
+    let (mut input, mut output, mut questions) = (None, None, Vec::new());
     let mut seen_keys = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
         let key = option_name(meta.path());
@@ -192,17 +196,21 @@ fn parse_example(group: &MetaList) -> Result<Example> {
         match key.as_str() {
             "input" => input = Some(json::json_object_literal(option_value(&meta)?, "input")?),
             "output" => output = Some(json::json_literal(option_value(&meta)?, "output")?),
-            "ask" => asks.push(parse_question(option_value(&meta)?)?),
+            "ask" => questions.push(parse_question(option_value(&meta)?)?),
             "description" => return Err(Error::new_spanned(meta.path(), DESCRIPTION_ERROR)),
             _ => return Err(unknown_option_error(meta.path(), "expected `ask`, `input` or `output`")),
         }
     }
     let input = input.ok_or_else(|| Error::new_spanned(group, "an example needs `input = ..`"))?;
-    Ok(Example { input, output, asks })
+    Ok(Example {
+        input,
+        output,
+        questions,
+    })
 }
 
 fn parse_question(value: &Expr) -> Result<LitStr> {
-    let text = json::literal(value, "ask")?;
+    let text = json::string_literal(value, "ask")?;
     if text.value().trim().is_empty() {
         return Err(Error::new(
             text.span(),

@@ -81,8 +81,8 @@ fn input_and_context(signature: &Signature) -> Result<(&Type, bool)> {
     };
     let input = argument_type(first)?;
     let second_type = second.map(argument_type).transpose()?;
-    if is_plain(input) || second_type.is_some_and(is_plain) {
-        return Err(plain_argument_error(signature));
+    if lacks_named_fields(input) || second_type.is_some_and(lacks_named_fields) {
+        return Err(separate_arguments_error(signature));
     }
     match second_type {
         None => Ok((input, false)),
@@ -91,28 +91,29 @@ fn input_and_context(signature: &Signature) -> Result<(&Type, bool)> {
     }
 }
 
-/// Returns whether a type is a single value or a list, so that it has no named fields for the arguments of a call.
-fn is_plain(argument: &Type) -> bool {
-    const PLAIN: [&str; 20] = [
+/// Returns whether a type is known to have no named fields for the arguments of a call, because it is a single value, a list or a
+/// tuple.
+fn lacks_named_fields(argument: &Type) -> bool {
+    const TYPES_WITHOUT_FIELDS: [&str; 20] = [
         "String", "str", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
         "isize", "f32", "f64", "Vec", "Option",
     ];
     match argument {
-        Type::Reference(reference) => is_plain(&reference.elem),
+        Type::Reference(reference) => lacks_named_fields(&reference.elem),
         Type::Path(path) => path
             .path
             .segments
             .last()
-            .is_some_and(|last| PLAIN.contains(&last.ident.to_string().as_str())),
+            .is_some_and(|last| TYPES_WITHOUT_FIELDS.contains(&last.ident.to_string().as_str())),
         Type::Tuple(_) | Type::Array(_) | Type::Slice(_) => true,
         _ => false,
     }
 }
 
-/// Returns the error for arguments of plain types. It shows the type to define instead, whose fields have the names of these
-/// arguments.
-fn plain_argument_error(signature: &Signature) -> Error {
-    let is_context = |ty: &Type| matches!(ty, Type::Reference(_)) && !is_plain(ty);
+/// Returns the error for arguments that are given one by one, as in `fn f(text: String, times: u32)`. Its text shows the type to
+/// define instead, which has these arguments as its fields.
+fn separate_arguments_error(signature: &Signature) -> Error {
+    let is_context = |ty: &Type| matches!(ty, Type::Reference(_)) && !lacks_named_fields(ty);
     let fields = signature.inputs.iter().filter_map(|argument| match argument {
         FnArg::Typed(argument) if !is_context(&argument.ty) => {
             let (name, ty) = (&argument.pat, owned_type_text(&argument.ty));

@@ -1,4 +1,4 @@
-//! Tests of the attributes without the compiler, mostly of the errors that they report themselves.
+//! Tests that expand the attributes without compiling the result, mostly of the errors that the attributes report.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -144,7 +144,7 @@ fn a_name_may_have_hyphens() {
 }
 
 #[test]
-fn a_tool_takes_the_hyphens_of_its_package_name() {
+fn a_tool_has_the_name_of_its_package_if_the_function_differs_only_in_hyphens() {
     let function = syn::parse2(tool_function()).unwrap();
     let tool_function = signature::check(&function).unwrap();
     for (package, name) in [
@@ -154,7 +154,7 @@ fn a_tool_takes_the_hyphens_of_its_package_name() {
         ("", "word_count"),
     ] {
         assert_eq!(
-            expand::function_name(&tool_function, package).unwrap(),
+            expand::default_tool_name(&tool_function, package).unwrap(),
             name,
             "{package}"
         );
@@ -163,21 +163,21 @@ fn a_tool_takes_the_hyphens_of_its_package_name() {
 
 #[test]
 fn a_crate_contains_one_tool() {
-    assert_eq!(expand::first_tool_of_crate("a_crate", "first"), None);
+    assert_eq!(expand::earlier_tool_of_crate("a_crate", "first"), None);
     assert_eq!(
-        expand::first_tool_of_crate("a_crate", "first"),
+        expand::earlier_tool_of_crate("a_crate", "first"),
         None,
-        "an editor may expand it again"
+        "an editor may expand the same tool again"
     );
-    assert_eq!(expand::first_tool_of_crate("another_crate", "second"), None);
+    assert_eq!(expand::earlier_tool_of_crate("another_crate", "second"), None);
     assert_eq!(
-        expand::first_tool_of_crate("a_crate", "second").as_deref(),
+        expand::earlier_tool_of_crate("a_crate", "second").as_deref(),
         Some("first")
     );
 }
 
 #[test]
-fn the_error_for_plain_arguments_shows_them_as_fields_of_one_type() {
+fn the_error_for_separate_arguments_shows_them_as_fields_of_one_type() {
     let expected = |fields: &str| {
         format!(
             "a tool takes its arguments as one type, whose fields are filled in by the model: `#[args] struct In {{ {fields} \
@@ -292,7 +292,7 @@ fn a_tool_of_any_mode_may_have_a_risk() {
     }
     assert_options_refused(
         quote!(risk = "high", blocking = "{}"),
-        "`risk` and `blocking` are one option: write `riskLevel` in `blocking`",
+        "`risk` cannot be combined with `blocking`: write `riskLevel` in `blocking`",
     );
 }
 
@@ -315,7 +315,7 @@ fn an_http_capability_has_a_full_url_without_wildcards() {
 }
 
 #[test]
-fn a_capability_may_depend_on_an_argument() {
+fn a_capability_is_fixed_or_refers_to_an_argument() {
     for options in [
         quote!(capabilities(fs(read, path = "{args.path}"))),
         quote!(capabilities(http("{args.url}", methods("GET", "HEAD")))),
@@ -375,7 +375,7 @@ fn a_mistake_leaves_the_item_in_place() {
 }
 
 #[test]
-fn types_take_no_options_and_are_no_unions() {
+fn args_and_output_take_no_options_and_refuse_unions() {
     let root = quote!(::art_sdk);
     let text = data::expand(
         Role::Args,

@@ -6,8 +6,8 @@ use super::{MAX_RESPONSE_BYTES, Request, Response, url, without_query};
 use crate::{Result, ToolError};
 use bindings::wasi::http::outgoing_handler::handle;
 use bindings::wasi::http::types::{
-    ErrorCode, Fields, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest, RequestOptions, Scheme,
-    http_error_code,
+    ErrorCode as HttpError, Fields, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest,
+    RequestOptions, Scheme, http_error_code,
 };
 use bindings::wasi::io::streams::StreamError;
 
@@ -34,7 +34,7 @@ const WRITE_BYTES: usize = 4096;
 
 pub(super) fn send(request: &Request) -> Result<Response> {
     let outgoing = to_outgoing(request)?;
-    // A request without a body must not have an empty body either.
+    // Without a body, do not call `outgoing.body()`: the request would then have an empty body.
     let body = if request.body.is_empty() {
         None
     } else {
@@ -110,7 +110,7 @@ fn to_options(timeout: Duration) -> Result<RequestOptions> {
     Ok(options)
 }
 
-/// Writes the body of a request. A server may answer before it has read all of it, so a closed stream is no error.
+/// Writes the body of a request. A server may answer before it has read the whole body, so a closed stream is no error.
 fn write_body(request: &Request, body: OutgoingBody) -> Result<()> {
     let stream = body.write().map_err(|()| ToolError::io("the body cannot be written"))?;
     for part in request.body.chunks(WRITE_BYTES) {
@@ -160,29 +160,29 @@ fn stream_failure(request: &Request, error: &bindings::wasi::io::error::Error) -
 }
 
 /// Returns the error for a request that failed.
-fn failure(request: &Request, error: &ErrorCode) -> ToolError {
+fn failure(request: &Request, error: &HttpError) -> ToolError {
     let url = without_query(&request.url);
     match error {
-        ErrorCode::HttpRequestDenied => {
+        HttpError::HttpRequestDenied => {
             ToolError::permission_denied(format_args!("{} `{url}` is not allowed", request.method))
         }
-        ErrorCode::DnsTimeout
-        | ErrorCode::ConnectionTimeout
-        | ErrorCode::ConnectionReadTimeout
-        | ErrorCode::ConnectionWriteTimeout
-        | ErrorCode::HttpResponseTimeout => ToolError::timeout(format_args!("`{url}` did not answer in time")),
-        ErrorCode::DnsError(_) => ToolError::not_found(format_args!("the host of `{url}` was not found")),
-        ErrorCode::ConnectionRefused | ErrorCode::ConnectionTerminated | ErrorCode::HttpResponseIncomplete => {
+        HttpError::DnsTimeout
+        | HttpError::ConnectionTimeout
+        | HttpError::ConnectionReadTimeout
+        | HttpError::ConnectionWriteTimeout
+        | HttpError::HttpResponseTimeout => ToolError::timeout(format_args!("`{url}` did not answer in time")),
+        HttpError::DnsError(_) => ToolError::not_found(format_args!("the server of `{url}` was not found")),
+        HttpError::ConnectionRefused | HttpError::ConnectionTerminated | HttpError::HttpResponseIncomplete => {
             ToolError::io(format_args!("the connection to `{url}` failed")).retryable()
         }
-        ErrorCode::TlsCertificateError => ToolError::io(format_args!("the certificate of `{url}` is not valid")),
-        ErrorCode::ConnectionLimitReached => {
-            ToolError::io("the call has sent as many requests as a call may, or has too many open at once")
+        HttpError::TlsCertificateError => ToolError::io(format_args!("the certificate of `{url}` is not valid")),
+        HttpError::ConnectionLimitReached => {
+            ToolError::io("the call has reached its limit of requests, or has too many of them open at once")
         }
-        ErrorCode::HttpRequestUriInvalid | ErrorCode::HttpRequestUriTooLong | ErrorCode::HttpRequestMethodInvalid => {
+        HttpError::HttpRequestUriInvalid | HttpError::HttpRequestUriTooLong | HttpError::HttpRequestMethodInvalid => {
             ToolError::validation(format_args!("`{url}` is no valid address"))
         }
-        ErrorCode::HttpResponseBodySize(_) => ToolError::io(format_args!("the response of `{url}` is too large")),
+        HttpError::HttpResponseBodySize(_) => ToolError::io(format_args!("the response of `{url}` is too large")),
         other => ToolError::io(format_args!("the request to `{url}` failed: {other}")),
     }
 }

@@ -1,4 +1,4 @@
-//! Requests in a native test, which are answered by a function of the test.
+//! Requests of a tool that runs in a test, outside WebAssembly. A function of the test answers them.
 
 use std::cell::RefCell;
 
@@ -6,20 +6,20 @@ use super::{Request, Response};
 use crate::{Result, ToolError};
 
 /// The function that answers requests.
-pub(crate) type Answer = Box<dyn FnMut(&Request) -> Result<Response>>;
+pub(crate) type Responder = Box<dyn FnMut(&Request) -> Result<Response>>;
 
 thread_local! {
-    static ANSWER: RefCell<Option<Answer>> = const { RefCell::new(None) };
+    static RESPONDER: RefCell<Option<Responder>> = const { RefCell::new(None) };
 }
 
 /// Sets the function that answers the requests of this thread.
-pub(crate) fn set_answer(answer: Answer) {
-    ANSWER.set(Some(answer));
+pub(crate) fn set_responder(responder: Responder) {
+    RESPONDER.set(Some(responder));
 }
 
 pub(super) fn send(request: &Request) -> Result<Response> {
-    ANSWER.with_borrow_mut(|answer| match answer {
-        Some(answer) => answer(request),
+    RESPONDER.with_borrow_mut(|responder| match responder {
+        Some(responder) => responder(request),
         None => Err(ToolError::config(
             "a native build sends no requests: answer them with `art_sdk::testing::answer_http`",
         )),

@@ -1,4 +1,4 @@
-//! Splits a URL into its parts and encodes them. It does not check them, because the host does.
+//! Splits a URL into its parts, and encodes the path and the query. Does not check the parts, because the host does.
 
 /// The parts of a URL without its fragment.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,22 +20,22 @@ pub(super) fn split(url: &str) -> Option<Parts<'_>> {
     };
     let rest = rest.split('#').next()?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at_checked(end)?;
+    let (authority, path_with_query) = rest.split_at_checked(end)?;
     if authority.is_empty() {
         return None;
     }
-    let slash = if path.starts_with('/') { "" } else { "/" };
+    let slash = if path_with_query.starts_with('/') { "" } else { "/" };
     Some(Parts {
         is_https,
         authority,
-        path_with_query: format!("{slash}{}", encode(path)),
+        path_with_query: format!("{slash}{}", encode(path_with_query)),
     })
 }
 
-/// Encodes the characters that a URL cannot contain.
-fn encode(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
+/// Percent-encodes the characters that a URL cannot contain.
+fn encode(path_with_query: &str) -> String {
+    let mut text = String::with_capacity(path_with_query.len());
+    for byte in path_with_query.bytes() {
         if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
             text.push(char::from(byte));
         } else {

@@ -1,5 +1,6 @@
-//! Fuzz test of the addresses that a grant of HTTP covers. It compares the scheme, host, port and path that [`HttpScope`] and
-//! [`RequestTarget`] read from an address with those that the URL parser reads.
+//! Fuzz test of HTTP grants: an [`HttpScope`] is an address to which an operator can let a tool send requests, a
+//! [`RequestTarget`] is the address of a request. The test compares the scheme, host, port and path that both read from a text
+//! with those that the URL parser reads.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -48,12 +49,12 @@ fn check_target(text: &str) {
     assert_eq!(host.strip_suffix('.').unwrap_or(host), url_host(&target.host), "{text}");
     assert_eq!(Some(target.port), url.port_or_known_default(), "{text}");
     assert_eq!(target.path, url.path(), "{text}");
-    assert!(!may_be_read_as_other_address(&target.host), "{text}: {}", target.host);
+    assert!(!may_be_resolved_as_ip_address(&target.host), "{text}: {}", target.host);
     let sent = RequestTarget::parse(&request_address(&target)).expect("the address of a request can be parsed");
     assert_eq!(sent, target, "{text}");
 }
 
-/// Returns a host as a URL writes it.
+/// Returns a host in the spelling of the URL parser, an IPv6 address without its brackets.
 fn url_host(host: &str) -> String {
     host.parse::<Ipv6Addr>().map_or_else(
         |_| host.to_owned(),
@@ -77,18 +78,20 @@ fn request_address(target: &RequestTarget) -> String {
     format!("{scheme}://{open}{}{close}:{}{}", target.host, target.port, target.path)
 }
 
-/// Returns whether a resolver may take a name for an IP address that is written as numbers: `0x7f.1`, `2130706433`.
-fn may_be_read_as_other_address(host: &str) -> bool {
+/// Returns whether a resolver may take a host for an IP address although it is not written as one: its last part is a number, as
+/// in `0x7f.1` or `2130706433`.
+fn may_be_resolved_as_ip_address(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     let digits = last.strip_prefix("0x").unwrap_or(last);
-    let is_number = !digits.is_empty()
+    let is_hexadecimal = !digits.is_empty()
         && digits.chars().all(|c| c.is_ascii_hexdigit())
         && last.starts_with(|c: char| c.is_ascii_digit());
-    let is_decimal = last.chars().all(|c| c.is_ascii_digit()) || last.starts_with("0x");
-    is_number && is_decimal && host.parse::<IpAddr>().is_err()
+    let is_decimal_or_prefixed = last.chars().all(|c| c.is_ascii_digit()) || last.starts_with("0x");
+    is_hexadecimal && is_decimal_or_prefixed && host.parse::<IpAddr>().is_err()
 }
 
-/// Checks that a request goes to the granted scheme, host and port, and to the granted path or below it, if the grant covers it.
+/// Checks, for a request that the grant covers, that it goes to the granted scheme, host and port, and to the granted path or
+/// below it.
 fn check_covered(scope: &HttpScope, target: &RequestTarget) {
     if !scope.covers(target) {
         return;

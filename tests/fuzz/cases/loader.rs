@@ -1,10 +1,10 @@
-//! Fuzz test of the loader of components. It gives any bytes to the loader, which are neither compiled nor run.
+//! Fuzz test of the loader of components. It gives arbitrary bytes to the loader, but neither compiles nor runs them.
 
 use std::sync::{Arc, LazyLock};
 
 use art_sandbox::{ComponentSource, Sandbox, SandboxConfig, inspect};
 
-/// Maximum memory of the host that a component may claim, in bytes.
+/// Maximum memory that the host may take for a loaded component, in addition to its compiled code, in bytes.
 const MAX_HOST_BYTES: u64 = 64 << 20;
 /// A message of an error is shorter than this, in bytes.
 const MAX_MESSAGE_BYTES: usize = 100_000;
@@ -23,7 +23,7 @@ pub(crate) fn prepare() {
     LazyLock::force(&SANDBOX);
 }
 
-/// Inspects a file, loads it as far as that needs no compiling, and checks both results.
+/// Inspects a file, loads it unless it would have to be compiled, and checks both results.
 pub(crate) fn check(bytes: &[u8]) {
     let inspected = inspect(bytes);
     let copy: Arc<[u8]> = bytes.into();

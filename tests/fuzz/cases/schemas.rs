@@ -1,9 +1,9 @@
-//! The admission of schemas and the check of values. Generates a schema and a value from the bytes of a fuzz case, and checks the
-//! value against the schema.
+//! Fuzz test of the admission of schemas, which refuses schemas that are invalid or too expensive, and of the check of values.
+//! Generates a schema and a value from the bytes of a fuzz case, and checks the value against the schema.
 
 use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;
-use art_tools::shape::{MAX_NODES, Shape};
+use art_tools::shape::{JsonSize, MAX_NODES};
 use serde_json::{Map, Value, json};
 
 /// Maximum size of the arguments of a call, in bytes.
@@ -14,19 +14,21 @@ const MAX_MESSAGE_BYTES: usize = 100_000;
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 /// Maximum nesting depth of a generated schema or value.
 const MAX_DEPTH: usize = 8;
+/// Maximum nesting depth of a generated schema in `$defs`.
+const MAX_DEFINITION_DEPTH: usize = 4;
 
 /// Admits a schema, fills its defaults into a value, and checks the value. Ends early if the schema or the value is refused.
 pub(crate) fn admit_and_check(schema: &Value, mut value: Value) {
     let Ok(compiled) = CompiledSchema::new(schema, Root::Any) else {
         return;
     };
-    let Ok(shape) = Shape::of_payload(&value) else {
+    let Ok(size) = JsonSize::of_payload(&value) else {
         return;
     };
-    let Ok(shape) = compiled.fill(&mut value, shape, MAX_INPUT_BYTES) else {
+    let Ok(size) = compiled.fill(&mut value, size, MAX_INPUT_BYTES) else {
         return;
     };
-    if let Err(violations) = compiled.check(&value, &shape, "input") {
+    if let Err(violations) = compiled.check(&value, &size, "input") {
         assert!(violations.to_string().len() < MAX_MESSAGE_BYTES);
     }
 }
@@ -40,7 +42,7 @@ pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
     let mut schema = choices.schema(MAX_DEPTH);
     if let Value::Object(members) = &mut schema {
         let definitions: Map<_, _> = NAMES
-            .map(|name| (name.to_owned(), choices.schema(4)))
+            .map(|name| (name.to_owned(), choices.schema(MAX_DEFINITION_DEPTH)))
             .into_iter()
             .collect();
         members.insert("$defs".to_owned(), Value::Object(definitions));
@@ -81,6 +83,7 @@ impl Choices<'_> {
         String::from_utf8_lossy(text).repeat(times)
     }
 
+    /// Returns a regular expression that may be expensive to compile or to match, or any text.
     fn pattern(&mut self) -> String {
         match self.byte() % 6 {
             0 => "(a|b)*a(a|b){500}c".to_owned(),
@@ -91,7 +94,8 @@ impl Choices<'_> {
         }
     }
 
-    /// Returns one to four schemas, or up to 480 copies of a schema of little depth, as far as they fit into an admitted schema.
+    /// Returns one to four schemas, or up to 480 copies of one schema that contains no other schema. Makes only as many copies as
+    /// fit into the maximum size of an admitted schema.
     fn schemas(&mut self, depth: usize) -> Vec<Value> {
         match self.byte() {
             count @ 240.. => {
@@ -130,6 +134,7 @@ impl Choices<'_> {
     }
 
     fn keyword(&mut self, depth: usize) -> (&'static str, Value) {
+        // The keywords of the first seven choices contain no schemas.
         let choice = if depth == 0 { self.byte() % 7 } else { self.byte() % 16 };
         match choice {
             0 => (
@@ -186,6 +191,7 @@ impl Choices<'_> {
             4 => Value::String(self.text()),
             5 => (0..self.byte() % 6).map(|_| self.value(depth)).collect(),
             6 => match self.byte() {
+                // Only in the two outermost levels, so that there are few large objects.
                 count @ 240.. if depth >= MAX_DEPTH - 2 => self.large_object((count - 239) * 1_000),
                 count => {
                     let member = |_| (self.name(), self.value(depth));
@@ -205,7 +211,8 @@ impl Choices<'_> {
     fn large_array(&mut self, depth: usize) -> Value {
         let times = self.byte() * 64;
         let item = self.value(depth);
-        let nodes = Shape::of_payload(&item).map_or(MAX_NODES, |shape| shape.nodes + shape.text_bytes / 32);
+        // The text of the item counts too: 32 bytes as much as one value.
+        let nodes = JsonSize::of_payload(&item).map_or(MAX_NODES, |size| size.nodes + size.text_bytes / 32);
         Value::Array(vec![item; times.min(MAX_NODES / nodes.max(1))])
     }
 }

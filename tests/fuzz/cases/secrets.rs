@@ -5,7 +5,7 @@ use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
 /// Reads a secret and a text, inserts the secret into the text, plain or encoded, and redacts the text in parts.
 ///
 /// The first line is the secret. In the rest, each byte of value 1 to 6 is replaced by one encoding of the secret, and each byte
-/// of value 7 ends a part.
+/// of value 7 ends a part. The secret is a canary, a decoy whose presence the redactor also reports.
 pub(crate) fn check(bytes: &[u8]) {
     let (value, rest) = split_first_line(bytes);
     let Ok(secret) = Secret::new("CANARY", &String::from_utf8_lossy(value).as_ref().into(), true) else {
@@ -48,7 +48,7 @@ fn split_first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
 }
 
-/// Returns a part with an encoding of the secret in place of each byte that stands for one.
+/// Returns a part in which each byte of value 1 to 6 is replaced by the first to sixth encoding of the secret.
 fn insert_secret(part: &[u8], value: &str) -> Vec<u8> {
     let encodings = encodings(value);
     let expand = |byte: &u8| match encodings.get(usize::from(*byte).wrapping_sub(1)) {
@@ -58,7 +58,7 @@ fn insert_secret(part: &[u8], value: &str) -> Vec<u8> {
     part.iter().flat_map(expand).collect()
 }
 
-/// Returns the redacted parts as one text, and whether the secret, a canary, was found in them.
+/// Returns the redacted parts as one text, and whether the redactor reported the canary in them.
 fn redact_parts(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
     let mut stream = RedactedStream::new(redactor.clone());
     let mut clean: Vec<u8> = parts.iter().flat_map(|part| stream.push(part)).collect();

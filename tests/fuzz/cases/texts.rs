@@ -1,10 +1,11 @@
-//! Texts of tools on their way to a terminal, a table or a message.
+//! Fuzz test of the functions that make the text of a tool fit for a terminal, a table or a message.
 
 use art_core::show::labelled;
 use art_core::text::{byte_prefix, first_sentences, prefix, printable, truncate};
 use serde_json::Value;
 
-/// Checks that a text can be made printable, that each way of cutting it keeps to the limit, and that its table is well formed.
+/// Checks how a text is made printable and cut to a limit. Also reads the text as the JSON of a result, and checks the table, if
+/// the result is shown as one.
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let shown = printable(&text);
@@ -29,9 +30,9 @@ fn check_table(result: &Value) {
         return;
     };
     let rows = table.split("\n\n").next().unwrap_or_default();
-    let cells = |row: &str| row.replace("\\|", "").matches('|').count();
-    let widths: Vec<_> = rows.lines().skip(1).map(cells).collect();
-    assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{shown}");
+    let count_cells = |row: &str| row.replace("\\|", "").matches('|').count();
+    let cell_counts: Vec<_> = rows.lines().skip(1).map(count_cells).collect();
+    assert!(cell_counts.windows(2).all(|pair| pair[0] == pair[1]), "{shown}");
 }
 
 /// Returns whether a character may be written to a terminal as it is. The lists of characters are independent of the code of the

@@ -1,5 +1,5 @@
-//! Asks the host for times and random numbers and whether the call was cancelled, waits, and computes. The input lists these
-//! questions.
+//! Asks the host for times, for random numbers and whether the call was cancelled. It also waits and computes. The field
+//! `questions` of the input lists what it does.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Asks a person before it acts, with the form in its input.
+//! Asks a person before it acts. The input may contain a form for the answer.
 
 #![cfg(target_family = "wasm")]
 
@@ -8,7 +8,7 @@ use art_sdk::prelude::*;
 struct In {
     /// What to delete.
     what: String,
-    /// The form of the answer; without it the person approves or rejects.
+    /// The form of the answer; without it the person only approves or rejects.
     #[serde(default)]
     form: Option<Value>,
 }

@@ -9,6 +9,7 @@ use art_sdk::prelude::*;
 #[output]
 struct Out {
     calls: u32,
+    /// Number of bytes that an earlier call has left in new memory.
     old_bytes: usize,
 }
 

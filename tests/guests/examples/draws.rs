@@ -1,4 +1,4 @@
-//! A `display` tool whose output is rendered as a table.
+//! A tool in `display` mode, whose output the host shows as a table.
 
 #![cfg(target_family = "wasm")]
 
@@ -16,7 +16,7 @@ struct Bar {
     height: u32,
 }
 
-/// Draws a chart of bars.
+/// Returns the bars of a chart.
 #[tool(mode = "display")]
 fn draws(input: In) -> Result<Reply<Vec<Bar>>> {
     let bar = |height: u32| Bar {

@@ -17,13 +17,13 @@ struct In {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     body: String,
-    /// Longest wait in milliseconds.
+    /// Longest time to wait for each part of the response, in milliseconds.
     #[serde(default)]
     timeout_ms: Option<u64>,
     /// Number of times that the request is sent, one after the other.
     #[serde(default)]
     times: Option<u32>,
-    /// Whether the response becomes the message of an error.
+    /// Whether the tool fails after the response arrives, with the text of the response as the message of the error.
     #[serde(default)]
     fails: bool,
 }

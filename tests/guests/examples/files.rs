@@ -12,7 +12,7 @@ use art_sdk::prelude::*;
 
 #[args]
 struct In {
-    /// The steps: each has the name of an operation, a path, and what the operation needs besides.
+    /// The steps. Each is a list of the name of an operation, a path and, if the operation needs it, an extra value.
     steps: Vec<Vec<String>>,
 }
 
@@ -22,12 +22,12 @@ struct Out {
     results: Vec<String>,
 }
 
-/// Does with files what its input says.
-#[tool(capabilities(fs(read_write, reason = "The tests say what it does.")))]
+/// Performs the file operations in its input.
+#[tool(capabilities(fs(read_write, reason = "to perform the operations of a test")))]
 fn files(input: In) -> Result<Out> {
     let results = input.steps.iter().map(|step| {
         let part = |index: usize| step.get(index).map_or("", String::as_str);
-        match run(part(0), part(1), part(2)) {
+        match run_step(part(0), part(1), part(2)) {
             Ok(text) => text,
             Err(error) => format!("error: {}", error.kind()),
         }
@@ -37,12 +37,12 @@ fn files(input: In) -> Result<Out> {
     })
 }
 
-fn run(operation: &str, path: &str, extra: &str) -> io::Result<String> {
+fn run_step(operation: &str, path: &str, extra: &str) -> io::Result<String> {
     match operation {
         "read" => fs::read_to_string(path),
         "size" => Ok(fs::metadata(path)?.len().to_string()),
-        "type" => Ok(kind(fs::metadata(path)?.file_type())),
-        "link_type" => Ok(kind(fs::symlink_metadata(path)?.file_type())),
+        "type" => Ok(file_type_name(fs::metadata(path)?.file_type())),
+        "link_type" => Ok(file_type_name(fs::symlink_metadata(path)?.file_type())),
         "list" => list(path),
         "canonicalize" => Ok(fs::canonicalize(path)?.to_string_lossy().into_owned()),
         "read_link" => Ok(fs::read_link(path)?.to_string_lossy().into_owned()),
@@ -67,6 +67,7 @@ fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number(extra));
             OpenOptions::new().write(true).open(path)?.set_modified(time)
         }
+        // Sets the time through a file that is open only for reading.
         "set_modified_read_only" => File::open(path)?.set_modified(SystemTime::UNIX_EPOCH),
         "create_dir" => fs::create_dir(path),
         "create_dir_all" => fs::create_dir_all(path),
@@ -83,18 +84,19 @@ fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
     }
 }
 
+/// Parses a number. A text that is not a number gives 0.
 fn number(text: &str) -> u64 {
     text.parse().unwrap_or_default()
 }
 
-fn kind(file_type: fs::FileType) -> String {
-    let kind = match file_type {
+fn file_type_name(file_type: fs::FileType) -> String {
+    let name = match file_type {
         _ if file_type.is_dir() => "directory",
         _ if file_type.is_file() => "file",
         _ if file_type.is_symlink() => "link",
         _ => "other",
     };
-    kind.to_owned()
+    name.to_owned()
 }
 
 fn list(path: &str) -> io::Result<String> {
@@ -109,6 +111,7 @@ fn list(path: &str) -> io::Result<String> {
     Ok(names.join(","))
 }
 
+/// Returns the time of the last change in seconds since 1970.
 fn modified(path: &str) -> io::Result<String> {
     let since = fs::metadata(path)?.modified()?.duration_since(SystemTime::UNIX_EPOCH);
     Ok(since.map_or(0, |since| since.as_secs()).to_string())
@@ -120,13 +123,14 @@ fn read_repeatedly(path: &str, times: u64) -> io::Result<String> {
     Ok(format!("{failed} failed"))
 }
 
-/// Reads and writes a file `times` times, while the test exchanges a directory in its path. `inside` is the text of the file in
-/// the granted directory. Returns each different text that it read and each kind of error once.
+/// Reads and writes a file `times` times. Meanwhile the test exchanges a directory in its path with a link that leads out of the
+/// granted directory. Returns each different text that was read, and each kind of error of a read, once.
 fn race(path: &str, times: u64) -> io::Result<String> {
     let mut seen = BTreeSet::new();
     for _ in 0..times {
         let text = fs::read_to_string(path).unwrap_or_else(|error| error.kind().to_string());
         seen.insert(text);
+        // The file in the granted directory already has the text `inside`, so only a file outside of it would change.
         drop(
             OpenOptions::new()
                 .write(true)
@@ -154,7 +158,7 @@ fn overwrite(path: &str, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes a file of at least `bytes` bytes, a whole number of KiB.
+/// Writes a file of `bytes` bytes, rounded up to a whole number of KiB.
 fn fill(path: &str, bytes: u64) -> io::Result<()> {
     let mut file = File::create(path)?;
     for _ in 0..bytes.div_ceil(1024) {

@@ -1,5 +1,5 @@
-//! Returns outcomes that violate the contract or are unusual. The input `{"case": ...}` selects the outcome; an unknown case gives
-//! an ordinary one.
+//! Returns outcomes that violate the contract or are unusual. The input `{"case": ...}` selects the outcome; for an
+//! unknown case the outcome is ordinary.
 
 #![cfg(target_family = "wasm")]
 
@@ -7,7 +7,7 @@ use guests::bindings::art::tool::types::{
     ExecutionContext, Outcome, Source, SubtaskRequest, Success, Suspension, ToolSchema,
 };
 use guests::bindings::exports::art::tool::tool;
-use guests::{answer, success};
+use guests::{success, success_outcome};
 
 struct Guest;
 
@@ -24,16 +24,17 @@ impl tool::Guest for Guest {
     fn execute(input: String, context: ExecutionContext) -> Outcome {
         // The host passes `{"case":"..."}` without spaces, so the value is the fourth part when the input is split at its quotes.
         match input.split('"').nth(3).unwrap_or_default() {
-            "not_json" => answer("not json"),
-            "nothing" => answer(""),
-            "two_values" => answer(r#"{"n":1} {"n":2}"#),
-            "not_a_number" => answer(r#"{"n":NaN}"#),
-            "byte_order_mark" => answer("\u{feff}{\"n\":1}"),
-            "deep" => answer(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000))),
-            "many_values" => answer(format!("[{}0]", "0,".repeat(60_000))),
-            "own_schema_broken" => answer(r#"{"n":"one"}"#),
-            "duplicate_keys" => answer(r#"{"n":1,"n":2}"#),
-            "large_number" => answer(r#"{"n":9007199254740993}"#),
+            "not_json" => success_outcome("not json"),
+            "nothing" => success_outcome(""),
+            "two_values" => success_outcome(r#"{"n":1} {"n":2}"#),
+            "not_a_number" => success_outcome(r#"{"n":NaN}"#),
+            "byte_order_mark" => success_outcome("\u{feff}{\"n\":1}"),
+            "deep" => success_outcome(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000))),
+            "many_values" => success_outcome(format!("[{}0]", "0,".repeat(60_000))),
+            "own_schema_broken" => success_outcome(r#"{"n":"one"}"#),
+            "duplicate_keys" => success_outcome(r#"{"n":1,"n":2}"#),
+            // The smallest positive integer that has no exact `f64`.
+            "large_number" => success_outcome(r#"{"n":9007199254740993}"#),
             "metadata_is_a_list" => Outcome::Success(Success {
                 metadata: Some("[1]".to_owned()),
                 ..success(r#"{"n":1}"#)
@@ -59,7 +60,8 @@ impl tool::Guest for Guest {
                 max_depth: None,
                 context_management: None,
             }),
-            _ => answer(format!(r#"{{"n":{}}}"#, context.call_id.len())),
+            // An ordinary outcome. Its `n` is the length of the identifier of the call.
+            _ => success_outcome(format!(r#"{{"n":{}}}"#, context.call_id.len())),
         }
     }
 }

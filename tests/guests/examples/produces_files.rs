@@ -1,4 +1,4 @@
-//! Logs, prints, and attaches files to its output.
+//! Attaches files to its output, writes a line to its log, and prints to standard output and standard error.
 
 #![cfg(target_family = "wasm")]
 
@@ -15,6 +15,7 @@ struct In {
 fn produces_files(input: In, ctx: &Context) -> Result<Reply<u32>> {
     ctx.warn("the walrus logs");
     write_lines();
+    // The output is the number of files. The title contains a line separator, which the host has to escape.
     Ok(Reply::new(2)
         .title("a table and\u{2028}a picture")
         .attachment(Attachment::new("text/csv", "a,b\n1,2\n").filename(input.name))

@@ -35,10 +35,11 @@ struct Out {
 }
 
 /// Calls `wasi:filesystem` in unusual ways, and returns how that ended.
-#[tool(capabilities(fs(read_write, reason = "The tests say what it does.")))]
+#[tool(capabilities(fs(read_write, reason = "to perform the operations of a test")))]
 fn raw_files(input: In) -> Result<Out> {
     let results = input.steps.iter().map(|step| {
         let part = |index: usize| step.get(index).map_or("", String::as_str);
+        // An attempt that needs no number ignores the default.
         match attempt(part(0), part(1), part(2).parse().unwrap_or(u64::MAX)) {
             Ok(()) => "done".to_owned(),
             Err(error) => error.name().to_owned(),
@@ -49,9 +50,10 @@ fn raw_files(input: In) -> Result<Out> {
     })
 }
 
-fn attempt(what: &str, path: &str, number: u64) -> Result<(), ErrorCode> {
+fn attempt(name: &str, path: &str, number: u64) -> Result<(), ErrorCode> {
+    // `wasi:filesystem` has only paths that are relative to a directory, which is `/` here.
     let path = path.trim_start_matches('/');
-    match what {
+    match name {
         "times" => set_times(path, number),
         "open" => open(path, OpenFlags::empty(), DescriptorFlags::READ).map(drop),
         "open_directory" => open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ).map(drop),
@@ -78,6 +80,7 @@ fn read_write_flags() -> DescriptorFlags {
     DescriptorFlags::READ | DescriptorFlags::WRITE
 }
 
+/// Returns the directory `/`, the only one that the host passes to the guest.
 fn root() -> Result<Descriptor, ErrorCode> {
     get_directories()
         .into_iter()

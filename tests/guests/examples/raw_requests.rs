@@ -49,16 +49,19 @@ fn raw_requests(input: In) -> Result<String> {
     match attempt {
         "trailers" => Ok(send_trailers(request, text)),
         "wait" => Ok(send_with_timeouts(request, text)),
+        // The body is dropped before it is finished.
         "unfinished" => {
             drop(request.body());
             Ok(send(request))
         }
+        // The future of the response is dropped before the response arrives.
         "abandoned" => Ok(handle(request, None).map_or_else(|error| error.to_string(), |_| "abandoned".to_owned())),
         _ => Ok(send(request)),
     }
 }
 
-/// Sets up a request to `authority`. `text` replaces the part of the request that the attempt concerns.
+/// Sets up a request to `authority`. In the attempts `path`, `method`, `scheme` and `authority`, `text` replaces the part of the
+/// request with that name.
 fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str) -> Result<(), ()> {
     let (mut scheme, mut sent_to) = (Scheme::Http, authority);
     request.set_path_with_query(Some("/"))?;
@@ -74,6 +77,7 @@ fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str
     request.set_scheme(Some(&scheme))
 }
 
+/// Parses a number. A text that is not a number gives the largest number.
 fn number(text: &str) -> usize {
     text.parse().unwrap_or(usize::MAX)
 }
@@ -92,7 +96,7 @@ fn send_with_timeouts(request: OutgoingRequest, nanoseconds: &str) -> String {
         .set_connect_timeout(time)
         .and_then(|()| options.set_first_byte_timeout(time))
         .and_then(|()| options.set_between_bytes_timeout(time));
-    set.map_or("refused".to_owned(), |()| send_with(request, Some(options)))
+    set.map_or("refused".to_owned(), |()| send_with_options(request, Some(options)))
 }
 
 fn describe<E: std::fmt::Debug>(result: Result<(), E>) -> String {
@@ -100,10 +104,11 @@ fn describe<E: std::fmt::Debug>(result: Result<(), E>) -> String {
 }
 
 fn send(request: OutgoingRequest) -> String {
-    send_with(request, None)
+    send_with_options(request, None)
 }
 
-fn send_with(request: OutgoingRequest, options: Option<RequestOptions>) -> String {
+/// Sends a request, and returns the status of the response or the error.
+fn send_with_options(request: OutgoingRequest, options: Option<RequestOptions>) -> String {
     let pending = match handle(request, options) {
         Ok(pending) => pending,
         Err(error) => return error.to_string(),
@@ -116,6 +121,7 @@ fn send_with(request: OutgoingRequest, options: Option<RequestOptions>) -> Strin
     }
 }
 
+/// Sends a request with a body and one trailer, whose name is `name`.
 fn send_trailers(request: OutgoingRequest, name: &str) -> String {
     let Ok(body) = request.body() else {
         return "no body".to_owned();

@@ -1,5 +1,5 @@
-//! Uses one interface of the host, and returns whether that worked. If the interface is not granted, the call may also be
-//! aborted.
+//! Uses one interface of the host, and returns whether that worked. If the interface is not granted, the host may
+//! abort the call instead.
 
 #![cfg(target_family = "wasm")]
 
@@ -9,7 +9,7 @@ use art_sdk::http;
 use bindings::wasi::random::random::get_random_u64;
 use guests::bindings::art::tool::types::{ExecutionContext, Outcome, ToolSchema};
 use guests::bindings::exports::art::tool::tool::Guest;
-use guests::{answer, plain_schema};
+use guests::{plain_schema, success_outcome};
 
 mod bindings {
     wit_bindgen::generate!({
@@ -45,11 +45,12 @@ impl Guest for Reaches {
             "http" => http::get(url).is_ok(),
             _ => std::env::var_os("ART_TEST_GRANTED").is_some(),
         };
-        answer(is_reached.to_string())
+        success_outcome(is_reached.to_string())
     }
 }
 
-/// Returns the text of a field of the input. It does not use a JSON parser, which would draw random numbers for its maps.
+/// Returns the text of a field of the input. The function uses no JSON parser: a parser would draw random numbers for its hash
+/// maps, also in calls without the grant of random numbers.
 fn text<'a>(input: &'a str, name: &str) -> &'a str {
     let rest = input.split_once(&format!("\"{name}\":\"")).map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once('"')).map_or("", |(text, _)| text)

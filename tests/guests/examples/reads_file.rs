@@ -1,4 +1,4 @@
-//! Reads a file. The manifest requests the access to it.
+//! Reads a file. The `#[tool]` attribute requests read access to files.
 
 #![cfg(target_family = "wasm")]
 

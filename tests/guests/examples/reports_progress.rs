@@ -19,7 +19,7 @@ struct Out {
     waited: u64,
 }
 
-/// Reports progress twice in a row, the second time that half of the work is done, waits, and returns.
+/// Reports progress twice in a row, waits, and returns. The second report says that half of the work is done.
 #[tool]
 fn reports_progress(input: In, ctx: &Context) -> Result<Out> {
     ctx.progress("an earlier report, which the next one replaces", ());

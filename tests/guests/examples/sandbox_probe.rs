@@ -8,9 +8,13 @@ use art_sdk::prelude::*;
 struct Out {
     variables: usize,
     arguments: usize,
+    /// How reading a file ended.
     file: String,
+    /// How listing a directory ended.
     directory: String,
+    /// How writing a file ended.
     written: String,
+    /// Number of bytes that were read from standard input.
     input: usize,
 }
 

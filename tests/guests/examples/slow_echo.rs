@@ -1,4 +1,4 @@
-//! Sleeps, then returns.
+//! Sleeps for the time in its input, then returns that time.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Tries to open sockets, for which there is no grant.
+//! Tries to open sockets, which no grant can allow.
 
 #![cfg(target_family = "wasm")]
 

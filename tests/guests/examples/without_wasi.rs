@@ -1,4 +1,4 @@
-//! Tests the allocator and the missing parts of the standard library in a component without WASI.
+//! Allocates memory, panics or reads the clock in a component without WASI, where the standard library has no clock.
 
 #![cfg(target_family = "wasm")]
 
@@ -57,6 +57,7 @@ enum Block {
 
 impl Block {
     fn new(length: usize, mark: u8) -> Self {
+        // About a quarter of the blocks need the stricter alignment.
         if mark.is_multiple_of(4) {
             Self::Lines(vec![Line([mark; 64]); length.div_ceil(64)], mark)
         } else {
@@ -64,6 +65,7 @@ impl Block {
         }
     }
 
+    /// Changes the length of the block, and gives most of the spare capacity back, so that allocations also shrink.
     fn resize(&mut self, length: usize) {
         match self {
             Self::Bytes(bytes, mark) => {
@@ -106,14 +108,15 @@ impl Lcg {
     }
 }
 
-/// Allocates, resizes and frees blocks of many sizes. Fails if new memory is not zero, or if a block that is left at the end was
-/// overwritten.
+/// Allocates, resizes and frees blocks of many sizes, and returns the number of blocks that are left. Fails if one of them was
+/// overwritten, or if memory that was requested as zeroed was not zero.
 fn churn(rounds: usize) -> Result<usize> {
     let (mut blocks, mut random): (Vec<Block>, _) = (Vec::new(), Lcg(1));
     for _ in 0..rounds {
-        let (length, at) = (random.length(), random.below(blocks.len() + 1));
-        match (random.below(9), blocks.get_mut(at)) {
-            (0..=3, Some(_)) => drop(blocks.swap_remove(at)),
+        // An index one past the last block selects no block, and then a block is added.
+        let (length, index) = (random.length(), random.below(blocks.len() + 1));
+        match (random.below(9), blocks.get_mut(index)) {
+            (0..=3, Some(_)) => drop(blocks.swap_remove(index)),
             (4, Some(block)) => block.resize(length),
             _ => blocks.push(Block::new(length, u8::try_from(random.below(250)).unwrap_or_default())),
         }

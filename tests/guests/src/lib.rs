@@ -1,4 +1,5 @@
-//! Raw bindings of the contract between host and tool (`wit/tool.wit`), and helpers, for guests that do not use the SDK.
+//! Bindings of the contract between host and tool (`wit/tool.wit`), and helpers, for guests that implement the contract without
+//! the SDK.
 
 #![cfg(target_family = "wasm")]
 
@@ -11,15 +12,15 @@ pub mod bindings {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "::guests::bindings",
-        // A guest that also uses the SDK has two type sections. If they had the same name, the linker would join them into an
-        // invalid section.
+        // A guest may also use other parts of the SDK, such as its requests. Then it has the type sections of both bindings. If
+        // they had the same name, the linker would join them into an invalid section.
         type_section_suffix: "-guests",
     });
 }
 
 use bindings::art::tool::types::{ExecutionMode, Outcome, Success, ToolSchema};
 
-/// Returns a schema that any host accepts.
+/// Returns a small valid schema: every JSON object is an input, and all optional parts are left out.
 #[must_use]
 pub fn plain_schema(name: &str) -> ToolSchema {
     ToolSchema {
@@ -36,11 +37,11 @@ pub fn plain_schema(name: &str) -> ToolSchema {
 
 /// Returns a success with this text as its output. The text need not be JSON.
 #[must_use]
-pub fn answer(output: impl Into<String>) -> Outcome {
+pub fn success_outcome(output: impl Into<String>) -> Outcome {
     Outcome::Success(success(output))
 }
 
-/// Returns the success that [`answer`] contains, for a struct update.
+/// Returns a success with this output and no other part, as the base of a struct update.
 #[must_use]
 pub fn success(output: impl Into<String>) -> Success {
     Success {
@@ -67,7 +68,7 @@ macro_rules! schema_guest {
                 _input: String,
                 _context: $crate::bindings::art::tool::types::ExecutionContext,
             ) -> $crate::bindings::art::tool::types::Outcome {
-                $crate::answer("null")
+                $crate::success_outcome("null")
             }
         }
 

@@ -1,4 +1,4 @@
-//! Makes one attack and checks how it ends.
+//! Makes the attack that a [`Fixture`] describes, and checks how it ends.
 
 use std::fs;
 use std::path::Path;
@@ -14,16 +14,16 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::counting_server::CountingServer;
-use super::manifest::{FileGrant, Fixture, Wat};
+use super::manifest::{FileGrant, Fixture, HandmadeParts};
 use crate::handmade::Handmade;
 use crate::harness::{CALL_TIMEOUT, components, message_with_causes, output, read_component, tool_call};
 
 /// A text that no guest may see. It is in the environment of the suite and in a file beside the granted folder.
 pub(crate) const CANARY: &str = "7b1d0f6a92c84e53b0d6a1f3c95e2847";
 
-/// The result of an attack that ended as its entry says.
+/// The result of an attack that the host withstood: it ended as its entry says.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Survived {
+pub(crate) struct Withstood {
     /// The time by which the call exceeded its time limit, if that limit ended the call.
     pub(crate) overrun: Option<Duration>,
 }
@@ -39,7 +39,7 @@ impl Fixture {
     ///
     /// # Errors
     /// Fails with the property of the outcome that differs from the expected one.
-    pub(crate) async fn run(&self, sandbox: &Sandbox) -> Result<Survived, String> {
+    pub(crate) async fn run(&self, sandbox: &Sandbox) -> Result<Withstood, String> {
         let plugin = match (sandbox.load("attack", &self.component_bytes()), &self.refused) {
             (Ok(plugin), None) => plugin,
             (Ok(_), Some(_)) => return Err("it was not refused".to_owned()),
@@ -53,7 +53,7 @@ impl Fixture {
         self.check(&outcome, &target)?;
         let limit = Duration::from_millis(call.limits().timeout_ms);
         let is_timeout = outcome.ending.name() == "timeout";
-        Ok(Survived {
+        Ok(Withstood {
             overrun: is_timeout.then(|| start.elapsed().saturating_sub(limit)),
         })
     }
@@ -61,7 +61,7 @@ impl Fixture {
     fn component_bytes(&self) -> Vec<u8> {
         match (&self.guest, &self.wat, &self.component) {
             (Some(guest), None, None) => read_component(guest_component(guest)),
-            (None, Some(wat), None) => handmade(wat).build(),
+            (None, Some(parts), None) => handmade(parts).build(),
             (None, None, Some(text)) => wat::parse_str(text).expect("the component is valid text"),
             _ => panic!("an attack has one of `guest`, `wat` and `component`: {self:?}"),
         }
@@ -72,7 +72,7 @@ impl Fixture {
         let steps: Vec<_> = steps.map(|step| target.absolute_step(step)).collect();
         let arguments = match (&self.arguments, steps.is_empty()) {
             (Value::Null, true) => json!({}),
-            (arguments, true) => target.fill_in(arguments),
+            (arguments, true) => target.with_server_address(arguments),
             _ => json!({ "steps": steps }),
         };
         let grants = target.grants(self.files.as_ref(), &self.http);
@@ -119,10 +119,10 @@ impl Fixture {
     }
 }
 
-/// Checks that the component had to be refused, with an error that contains `expected_part`.
-fn check_refusal(error: &str, expected_part: Option<&str>) -> Result<Survived, String> {
+/// Checks that the refusal of the component was expected: `error` has to contain `expected_part`.
+fn check_refusal(error: &str, expected_part: Option<&str>) -> Result<Withstood, String> {
     match expected_part {
-        Some(part) if error.contains(part) => Ok(Survived::default()),
+        Some(part) if error.contains(part) => Ok(Withstood::default()),
         _ => Err(format!("refused with `{error}`")),
     }
 }
@@ -149,6 +149,7 @@ impl Target {
         }
     }
 
+    /// Returns the step with absolute paths below the folder of this target.
     fn absolute_step(&self, [operation, path, extra]: &[String; 3]) -> [String; 3] {
         let folder = self.folder.path().to_str().expect("a path that is text");
         [
@@ -158,14 +159,15 @@ impl Target {
         ]
     }
 
-    fn fill_in(&self, value: &Value) -> Value {
+    /// Returns `value` with the address of the server in place of `{server}`.
+    fn with_server_address(&self, value: &Value) -> Value {
         let text = value.to_string().replace("{server}", &self.server.address.to_string());
         serde_json::from_str(&text).expect("it stays JSON")
     }
 
     fn grants(&self, files: Option<&FileGrant>, http: &[Value]) -> Arc<CallGrants> {
         let http = http.iter().map(|grant| {
-            let grant: HttpGrant = serde_json::from_value(self.fill_in(grant)).expect("a grant");
+            let grant: HttpGrant = serde_json::from_value(self.with_server_address(grant)).expect("a grant");
             HttpRight {
                 scope: grant.url.clone(),
                 methods: grant.methods.clone(),
@@ -188,7 +190,7 @@ impl Target {
         })
     }
 
-    /// Returns whether the call changed no file that it may not write.
+    /// Returns whether everything that the call may not write is as it was before the call.
     fn is_untouched(&self, files: Option<&FileGrant>) -> bool {
         let names = |path: &Path| -> Vec<_> {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();
@@ -216,30 +218,31 @@ fn fs_right(grant: &FileGrant, notes: &Path) -> FsRight {
         ..base
     };
     FsRight {
-        guest_path: guest_path(notes.to_str().expect("a path that is text")).expect("a path without tricks"),
+        guest_path: guest_path(notes.to_str().expect("a path that is text")).expect("a path without `..`"),
         host_path: notes.to_owned(),
         access,
         grant: Arc::new(limited_grant),
     }
 }
 
-fn handmade(wat: &Wat) -> Handmade<'_> {
+/// Returns the handmade tool that consists of these parts and otherwise of the default ones.
+fn handmade(parts: &HandmadeParts) -> Handmade<'_> {
     let base = Handmade::default();
     Handmade {
-        imports: &wat.imports,
-        memory: wat.memory.as_deref().unwrap_or(base.memory),
-        items: &wat.items,
-        realloc: &wat.realloc,
-        schema: &wat.schema,
-        execute: &wat.execute,
-        post_return: &wat.post_return,
-        outcome: wat.outcome.unwrap_or(base.outcome),
-        is_utf16: wat.utf16,
+        imports: &parts.imports,
+        memory: parts.memory.as_deref().unwrap_or(base.memory),
+        items: &parts.items,
+        realloc: &parts.realloc,
+        schema: &parts.schema,
+        execute: &parts.execute,
+        post_return: &parts.post_return,
+        outcome: parts.outcome.unwrap_or(base.outcome),
+        is_utf16: parts.utf16,
         ..base
     }
 }
 
-/// Returns the path of the component of a guest.
+/// Returns the path of the component that is built from the guest with this name.
 fn guest_component(guest: &str) -> &'static str {
     match guest {
         "hostile" => components::HOSTILE,

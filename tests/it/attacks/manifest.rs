@@ -1,4 +1,4 @@
-//! The manifest of all attacks: `tests/attacks.toml`.
+//! The manifest, `tests/attacks.toml`: an entry for each threat, with the attacks that the suite makes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,8 @@ use art_core::limits::Limits;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The sections of threats about tools, each with its highest number. There is an entry for each number from 1 to the highest.
+/// The sections of the manifest, each with its highest number. The identifier of a threat is a section and a number from 1 to the
+/// highest, such as `A07`.
 pub(crate) const SECTIONS: [(char, u32); 8] = [
     ('A', 17),
     ('B', 12),
@@ -50,7 +51,7 @@ pub(crate) struct Threat {
     pub(crate) not_applicable: Option<String>,
 }
 
-/// A gate: the threats that belong to it have to be covered before the host allows what the gate names.
+/// Something that the host may allow only when all threats with this gate are covered.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// Components written by others.
@@ -67,8 +68,8 @@ pub(crate) enum Gate {
 pub(crate) struct Fixture {
     /// The name of a guest in `tests/guests`.
     pub(crate) guest: Option<String>,
-    /// A tool in the text form of WebAssembly.
-    pub(crate) wat: Option<Wat>,
+    /// Parts of a core module in the text form of WebAssembly, from which the suite builds a tool.
+    pub(crate) wat: Option<HandmadeParts>,
     /// A whole component in the text form of WebAssembly.
     pub(crate) component: Option<String>,
     /// The arguments of the call. `{server}` is the address of a server that counts its connections.
@@ -106,10 +107,11 @@ pub(crate) struct FileGrant {
     pub(crate) max_files: Option<u64>,
 }
 
-/// The parts of a handmade tool that differ from one that does nothing.
+/// The parts in which a handmade tool differs from the default one, which does nothing. They are explained at
+/// [`Handmade`](crate::handmade::Handmade).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Wat {
+pub(crate) struct HandmadeParts {
     pub(crate) imports: String,
     pub(crate) memory: Option<String>,
     pub(crate) items: String,

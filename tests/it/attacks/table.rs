@@ -1,10 +1,10 @@
-//! The table of all attacks and how many of them the host withstood.
+//! The table of all threats, each with the number of attacks that the host withstood.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use super::fixture::Survived;
+use super::fixture::Withstood;
 use super::manifest::{Manifest, SECTIONS, manifest};
 
 const MIB: u64 = 1 << 20;
@@ -23,17 +23,18 @@ const TITLES: [&str; 8] = [
 /// The attacks that were made.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// The threats of the attacks that ended as expected, and by how much each exceeded its time limit, if it did.
+    /// An item for each attack that ended as expected: the identifier of its threat, and the time by which its call exceeded the
+    /// time limit, if that limit ended the call.
     withstood: Vec<(String, Option<Duration>)>,
     /// A message for each attack that ended otherwise.
     failures: Vec<String>,
 }
 
 impl Table {
-    /// Adds an attack.
-    pub(crate) fn add(&mut self, id: &str, result: Result<Survived, String>) {
+    /// Adds an attack that belongs to the threat `id`.
+    pub(crate) fn add(&mut self, id: &str, result: Result<Withstood, String>) {
         match result {
-            Ok(survived) => self.withstood.push((id.to_owned(), survived.overrun)),
+            Ok(attack) => self.withstood.push((id.to_owned(), attack.overrun)),
             Err(failure) => self.failures.push(failure),
         }
     }
@@ -60,7 +61,7 @@ impl Table {
             )
             .unwrap();
         }
-        for line in counts(&manifest) {
+        for line in count_rows(&manifest) {
             writeln!(text, "{line}").unwrap();
         }
         let worst_overrun = self
@@ -87,18 +88,19 @@ fn print(text: &str) {
     println!("{text}");
 }
 
-/// Returns the counts of the manifest as lines of a table.
-pub(crate) fn counts(manifest: &Manifest) -> Vec<String> {
+/// Returns the rows of the table in the README, which count the threats and the attacks of each section and of all sections.
+pub(crate) fn count_rows(manifest: &Manifest) -> Vec<String> {
     let mut lines: Vec<_> = SECTIONS
         .iter()
         .zip(TITLES)
-        .map(|((section, _), title)| row(&format!("{section}: {title}"), manifest, |id| id.starts_with(*section)))
+        .map(|((section, _), title)| count_row(&format!("{section}: {title}"), manifest, |id| id.starts_with(*section)))
         .collect();
-    lines.push(row("all", manifest, |_| true));
+    lines.push(count_row("all", manifest, |_| true));
     lines
 }
 
-fn row(title: &str, manifest: &Manifest, belongs: impl Fn(&str) -> bool) -> String {
+/// Returns the row for the threats whose identifiers `belongs` accepts. The columns are in the order of the README.
+fn count_row(title: &str, manifest: &Manifest, belongs: impl Fn(&str) -> bool) -> String {
     let threats: Vec<_> = manifest
         .iter()
         .filter(|(id, _)| belongs(id))

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A source of random choices.
+/// A source of random choices. Contains the state of the generator.
 #[derive(Clone, Debug)]
 pub(super) struct Chance(u64);
 

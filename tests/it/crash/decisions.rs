@@ -25,7 +25,7 @@ const PLACES: [FailPoint; 11] = [
 ];
 
 /// Returns whether only a process that stores a decision reaches this place.
-pub(super) fn needs_decision(place: FailPoint) -> bool {
+pub(super) fn is_reached_only_by_deciding(place: FailPoint) -> bool {
     matches!(place, FailPoint::BeforeDecision | FailPoint::AfterDecision)
 }
 
@@ -72,6 +72,7 @@ fn decide_or_resume(world: &World, place: FailPoint) {
         Some("open") => world.art(&["approve", "yes", "last"]).output,
         _ if only_run(world).status.is_final() => return,
         Some("decided") => world.art(&["runs", "resume", "last"]).output,
+        // The call no longer waits, and its run goes on, so the run must have applied the decision.
         _ => {
             assert_eq!(decisions_and_endings(world).0, 1, "{place:?}: the decision is lost");
             world.art(&["runs", "resume", "last"]).output
@@ -95,7 +96,7 @@ fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     let run = only_run(&world);
     judge::check_entries_kept(&seen, &world.journal(&run.trace_id));
     judge::check(&world, &run);
-    judge::check_database(&world);
+    judge::check_home(&world);
     assert_eq!(status_of_waiting_call(&world), None, "{place:?}");
     let (decisions, endings) = decisions_and_endings(&world);
     assert_eq!(decisions, 1, "{place:?}: {:?}", world.journal(&run.trace_id));
@@ -107,7 +108,10 @@ fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
 fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknown() {
     for place in PLACES {
         let expected = match place {
+            // The call is announced, but was not made.
             FailPoint::AfterIntents => (0, "unknown_outcome"),
+            // The call had its effect, but its end is not stored, since the end of a direct call and the end of its run are one
+            // commit.
             FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => (1, "unknown_outcome"),
             _ => (1, "success"),
         };
@@ -121,8 +125,7 @@ fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknow
 fn an_approved_call_that_may_be_repeated_always_succeeds() {
     for place in PLACES {
         let expected_effects = match place {
-            // The call had its effect, but its end is not stored, since the end of a direct call and the end of its run are one
-            // commit.
+            // The call had its effect, but its end is not stored, so it is made again.
             FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => 2,
             _ => 1,
         };

@@ -6,7 +6,7 @@ use art_store::{JournalEntry, ObservationFilter, RunRecord, SqliteStore, Store};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::world::{EffectLine, Ended, Kill, World, wait};
+use super::world::{EffectLine, EndedCommand, Kill, World, wait};
 
 /// Counts of what the crashes of a test interrupted.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts a process for which `kill` was planned, if it was killed.
-    pub(super) fn add_kill(&mut self, kill: Option<Kill>, ended: &Ended) {
+    pub(super) fn add_kill(&mut self, kill: Option<Kill>, ended: &EndedCommand) {
         let killed = u32::from(ended.was_killed());
         self.killed += killed;
         if let Some(Kill::At(..)) = kill {
@@ -34,10 +34,10 @@ impl Tally {
     }
 
     /// Adds the calls of a run.
-    pub(super) fn add_calls(&mut self, calls: &Tally) {
-        self.calls += calls.calls;
-        self.unknown += calls.unknown;
-        self.repeated += calls.repeated;
+    pub(super) fn add_calls(&mut self, run: &Tally) {
+        self.calls += run.calls;
+        self.unknown += run.unknown;
+        self.repeated += run.repeated;
     }
 
     /// Adds another tally.
@@ -48,7 +48,8 @@ impl Tally {
         self.add_calls(other);
     }
 
-    /// Returns whether the crashes led to unknown outcomes as well as to repeated calls. Otherwise a test proves little.
+    /// Returns whether some processes were killed at named places, and whether the crashes led to unknown outcomes as well as to
+    /// repeated calls. Otherwise a test proves little.
     pub(super) fn is_conclusive(&self) -> bool {
         self.killed > 0 && self.killed_at_places > 0 && self.unknown > 0 && self.repeated > 0
     }
@@ -66,15 +67,15 @@ struct Call {
     ended: Option<(u64, String)>,
 }
 
-/// What runs left behind, read once for several runs.
+/// The store of a home and the effects of its runs, read once to check several runs.
 pub(super) struct Evidence {
     store: SqliteStore,
-    /// The effects of each run.
+    /// The effects of each run, by its trace identifier.
     effects: BTreeMap<String, Vec<EffectLine>>,
 }
 
 impl Evidence {
-    /// Opens the store, which checks the whole database, and reads the effects.
+    /// Opens the store and reads the effects. Opening the store checks the whole database, which takes time.
     pub(super) fn read(world: &World) -> Self {
         let mut effects = BTreeMap::<_, Vec<_>>::new();
         for effect in world.effects() {
@@ -122,7 +123,7 @@ pub(super) fn check(world: &World, run: &RunRecord) -> Tally {
 }
 
 /// Checks that all runs of a home have ended, and that its database is sound.
-pub(super) fn check_database(world: &World) {
+pub(super) fn check_home(world: &World) {
     let running: Vec<_> = world.runs().into_iter().filter(|run| !run.status.is_final()).collect();
     assert!(running.is_empty(), "these runs have not ended: {running:?}");
     let database = Connection::open(world.database()).unwrap();
@@ -196,8 +197,8 @@ fn text(payload: &Value, pointer: &str) -> String {
     text.unwrap_or_default().to_owned()
 }
 
-/// Checks that each effect was announced, that each call that succeeded had an effect, and that no call that must not be repeated
-/// had two.
+/// Checks that each effect was announced, that each call that succeeded had an effect, and that only calls of `repeatable_effect`
+/// had more than one effect.
 fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
     let mut counts = BTreeMap::<&str, u32>::new();
     for effect in effects {
@@ -223,7 +224,8 @@ fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
 }
 
 /// Checks that no call continued after its host was killed, except by being repeated, and that only calls that must not be
-/// repeated have an unknown outcome. A call may lack an end only if the whole run ended with its host.
+/// repeated have an unknown outcome. A call may lack an end only if the journal says that the run failed with its host
+/// (`host_failed`).
 fn check_ends(journal: &[JournalEntry], calls: &BTreeMap<String, Call>) {
     let host_failed = journal.iter().any(|entry| entry.kind == "host_failed");
     let resumed: Vec<_> = journal

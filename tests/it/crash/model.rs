@@ -5,45 +5,49 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::provider::{Provider, Reply, Request, is_planning, is_synthesis, plan};
+use crate::provider::{Provider, Reply, Request, is_planning, is_synthesis, plan_text};
 
 /// The answer to every question.
 pub(super) const ANSWER: &str = "All is done.";
 
-/// A word in a question for which the plan has one short step.
-pub(super) const SHORT: &str = "shortly";
+/// A word in a question: the plan has only its first step, with one call.
+pub(super) const ONE_STEP: &str = "shortly";
 
-/// A word in a question for which the plan's call takes so long that a test can stop the process meanwhile.
+/// A word in a question: the first call of the plan takes so long that a test can stop the process meanwhile.
 pub(super) const SLOWLY: &str = "slowly";
 
-/// Starts the model, and returns its address. Each call that the model plans has a different key.
+/// Starts the model, and returns its address. Each call that it makes or plans has a different `key`, so that no two calls are
+/// the same.
 pub(super) fn start() -> String {
     let keys = AtomicU64::new(0);
     Provider::start(move |request| reply(request, &|| keys.fetch_add(1, Ordering::SeqCst))).base_url
 }
 
-fn reply(request: &Request, key: &dyn Fn() -> u64) -> Reply {
-    let arguments = |ms| json!({"key": format!("key-{}", key()), "ms": ms});
+fn reply(request: &Request, next_key: &dyn Fn() -> u64) -> Reply {
+    let arguments = |ms| json!({"key": format!("key-{}", next_key()), "ms": ms});
     let body = request.body.to_string();
     if is_synthesis(request) {
+        // Leaves time in which a kill at a random moment can fall between the calls and the answer.
         std::thread::sleep(Duration::from_millis(2));
         Reply::Text(vec![format!("<mainContent>{ANSWER}</mainContent>")])
     } else if is_planning(request) {
-        Reply::Text(vec![plan(&steps(&body, &arguments))])
+        Reply::Text(vec![plan_text(&steps(&body, &arguments))])
     } else if body.contains("\"role\":\"tool\"") {
+        // The call of the step "Act again" has a result.
         Reply::Text(vec!["It is done.".to_owned()])
     } else {
+        // The step "Act again" begins.
         Reply::Call("effect", arguments(20))
     }
 }
 
-/// Returns the steps: two whose calls are in the plan, and then one in which the model makes a call. With [`SHORT`] in the question,
-/// there is only the first of them.
+/// Returns the steps: two whose calls are in the plan, and then one in which the model makes a call. With [`ONE_STEP`] in the
+/// question, there is only the first of them.
 fn steps(body: &str, arguments: &dyn Fn(u64) -> Value) -> Value {
     let call = |tool: &str, ms| json!({"toolName": tool, "arguments": arguments(ms)});
     let ms = if body.contains(SLOWLY) { 10_000 } else { 30 };
     let first = json!({"id": "a", "description": "Act", "toolCalls": [call("effect", ms)]});
-    if body.contains(SHORT) {
+    if body.contains(ONE_STEP) {
         return json!([first]);
     }
     let calls = [call("repeatable_effect", 30), call("effect", 10)];

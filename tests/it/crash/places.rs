@@ -1,4 +1,4 @@
-//! A crash at each of the places that the code names does no harm.
+//! A crash at a [`FailPoint`], a named place in the code of the host, does no harm.
 
 use art_store::FailPoint;
 
@@ -30,7 +30,7 @@ fn crash_at(place: FailPoint) {
     judge::check(&world, &run);
 }
 
-/// Resumes the run, or asks the question again if no run is stored.
+/// Resumes the run if it has not ended, or asks the question again if no run is stored.
 fn finish_run(world: &World) {
     let Some(run) = world.run_of(QUESTION) else {
         assert_eq!(world.effects(), [], "effects of a run that is not stored");
@@ -53,6 +53,6 @@ fn finish_run(world: &World) {
 fn a_crash_at_each_named_place_loses_no_run_and_repeats_only_repeatable_calls() {
     let places = FailPoint::ALL.into_iter();
     places
-        .filter(|place| !decisions::needs_decision(*place))
+        .filter(|place| !decisions::is_reached_only_by_deciding(*place))
         .for_each(crash_at);
 }

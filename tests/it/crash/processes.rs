@@ -9,21 +9,21 @@ use serde_json::Value;
 
 use super::chance::Chance;
 use super::judge::{self, Evidence};
-use super::model::{ANSWER, SHORT};
-use super::world::{Ended, Kill, World};
+use super::model::{ANSWER, ONE_STEP};
+use super::world::{EndedCommand, Kill, World};
 
 /// Number of workers, each of which runs one process at a time.
 const WORKERS: u64 = 4;
 /// Duration of the work in seconds, unless `ART_PROCESSES_SECONDS` sets another.
 const SECONDS: u64 = 10;
 
-/// Runs one command after the other, and remembers which runs have to be stored.
+/// Runs one command after the other, and remembers which runs must be in the store at the end.
 struct Worker<'a> {
     number: u64,
     world: &'a World,
     chance: Chance,
-    /// The thread in which all workers ask, beside threads of their own.
-    shared: &'a str,
+    /// The conversation in which all workers ask. Each worker also asks in conversations of its own.
+    shared_thread: &'a str,
     /// Number of commands so far.
     commands: u64,
     /// Number of commands that failed because another process was using the thread or the database.
@@ -33,12 +33,12 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(number: u64, world: &'a World, shared: &'a str, seed: u64) -> Self {
+    fn new(number: u64, world: &'a World, shared_thread: &'a str, seed: u64) -> Self {
         Self {
             number,
             world,
             chance: Chance::new(seed ^ number),
-            shared,
+            shared_thread,
             commands: 0,
             busy: 0,
             answered: BTreeMap::new(),
@@ -49,9 +49,9 @@ impl<'a> Worker<'a> {
         while Instant::now() < until {
             match self.chance.number_below(8) {
                 0..3 => self.ask(&[]),
-                3 => self.ask(&["--thread", self.shared]),
+                3 => self.ask(&["--thread", self.shared_thread]),
                 4 => self.read(&["--json", "runs", "list"]),
-                5 => self.read(&["--json", "thread", "show", self.shared]),
+                5 => self.read(&["--json", "thread", "show", self.shared_thread]),
                 6 => self.show_run(),
                 _ => self.delete_thread(),
             }
@@ -60,22 +60,22 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs a command. Returns how it ended, or `None` if it failed because another process was using the thread or the database.
-    fn art(&mut self, args: &[&str]) -> Option<Ended> {
+    fn art(&mut self, args: &[&str]) -> Option<EndedCommand> {
         self.commands += 1;
         let ended = self.world.art(args);
         if ended.output.code() == 0 {
             return Some(ended);
         }
         let text = ended.output.to_string();
-        let says_what_to_do = text.contains("is in use by another turn: wait for it") || text.contains("try again");
-        assert!(says_what_to_do, "`art {args:?}` failed: {text}");
+        let was_busy = text.contains("is in use by another turn: wait for it") || text.contains("try again");
+        assert!(was_busy, "`art {args:?}` failed: {text}");
         self.busy += 1;
         None
     }
 
     fn ask(&mut self, more: &[&str]) {
         let manner = if self.chance.true_in_percent(50) {
-            SHORT
+            ONE_STEP
         } else {
             "fully"
         };
@@ -101,9 +101,12 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Deletes one of the threads in which only this worker asks.
+    /// Deletes one of the conversations in which only this worker asks.
     fn delete_thread(&mut self) {
-        let own = self.answered.values().find(|thread| thread.as_str() != self.shared);
+        let own = self
+            .answered
+            .values()
+            .find(|thread| thread.as_str() != self.shared_thread);
         if let Some(thread) = own.cloned()
             && self.art(&["thread", "delete", &thread]).is_some()
         {
@@ -112,7 +115,8 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Checks that exactly the answered runs are stored, each with all its effects. Reads everything once, in this process.
+/// Checks that exactly the answered runs are stored, each with all its effects. Reads the store itself instead of running a
+/// command for each run.
 fn check(world: &World, answered: &BTreeMap<String, String>) {
     let runs = world.runs();
     let stored: BTreeMap<_, _> = runs
@@ -129,8 +133,8 @@ fn check(world: &World, answered: &BTreeMap<String, String>) {
     let threads: BTreeSet<_> = stored.values().collect();
     threads.into_iter().for_each(|thread| evidence.check_thread(thread));
     drop(evidence);
-    judge::check_database(world);
-    println!("{} runs are as they were answered", runs.len());
+    judge::check_home(world);
+    println!("{} runs are stored with all their effects", runs.len());
 }
 
 #[test]
@@ -139,16 +143,16 @@ fn four_processes_on_one_home_lose_no_run_and_double_no_effect() {
     let seconds = std::env::var("ART_PROCESSES_SECONDS").map_or(SECONDS, |seconds| seconds.parse().unwrap());
     println!("ART_CRASH_SEED={seed} ART_PROCESSES_SECONDS={seconds}");
     let world = World::new();
-    // The first question begins the thread that all workers share.
+    // The first question begins the conversation that all workers share. The number of its worker is above those of the others.
     let mut first = Worker::new(WORKERS, &world, "", seed);
     first.ask(&[]);
     let mut answered = first.answered;
-    let shared = answered.values().next().unwrap().clone();
+    let shared_thread = answered.values().next().unwrap().clone();
     let until = Instant::now() + Duration::from_secs(seconds);
     let workers = std::thread::scope(|scope| {
         let start = |number| {
-            let (world, shared) = (&world, &shared);
-            scope.spawn(move || Worker::new(number, world, shared, seed).work(until))
+            let (world, shared_thread) = (&world, &shared_thread);
+            scope.spawn(move || Worker::new(number, world, shared_thread, seed).work(until))
         };
         let started: Vec<_> = (0..WORKERS).map(start).collect();
         started

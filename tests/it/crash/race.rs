@@ -50,5 +50,5 @@ fn exactly_one_of_many_processes_approves_the_same_call() {
     let journal = world.journal(&run.trace_id);
     assert_eq!(journal.iter().filter(|entry| entry.kind == "call_decided").count(), 1);
     judge::check(&world, &run);
-    judge::check_database(&world);
+    judge::check_home(&world);
 }

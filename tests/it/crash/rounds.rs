@@ -7,7 +7,7 @@ use art_store::{FailPoint, RunRecord};
 
 use super::chance::Chance;
 use super::judge::{self, Tally};
-use super::model::SHORT;
+use super::model::ONE_STEP;
 use super::world::{Kill, World};
 
 /// Number of rounds, unless `ART_CRASH_ROUNDS` sets another.
@@ -17,7 +17,7 @@ const WORKERS: u64 = 4;
 const HOMES: u64 = 2;
 /// Number of rounds after which a home is replaced by a new one, so that its creation is interrupted as well.
 const ROUNDS_PER_HOME: u64 = 25;
-/// Number of attempts to resume a run that may be killed. Nothing kills the later attempts.
+/// Number of the first attempts to resume a run. The processes of these attempts may be killed, those of later ones are not.
 const KILLABLE_ATTEMPTS: u32 = 4;
 /// Maximum accepted duration of a recovery, in milliseconds. A recovery usually takes a few hundredths of a second.
 const MAX_RECOVERY_MS: u64 = 20_000;
@@ -27,21 +27,21 @@ struct Worker<'a> {
     world: &'a World,
     chance: Chance,
     tally: &'a Mutex<Tally>,
-    /// A thread of this home in which other workers ask as well.
-    shared: &'a Mutex<Option<String>>,
+    /// A conversation of this home in which other workers ask as well, or `None` before a run has ended.
+    shared_thread: &'a Mutex<Option<String>>,
 }
 
 impl Worker<'_> {
     /// Asks a question, kills some of the hosts of its run, and checks the run after it has ended.
     fn round(&mut self, number: u64) {
         let manner = if self.chance.true_in_percent(30) {
-            SHORT
+            ONE_STEP
         } else {
             "fully"
         };
         let question = format!("Act {manner} in round {number}");
         let thread = self
-            .shared
+            .shared_thread
             .lock()
             .unwrap()
             .clone()
@@ -80,7 +80,7 @@ impl Worker<'_> {
             .iter()
             .for_each(|report| judge::check_printed_report(report, &record));
         tally.add_calls(&judge::check(self.world, &record));
-        self.shared.lock().unwrap().get_or_insert(record.thread_id);
+        self.shared_thread.lock().unwrap().get_or_insert(record.thread_id);
     }
 
     /// Resumes a run, and measures how long it takes until the journal has a new entry. Returns the report, if one was printed.
@@ -100,7 +100,7 @@ impl Worker<'_> {
             );
             tally.slowest_recovery_ms = tally.slowest_recovery_ms.max(recovery_ms);
         } else if code.is_some() {
-            // Another question in the same thread is in progress, or has ended the run.
+            // The process was not killed: another question in the same conversation is in progress, or has ended the run.
             let text = output.to_string();
             assert!(text.contains("is in use") || text.contains("has ended"), "{text}");
             std::thread::sleep(Duration::from_millis(50));
@@ -119,9 +119,9 @@ impl Worker<'_> {
             let times = u32::try_from(self.chance.number_below(3)).unwrap() + 1;
             return FailPoint::ALL.get(place).map(|place| Kill::At(*place, times));
         }
-        // On an idle machine, an answer takes about a third of the longer bound.
-        let bound = if self.chance.true_in_percent(50) { 150 } else { 500 };
-        Some(Kill::After(Duration::from_millis(self.chance.number_below(bound))))
+        // On an idle machine, an answer takes about a third of 500 ms.
+        let max_ms = if self.chance.true_in_percent(50) { 150 } else { 500 };
+        Some(Kill::After(Duration::from_millis(self.chance.number_below(max_ms))))
     }
 }
 
@@ -146,14 +146,14 @@ fn finish_unseen_runs(world: &World) {
 fn run_rounds(seed: u64, first_round: u64, rounds: u64, tally: &Mutex<Tally>) {
     let worlds: Vec<_> = (0..HOMES).map(|_| (World::new(), Mutex::new(None))).collect();
     std::thread::scope(|scope| {
-        for (index, (world, shared)) in (0..WORKERS).zip(worlds.iter().cycle()) {
+        for (index, (world, shared_thread)) in (0..WORKERS).zip(worlds.iter().cycle()) {
             scope.spawn(move || {
                 let chance = Chance::new(seed ^ (first_round << 8) ^ index);
                 let mut worker = Worker {
                     world,
                     chance,
                     tally,
-                    shared,
+                    shared_thread,
                 };
                 let own_rounds = (first_round..first_round + rounds).filter(|number| number % WORKERS == index);
                 own_rounds.for_each(|number| worker.round(number));
@@ -162,7 +162,7 @@ fn run_rounds(seed: u64, first_round: u64, rounds: u64, tally: &Mutex<Tally>) {
     });
     for (world, _) in &worlds {
         finish_unseen_runs(world);
-        judge::check_database(world);
+        judge::check_home(world);
     }
 }
 

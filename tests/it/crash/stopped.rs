@@ -1,4 +1,4 @@
-//! A host that is stopped, and continues after another host has taken over its run.
+//! A host that is paused with `SIGSTOP`, and continues after another host has taken over its run.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -7,22 +7,23 @@ use art_store::RunRecord;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::judge;
-use super::model::{SHORT, SLOWLY};
-use super::world::{Ended, World};
+use super::model::{ONE_STEP, SLOWLY};
+use super::world::{EndedCommand, World};
 use crate::program::CommandOutput;
 
-/// Maximum time until the run calls a tool, and until another host can take over the run, whose lease lasts 15 seconds.
-const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum time that the test waits for the run to call a tool, and for another host to take over the run, whose lease lasts 15
+/// seconds.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn send_signal(process: &Child, signal: Signal) {
     kill_process(Pid::from_child(process), signal).unwrap();
 }
 
 /// Waits until the run of the question calls a tool, and returns the run.
-fn run_in_progress(world: &World, question: &str) -> RunRecord {
+fn wait_for_tool_call(world: &World, question: &str) -> RunRecord {
     let start = Instant::now();
     loop {
-        assert!(start.elapsed() < TAKEOVER_TIMEOUT, "no tool is called");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "no tool is called");
         std::thread::sleep(Duration::from_millis(20));
         let Some(run) = world.run_of(question) else { continue };
         let journal = world.journal(&run.trace_id);
@@ -33,7 +34,7 @@ fn run_in_progress(world: &World, question: &str) -> RunRecord {
 }
 
 /// Tries to resume a run until its lease has expired. Returns the number of refusals, and the result of the last attempt.
-fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, Ended) {
+fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, EndedCommand) {
     let start = Instant::now();
     for refusals in 0.. {
         let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
@@ -42,7 +43,7 @@ fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, Ended) {
         }
         let text = resumed.output.to_string();
         assert!(text.contains("is in use by another turn: wait for it"), "{text}");
-        assert!(start.elapsed() < TAKEOVER_TIMEOUT, "the lease does not expire");
+        assert!(start.elapsed() < WAIT_TIMEOUT, "the lease does not expire");
         std::thread::sleep(Duration::from_millis(500));
     }
     unreachable!("the loop ends only by a return");
@@ -53,9 +54,9 @@ fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
     let world = World::new();
     // The run has one call, so that the host writes nothing while it is stopped. A host that is stopped during a write blocks the
     // writes of all others.
-    let question = format!("Act {SLOWLY}, {SHORT}");
+    let question = format!("Act {SLOWLY}, {ONE_STEP}");
     let stopped_host = world.command(&["run", &question]).spawn().unwrap();
-    let run = run_in_progress(&world, &question);
+    let run = wait_for_tool_call(&world, &question);
     send_signal(&stopped_host, Signal::STOP);
     let (refusals, resumed) = resume_when_possible(&world, &run);
     assert!(refusals > 0, "the run was taken over while its lease lasted");

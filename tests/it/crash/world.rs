@@ -21,7 +21,9 @@ const SIGKILL: i32 = 9;
 /// Maximum duration of a command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A home, its model, and a file of effects: the tools append a line to it for each call that they carry out.
+/// A home, its model, and a file of effects, to which two tools append a line for each call that they carry out. A call of the
+/// tool `effect` must not be repeated, a call of `repeatable_effect` may be. The argument `key` of a call is a text in its line,
+/// `ms` is the duration of the call in milliseconds.
 pub(super) struct World {
     pub(super) home: Home,
     /// Address of the model.
@@ -33,13 +35,13 @@ pub(super) struct World {
 pub(super) enum Kill {
     /// After this time.
     After(Duration),
-    /// By the process itself, at a place that it has reached this many times.
+    /// By the process itself, when it reaches the place for the nth time. The number is n.
     At(FailPoint, u32),
 }
 
 /// How a command ended.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedCommand {
     pub(super) output: CommandOutput,
 }
 
@@ -55,7 +57,7 @@ pub(super) struct EffectLine {
 impl World {
     pub(super) fn new() -> Self {
         let home = Home::empty();
-        // Creates the link to the cache before several processes need it.
+        // Making a command creates the link from the home to the cache. It must exist before several processes need it.
         drop(home.command(&[]));
         Self {
             home,
@@ -77,12 +79,12 @@ impl World {
     }
 
     /// Runs `art` to its end.
-    pub(super) fn art(&self, args: &[&str]) -> Ended {
+    pub(super) fn art(&self, args: &[&str]) -> EndedCommand {
         self.run(args, None)
     }
 
     /// Runs `art` until it ends or is killed.
-    pub(super) fn run(&self, args: &[&str], kill: Option<Kill>) -> Ended {
+    pub(super) fn run(&self, args: &[&str], kill: Option<Kill>) -> EndedCommand {
         let mut command = self.command(args);
         let max_duration = match kill {
             Some(Kill::At(place, count)) => {
@@ -109,7 +111,7 @@ impl World {
             start.elapsed() < COMMAND_TIMEOUT,
             "`art {args:?}` does not end:\n{output}"
         );
-        Ended { output }
+        EndedCommand { output }
     }
 
     fn effects_file(&self) -> PathBuf {
@@ -190,7 +192,7 @@ fn parse_effect(line: &str) -> EffectLine {
     EffectLine { run, call, tool, key }
 }
 
-impl Ended {
+impl EndedCommand {
     pub(super) fn was_killed(&self) -> bool {
         self.output.0.status.signal() == Some(SIGKILL)
     }

@@ -28,7 +28,7 @@ impl NameServer {
         Self { lookups }
     }
 
-    /// Returns how often a name was looked up.
+    /// Returns how often the IPv4 addresses of a name were looked up.
     pub(super) fn lookups(&self, name: &str) -> usize {
         self.lookups.lock().unwrap().get(name).copied().unwrap_or_default()
     }
@@ -54,12 +54,14 @@ fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
         offset += length + 1;
     }
     let name = name.trim_end_matches('.');
+    // The name ends with a zero byte, after which come a type and a class of two bytes each.
     let question = query.get(HEADER_BYTES..offset + 5)?;
     let addresses = match query.get(offset + 1..offset + 3)? {
         record_type if record_type == TYPE_A => addresses(name, lookups),
         _ => Vec::new(),
     };
     let count = u8::try_from(addresses.len()).ok()?;
+    // The flags of a successful answer, and the numbers of questions, answers, and records of two other kinds.
     let head = [0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0];
     let mut answer = [query.get(..2)?, &head, question].concat();
     for address in addresses {

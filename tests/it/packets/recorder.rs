@@ -49,7 +49,7 @@ impl Recorder {
     }
 }
 
-/// Waits until packets that are on their way are recorded.
+/// Gives packets that are on their way enough time to be recorded.
 fn wait_for_packets() {
     thread::sleep(Duration::from_millis(200));
 }
@@ -69,6 +69,8 @@ fn contacted_server(packet: &[u8]) -> Option<SocketAddr> {
     const SYN: u8 = 2;
     const ACK: u8 = 16;
     const DNS_PORT: u16 = 53;
+    // The offsets are those of the IPv4 header (9: protocol, 16: destination) and of the TCP or UDP header after it (0: source
+    // port, 2: destination port, 13: TCP flags).
     let header_bytes = usize::from(packet.first()? & 0xf) * 4;
     let port = |offset: usize| {
         Some(u16::from_be_bytes([

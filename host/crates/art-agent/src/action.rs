@@ -47,10 +47,10 @@ pub struct ToolCall {
     pub action: ActionId,
     /// The plan item that makes the call.
     pub item_id: String,
-    /// The call. Where its arguments name attachments of the question, they already have the contents instead.
+    /// The call. The contents of attachments of the question already stand in its arguments in place of their names.
     pub call: ParsedToolCall,
-    /// Arguments that name files of earlier calls. The driver replaces each name by the content of the file, which is in the
-    /// store.
+    /// Arguments that name files of earlier calls or earlier questions. The driver replaces each name by the content of the file,
+    /// which is in the store.
     pub files: Vec<FileArgument>,
     /// The approval of a person, if the call waited for it. The driver checks that the call is still the one that was approved.
     pub approval: Option<Box<Approval>>,
@@ -59,14 +59,14 @@ pub struct ToolCall {
 /// A person's approval of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
-    /// The question that a person was asked.
+    /// The suspended call, with the question that the person was asked.
     pub suspension: SuspendedCall,
     /// The person's decision.
     pub decision: Decision,
 }
 
-/// An argument of a call that names a file of an earlier call. Its value becomes the content of the file: the text, or base64 if
-/// the file is not text.
+/// An argument of a call that names a file of an earlier call or an earlier question. Its value becomes the content of the file:
+/// the text, or base64 if the file is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileArgument {
     /// Position of the argument, as a JSON pointer.
@@ -76,8 +76,8 @@ pub struct FileArgument {
 }
 
 impl ToolCall {
-    /// Returns the event that announces the call. The driver fills in the digests of the tool and the input, and, if a person
-    /// allowed such calls in advance, the identifier of that standing approval.
+    /// Returns the event that announces the call. The driver fills in the digest of the tool's code and the digest of the input,
+    /// and, if a person allowed such calls in advance, the identifier of that standing approval.
     #[must_use]
     pub fn called_event(&self, at: Timestamp) -> RunEvent {
         RunEvent::ToolCalled {

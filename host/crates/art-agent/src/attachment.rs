@@ -12,7 +12,7 @@ use art_core::provider::Media;
 use serde_json::Value;
 
 use crate::file::{Files, RunFile};
-use crate::plan::escape;
+use crate::plan::escape_pointer_key;
 
 /// Beginning of a text that names a file and stands for its content.
 pub(crate) const ATTACHMENT_PREFIX: &str = "attachment:";
@@ -31,7 +31,7 @@ pub(crate) enum FileNamePointers {
 }
 
 impl FileNamePointers {
-    /// No text.
+    /// Lets no text name a file.
     pub(crate) const NONE: Self = Self::Only(BTreeSet::new());
 
     fn includes(&self, pointer: &str) -> bool {
@@ -104,16 +104,17 @@ pub(crate) fn size_in_bytes(attachment: &QueryAttachment) -> usize {
     }
 }
 
-/// Returns how many bytes the content of a file adds at least to the arguments that name it, or `None` if there is no such file. A
-/// file in the store counts with its own size: only the driver finds out whether it is text, or becomes base64 and a third longer.
+/// Returns the number of bytes by which the content of a file lengthens the arguments that name it, or `None` if there is no such
+/// file. The number is a lower bound for a file in the store: if the file turns out not to be text, the driver inserts it as
+/// base64, which is a third longer.
 pub(crate) fn content_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
     let content = find_attachment(name, attachments).map(|attachment| content(attachment).len() as u64);
     content.or_else(|| files.find(name).map(|file| file.bytes))
 }
 
-/// Returns the error of a call whose `arguments` name a file that does not exist, or would certainly be larger than the input of
-/// any tool once the contents are inserted; the tool system checks the exact size later. Must be called before
-/// [`insert_contents`], because short arguments may name a large file many times.
+/// Returns the error of a call whose `arguments` name a file that does not exist, or would be larger than any tool accepts once
+/// the contents of the files are inserted; the tool system checks the exact size later. Must be called before
+/// [`insert_contents`], which would otherwise use too much memory for short arguments that name a large file many times.
 pub(crate) fn argument_error(
     arguments: &Value,
     pointers: &FileNamePointers,
@@ -134,15 +135,15 @@ pub(crate) fn argument_error(
     let max = Limits::MAX.input_bytes;
     (bytes > max).then(|| {
         let reason = format!(
-            "not called: with its attachments filled in the input has over {bytes} bytes, and no tool takes more than {max}; \
-             pass fewer or smaller ones"
+            "not called: the input with the contents of its attachments has over {bytes} bytes, and no tool takes more \
+             than {max}; pass fewer or smaller attachments"
         );
         (ToolErrorCode::ValidationError, reason)
     })
 }
 
-/// Calls `on_name` for each text `attachment:NAME` in `arguments` at one of `pointers`, with the JSON pointer of the text and with
-/// `NAME`.
+/// Calls `on_name` for each text `attachment:NAME` in `arguments` at one of `pointers`, with the JSON pointer of the text and
+/// with `NAME`.
 fn visit_file_names(
     arguments: &Value,
     pointers: &FileNamePointers,
@@ -152,7 +153,7 @@ fn visit_file_names(
     let mut visit_child = |key: &str, value: &Value| {
         let length = pointer.len();
         pointer.push('/');
-        pointer.push_str(&escape(key));
+        pointer.push_str(&escape_pointer_key(key));
         visit_file_names(value, pointers, pointer, on_name);
         pointer.truncate(length);
     };
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn attachments_that_together_exceed_every_input_limit_are_refused() {
+    fn a_call_is_refused_if_its_attachments_together_exceed_the_input_limit_of_every_tool() {
         let mut large = picture_attachment();
         large.base64 = Some("x".repeat(1 << 20));
         let named_times = |times: usize| json!({"images": vec!["attachment:a.png"; times]});

@@ -1,4 +1,4 @@
-//! Tool calls that a model wrote: each gets an identifier, and a fingerprint by which repeated calls are found.
+//! Tool calls as a model or a person wrote them: each gets an identifier, and a fingerprint by which repeated calls are found.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::attachment::FileNamePointers;
 /// Maximum length of a call identifier that a model gives, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
 
-/// A tool call that has no identifier of the host yet: from a reply, from a plan, or from a person.
+/// A tool call from a reply, from a plan or from a person, before [`CallIds`] assigns its identifier.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawCall {
     /// Identifier that the model gave, if any.

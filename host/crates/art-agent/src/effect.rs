@@ -54,10 +54,10 @@ impl Outbox {
 
     /// Adds an observation. `parent` is the identifier of the plan item that it belongs to, if any.
     pub(crate) fn observe(&mut self, kind: ObservationType, parent: Option<&str>, content: Value) {
-        self.observe_with(kind, parent, content, JsonObject::new());
+        self.observe_with_metadata(kind, parent, content, JsonObject::new());
     }
 
-    pub(crate) fn observe_with(
+    pub(crate) fn observe_with_metadata(
         &mut self,
         kind: ObservationType,
         parent: Option<&str>,
@@ -77,10 +77,10 @@ impl Outbox {
     /// Adds the `TOOL_EXECUTION` observation of a call that ended. Its content has a fixed form (contract C36).
     pub(crate) fn observe_tool_call(&mut self, item_id: &str, end: &CallEnd) {
         let (content, metadata) = observe::tool_execution(end);
-        self.observe_with(ObservationType::ToolExecution, Some(item_id), content, metadata);
+        self.observe_with_metadata(ObservationType::ToolExecution, Some(item_id), content, metadata);
     }
 
-    /// Adds an `ERROR` observation.
+    /// Adds an `ERROR` observation. `phase` is the phase of the run, such as `planning`.
     pub(crate) fn observe_error(&mut self, phase: &str, parent: Option<&str>, message: &str) {
         let content = json!({"phase": phase, "error": message, "stack": null, "timestamp": self.at});
         self.observe(ObservationType::Error, parent, content);

@@ -30,7 +30,7 @@ pub enum ApplyError {
         /// What the action waits for.
         expected: &'static str,
     },
-    /// The event begins a call that was announced before, or that waits for a person.
+    /// The event announces, refuses or suspends a call that was announced before or that waits for a person.
     #[error("a call of action `{action}` is made twice; make each call once")]
     AlreadyMade {
         /// Number of the action.
@@ -42,18 +42,19 @@ pub enum ApplyError {
         /// Number of the action.
         action: ActionId,
     },
-    /// The event decides a suspension, a call that waits for a person, which was decided already or never existed.
+    /// The event is a decision about a suspended call, and no call with this suspension waits for a person: it was decided
+    /// already, or never existed.
     #[error("no call waits for a decision with the identifier `{suspension_id}`; decide each suspension once")]
     NotSuspended {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The event has questions about calls of the plan, but these calls are not to be checked now, or a question is not about one
-    /// of them, or two are about the same call.
+    /// The event says that the planned calls were checked against the approval rules, and has the questions to a person about
+    /// them. But no such check is due, or a question is not about one of these calls, or two are about the same call.
     #[error(
         "the questions are not about the calls of the plan that are to be checked now; ask about each known call once"
     )]
-    PlanNotToCheck,
+    PlanQuestionsDoNotMatch,
     /// The event does not match the calls of the action: it names a call that is not among them, has a second result for a call,
     /// lacks a result, or has a result that its call cannot have.
     #[error(

@@ -1,4 +1,4 @@
-//! Estimates what a plan will use before it runs: its planned calls, the steps that the model carries out, and the answer.
+//! Estimates, before a plan runs, what its planned calls, the steps that the model carries out, and the answer will use.
 //!
 //! The estimates come from records of what earlier calls used. Each estimated quantity has two numbers: its median, which is the
 //! usual case, and its 95th percentile. The start of a run contains the records, so that a replay of the run gives the same

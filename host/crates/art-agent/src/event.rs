@@ -12,7 +12,7 @@ use art_core::capability::GrantUse;
 use art_core::conversation::ConversationMessage;
 use art_core::error::{ArtError, ModelError};
 use art_core::intake::Intake;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::pes::PesAgentStateData;
 use art_core::price::Price;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
@@ -121,7 +121,7 @@ pub enum RunEvent {
         /// Number of the batch to which the call belongs.
         #[serde(rename = "step")]
         action: ActionId,
-        /// How the call ended.
+        /// The end of the call, with its result.
         end: Box<CallEnd>,
     },
     /// A tool call waits for a person's decision before it is made. If instead the tool runs and asks the person itself, the call
@@ -209,12 +209,12 @@ pub struct PlannedQuestion {
 pub struct CallEnd {
     /// Result for the model, with the identifier of the call.
     pub result: ToolResult,
-    /// How the call ended.
-    pub ending: CallEnding,
+    /// The way in which the call ended, such as by success, by a timeout or by a refusal.
+    pub ending: EndingKind,
     /// Resources that the call used; zero if its tool never ran.
     #[serde(default, skip_serializing_if = "is_unused")]
     pub usage: ToolUsage,
-    /// Time from the request of the call to its end, in milliseconds.
+    /// Time that the checks of the call and its run took, including the time in the queue, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duration_ms: u64,
     /// What the tool took in during the call apart from its input, such as random numbers and answers of the host. The call can
@@ -232,7 +232,7 @@ pub struct CallEnd {
 impl CallEnd {
     /// Creates the end of a call that used no resources and asks no person.
     #[must_use]
-    pub fn new(result: ToolResult, ending: CallEnding) -> Self {
+    pub fn new(result: ToolResult, ending: EndingKind) -> Self {
         Self {
             result,
             ending,
@@ -354,7 +354,7 @@ pub struct RunStart {
     /// Names of tools that exist and that the thread may not call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled_tools: Vec<String>,
-    /// A kept plan to carry out in place of one that a model writes.
+    /// A kept plan, which a person saved earlier, to carry out in place of one that a model writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<PlanToRun>>,
     /// A tool call of a person, which the run makes in place of answering a question. No model is asked then.
@@ -389,7 +389,7 @@ pub struct RunStart {
     /// of the persona.
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
-    /// The model in use, which the run does not call itself. It is here for the record.
+    /// The model that the driver calls for the run.
     pub model: RuntimeProviderConfig,
     /// Price of the model, from which costs are estimated; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -402,8 +402,8 @@ pub struct RunStart {
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
-    /// Estimated tokens that a request to a planner would have. The request for the answer begins like one to a planner, so the
-    /// estimate of the answer needs this size. It is set only for a run that has a kept plan and therefore asks no planner. See
+    /// Estimated tokens that a request to the planner would have. Only a run that begins with a plan and so asks no planner needs
+    /// this size: its request for the answer begins in the same way, and the estimate of the answer is based on it. See
     /// [`with_request_tokens`](Self::with_request_tokens).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub request_tokens: u64,
@@ -444,7 +444,7 @@ pub struct Occasion {
     pub locale: Option<String>,
 }
 
-/// A kept plan to carry out, with the values of its parameters.
+/// A kept plan, which a person saved earlier, to carry out with these values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanToRun {
     /// The plan.
@@ -482,8 +482,8 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl RunStart {
-    /// The version of the journals that this host writes. It reads journals of every version. In version 1, no event announced a
-    /// model call, and one event ended all calls of a batch.
+    /// The version of the journals that this host writes. The host also reads journals of all earlier versions. In version 1, no
+    /// event announced a model call, and one event ended all calls of a batch.
     pub const VERSION: u32 = 2;
 
     /// Name of the provider and of the model in the start of a run that asks no model.

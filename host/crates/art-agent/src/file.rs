@@ -44,14 +44,14 @@ pub(crate) struct Files {
     earlier_count: usize,
     /// Position of each name in `all`.
     positions: BTreeMap<String, usize>,
-    /// For each name that was taken: the last number that was added to it. With this, the search for a free name does not start
-    /// at 2 each time.
+    /// For each wanted name that was not free: the last number that was added to it. With this, the search for a free name does
+    /// not start at 2 each time.
     last_numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
     /// Creates the list for a new run, from the attachments of the earlier questions in `history`, and from the files in the
-    /// results that earlier runs left in `state`. `attachments` are those of the new question, whose names are taken.
+    /// results that earlier runs left in `state`. `attachments` are those of the new question; no file gets the name of one.
     pub(crate) fn of_earlier_runs(
         history: &[ConversationMessage],
         state: &PesAgentStateData,
@@ -71,7 +71,8 @@ impl Files {
         files
     }
 
-    /// Adds the files of the results of a step and returns them. `attachments` are those of the question, whose names are taken.
+    /// Adds the files of the results of a step and returns them. `attachments` are those of the question; no file gets the name
+    /// of one.
     pub(crate) fn add(&mut self, step_id: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
         let count_before = self.all.len();
         for result in results {

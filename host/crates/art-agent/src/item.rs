@@ -175,7 +175,7 @@ impl ItemRun {
         item_run
     }
 
-    /// Returns which texts in the arguments may name files, for a call in progress.
+    /// Returns the texts in the arguments of a call in progress that may name files.
     pub(crate) fn file_name_pointers(&self, call_id: &str) -> FileNamePointers {
         self.batch
             .file_name_pointers
@@ -215,9 +215,9 @@ impl ItemRun {
         }
     }
 
-    /// Records the results of the calls in progress, and returns what happens next. Unless the calls were planned and complete
-    /// the item, adds all of them with their results and `files`, the files that they produced, to the messages for the model
-    /// (contract P63).
+    /// Records the results of the calls in progress, and returns what happens next. `files` are files that the calls produced.
+    /// If the calls are planned and complete the item, the model does not see them. In all other cases, adds all of the calls
+    /// with their results and files to the messages for the model (contract P63).
     pub(crate) fn handle_results(
         &mut self,
         item: &TodoItem,
@@ -322,8 +322,8 @@ impl ItemRun {
     /// not succeed or if the calls do not complete the item.
     fn planned_output(&self, item: &TodoItem, batch: &Batch) -> Result<Value, String> {
         let mut results = batch.refused.iter().chain(&self.results);
-        let is_no_success = |result: &&ToolResult| result.status != ToolStatus::Success || result.metadata.rejected;
-        if let Some(failed) = results.find(is_no_success) {
+        let is_failed = |result: &&ToolResult| result.status != ToolStatus::Success || result.metadata.rejected;
+        if let Some(failed) = results.find(is_failed) {
             let reason = failed.error.as_deref().unwrap_or("a call failed without a reason");
             let rejected = || format!("a person rejected the call of `{}`", failed.tool_name);
             return Err(if failed.metadata.rejected {
@@ -377,7 +377,7 @@ impl ItemRun {
     }
 
     /// If a required tool is called neither by the reply nor by an earlier one, adds a message that reminds the model of it.
-    /// Returns whether it added one. Only strict items have reminders, at most `taef_max_retries` of them.
+    /// Returns whether it added one. Only strict items have reminders. The setting `taef_max_retries` limits their number.
     fn remind_of_required_tools(
         &mut self,
         item: &TodoItem,
@@ -438,7 +438,8 @@ impl ItemRun {
         }
     }
 
-    /// Completes the item with the content of the reply, or else with the last output of a tool (contract P37).
+    /// Completes the item with the content of the reply, or else with the last output of a tool (contract P37), or else with the
+    /// content of an earlier reply. If there is none of these, the item fails.
     fn complete(&self, content: &Value) -> NextMove {
         let non_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
         let result = non_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
@@ -474,7 +475,7 @@ impl ItemRun {
         truncate_for_prompt(&parts.join("; "))
     }
 
-    /// Adds a reply to the messages, without its calls. At most the names of the called tools are mentioned.
+    /// Adds a reply to the messages, without its calls. If the reply has no text, the message names the called tools instead.
     fn push_reply(&mut self, reply_text: &str, reply: &ExecutionReply) {
         let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
         let text = match (reply_text.trim().is_empty(), names.is_empty()) {

@@ -1,13 +1,13 @@
 //! The agent, as a state machine without I/O. It answers a question in three phases: it makes a plan, executes its steps, and
 //! writes the answer (synthesis).
 //!
-//! The state of a [`Run`] follows from its [`RunEvent`]s alone: it reads no clock, draws no random number and calls no model or
-//! tool, so replaying the events of a journal always gives the same run. The program around the run, its driver, makes the calls.
-//! [`Run::ask_models`] returns the model calls to make next, with the events that announce them, and [`Run::ready_calls`] returns
-//! the tool calls to make next. The driver passes an event to [`Run::apply`] before each tool call and after each call of a tool
-//! or a model. `apply` refuses an event that does not fit, and returns the [`Effect`]s of any other, such as observations to
-//! store. The driver commits the event and its effects together, and then acts. [`AnswerStream`] extracts the answer while the
-//! model still writes it.
+//! The state of a [`Run`] follows from its [`RunEvent`]s alone: the run reads no clock, draws no random number and calls no model
+//! or tool, so replaying the events of a journal always gives the same run. The program around the run, its driver, makes the
+//! calls. [`Run::ask_models`] returns the model calls to make next, with the events that announce them, and [`Run::ready_calls`]
+//! returns the tool calls to make next. The driver passes an event to [`Run::apply`] before each tool call and after each call of
+//! a tool or a model. `apply` refuses an event that does not fit, and returns the [`Effect`]s of any other, such as observations
+//! to store. The driver commits the event and its effects together, and then acts. [`AnswerStream`] extracts the answer while
+//! the model still writes it.
 
 mod error;
 mod event;

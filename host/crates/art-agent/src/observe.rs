@@ -1,4 +1,4 @@
-//! Makes the observation of a tool call, whose content has a fixed form (contract C36) and a maximum size.
+//! Makes the observation of a tool call. The content of the observation has a fixed form (contract C36) and a maximum size.
 
 use art_core::JsonObject;
 use art_core::json::text_len;
@@ -11,10 +11,11 @@ use crate::event::CallEnd;
 /// Maximum size of the content of an observation, in bytes (contract X17). A longer result is shortened in the
 /// observation, but not in the messages to the model.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Maximum size of the beginning that stays of a long output or error, in bytes of a JSON string.
-const KEPT_OUTPUT_BYTES: usize = 24 << 10;
-/// Size of metadata up to which a shortened result keeps all of it, in bytes.
-const KEPT_METADATA_BYTES: usize = 8 << 10;
+/// Maximum size of the beginning of an output or an error in a shortened result, in bytes of a JSON string. A note replaces the
+/// rest.
+const MAX_SHORTENED_TEXT_BYTES: usize = 24 << 10;
+/// Maximum size of the metadata that a shortened result keeps, in bytes. Of larger metadata, it keeps only a few small fields.
+const MAX_SHORTENED_METADATA_BYTES: usize = 8 << 10;
 /// Maximum length of an identifier or a name, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
@@ -60,7 +61,7 @@ fn shorten(result: &ToolResult) -> ToolResult {
 /// Returns the metadata. If it is too large, returns only a few small fields and a note of its size.
 fn shorten_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
     let bytes = text_len(metadata);
-    if bytes <= KEPT_METADATA_BYTES {
+    if bytes <= MAX_SHORTENED_METADATA_BYTES {
         return metadata.clone();
     }
     let mut shortened = ToolResultMetadata {
@@ -77,7 +78,7 @@ fn shorten_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
 }
 
 fn shorten_text(text: &str) -> String {
-    let prefix = prefix_within_json(text, KEPT_OUTPUT_BYTES);
+    let prefix = prefix_within_json(text, MAX_SHORTENED_TEXT_BYTES);
     match text.len() - prefix.len() {
         0 => text.to_owned(),
         removed => format!("{prefix}... [truncated {removed} of {} bytes]", text.len()),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_control_characters_is_within_the_maximum_size() {
+    fn the_content_with_a_long_error_of_control_characters_is_within_the_maximum_size() {
         let mut result = result_with_output(json!({}));
         result.error = Some("\u{1}".repeat(100_000));
         let content = content(&result);

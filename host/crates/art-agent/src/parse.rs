@@ -1,6 +1,8 @@
 //! Parses replies of models to the three kinds of requests: for a plan, for work on a step, and for the answer. Models do not
 //! keep to one form, so the parser accepts many. It returns a list of problems for the parts that it could not use, so that the
 //! model can correct them.
+//!
+//! The module `kept` parses files instead: plans that a person saved to run them again.
 
 mod answer;
 mod execution;
@@ -21,24 +23,26 @@ pub(crate) use think::split_thoughts;
 use art_core::stream::{ModelReply, StopReason};
 use art_core::text::byte_prefix;
 
-/// Maximum size of a reply that is parsed, in bytes.
+/// Maximum number of bytes that are parsed of the text of a reply, and also of the thoughts that the provider sent separately.
+/// The rest is ignored.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 
-/// Maximum number of items in a plan.
+/// Maximum number of items in a plan, which are its steps.
 pub(crate) const MAX_TODO_ITEMS: usize = 50;
 
-/// Maximum number of calls of one reply that are made.
-pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
+/// Maximum number of tool calls that the host makes for one reply. The reply may have more.
+pub(crate) const MAX_CALLS_MADE: usize = 64;
 
-/// Maximum number of calls of one reply that get a result. Those after the first [`MAX_CALLS_PER_REPLY`] get a result that says
-/// that they were not made. Calls after the first `MAX_CALLS_WITH_RESULT` are dropped, and the model is told their number.
+/// Maximum number of calls of one reply that get a result. The calls after the first [`MAX_CALLS_MADE`] get a result that says
+/// that they were not made. Calls after the first `MAX_CALLS_WITH_RESULT` are dropped, and the model is told how many calls the
+/// reply had.
 pub(crate) const MAX_CALLS_WITH_RESULT: usize = 512;
 
 /// The problem that is reported to the model when its reply was cut off (contract M10).
 pub(crate) const CUT_OFF_PROBLEM: &str =
     "the reply was cut off before its end, so nothing of it was used; reply again, shorter, with fewer calls at a time";
 
-/// The reason why a step or a plan fails if the provider withheld the reply (contract M10).
+/// The reason why a plan, a step or an answer fails if the provider withheld the reply (contract M10).
 pub(crate) const WITHHELD_REASON: &str = "the provider withheld the reply";
 
 /// Maximum number of problems that are reported at once. Models do not benefit from longer lists.
@@ -55,16 +59,17 @@ pub(crate) struct ReplyTexts {
 /// has think tags. Otherwise think tags in the text enclose the thoughts.
 pub(crate) fn split_reply(reply: &ModelReply) -> ReplyTexts {
     let text = byte_prefix(&reply.text, MAX_REPLY_BYTES);
-    let separate = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
-    let (thoughts, content) = if separate.is_empty() {
+    let separate_thoughts = byte_prefix(&reply.thinking, MAX_REPLY_BYTES).trim();
+    let (thoughts, content) = if separate_thoughts.is_empty() {
         split_thoughts(text)
     } else {
-        (separate.to_owned(), text.trim().to_owned())
+        (separate_thoughts.to_owned(), text.trim().to_owned())
     };
     ReplyTexts { thoughts, content }
 }
 
-/// Returns whether the reply was cut off before its end, so that a call in it may be incomplete.
+/// Returns whether the reply was cut off before its end, by the token limit or by the content filter of the provider, so that a
+/// call in it may be incomplete.
 pub(crate) fn is_cut_off(reply: &ModelReply) -> bool {
     matches!(
         reply.metadata.stop_reason,
@@ -72,7 +77,7 @@ pub(crate) fn is_cut_off(reply: &ModelReply) -> bool {
     )
 }
 
-/// Returns whether the provider withheld the content of the reply.
+/// Returns whether the provider withheld the reply: its content filter ended the reply before any content.
 pub(crate) fn is_withheld(reply: &ModelReply) -> bool {
     reply.metadata.stop_reason == Some(StopReason::ContentFilter) && split_reply(reply).content.is_empty()
 }
@@ -87,8 +92,9 @@ mod tests {
                           \"toolCalls\":|\"todoList\":|\"content\":|\"plan\":|\"x\"|1|,|:|\\\\|\"|é|\n|<mainContent>|\
                           </uiMetadata>|Plan:|\nTool Calls:|\"toolName\":){0,40}";
 
-    /// Parses a reply with this text, and the same text backwards as thoughts, as a reply of each phase.
-    fn parse_in_every_phase(text: &str) {
+    /// Parses one reply three times: as a plan, as work on a step, and as the answer. The reply has this text, and its separate
+    /// thoughts are the same text backwards.
+    fn parse_as_each_kind_of_reply(text: &str) {
         let reply = ModelReply {
             text: text.to_owned(),
             thinking: text.chars().rev().collect(),
@@ -102,12 +108,12 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_parser_panic(text in ".{0,200}") {
-            parse_in_every_phase(&text);
+            parse_as_each_kind_of_reply(&text);
         }
 
         #[test]
-        fn no_text_of_pieces_of_replies_makes_the_parser_panic(text in PIECES_OF_REPLIES) {
-            parse_in_every_phase(&text);
+        fn no_mixture_of_pieces_of_replies_makes_the_parser_panic(text in PIECES_OF_REPLIES) {
+            parse_as_each_kind_of_reply(&text);
         }
     }
 
@@ -128,9 +134,9 @@ mod tests {
     #[test]
     fn a_reply_of_many_open_brackets_is_parsed_quickly() {
         let started = std::time::Instant::now();
-        parse_in_every_phase(&"{".repeat(2 << 20));
-        parse_in_every_phase(&"{\"a\":".repeat(1 << 18));
-        parse_in_every_phase(&"a: Tool Calls:[\n".repeat(1 << 16));
+        parse_as_each_kind_of_reply(&"{".repeat(2 << 20));
+        parse_as_each_kind_of_reply(&"{\"a\":".repeat(1 << 18));
+        parse_as_each_kind_of_reply(&"a: Tool Calls:[\n".repeat(1 << 16));
         let max_seconds = 5;
         assert!(started.elapsed().as_secs() < max_seconds);
     }

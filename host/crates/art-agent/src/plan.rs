@@ -1,5 +1,8 @@
-//! Plans: their items, which are the steps, are checked, merged with those of a changed plan, compared and scheduled. The
-//! references between their calls are replaced by values.
+//! Plans. The items of a plan, which are its steps, are checked, merged with the items of a changed plan, compared and scheduled.
+//! References, by which the planned calls of the items take outputs of other calls, are replaced by values.
+//!
+//! Some words are used throughout: an earlier step is one of an earlier question of the thread, a kept plan is one that a person
+//! saved to run it again, and a promise is what a tool says about the output of a call with a certain input.
 
 mod calls;
 mod check;
@@ -18,16 +21,18 @@ mod sample;
 mod schedule;
 mod show;
 
-pub(crate) use calls::{CallCheck, Fault, Surroundings, check_calls, source_steps};
-pub(crate) use check::{check_steps, excess_step_faults, fault_texts, give_unique_ids, length_problem};
+pub(crate) use calls::{CallCheck, CallCheckInput, Fault, check_calls, source_steps};
+pub(crate) use check::{check_steps, excess_step_faults, fault_texts, give_unique_ids, item_count_problem};
 pub(crate) use describe::similar_name_hint;
 pub(crate) use diff::{all_added, diff};
-pub(crate) use earlier::{EarlierStep, archive, earlier_steps, find_earlier, question_steps};
+pub(crate) use earlier::{EarlierStep, archive_question, earlier_steps, find_earlier_step, question_steps};
 pub use kept::{KeptPlan, PlannedStep, ToolStamp};
 pub(crate) use merge::{has_ended, items_for_question, requeue_interrupted_items, update_items};
 pub(crate) use promise::without_promises;
 pub use reference::constant_arguments;
-pub(crate) use reference::{OutputReference, PlannedValue, escape, find_output, planned_arguments, resolve};
+pub(crate) use reference::{
+    OutputReference, PlannedValue, escape_pointer_key, find_output, planned_arguments, resolve,
+};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
 pub use sample::sample_output;
 pub(crate) use schedule::{all_dependencies, blocked_items, next_ready, unfinished_reason};

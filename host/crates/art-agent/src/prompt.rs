@@ -17,12 +17,12 @@ mod template;
 mod tools;
 
 pub(crate) use execution::{
-    begin_step, continue_message, missing_tools_message, problem_message, rejection_message, tool_message,
+    continue_message, missing_tools_message, problem_message, rejection_message, step_messages, tool_message,
     unmade_call_text, unmade_planned_calls_message,
 };
 pub(crate) use fit::{byte_tokens, cut_to_fit, max_request_tokens, reply_tokens, request_tokens, text_tokens};
 pub use manager::PromptManager;
-pub(crate) use planning::{Conversation, begin_planning, planner_message, repair_text};
+pub(crate) use planning::{PlannerConversation, planner_conversation, planner_message, repair_text};
 pub(crate) use quote::sanitize;
 pub(crate) use submit::{SUBMIT_PLAN, plan_schema, submit_plan};
 pub(crate) use synthesis::{answer_request_text, result_listing};

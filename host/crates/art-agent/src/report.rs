@@ -1,6 +1,6 @@
-//! The report of a finished run, and which outputs of tool calls are results for the model.
+//! The report of a finished run, and functions that choose the outputs of tool calls that count as results of a step.
 //!
-//! An output of the form `{"data": ..}` is used unwrapped, that is, without the object around the data.
+//! If an output is an object with a field `data`, some of the functions return it *unwrapped*: only the value of this field.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub struct RunReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
     /// The error of the last model call, after all retries; absent if that call succeeded or the host could not continue the run.
-    /// The response still has a text then, such as a list of the results.
+    /// If there is an error, the response still has a text, such as a list of the results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_error: Option<ModelError>,
     /// The sources of all results, without duplicates.
@@ -89,8 +89,8 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
         .collect()
 }
 
-/// Returns the output of the last successful call, unwrapped (contract P37). The output of a display tool is used only
-/// if there is no other.
+/// Returns the output of the last successful call whose output is not drawn for a person, unwrapped (contract P37). If only calls
+/// of display tools succeeded, returns the note of [`output_for_model`] instead.
 pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     let successes = || {
         results
@@ -102,9 +102,9 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns the outputs of a completed item. They are the outputs of its successful calls, unwrapped (contract P37), if
-/// the plan has several calls for the item and more than one gave an output. Otherwise the only output is the result of
-/// the item.
+/// Returns the outputs of a completed item. If the plan has several calls for the item and more than one of them gave an
+/// output, these are the outputs of its successful calls, unwrapped (contract P37). Otherwise the result of the item is returned
+/// as its only output.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);
@@ -123,9 +123,9 @@ fn unwrapped_output(result: &ToolResult) -> Option<Cow<'_, Value>> {
     })
 }
 
-/// Returns the output of the only successful call of `item`, as the tool gave it, for use as the answer. Returns `None` if there
-/// are no or several such calls, or if the output is drawn for a person, because models read the answer later in the conversation
-/// (contract C9).
+/// Returns the output of the only successful call of `item`, as the tool gave it, for use as the answer. Returns `None` if no
+/// call or several calls succeeded. Also returns `None` if the output is drawn for a person: models read the answer later in the
+/// conversation, and must not read such an output (contract C9).
 pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
     let mut successes = item
         .tool_results

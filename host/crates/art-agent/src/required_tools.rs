@@ -18,16 +18,17 @@ pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
 /// The result of checking whether the required tools were called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolValidation {
-    /// Status of the item after its calls so far.
+    /// Whether all required tools were called, or `Skipped` if there are none.
     pub(crate) status: ValidationStatus,
-    /// Required tools that neither an earlier reply nor this reply calls.
+    /// Required tools that were not called.
     pub(crate) missing: Vec<String>,
-    /// Whether to remind the model. If so, none of the calls of the reply is made (contract P53).
+    /// Whether to remind the model. If so, none of the calls of its last reply is made (contract P53).
     pub(crate) must_remind: bool,
 }
 
-/// Checks whether the required tools were called. `called` contains all tools that were called for the item so far. A call that
-/// ended with an error counts as well; a call that was refused before its tool ran does not (contract X19).
+/// Checks whether the required tools were called. `called` contains all tools that were called for the item so far, and, while
+/// the calls of the last reply are still to be made, the tools that this reply calls. A call that ended with an error counts as
+/// well; a call that was refused before its tool ran does not (contract X19).
 pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_remind: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
         return ToolValidation {

@@ -44,7 +44,7 @@ use crate::estimate::PlanEstimate;
 use crate::event::{RunEvent, RunStart};
 use crate::file::{Files, RunFile};
 use crate::item::{ItemRun, Rejections};
-use crate::prompt::Conversation;
+use crate::prompt::PlannerConversation;
 use crate::report::RunReport;
 use crate::truncate;
 
@@ -65,7 +65,7 @@ pub struct Run {
     now: Timestamp,
     stage: Stage,
     /// The conversation with the planner: the model writes the plan in it, and later the answer.
-    conversation: Conversation,
+    conversation: PlannerConversation,
     /// The calls of the planner's last reply that have no result in the conversation yet.
     planner_calls: Vec<PlannerCall>,
     /// Identifiers of the items that were created for tool calls of the planner itself. The planner reads the results of these
@@ -79,17 +79,17 @@ pub struct Run {
     open_actions: BTreeMap<ActionId, OpenAction>,
     /// The model calls that were made and have not ended, with the estimated tokens of their requests.
     model_calls_in_progress: BTreeMap<ActionId, u64>,
-    /// What the model calls in progress may use. Empty if the run has no budget of tokens or cost.
+    /// The part of the budgets of tokens and cost that each model call in progress reserves. Empty if the run has no such budget.
     reservations: BTreeMap<ActionId, Reservation>,
-    /// The estimate of the plan.
+    /// The estimate, made before the plan is carried out, of what its calls, its steps and the answer will use.
     estimate: PlanEstimate,
-    /// The open model calls that repeat a call whose request the provider refused as too long, with that request. The new request
-    /// is cut to half of its tokens.
+    /// The open model calls that repeat a call whose request the provider refused as too long, with the size of the refused
+    /// request. The new request is cut to half of this size.
     refused_requests: BTreeMap<ActionId, RefusedRequest>,
     /// Number of actions that were opened, from which each gets its identifier.
     action_count: u64,
     /// Number of times that items were started, for the limit of the run. An item that is started again counts twice.
-    started_item_count: u32,
+    item_start_count: u32,
     /// Whether the plan in the state is the one that this run made or continues. Before planning it may be one that an earlier
     /// run did not finish.
     plan_belongs_to_run: bool,
@@ -123,14 +123,14 @@ enum Stage {
     Finished(Box<RunReport>),
 }
 
-/// A request that the provider refused as too long.
+/// The size of a request that the provider refused as too long, and the error of the refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RefusedRequest {
     tokens: u64,
     error: ModelError,
 }
 
-/// A call in a reply of the planner: of a tool, or of the function that submits a plan.
+/// A call that a reply of the planner contains. It calls a tool, or the function that submits a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PlannerCall {
     call_id: String,
@@ -184,7 +184,7 @@ struct RunUsage {
     llm_calls_opened: u32,
     /// Token counts, times and known costs of all model calls, as the report of the run states them.
     llm: LlmMetadata,
-    /// Whether a call has no known cost.
+    /// Whether the cost of at least one model call is unknown.
     unpriced: bool,
     /// Model calls whose tokens were estimated.
     estimated_calls: u32,
@@ -201,7 +201,7 @@ struct RunUsage {
 }
 
 impl RunUsage {
-    /// Returns the cost of all calls if every price is known.
+    /// Returns the cost of all model calls if the cost of each is known.
     fn llm_cost(&self) -> Option<f64> {
         self.llm.cost_usd.filter(|_| !self.unpriced)
     }
@@ -247,7 +247,7 @@ impl Run {
     /// Same as [`start`](Self::start).
     pub fn restore(event: &RunEvent) -> Result<Self, ReplayError> {
         let (mut run, _) = Self::start(event)?;
-        // In version 1, no event announced a model call, so open ones count as made after each event.
+        // In journals of version 1, no event announced a model call, so each open model call counts as made after each event.
         run.ask_models_if_version_1();
         Ok(run)
     }
@@ -358,8 +358,9 @@ impl Run {
             trace_id,
             started_at: at,
             now: at,
+            // `begin_work` sets the stage to planning, unless the run continues the plan of the last question.
             stage: Stage::Execution,
-            conversation: Conversation::default(),
+            conversation: PlannerConversation::default(),
             planner_calls: Vec::new(),
             planner_call_items: BTreeSet::new(),
             retried_items: BTreeSet::new(),
@@ -371,7 +372,7 @@ impl Run {
             estimate: PlanEstimate::default(),
             refused_requests: BTreeMap::new(),
             action_count: 0,
-            started_item_count: 0,
+            item_start_count: 0,
             plan_belongs_to_run: false,
             started_items: BTreeSet::new(),
             call_ids: CallIds::default(),
@@ -401,7 +402,7 @@ impl Run {
         }
     }
 
-    /// Opens an action. Returns its number.
+    /// Opens an action. Returns its identifier.
     fn open_action(&mut self, action: OpenAction) -> ActionId {
         self.action_count += 1;
         let id = ActionId(self.action_count);

@@ -1,5 +1,5 @@
-//! Selects the tools that a prompt describes if it cannot describe all: those most similar to the question, as BM25, a measure of
-//! shared words, ranks them.
+//! Selects the tools that a prompt describes if it cannot describe all: those most similar to the question. They are ranked by
+//! BM25, a measure of shared words.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use serde_json::Value;
 
 use crate::event::RunStart;
 
-/// Maximum length of a text that is ranked, in characters.
+/// Number of characters at the beginning of each text whose words are compared. The rest of a longer text is ignored.
 const MAX_TEXT_CHARS: usize = 4_000;
 
-/// How often the words of a tool's name count.
+/// How many times each word of a tool's name counts, compared with a word of its description.
 const NAME_WEIGHT: usize = 4;
 
-/// Maximum number of words of the examples of one tool that are ranked.
+/// Maximum number of words that are taken from all examples of one tool together.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
 /// Returns the tools for planning, most relevant first: those that the last question or an unfinished plan uses, then those most
@@ -55,8 +55,8 @@ fn tools_at<'a>(start: &'a RunStart, positions: &[usize]) -> Vec<&'a ToolSchema>
 }
 
 /// Returns the positions of the tools that a prompt shows, up to the maximum of the configuration: first those whose
-/// names are in `always_shown`, then those most similar to `texts`, then others. All tools in `always_shown` are included, even if
-/// they are more than the maximum.
+/// names are in `always_shown`, then those most similar to `texts`, then the others in the order of the registry. All tools in
+/// `always_shown` are included, even if they are more than the maximum.
 fn positions_to_show(start: &RunStart, texts: &[&str], always_shown: &BTreeSet<&str>) -> Vec<usize> {
     let tools = &start.tools;
     let maximum = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
@@ -163,7 +163,7 @@ impl Words {
         if word.is_ascii() {
             self.text.push_str(word);
         } else {
-            // The lower case of a letter may depend on its neighbours.
+            // The whole word is converted at once, because the lower case of a letter may depend on its neighbours.
             self.text.push_str(&word.to_lowercase());
         }
         let added = self.text.get_mut(start..).unwrap_or_default();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_before_the_question_counts_too() {
+    fn tools_similar_to_the_message_before_the_question_are_selected_too() {
         let mut start = start("And tomorrow?", 1);
         let message = json!({"messageId": "m", "threadId": "t", "role": "USER", "content": "How is the weather?", "timestamp": 1});
         start.history = vec![serde_json::from_value(message).unwrap()];
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_ranks_tools_by_its_description() {
+    fn the_tools_for_a_step_are_those_similar_to_its_description() {
         let mut item = crate::plan::tests::item("a", &[]);
         item.description = "evaluate the expression".to_owned();
         assert_eq!(names(&for_step(&start("q", 1), &item)), ["calculator"]);

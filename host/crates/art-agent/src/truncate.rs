@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use art_core::json::{MAX_DEPTH, is_deeper, measure, text_len};
+use art_core::json::{MAX_LEVELS, is_deeper, measure, text_len};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
 use art_core::text::byte_prefix;
 use art_core::tool::ToolResult;
@@ -59,13 +59,13 @@ pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
     json!(cut_to_fit(entry, cut_step_output))
 }
 
-/// Returns `value` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON, or else to
-/// the last.
+/// Returns `value` with its outputs cut by `cut` to the largest of [`OUTPUT_BYTES`] with which the whole value has at most
+/// [`TOTAL_BYTES`] as JSON. If it is larger even with the smallest of them, the outputs are cut to that.
 fn cut_to_fit<T: Clone + Serialize>(value: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
     let [first, others @ ..] = OUTPUT_BYTES;
     // Most values are so small that nothing in them has to be cut.
     let size = measure(value);
-    if size.bytes <= first && size.depth < MAX_DEPTH {
+    if size.bytes <= first && size.depth < MAX_LEVELS {
         return Cow::Borrowed(value);
     }
     let cut_to = |limit| {
@@ -87,7 +87,7 @@ fn cut_item(item: &mut TodoItem, limit: usize) {
     item.result.iter_mut().for_each(|result| cut_value(result, limit));
     cut_results(&mut item.tool_results, limit);
     for call in &mut item.actual_tool_calls {
-        // Arguments must stay an object, so only long texts in them, such as attachments, are cut.
+        // Arguments must stay an object, so each argument is cut on its own. It may be the content of an attachment.
         match &mut call.arguments {
             Value::Object(arguments) => arguments.values_mut().for_each(|value| cut_value(value, limit)),
             other => cut_value(other, limit),
@@ -118,7 +118,7 @@ fn cut_value(value: &mut Value, limit: usize) {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,
         Value::String(text) if text.len() <= limit => return,
         Value::String(text) => std::mem::take(text),
-        Value::Array(_) | Value::Object(_) if text_len(value) <= limit && !is_deeper(value, MAX_DEPTH) => return,
+        Value::Array(_) | Value::Object(_) if text_len(value) <= limit && !is_deeper(value, MAX_LEVELS) => return,
         Value::Array(_) | Value::Object(_) => value.to_string(),
     };
     if text.len() > limit {
@@ -181,7 +181,12 @@ mod tests {
 
     #[test]
     fn a_value_that_is_nested_too_deeply_is_kept_as_its_text() {
-        for (levels, stays_json) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (120, false)] {
+        let max_levels_of_store = 120;
+        for (levels, stays_json) in [
+            (MAX_LEVELS, true),
+            (MAX_LEVELS + 1, false),
+            (max_levels_of_store, false),
+        ] {
             let mut item = item_with_calls(1, 1);
             item.result = Some(nested(levels));
             item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});

@@ -1,4 +1,5 @@
-//! Inputs and results of a run.
+//! Inputs and results of a run. In a run, the agent answers one question: it makes a plan, works on the items of the plan and
+//! writes the answer.
 
 mod execution;
 
@@ -21,7 +22,7 @@ pub use execution::{ExecutionConfig, ExecutionOverrides};
 pub struct AgentProps {
     /// The question.
     pub query: String,
-    /// Identifier of the conversation.
+    /// Identifier of the conversation, which is also called thread.
     pub thread_id: String,
     /// Identifier of the run; the host creates one if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,15 +36,15 @@ pub struct AgentProps {
     /// Files that come with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<QueryAttachment>,
-    /// Whether the answer should be the output of a tool, as the tool gave it, so that no model writes an answer. This needs a run
-    /// with a single step and a single call, whose output is not for display. In any other run, or if anything failed, the model
-    /// writes the answer as usual.
+    /// Whether the answer should be the unchanged output of a tool, so that no model writes an answer. This needs a run with a
+    /// single item that completed with a single successful call, and the output of the call must not be drawn for the person.
+    /// Otherwise, or if a limit was reached, the model writes the answer as usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raw: bool,
 }
 
 /// A file that comes with a question. The model sees its name, the beginning of a text file, and the content of any
-/// other file if it can read that type. A call can pass the complete content of any file to a tool.
+/// other file if it can read that type. A tool call can pass the complete content of any file to a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryAttachment {
@@ -63,14 +64,14 @@ pub struct QueryAttachment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ThreadConfig {
-    /// The model in use.
+    /// The provider and the model that the thread uses, unless its host or a question chooses others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RuntimeProviderConfig>,
     /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (contract
     /// X4). A list that is missing or cannot be read enables no tool.
     #[serde(deserialize_with = "names_or_empty")]
     pub enabled_tools: Vec<String>,
-    /// Maximum number of earlier messages that the model is shown.
+    /// Maximum number of earlier messages that the model is shown. 0 stands for the default of the host.
     pub history_limit: u32,
     /// System prompt of the thread, which is joined to the guidance of the persona.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +79,7 @@ pub struct ThreadConfig {
     /// The agent's name and guidance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<AgentPersona>,
-    /// Limits of a run that the thread sets; `execution` is an older name (contract X5).
+    /// Limits that the thread sets for its runs. `execution` is an older name of the JSON key (contract X5).
     #[serde(alias = "execution", skip_serializing_if = "Option::is_none")]
     pub execution_config: Option<ExecutionOverrides>,
 }
@@ -101,8 +102,8 @@ fn names_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
     Ok(serde_json::from_value(names).unwrap_or_default())
 }
 
-/// The state that an agent keeps for a thread. By its version, a writer notices that somebody else wrote it meanwhile
-/// (contract C50).
+/// The state that an agent keeps for a thread. A writer names the version that it replaces, and its write fails if somebody else
+/// has written another version meanwhile (contract C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
     /// The state; its shape depends on the agent. The agent of this host uses [`crate::pes::PesAgentStateData`].
@@ -117,13 +118,13 @@ pub struct AgentState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// The run has an answer, every item of its plan was completed without an error or was removed before it started, and no limit was
-    /// reached. Failed calls that the planner made again do not count.
+    /// The run has a complete answer, every item of its plan was completed without an error or was removed before it started, and
+    /// no limit was reached. A failed tool call of the planner does not count if the planner called the tool again.
     Success,
-    /// The run has an answer or a list of results, but an item failed, has an error or is unfinished, a limit was reached, or the
-    /// answer is incomplete.
+    /// The run has an answer, or a list of results in place of an answer that the model could not write. Something is missing: an
+    /// item failed, has an error or is unfinished, a limit was reached, or the answer leaves a part of the question open.
     Partial,
-    /// The run has no answer; `error` has the reason.
+    /// The run has no answer; [`ExecutionMetadata::error`] has the reason.
     Error,
     /// The run waits for a person's decision.
     Suspended,
@@ -160,7 +161,7 @@ pub struct ExecutionMetadata {
     /// sum would be too low then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_cost: Option<f64>,
-    /// Token counts and times of all model calls, including those of failed items.
+    /// Token counts, times and known cost of all model calls together, including the calls that were made for failed items.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub llm_metadata: LlmMetadata,
     /// Resources that all tool calls used: fuel, memory, time and others.

@@ -1,10 +1,10 @@
 //! What a tool may touch outside of its sandbox: what its manifest requests, what its operator grants, and what one call gets.
 //!
 //! A right needs two parties. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the
-//! file beside the component ([`ToolPolicy`]). A component without a manifest gets whatever is granted. [`Authority`] joins the
-//! two. For the arguments of a call, it returns the [`CallGrants`] of this call, or the [`Denial`]s that say which grants are
-//! missing. By default, a tool gets the time and random numbers, and everything else is denied. Nothing here does I/O: paths
-//! and addresses are only compared. The sandbox opens files, and only at or below the granted paths.
+//! file beside the component ([`ToolPolicy`]). A component without a manifest gets whatever is granted. [`Authority`] joins
+//! requests and grants. For the arguments of a call, it returns the [`CallGrants`] of this call, or the [`Denial`]s that say
+//! which grants are missing. By default, a tool gets the time and random numbers, and everything else is denied. Nothing here
+//! does I/O: paths and addresses are only compared. The sandbox opens files, and only at or below the granted paths.
 
 mod addresses;
 mod authority;
@@ -29,7 +29,7 @@ pub use grants::{CallGrants, FsRight, HttpRight, LinkSet};
 pub use http::{HttpGrant, HttpScope, InvalidHttpAddress, RequestTarget, SecretHeader, check_method};
 pub use learn::{LearnedPolicy, ObservedCalls, Unused};
 pub use policy::{PolicyError, ToolPolicy};
-pub use request::{ArgumentRef, CapabilityRequest, HttpTarget};
+pub use request::{ArgumentRef, CapabilityRequest, RequestedUrl};
 pub use uses::{GrantUse, GrantUses};
 
 /// A kind of authority that a tool can have.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use message::ErrorContext;
 
-/// Code of a failed tool call. A tool may return the first nine (contract C79); only the host sets the others.
+/// Code of a failed tool call. A tool may return the codes up to `Unknown` (contract C79); only the host sets the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -19,6 +19,7 @@ pub enum ToolErrorCode {
     PermissionDenied,
     RateLimited,
     NotFound,
+    /// The tool asks the model for help.
     LlmAssistRequired,
     Timeout,
     Unknown,
@@ -38,7 +39,7 @@ pub enum ToolErrorCode {
     HostError,
     /// The call needs a feature that this host does not have yet.
     NotImplemented,
-    /// The host stopped while the tool ran, so it is not known whether it took effect.
+    /// The host stopped while the tool ran, so it is not known whether the call took effect.
     UnknownOutcome,
 }
 
@@ -144,7 +145,7 @@ pub struct ArtError {
     pub code: ErrorCode,
     /// Message: what went wrong and what to do about it.
     pub message: String,
-    /// Phase in which the run failed.
+    /// Phase in which the run failed, for example `planning` or `synthesis`.
     pub phase: String,
 }
 

@@ -1,5 +1,5 @@
-//! The examples of a tool. The description of an example is a question for which the example is the right
-//! call. An index of these questions finds the examples that are most similar to the question of a person.
+//! The examples of a tool. An example is a call of the tool; its description is a question that this call answers. An index of
+//! these questions finds the examples that are most similar to the question of a person.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
@@ -38,7 +38,7 @@ impl Examples {
         let others = has_shared_word
             .into_iter()
             .enumerate()
-            .filter(|(_, is_shared)| !is_shared);
+            .filter(|(_, shares_word)| !shares_word);
         let order = similar.into_iter().chain(others.map(|(position, _)| position));
         order.filter_map(|position| self.list.get(position))
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_that_share_a_word_come_first_and_the_others_in_their_order() {
+    fn examples_that_share_a_word_come_first_and_the_others_follow_in_their_order() {
         let list = json!([
             {"input": {}, "description": "add"}, {"input": {}}, {"input": {}, "description": "the root"},
             {"input": {}, "description": "the mean"}

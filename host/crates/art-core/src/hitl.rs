@@ -51,7 +51,7 @@ pub struct FeedbackSchema {
     /// Label of the button that rejects.
     #[serde(default = "reject_label")]
     pub cancel_label: String,
-    /// Whether the person may edit the arguments.
+    /// Whether the person may edit the arguments of the tool call that waits for the answer.
     #[serde(default)]
     pub allow_modify_args: bool,
     /// JSON Schema of an answer of the kind `custom`.
@@ -164,7 +164,7 @@ pub struct Feedback {
     /// Older name of `value` for choices; see [`Feedback::answer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_values: Option<Vec<Value>>,
-    /// The arguments as edited by the person.
+    /// The arguments of the waiting tool call, as the person edited them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_args: Option<Value>,
     /// Comment of the person.
@@ -205,7 +205,7 @@ impl Feedback {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HitlContext {
-    /// Always true.
+    /// Always true, since only a repeated call has this context.
     pub is_resuming: bool,
     /// Whether the person approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,10 +213,10 @@ pub struct HitlContext {
     /// The person's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Value>,
-    /// Identifier of the suspension that was decided.
+    /// Identifier of the wait for the decision ([`SuspendedCall::suspension_id`](crate::suspension::SuspendedCall)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<String>,
-    /// Arguments of the suspended call.
+    /// Arguments with which the call was made before it waited for the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_args: Option<Value>,
 }

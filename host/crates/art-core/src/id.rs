@@ -1,5 +1,5 @@
-//! Creates identifiers. A model may choose the identifier of its tool call (contract X1). An identifier that a tool
-//! gives to its question to a person is only kept as metadata (contract X2).
+//! Creates identifiers. A model may choose the identifier of its tool call (contract X1). A tool may not choose that of its
+//! question to a person: the host stores the tool's identifier as metadata and creates its own (contract X2).
 
 use uuid::Uuid;
 
@@ -20,15 +20,14 @@ pub(crate) fn trace_id() -> String {
     Uuid::new_v4().simple().to_string()
 }
 
-/// Returns the trace identifier of a run: the digits of its identifier if that is a UUID, else digits derived from the
-/// identifier.
-pub(crate) fn trace_id_of(run: &str) -> String {
-    let id = Uuid::parse_str(run).unwrap_or_else(|_| Uuid::new_v5(&Uuid::NAMESPACE_OID, run.as_bytes()));
+/// Returns the trace identifier of a run: the 32 digits of `run_id` if it is a UUID, else 32 digits that are derived from it.
+pub(crate) fn trace_id_of(run_id: &str) -> String {
+    let id = Uuid::parse_str(run_id).unwrap_or_else(|_| Uuid::new_v5(&Uuid::NAMESPACE_OID, run_id.as_bytes()));
     id.simple().to_string()
 }
 
-/// Returns a random identifier of a span: 16 lower-case hexadecimal digits. They are never all zeros, which would mean
-/// that there is no span, because they contain the variant bits of a UUID.
+/// Returns a random identifier of a span: 16 lower-case hexadecimal digits. As they contain the variant bits of a UUID, they
+/// are never all zeros. (All zeros would mean that there is no span.)
 pub(crate) fn span_id() -> String {
     let (_, low) = Uuid::new_v4().as_u64_pair();
     format!("{low:016x}")
@@ -40,7 +39,7 @@ pub fn call_id() -> String {
     base36_call_id(Uuid::new_v4())
 }
 
-/// Returns the identifier of the `n`th call of a run, which is the same in every replay of the run.
+/// Returns an identifier for the `n`th tool call of the run with the trace `trace_id`. It is the same in every replay of the run.
 #[must_use]
 pub fn nth_call_id(trace_id: &str, n: u64) -> String {
     base36_call_id(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{trace_id}/{n}").as_bytes()))
@@ -48,12 +47,12 @@ pub fn nth_call_id(trace_id: &str, n: u64) -> String {
 
 fn base36_call_id(source: Uuid) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut random = source.as_u128();
+    let mut number = source.as_u128();
     let mut id = String::from("call_");
     for _ in 0..9 {
-        let digit = usize::try_from(random % 36).unwrap_or_default();
+        let digit = usize::try_from(number % 36).unwrap_or_default();
         id.push(DIGITS.get(digit).copied().map_or('0', char::from));
-        random /= 36;
+        number /= 36;
     }
     id
 }

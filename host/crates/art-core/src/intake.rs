@@ -33,8 +33,8 @@ pub struct Intake {
     /// replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The kind of authority by which the guest took in something that is not recorded, such as the contents of a file. Only
-    /// records of earlier versions of the host have it. Such a call cannot be replayed.
+    /// The kind of authority by which the guest took in something that is not recorded, such as the contents of a file. Such a
+    /// call cannot be replayed. Always `None` in new records, as only earlier versions of the host left answers unrecorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<Capability>,
     /// Whether the guest took in a secret of the host. Secrets are never recorded, so the record has no crossings, and the call
@@ -57,7 +57,7 @@ pub struct GivenByOperator {
     #[serde(default = "default_limits", skip_serializing_if = "are_default_limits")]
     pub limits: Limits,
     /// The linked interfaces; absent in JSON if they are the default.
-    #[serde(default = "LinkSet::by_default", skip_serializing_if = "is_by_default")]
+    #[serde(default = "LinkSet::by_default", skip_serializing_if = "are_default_links")]
     pub links: LinkSet,
     /// The variables that the guest can read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,14 +72,14 @@ fn are_default_limits(limits: &Limits) -> bool {
     *limits == Limits::EXECUTE
 }
 
-fn is_by_default(links: &LinkSet) -> bool {
+fn are_default_links(links: &LinkSet) -> bool {
     *links == LinkSet::by_default()
 }
 
 impl Intake {
-    /// Maximum size of the crossings of a record, in bytes of compact JSON, apart from the bodies.
+    /// Maximum size of the crossings of a record, in bytes of compact JSON without the base64 text of each [`Body`].
     pub const MAX_BYTES: usize = 1 << 20;
-    /// Maximum number of bytes that the bodies of a record have together: the contents of files, and the headers and contents of responses.
+    /// Maximum number of bytes that all [bodies](Answer::bodies) of a record have together.
     pub const MAX_BODY_BYTES: usize = 4 << 20;
 
     /// Returns whether the record is empty.
@@ -91,7 +91,8 @@ impl Intake {
     /// Returns the maximum size of the crossings with their bodies, in bytes of compact JSON.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
-        let bytes = |crossing: &Crossing| crossing.max_encoded_bytes() + max_base64_bytes(crossing.answer.body_bytes());
+        let bytes =
+            |crossing: &Crossing| crossing.max_bytes_without_base64() + max_base64_bytes(crossing.answer.body_bytes());
         self.crossings.iter().map(bytes).sum()
     }
 
@@ -134,13 +135,13 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Maximum size of the JSON text of the field `count`, with its comma.
+    /// Maximum size of the JSON text of the field `count`: the 9 bytes of `,"count":` and at most 20 digits.
     pub const MAX_COUNT_BYTES: usize = 29;
 
-    /// Returns an upper bound of the size of this crossing as compact JSON, with a comma after it and without the bodies of the
-    /// answer.
+    /// Returns an upper bound of the size of this crossing as compact JSON, with a comma after it, but without the base64 text of
+    /// each [`Body`].
     #[must_use]
-    pub fn max_encoded_bytes(&self) -> usize {
+    pub fn max_bytes_without_base64(&self) -> usize {
         let value_bytes = match &self.answer {
             Answer::WallClock(seconds, nanoseconds) => digit_count(*seconds) + digit_count(u64::from(*nanoseconds)) + 3,
             Answer::MonotonicClock(nanoseconds) => digit_count(*nanoseconds),
@@ -153,9 +154,9 @@ impl Crossing {
             }
             Answer::Waited => 0,
             Answer::Ready(_) | Answer::Cancelled(_) => "false".len(),
-            Answer::File(answer) => answer.max_encoded_bytes(),
-            Answer::Stream(answer) => answer.max_encoded_bytes(),
-            Answer::Response(answer) => answer.max_encoded_bytes(),
+            Answer::File(answer) => answer.max_bytes_without_base64(),
+            Answer::Stream(answer) => answer.max_bytes_without_base64(),
+            Answer::Response(answer) => answer.max_bytes_without_base64(),
         };
         let kind_bytes = self.answer.kind().name().len();
         let count_bytes = if self.count == 1 { 0 } else { Self::MAX_COUNT_BYTES };
@@ -163,8 +164,8 @@ impl Crossing {
     }
 }
 
-/// Returns the maximum size of bodies in base64 that have `bytes` bytes together. Each body has its own padding, which the
-/// maximum sizes of the answers include.
+/// Returns the size in base64 of a single body of `bytes` bytes. Several bodies of the same total size are padded one by one; the
+/// maximum sizes of the answers include this padding.
 const fn max_base64_bytes(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
@@ -207,7 +208,8 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns the bodies of the answer: the bytes and the texts that come from files and from the network.
+    /// Returns the bodies of the answer: each [`Body`], and each text that comes from files or from the network, such as the name
+    /// of a header or the target of a link.
     #[must_use]
     pub fn bodies(&self) -> Vec<&[u8]> {
         match self {
@@ -259,7 +261,7 @@ pub enum CrossingKind {
 }
 
 impl CrossingKind {
-    /// Returns the name of this kind in the record.
+    /// Returns the name of this kind in messages and, unless it is `Random`, in the record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -329,7 +331,7 @@ impl TryFrom<String> for Seed {
 /// The result of running a recorded call again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// The outcome. It is a failure of the host if the guest was stopped because the record has no answer for it.
+    /// The outcome. It is a failure of the host if the guest was stopped because it asked for what the record cannot answer.
     pub outcome: Outcome,
     /// The first difference from the record; `None` if the guest asked exactly what the record answers.
     pub divergence: Option<Divergence>,
@@ -339,7 +341,8 @@ pub struct Replayed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the replay differs from the record at crossing {number}: {reason}")]
 pub struct Divergence {
-    /// Number of the crossing, counted from 1. Drawing random numbers is not counted.
+    /// Number of the answer that differs, counted from 1. Each repetition of an answer counts ([`Crossing::count`]), but no
+    /// random number does.
     pub number: u64,
     /// The difference.
     pub reason: DivergenceReason,
@@ -431,7 +434,7 @@ mod tests {
                     times,
                 })
             }),
-            any::<(u64, u64)>().prop_map(|(upper, lower)| FileAnswer::Hash(upper, lower)),
+            any::<(u64, u64)>().prop_map(|(lower, upper)| FileAnswer::Hash(lower, upper)),
             any::<String>().prop_map(FileAnswer::Type),
             any::<(bool, bool, bool)>().prop_map(|(read, write, change)| FileAnswer::Rights(read, write, change)),
             any::<String>().prop_map(FileAnswer::Link),
@@ -483,7 +486,7 @@ mod tests {
         #[test]
         fn no_crossing_is_larger_than_its_maximum(crossing in crossing()) {
             let text = serde_json::to_string(&crossing)?;
-            let maximum = crossing.max_encoded_bytes() + max_base64_bytes(crossing.answer.body_bytes());
+            let maximum = crossing.max_bytes_without_base64() + max_base64_bytes(crossing.answer.body_bytes());
             prop_assert!(text.len() < maximum, "{}", text);
         }
 
@@ -550,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_limits_and_interfaces_are_an_empty_object() {
+    fn default_limits_and_interfaces_are_left_out_of_the_json() {
         let given = GivenByOperator {
             limits: Limits::EXECUTE,
             links: LinkSet::by_default(),

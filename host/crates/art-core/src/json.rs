@@ -10,7 +10,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 /// Maximum nesting of JSON from a model or a provider, in levels. The host stores such a value inside other values, and
 /// a store accepts 120 levels in total.
-pub const MAX_DEPTH: usize = 64;
+pub const MAX_LEVELS: usize = 64;
 
 /// Returns whether `value` nests deeper than `levels`. A scalar and an empty array or object have one level.
 #[must_use]

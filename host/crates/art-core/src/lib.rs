@@ -2,6 +2,9 @@
 //!
 //! The crate does no I/O, is not asynchronous and does not depend on WebAssembly. Types that cross a process boundary
 //! have fixed names in JSON, mostly in camelCase.
+//!
+//! `hitl` stands for human in the loop (questions to a person), and `pes` for plan, execute, synthesise (the plan of a
+//! conversation).
 
 pub mod agent;
 pub mod capability;

@@ -102,7 +102,7 @@ impl Limits {
     }
 }
 
-/// Limits that a tool requests or an operator sets. An absent limit keeps the value of the level below.
+/// Limits that a tool requests or an operator sets. An absent limit keeps the value that it has without these overrides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LimitOverrides {
@@ -148,14 +148,14 @@ impl LimitOverrides {
         .checked()
     }
 
-    /// Returns these overrides, and those of `below` for the limits that are absent here.
+    /// Returns these overrides, and those of `fallback` for the limits that are absent here.
     #[must_use]
-    pub fn or(self, below: Self) -> Self {
+    pub fn or(self, fallback: Self) -> Self {
         Self {
-            fuel: self.fuel.or(below.fuel),
-            timeout_ms: self.timeout_ms.or(below.timeout_ms),
-            memory_bytes: self.memory_bytes.or(below.memory_bytes),
-            output_bytes: self.output_bytes.or(below.output_bytes),
+            fuel: self.fuel.or(fallback.fuel),
+            timeout_ms: self.timeout_ms.or(fallback.timeout_ms),
+            memory_bytes: self.memory_bytes.or(fallback.memory_bytes),
+            output_bytes: self.output_bytes.or(fallback.output_bytes),
         }
     }
 }

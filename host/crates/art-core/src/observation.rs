@@ -52,7 +52,7 @@ pub struct NewObservation {
     /// Identifier of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Identifier of the parent, for example of a plan item.
+    /// Identifier of what the observation belongs to, such as a plan item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
     /// Kind.

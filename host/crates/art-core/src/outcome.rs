@@ -27,7 +27,7 @@ pub struct Outcome {
     pub uses: Vec<GrantUse>,
 }
 
-/// How a call ended.
+/// How a call ended, with the data of that ending.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
     /// The tool returned an output. It is text, not yet parsed or validated.
@@ -73,7 +73,7 @@ pub enum Ending {
     },
     /// The caller cancelled the call.
     Cancelled,
-    /// The queue was full.
+    /// The call was not run, since the queue of waiting calls was full.
     Busy,
     /// The host failed, not the tool.
     HostError {
@@ -132,10 +132,10 @@ impl Ending {
     }
 }
 
-/// How a call ended, without the data of an [`Ending`]. Also says why a call was refused or not run.
+/// The kind of an [`Ending`], or the reason why a call was refused or not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CallEnding {
+pub enum EndingKind {
     /// The call succeeded with a valid output.
     Success,
     /// The tool returned an error.
@@ -160,7 +160,7 @@ pub enum CallEnding {
     Denied,
     /// The caller cancelled the call.
     Cancelled,
-    /// The queue was full.
+    /// The call was not run, since the queue of waiting calls was full.
     Busy,
     /// The host failed.
     HostError,
@@ -176,7 +176,7 @@ pub enum CallEnding {
     UnknownOutcome,
 }
 
-impl CallEnding {
+impl EndingKind {
     /// Returns the name for tables, metrics and observations.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -204,7 +204,7 @@ impl CallEnding {
     }
 }
 
-impl From<&Ending> for CallEnding {
+impl From<&Ending> for EndingKind {
     fn from(ending: &Ending) -> Self {
         match ending {
             Ending::Success(_) => Self::Success,
@@ -294,7 +294,7 @@ pub struct Suspension {
     /// Preview of the effect of an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_data: Option<Value>,
-    /// Schema of the answer; not yet validated.
+    /// Form of the answer, as JSON of a [`FeedbackSchema`](crate::hitl::FeedbackSchema); not yet validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback_schema: Option<Value>,
 }
@@ -363,14 +363,14 @@ impl CallLog {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> String {
+    fn owned(text: &str) -> String {
         text.to_owned()
     }
 
     fn failure() -> Failure {
         Failure {
             code: ToolErrorCode::NotFound,
-            message: text("no such row"),
+            message: owned("no such row"),
             retryable: false,
             metadata: JsonObject::new(),
         }
@@ -386,31 +386,31 @@ mod tests {
             Ending::MemoryExhausted { limit: 67_108_864 },
             Ending::StackOverflow,
             Ending::Trap {
-                message: text("wasm `unreachable` instruction executed"),
+                message: owned("wasm `unreachable` instruction executed"),
             },
             Ending::InvalidOutput {
-                reason: text("1048577 bytes, more than 1048576"),
+                reason: owned("1048577 bytes, more than 1048576"),
             },
             Ending::Denied {
-                message: text("file access to `/etc` is not granted"),
+                message: owned("file access to `/etc` is not granted"),
             },
             Ending::Cancelled,
             Ending::Busy,
             Ending::HostError {
-                message: text("the disk is full"),
+                message: owned("the disk is full"),
             },
         ]
     }
 
     fn endings_without_an_error() -> [Ending; 3] {
         let suspension = Suspension {
-            message: text("Send it?"),
+            message: owned("Send it?"),
             details: None,
             preview_data: None,
             feedback_schema: None,
         };
         let subtask = SubtaskRequest {
-            description: text("read"),
+            description: owned("read"),
             inputs: Value::Null,
             template_hints: Vec::new(),
             max_depth: None,
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_that_are_not_errors_have_no_error() {
+    fn a_success_a_suspension_and_a_subtask_request_return_no_error() {
         for ending in endings_without_an_error() {
             assert_eq!(ending.error(), None, "{}", ending.name());
         }

@@ -44,7 +44,7 @@ pub enum StepType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolValidationMode {
-    /// The model is reminded to call them, up to a limit.
+    /// The model is reminded to call them, but only a limited number of times.
     #[default]
     Strict,
     /// A missing call is only recorded.
@@ -100,7 +100,7 @@ pub struct TodoItem {
         skip_serializing_if = "Option::is_none"
     )]
     pub result: Option<Value>,
-    /// Why the step failed, or what is wrong with a completed step; for the answer and for people.
+    /// Why the step failed, or what is wrong with a completed step. The model that writes the answer sees it, and people do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Thoughts of the model, one entry for each model call that had some.
@@ -176,7 +176,7 @@ pub struct EarlierQuestion {
     pub number: u64,
     /// The question. Empty if an earlier version of the host stored the thread without it.
     pub query: String,
-    /// The items of its plan that ended. An identifier may occur in several questions.
+    /// Those items of its plan that have ended. Items of different questions may have the same identifier.
     pub items: Vec<TodoItem>,
 }
 

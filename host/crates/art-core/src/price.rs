@@ -96,7 +96,8 @@ impl Price {
     }
 }
 
-/// Returns the cost of the tokens in millionths of a US dollar.
+/// Returns the cost of the tokens in millionths of a US dollar. `price` is in US dollars per million tokens, and thus in
+/// millionths of a US dollar per token.
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
 fn micro_dollars(tokens: u64, price: f64) -> f64 {
     tokens as f64 * price

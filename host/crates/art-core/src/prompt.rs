@@ -43,6 +43,7 @@ impl Role {
 /// A message of a prompt (contract C24). Deserialising a message also checks that its content and its identifiers fit
 /// its role (contracts C25, C27); see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+// `remote = "Self"` derives functions instead of traits; the traits are implemented below.
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
     /// Role of the sender.
@@ -121,6 +122,7 @@ impl Message {
 
     /// Deserialises a message without checking that its content and its identifiers fit its role.
     fn deserialize_unchecked(message: &Value) -> serde_json::Result<Self> {
+        // The derived function; the trait's method of the same name also checks.
         Self::deserialize(message)
     }
 
@@ -137,8 +139,7 @@ impl Message {
     }
 }
 
-// With `remote = "Self"`, Serde derives the inherent functions `Message::serialize` and `Message::deserialize` in place of the
-// two traits. The implementations below call these functions.
+// `Self::serialize` and `Self::deserialize` are the inherent functions that Serde derives with `remote = "Self"`.
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)

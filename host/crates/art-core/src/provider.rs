@@ -18,8 +18,8 @@ use crate::tool::ToolSchema;
 pub struct ModelRequest {
     /// The prompt.
     pub prompt: ArtStandardPrompt,
-    /// Tools to pass in the provider's own format, in addition to their names in the prompt. Empty if the prompt has
-    /// their full schemas.
+    /// Tools whose schemas the provider gets in its own format; the prompt then has only their names. Empty if the prompt itself
+    /// has the full schemas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSchema>,
     /// Whether the model may, must or must not call one of these tools.
@@ -47,8 +47,8 @@ pub struct ModelRequest {
     /// provider-specific ones.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// The data from which the prompt was written, for models that do not read prose. Absent in a request that has only a prompt.
-    /// It is never serialised.
+    /// The data from which the prompt was written, for the built-in lexical model, which reads this data instead of the prompt.
+    /// Absent in a request that has only a prompt. It is never serialised.
     #[serde(skip)]
     pub task: Option<Arc<Task>>,
 }
@@ -127,7 +127,7 @@ pub enum ModelCapability {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Option<u64>", into = "Option<u64>")]
 pub enum ContextWindow {
-    /// Unlimited, and reading costs nothing, as with the lexical model, which is built into the program.
+    /// Unlimited, and a prompt of any length costs nothing, as with the lexical model, which is built into the program.
     #[default]
     Unbounded,
     /// The number of tokens.
@@ -144,7 +144,7 @@ impl ContextWindow {
         }
     }
 
-    /// Returns whether the window is unlimited, so that reading costs nothing.
+    /// Returns whether the window is unlimited, so that a prompt of any length costs nothing.
     #[must_use]
     pub const fn is_unbounded(&self) -> bool {
         matches!(self, Self::Unbounded)
@@ -163,7 +163,7 @@ impl From<ContextWindow> for Option<u64> {
     }
 }
 
-/// The model in use (contract C68). It never contains a secret.
+/// The provider and the model in use, with options of the connection (contract C68). It never contains a secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeProviderConfig {

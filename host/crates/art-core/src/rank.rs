@@ -1,7 +1,7 @@
 //! Ranks texts by their similarity to a query (contract BM25).
 //!
-//! For documents that are ranked once, only the words of the query are counted. Documents that are ranked often have an [`Index`] of all
-//! words.
+//! [`rank`] is for documents that are ranked once: it counts only the words of the query. An [`Index`] is for documents that are
+//! ranked many times: it counts all words once, and then answers each query from these counts.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -51,7 +51,8 @@ impl Index {
         self.rank_by(&Query::new(query), limit)
     }
 
-    /// Creates an index of all words, or only of those of `query` if there is one. Other words only add to the lengths of the documents.
+    /// Creates an index of the words of `query`, or of all words if `query` is `None`. Words that are not in the index only add
+    /// to the lengths of the documents.
     fn build<T: AsRef<str>>(documents: &[T], query: Option<&Query>) -> Self {
         let mut index = Self {
             lengths: Vec::with_capacity(documents.len()),
@@ -111,7 +112,8 @@ impl Index {
         ranked
     }
 
-    /// Returns the weight of a word that occurs in `document_count` documents. The fewer documents have the word, the higher its weight.
+    /// Returns the weight of a word that occurs in `document_count` documents. The fewer documents have the word, the higher its
+    /// weight.
     #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
     fn weight(&self, document_count: usize) -> f32 {
         let (document_count, all) = (document_count as f32, self.lengths.len() as f32);
@@ -121,7 +123,7 @@ impl Index {
     #[expect(clippy::cast_precision_loss, reason = "the lengths are small")]
     fn mean_length(&self) -> f32 {
         let total: u64 = self.lengths.iter().copied().map(u64::from).sum();
-        // If no document has a word, none has a score, and any mean will do.
+        // If there are no documents, or all are empty, no score is computed from the mean, so any value will do.
         (total as f32 / self.lengths.len() as f32).max(f32::MIN_POSITIVE)
     }
 }
@@ -137,7 +139,7 @@ fn saturation(count: u32, length: u32, mean_length: f32) -> f32 {
 struct Query {
     /// The words in lower case, sorted, each once.
     words: BTreeSet<String>,
-    /// The [bits](first_letter_bit) of the first letters of the words.
+    /// The set of the first letters of the words: one [bit](first_letter_bit) for each.
     first_letters: u32,
 }
 
@@ -155,13 +157,15 @@ impl Query {
         }
     }
 
-    /// Returns `false` only if no word of the query begins with the first letter of `word`, so that the query cannot contain it.
+    /// Returns whether the query may contain `word`, judged by the first letter alone. For a word that is not ASCII the answer is
+    /// always `true`, because its lower case may begin with an ASCII letter.
     fn may_contain(&self, word: &str) -> bool {
         !word.is_ascii() || self.first_letters & first_letter_bit(word) != 0
     }
 }
 
-/// Returns a bit for the first letter of a word, the same in upper and lower case if it is ASCII.
+/// Returns a bit for the first letter of a word, the same in upper and lower case if the letter is ASCII. Several characters may
+/// share a bit.
 fn first_letter_bit(word: &str) -> u32 {
     word.bytes().next().map_or(0, |byte| 1 << (byte & 31))
 }
@@ -258,7 +262,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_index_gives_the_same_ranks_for_any_texts(
+        fn an_index_gives_the_same_ranks_and_scores_as_rank(
             documents in prop::collection::vec("([aAbBkK\u{212a}1ß] ?|\\PC){0,12}", 0..6),
             query in "([aAbBkK\u{212a}1ß] ?|\\PC){0,12}",
         ) {

@@ -1,7 +1,8 @@
-//! Secrets that the host adds to requests of tools, and their redaction from everything that leaves a tool.
+//! Secrets that the host adds to the HTTP requests that tools send, and their redaction from everything that leaves a tool.
 //!
-//! Only values that the host knows are redacted, in the encodings in which servers and libraries echo them. A program that
-//! disguises a secret on purpose cannot be detected, which is why no tool ever gets a secret.
+//! No tool is ever given a secret, because a program that disguises a secret on purpose cannot be detected. But a server may
+//! echo the secret in its response. So the values that the host knows are redacted, in the encodings that servers and libraries
+//! use.
 
 mod encodings;
 mod outcome;
@@ -55,8 +56,8 @@ pub enum InvalidSecret {
 }
 
 impl Secret {
-    /// Creates a secret. White space around the value is not part of it. A canary is a decoy: it is never sent, and its only
-    /// purpose is to be noticed when a tool passes it on.
+    /// Creates a secret. White space around the value is not part of it. A canary is a decoy that is never sent. If it is seen in
+    /// what a tool sends, returns or logs, the tool has read what it should not.
     ///
     /// # Errors
     /// Fails if the name or the value cannot be used.
@@ -86,7 +87,7 @@ impl Secret {
         &self.name
     }
 
-    /// Returns the value, for the one header or file that carries it.
+    /// Returns the value, which belongs only in a header of a request, in the file of the secrets, or in the keyring.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.value.expose_secret()

@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_clone_shares_its_value_until_it_is_changed() {
+    fn a_clone_shares_the_value_until_the_clone_is_changed() {
         let first = Shared::from(vec![1]);
         let mut clone = first.clone();
         assert!(std::ptr::eq(&*first, &*clone));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_json_of_a_shared_value_is_that_of_the_value() {
+    fn the_json_of_a_shared_is_the_json_of_the_value_inside() {
         let shared = Shared::from(vec![1, 2]);
         assert_eq!(json!(shared), json!([1, 2]));
         assert_eq!(

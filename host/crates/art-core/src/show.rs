@@ -14,10 +14,11 @@ const MAX_VALUE_CHARS: usize = 2_000;
 /// Maximum length of a label or another text on one line, in characters.
 const MAX_LINE_CHARS: usize = 300;
 
-/// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value is cut after 2,000 characters.
+/// Returns `label: result`. A list of objects is shown as a Markdown table of at most 50 rows below the label. Each value is cut
+/// after 2,000 characters.
 ///
-/// Only the part of the result that a question asks for is shown: the first field if it is a list, the only field or item, or else
-/// the whole result.
+/// Only the main part of the result is shown. The main part of an object is its first field if that is a list, or its only field.
+/// That of a list is its only item. Any other result is shown as a whole.
 #[must_use]
 pub fn labelled(label: &str, result: &Value) -> String {
     match main_value(result) {
@@ -34,10 +35,10 @@ pub fn labelled(label: &str, result: &Value) -> String {
     }
 }
 
-/// Returns the description of a step as a label for its result: one line that begins with a capital letter, without an opening such as
-/// "what is".
+/// Returns the description of a step as a label for its result: one line that begins with a capital letter, without an opening
+/// such as "what is".
 #[must_use]
-pub fn label(description: &str) -> String {
+pub fn step_label(description: &str) -> String {
     let line = one_line(description.trim().trim_end_matches(['?', '.', '!', ':', ',']));
     let lower = line.to_lowercase();
     let mut openings = "what is |what's |what are |how much is |calculate |compute ".split('|');
@@ -53,7 +54,8 @@ pub fn one_line(text: &str) -> String {
     truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
 }
 
-/// Returns the part of a result that a question asks for. JSON in a text is parsed.
+/// Returns the main part of a result, as [`labelled`] describes it, and of this part again the main part, until nothing more can
+/// be left out. JSON in a text is parsed.
 fn main_value(result: &Value) -> Value {
     let parsed = result.as_str().and_then(|text| serde_json::from_str(text).ok());
     let part = match (result, &parsed) {
@@ -112,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_single_field_stands_for_its_object() {
+    fn of_an_object_with_one_field_only_the_value_is_shown() {
         assert_eq!(
             labelled("17.5% of 2340", &json!({"result": 409.5})),
             "17.5% of 2340: 409.5"
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn one_row_is_a_sentence_and_several_are_a_table() {
+    fn one_row_is_shown_on_one_line_and_several_rows_as_a_table() {
         assert_eq!(
             labelled(
                 "Highest",
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_comes_first_is_the_answer() {
+    fn of_an_object_whose_first_field_is_a_list_only_the_list_is_shown() {
         let result = json!({"values": ["a", "b"], "count": 2});
         assert_eq!(labelled("Letters", &result), "Letters: a, b");
         assert_eq!(labelled("Letters", &json!({"values": []})), "Letters: none");

@@ -25,8 +25,8 @@ impl SpanContext {
         Self::in_trace(id::trace_id())
     }
 
-    /// Creates a root span for a run. If `run_id` is a UUID, the identifier of the trace has its 32 digits, else digits that are
-    /// derived from it.
+    /// Creates a root span for a run. If `run_id` is a UUID, its 32 digits are the identifier of the trace. Otherwise the
+    /// identifier is derived from `run_id`.
     #[must_use]
     pub fn root_of_run(run_id: &str) -> Self {
         Self::in_trace(id::trace_id_of(run_id))
@@ -65,7 +65,7 @@ mod tests {
 
     // Identifiers of traces and spans (contract A83).
     #[test]
-    fn a_root_has_the_form_of_the_trace_context_and_no_parent() {
+    fn a_root_span_has_hexadecimal_identifiers_and_no_parent() {
         let root = SpanContext::root();
         assert!(is_hex(&root.trace_id, 32), "{root:?}");
         assert!(is_hex(&root.span_id, 16), "{root:?}");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_of_a_run_has_the_digits_of_its_identifier() {
+    fn the_digits_of_the_run_identifier_are_the_trace_identifier() {
         let root = SpanContext::root_of_run("01980B3C-7f10-7abc-8def-0123456789ab");
         assert_eq!(root.trace_id, "01980b3c7f107abc8def0123456789ab");
         assert_eq!(root.parent_span_id, None);

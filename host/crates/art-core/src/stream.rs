@@ -31,7 +31,7 @@ pub struct StepContext {
     pub step_description: String,
 }
 
-/// One event of a streamed reply, in the order of arrival.
+/// One event of a streamed reply. A stream has its events in the order of their arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "data", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StreamEvent {
@@ -41,7 +41,7 @@ pub enum StreamEvent {
     Thinking(String),
     /// A complete tool call. Its identifier is empty if the provider gave none.
     ToolCall(ToolCallRequest),
-    /// State that later requests must send back to the provider with this reply.
+    /// State, such as signed thoughts, that later requests must send back to the provider with this reply.
     State(ProviderState),
     /// Parts of the question that the answer does not address.
     Unanswered(Vec<String>),
@@ -83,7 +83,7 @@ pub struct LlmMetadata {
     /// Usage in the provider's own format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_raw_usage: Option<Value>,
-    /// Identifier of the run.
+    /// Identifier of the run, which the contracts call a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
     /// Cost in US dollars, as reported by the provider, else from the host's price table; absent if neither has a price.
@@ -110,7 +110,7 @@ impl LlmMetadata {
     }
 
     /// Adds the counts, the generation time and the cost of another call. A count that both lack stays absent (contract
-    /// B20). Fields of a single call, such as the stop reason and the time to the first token, do not change.
+    /// B20). Fields that cannot be added, such as the stop reason and the time to the first token, do not change.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -193,7 +193,7 @@ pub struct ModelReply {
     /// Tool calls, without those that the model wrote as text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
-    /// State that later requests must send back to the provider with this reply.
+    /// State, such as signed thoughts, that later requests must send back to the provider with this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ProviderState>,
     /// Parts of the question that the answer does not address, as far as the model reports them.

@@ -1,4 +1,4 @@
-//! Calls that wait for the decision of a person, and their decisions (contracts C16, C19).
+//! Calls that wait for the decision of a person, and the decisions about them (contracts C16, C19).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub const REQUEST_USER_INPUT: &str = "request_user_input";
 
 /// A call that waits for a decision: the question to the person, and all that the decision is bound to.
 ///
-/// It names no run, thread or person: they are those of the journal that contains it.
+/// It does not name the run, the thread or the person, because the journal that contains it names them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedCall {
@@ -25,7 +25,7 @@ pub struct SuspendedCall {
     /// Digest of the code of the tool, if it has one. A decision does not hold for another version of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_digest: Option<String>,
-    /// Digest of the arguments as JSON text. An approved call runs with exactly these, or with those that the person gave.
+    /// Digest of the arguments as JSON text. An approved call runs with exactly these arguments, unless the person changed them.
     #[serde(rename = "input")]
     pub input_digest: String,
     /// Who asks.
@@ -49,14 +49,15 @@ pub struct SuspendedCall {
     /// Risk of a wrong approval, as the tool declares it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
-    /// Whether an approved call runs. Otherwise the decision itself is its result.
+    /// Whether the call runs after an approval (for the second time if the tool itself asked). If not, the decision is the result
+    /// of the call.
     pub runs_on_approval: bool,
     /// Whether the model may call the tool again in this run after a rejection, with other arguments.
     pub allow_retry: bool,
-    /// Time after which the question counts as decided by [`on_expiry`](Self::on_expiry); absent means never.
+    /// Time from which the question is decided by [`on_expiry`](Self::on_expiry); absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// What an undecided question counts as when its time is over.
+    /// The decision that applies if nobody decides in time.
     #[serde(default)]
     pub on_expiry: ExpiryAction,
 }
@@ -79,7 +80,7 @@ pub enum SuspensionCause {
     },
 }
 
-/// What an undecided question counts as when its time is over (contract Q4).
+/// The decision about a question that nobody decided in time (contract Q4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExpiryAction {
@@ -121,8 +122,8 @@ impl SuspendedCall {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// Returns the context that a call gets when it runs again after the decision (contract C18). Its `feedback` is the
-    /// answer.
+    /// Returns the context that a call gets when it runs again after the decision (contract C18). The field `feedback` of the
+    /// context has only the answer from the parameter `feedback`.
     #[must_use]
     pub fn hitl_context(&self, feedback: &Feedback) -> HitlContext {
         HitlContext {

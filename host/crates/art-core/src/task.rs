@@ -1,5 +1,5 @@
-//! The data from which a prompt was written, for models that do not read prose. It stays in memory: neither a journal
-//! nor a wire format contains it.
+//! The data from which a prompt was written, for the built-in lexical model, which reads this data instead of the prompt. The
+//! data stays in memory: neither a journal nor a wire format contains it.
 
 use serde_json::Value;
 
@@ -23,8 +23,8 @@ pub struct PlanTask {
     pub files: Vec<TaskFile>,
     /// All tools that may be called, with their examples.
     pub tools: Vec<ToolSchema>,
-    /// The steps of earlier questions of the conversation, oldest first, and then the steps of a plan that was not finished. The
-    /// steps of earlier questions have names such as `q1.step_1`, which no step of the new plan has.
+    /// The steps of earlier questions of the conversation, oldest first, and then the steps of an earlier plan for this question
+    /// that was not finished. The steps of earlier questions have names such as `q1.step_1`, which no step of the new plan has.
     pub earlier: Vec<TaskStep>,
 }
 
@@ -56,7 +56,7 @@ pub enum StepOutcome {
     /// The step is completed.
     Completed {
         /// The output of each successful call, if several calls of the step have outputs. Otherwise one value, the result of the
-        /// step. Output for display is replaced by `{"displayed": true}`.
+        /// step. The output of a display tool is replaced by `{"displayed": true}`.
         results: Vec<Value>,
         /// Sources of the results.
         sources: Vec<Source>,
@@ -68,8 +68,7 @@ pub enum StepOutcome {
 }
 
 impl TaskStep {
-    /// Returns the last result of a completed step: the value for which a reference to the step stands. Returns `None` for any
-    /// other step.
+    /// Returns the last result of a completed step, or `None` for any other step. A reference to the step means this value.
     #[must_use]
     pub fn result(&self) -> Option<&Value> {
         match &self.outcome {

@@ -16,8 +16,8 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
     }
 }
 
-/// Returns `text`, or as many of its first sentences as fit into `max_chars` characters. If the first sentence is longer, it is cut
-/// and followed by `...`; the cut is after a word, unless not even the first word fits.
+/// Returns `text`, or as many of its first sentences as fit into `max_chars` characters. If the first sentence is longer, it is
+/// cut after a word and followed by `...`. If its first word alone is too long, the cut is inside that word.
 #[must_use]
 pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
     let beginning = prefix(text, max_chars);
@@ -199,7 +199,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_is_the_text_or_its_beginning_and_the_totals(text in ".{0,40}", limit in 0usize..60) {
+        fn a_text_that_is_too_long_is_cut_to_its_beginning_and_a_note(text in ".{0,40}", limit in 0usize..60) {
             let total = text.chars().count();
             let expected = match total.checked_sub(limit) {
                 None | Some(0) => text.clone(),

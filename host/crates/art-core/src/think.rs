@@ -1,4 +1,5 @@
-//! Separates the thoughts of a model from its text, for models that write their thoughts between `<think>` and `</think>`.
+//! Separates the thoughts of a model from its text, for models that write their thoughts between `<think>` and `</think>`. Such a
+//! pair of tags, with what is between them, is called a block.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -12,7 +13,7 @@ pub enum ThinkPart<'a> {
     Thought(&'a str),
     /// The outermost block ended.
     BlockEnd,
-    /// The first tag is a closing one: all text reported so far was thoughts.
+    /// The first tag at the start of a line is a closing one: all text reported so far was thoughts.
     CloseWithoutOpen,
     /// The reply ended inside a block, so the end of what was reported as thoughts is text of the reply after all.
     Unclosed {
@@ -27,8 +28,8 @@ pub enum ThinkPart<'a> {
 /// the reply was cut.
 ///
 /// A block begins only at the start of a line, so that an answer may mention the tags. Blocks nest. White space after a
-/// block is dropped. A closing tag at the start of a line is a [`ThinkPart::CloseWithoutOpen`] if no other tag came before it,
-/// because some providers omit the first opening tag. All other tags are text.
+/// block is dropped. Some providers omit the first opening tag. So if the first tag at the start of a line is a closing one, it
+/// is reported as [`ThinkPart::CloseWithoutOpen`]. All other tags are text.
 #[derive(Clone, Debug)]
 pub struct ThinkTags {
     /// The end of the reply so far, if it may be the beginning of a tag.
@@ -249,12 +250,12 @@ mod tests {
 
     // Nested and unclosed think tags (contract A28).
     #[test]
-    fn a_block_that_is_never_closed_is_content() {
+    fn the_content_of_a_block_that_is_never_closed_is_text_of_the_reply() {
         assert_eq!(parts(["x\n<think>never"]), r#"t"x\n" T"never" !"never""#);
     }
 
     #[test]
-    fn a_block_that_misses_one_closing_tag_ends_at_the_last_one() {
+    fn a_block_without_its_closing_tag_ends_after_its_last_nested_block() {
         assert_eq!(parts(["<think>a<think>b</think>x"]), r#"T"a<think>b</think>x" ?"x""#);
     }
 

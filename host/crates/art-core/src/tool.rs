@@ -32,7 +32,8 @@ pub struct ToolSchema {
     /// How the host handles a call.
     #[serde(default)]
     pub execution_mode: ExecutionMode,
-    /// How a person is asked, for blocking tools. Approval rules use its risk and category for any tool.
+    /// How a person is asked, for blocking tools. A tool that is not blocking may have this too: approval rules use the risk
+    /// level and the category in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_config: Option<BlockingToolConfig>,
     /// How the output is drawn, for display tools.
@@ -41,8 +42,8 @@ pub struct ToolSchema {
 }
 
 impl ToolSchema {
-    /// Returns whether both are clones of one declaration. Declarations that were read separately are no clones even if they are
-    /// equal: keys in a different order make their JSON texts differ, but not the declarations.
+    /// Returns whether both are clones of one declaration, so that their JSON texts are equal too. Equal declarations that were
+    /// read separately are no clones, because their JSON texts may have the keys in different orders.
     #[must_use]
     pub fn is_clone_of(&self, other: &Self) -> bool {
         let is_same_output = match (&self.output_schema, &other.output_schema) {
@@ -107,7 +108,7 @@ pub struct BlockingToolConfig {
     /// Whether the decision itself is the result, so that the tool is not called again.
     #[serde(default = "yes")]
     pub completes_on_approval: bool,
-    /// Whether the model may try another way after a rejection.
+    /// Whether the model may call the tool again in the same run after a rejection, with other arguments.
     #[serde(default = "yes")]
     pub allow_retry_on_reject: bool,
     /// Time in milliseconds after which an undecided question counts as rejected; absent means never.
@@ -178,7 +179,7 @@ pub enum DisplayMode {
     Modal,
 }
 
-/// A tool call in an assistant message.
+/// A tool call in an assistant message, with the arguments as JSON text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCallRequest {
@@ -191,7 +192,7 @@ pub struct ToolCallRequest {
     pub function: FunctionCall,
 }
 
-/// The value of `type` in a tool call; there is only one.
+/// The value of `type` in a tool call, which is always `function`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionKind {
@@ -210,7 +211,7 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
-/// A tool call as a model requested it (contract C4). It is untrusted until the host has checked it.
+/// A tool call as a model requested it, with the arguments parsed (contract C4). It is untrusted until the host has checked it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParsedToolCall {
@@ -351,13 +352,13 @@ pub struct AttachmentInfo {
     pub digest: Option<String>,
 }
 
-/// The run and the person for which a tool is called (contract C7). No identifier comes from a tool.
+/// The run and the person for which a tool is called (contract C7). A tool cannot choose any of the identifiers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionContext {
     /// Identifier of the conversation.
     pub thread_id: String,
-    /// Identifier of the run.
+    /// Identifier of the run, which the contracts call a trace.
     pub trace_id: String,
     /// Identifier of the call.
     pub call_id: String,

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct ToolUsage {
     /// Fuel: about one unit for each instruction, plus the price of calls into the host.
     pub fuel: u64,
-    /// Largest total size of linear memories and tables at one time, in bytes. A tool may reserve memory in advance.
+    /// Largest total size of linear memories and tables at one time, in bytes. Memory that a tool only reserves counts too.
     pub peak_memory_bytes: u64,
     /// Wall-clock time, in microseconds.
     pub wall_us: u64,
-    /// Processor time, in microseconds. For the first time slice of about a quarter of a millisecond, wall-clock time is counted instead.
+    /// Processor time, in microseconds. In the first time slice of a call (about 0.25 ms), wall-clock time is counted instead.
     pub cpu_us: u64,
     /// Size of the input, in bytes.
     pub bytes_in: u64,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_adds_up_but_the_peak_is_the_larger_one() {
+    fn tool_usage_adds_up_but_the_peak_is_the_larger_one() {
         for (first, second) in [(2, 3), (3, 2)] {
             let mut sum = usage(first);
             sum += usage(second);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usage_of_several_model_calls_adds_up() {
+    fn model_usage_adds_up_and_stops_at_the_largest_number() {
         let model_usage = |n| ModelUsage {
             model_calls: n,
             input_tokens: n,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_of_several_calls_add_up() {
+    fn token_usage_of_several_calls_adds_up() {
         let mut sum = TokenUsage::default();
         for n in 1..=3 {
             sum += tokens(n);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_stop_at_the_largest_number() {
+    fn tool_usage_and_token_usage_stop_at_the_largest_number() {
         let (mut usage_sum, mut token_sum) = (usage(u64::MAX), tokens(u64::MAX));
         usage_sum += usage(1);
         token_sum += tokens(1);

@@ -32,7 +32,7 @@ struct Contract {
     golden: Value,
     /// Required keys.
     required: &'static [&'static str],
-    /// Optional keys with a default, which is written if the key was absent. All other absent keys stay absent.
+    /// Optional keys with a default, which a round trip adds for an absent key. All other absent keys stay absent.
     defaults: Value,
     /// Whether an unknown key is an error.
     strict: bool,
@@ -111,7 +111,7 @@ macro_rules! golden {
 }
 
 /// Returns the contracts of tools, their results, and questions to a person.
-fn tools_and_people() -> Vec<Contract> {
+fn tools_and_questions() -> Vec<Contract> {
     let result_keys = &["callId", "toolName", "status"];
     let schema_keys = &["name", "description", "inputSchema"];
     let form_defaults = json!({
@@ -230,8 +230,8 @@ fn plans() -> Vec<Contract> {
     ]
 }
 
-/// Returns the contracts of errors, usage, cost and limits.
-fn errors_and_costs() -> Vec<Contract> {
+/// Returns the contracts of errors, usage and limits.
+fn errors_and_usage() -> Vec<Contract> {
     let token_defaults = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
     let usage_defaults = json!({
         "fuel": 0, "peakMemoryBytes": 0, "wallUs": 0, "cpuUs": 0, "bytesIn": 0, "bytesOut": 0, "hostCalls": 0,
@@ -247,11 +247,11 @@ fn errors_and_costs() -> Vec<Contract> {
 
 fn contracts() -> Vec<Contract> {
     [
-        tools_and_people(),
+        tools_and_questions(),
         prompts_and_models(),
         runs(),
         plans(),
-        errors_and_costs(),
+        errors_and_usage(),
     ]
     .into_iter()
     .flatten()
@@ -321,6 +321,7 @@ fn every_document_is_tested() {
         .iter()
         .map(|contract| format!("{}.json", contract.name))
         .collect();
+    // A prompt is an array without keys, so it is tested on its own below.
     tested.push("prompt.json".to_owned());
     files.sort_unstable();
     tested.sort_unstable();
@@ -345,7 +346,7 @@ fn assert_wire_names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
 }
 
 #[test]
-fn tools_and_questions_have_the_names_of_the_contract() {
+fn enums_of_tools_and_questions_have_the_wire_names_of_the_contract() {
     assert_wire_names::<ExecutionMode>("functional blocking display");
     assert_wire_names::<ToolStatus>("success error suspended");
     assert_wire_names::<RiskLevel>("low medium high critical");
@@ -355,7 +356,7 @@ fn tools_and_questions_have_the_names_of_the_contract() {
 }
 
 #[test]
-fn messages_and_observations_have_the_names_of_the_contract() {
+fn enums_of_messages_and_observations_have_the_wire_names_of_the_contract() {
     assert_wire_names::<Role>("system user assistant tool_request tool_result");
     assert_wire_names::<FunctionKind>("function");
     assert_wire_names::<MergeStrategy>("append prepend");
@@ -370,7 +371,7 @@ fn messages_and_observations_have_the_names_of_the_contract() {
 }
 
 #[test]
-fn runs_and_plans_have_the_names_of_the_contract() {
+fn enums_of_runs_and_plans_have_the_wire_names_of_the_contract() {
     assert_wire_names::<RunStatus>("success error partial suspended cancelled");
     assert_wire_names::<TodoItemStatus>("pending in_progress completed failed cancelled waiting");
     assert_wire_names::<StepType>("tool reasoning");
@@ -432,7 +433,7 @@ fn execution_is_an_older_name_of_execution_config() {
 }
 
 #[test]
-fn code_is_another_key_for_error_in_a_model_error() {
+fn a_model_error_may_have_its_code_under_the_key_code_instead_of_error() {
     let error: ModelError = parse(json!({"code": "TIMEOUT", "message": "too slow"})).unwrap();
     assert_eq!(error.code, ModelErrorCode::Timeout);
 }
@@ -467,7 +468,7 @@ fn an_output_of_null_is_not_an_absent_output() {
 }
 
 #[test]
-fn an_answer_is_read_under_each_of_its_names() {
+fn the_answer_of_a_person_is_under_value_else_text_input_else_selected_values() {
     let answer = |fields: Value| {
         let mut document = json!({"approved": true, "timestamp": 1});
         document
@@ -557,13 +558,13 @@ fn the_default_merge_strategy_is_append() {
 }
 
 #[test]
-fn a_persona_without_a_prompt_for_a_stage_is_unchanged() {
+fn a_persona_without_a_prompt_for_a_stage_is_unchanged_after_a_round_trip() {
     let persona = json!({"name": "Ada", "prompts": {"synthesis": "Be brief."}});
     assert_eq!(round_trip::<AgentPersona>(&persona).unwrap(), pretty(&persona));
 }
 
 #[test]
-fn stream_events_have_the_names_of_the_contract() {
+fn stream_events_have_the_types_of_the_contract() {
     let events = [
         json!({"type": "TOKEN", "data": "4"}),
         json!({"type": "ERROR", "data": {"error": "TIMEOUT", "message": "too slow"}}),
@@ -575,7 +576,7 @@ fn stream_events_have_the_names_of_the_contract() {
 }
 
 #[test]
-fn metadata_of_a_model_call_has_the_names_of_the_contract() {
+fn metadata_of_a_model_call_has_the_keys_of_the_contract() {
     let golden = json!({
         "thinkingTokens": 3, "timeToFirstTokenMs": 20, "totalGenerationTimeMs": 90, "stopReason": "stop",
         "providerRawUsage": {"input": 1},

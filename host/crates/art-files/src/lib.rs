@@ -76,11 +76,10 @@ pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     })
 }
 
-/// Locks a file or a folder until it is closed, so that no other process and no other open file can lock it. Waits for at most five
-/// seconds.
+/// Locks a file or a folder until it is closed, so that neither another process nor another handle of this process can lock it.
+/// Waits for at most five seconds if it is locked.
 ///
-/// A process that is being started holds the locks of its parent for a moment, so that even a lock that was just released may still be
-/// held.
+/// Even a lock that was just released may still be held: a process that is being started holds its parent's locks for a moment.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::TimedOut`] if another holder keeps the lock, and with any error of locking.

@@ -1,4 +1,4 @@
-//! Aligns a question with a pattern word by word: the cheapest way to turn the one into the other.
+//! Aligns a question word by word with a pattern (an example's question with slots): the cheapest way to turn one into the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,7 +17,7 @@ const LEFT_OVER_COST: f64 = 100.0;
 const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER_COST;
 /// Cost of a word with content that only the question or only the pattern has, if the examples or the data show that it does not
 /// matter. Also the cost of a value that is unlike those of the examples.
-const OTHER_WORD_COST: f64 = 0.2;
+const CONTENT_WORD_COST: f64 = 0.2;
 /// Cost of a word without content that only the question or only the pattern has, of a phrase of conversation, or of a whole text.
 const MINOR_WORD_COST: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
@@ -26,13 +26,13 @@ const MAX_ACCEPTED_COST: f64 = 3.0;
 /// What a step of an alignment means.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// The question has a word of the pattern, or of another pattern with the same template.
+    /// The question has a word of the pattern, or of another pattern that asks for the same (has the same template).
     Match,
     /// The question lacks a word with content that the pattern has.
     LackWord,
-    /// The question has a word that does not matter, or lacks such a word or a value of the pattern. This only has a cost.
+    /// The question has a word that does not matter, or lacks such a word or a value of the pattern. This only adds a cost.
     Differ,
-    /// The question has a whole text, or refers to an earlier result that can stand for one.
+    /// The question has a whole text (quoted or attached), or refers to an earlier result that can stand for one.
     WholeText,
     /// The question has a token that nothing accounts for.
     LeaveOver,
@@ -70,6 +70,7 @@ pub(crate) struct Alignment {
 }
 
 impl Alignment {
+    /// Returns the first token of each step with this effect.
     pub(crate) fn first_tokens<'a>(&'a self, effect: Effect, reading: &'a Reading) -> impl Iterator<Item = &'a Token> {
         let steps = self.steps.iter().filter(move |step| step.effect == effect);
         steps.filter_map(|step| reading.tokens.get(step.tokens.start))
@@ -83,8 +84,8 @@ impl Alignment {
         })
     }
 
-    /// Returns whether no token is left over and the question has all words of an example with the same template. One value that is
-    /// unlike those of the examples is accepted if the question has all words of the pattern, and more than question words and numbers.
+    /// Returns whether no token is left over and the question has all words of an example with the same template. One value may
+    /// be unlike those of the examples if the question has all words of the pattern, and a known text or not only question words.
     pub(crate) fn is_acceptable(&self, pattern: &Pattern, reading: &Reading) -> bool {
         let matched_words = self.first_tokens(Effect::Match, reading).map(|token| &token.stem);
         let matched_words: BTreeSet<&String> = matched_words.filter(|word| is_content_stem(word)).collect();
@@ -98,7 +99,7 @@ impl Alignment {
         let has_word_or_value = has_word || !fillers.is_empty();
         let has_word_or_known_text = has_word || fillers.iter().any(is_known_text);
         let is_clear = unknown_count == 0 || (unknown_count == 1 && has_all_words && has_word_or_known_text);
-        // A path without a word is no question.
+        // Without a word with content, as in a path alone, the question must lack nothing that the pattern has.
         let has_question = !matched_words.is_empty() || self.steps.iter().all(|step| !step.tokens.is_empty());
         self.cost <= MAX_ACCEPTED_COST && has_word_or_value && has_words_of_example && is_clear && has_question
     }
@@ -125,7 +126,7 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
     let fillers = class.fillers(rest, reading).into_iter();
     let accepted = fillers.filter(|filler| !filler.is_unknown || !has_example_word(filler.length));
     let fill = |filler: Filler| {
-        let cost = if filler.is_unknown { OTHER_WORD_COST } else { 0.0 };
+        let cost = if filler.is_unknown { CONTENT_WORD_COST } else { 0.0 };
         let (slot, tokens) = (item.stem_or_slot.clone(), at..at + filler.length);
         Step::new(Effect::Fill { slot, filler }, 1, tokens, cost)
     };
@@ -134,19 +135,19 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
 
 /// Returns the step for a token of the question that the pattern lacks, or `None` at the end of the question.
 fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Step> {
-    let (rest, takes_texts) = (reading.tokens_from(at), !pattern.text_slots.is_empty());
+    let (rest, has_text_slots) = (reading.tokens_from(at), !pattern.text_slots.is_empty());
     let token = rest.first()?;
     let is_named = |whole_text: &WholeText| whole_text.naming_stems.contains(token.word_stem());
-    // "it" is the attachment where there is no earlier result.
+    // If there is no earlier result, "it" means the attachment.
     let is_attachment = || reading.has_attachment() && token.stem == "it";
     let names_whole_text = || reading.whole_texts.iter().any(is_named) || is_attachment();
     let names_data = reading.names_data(at..at + 1);
     let (effect, length, cost) = match reading.earlier_reference_length(rest) {
         _ if token.kind == TokenKind::Mark || is_article(token.word_stem()) => (Effect::Differ, 1, 0.0),
-        _ if takes_texts && token.may_be_whole_text() => (Effect::WholeText, 1, MINOR_WORD_COST),
-        Some(length) if takes_texts => (Effect::WholeText, length, OTHER_WORD_COST),
-        _ if takes_texts && names_whole_text() => (Effect::Differ, 1, OTHER_WORD_COST),
-        _ if pattern.example_words.all.contains(&token.stem) && !names_data => (Effect::Match, 1, OTHER_WORD_COST),
+        _ if has_text_slots && token.may_be_whole_text() => (Effect::WholeText, 1, MINOR_WORD_COST),
+        Some(length) if has_text_slots => (Effect::WholeText, length, CONTENT_WORD_COST),
+        _ if has_text_slots && names_whole_text() => (Effect::Differ, 1, CONTENT_WORD_COST),
+        _ if pattern.example_words.all.contains(&token.stem) && !names_data => (Effect::Match, 1, CONTENT_WORD_COST),
         _ => (Effect::LeaveOver, 1, LEFT_OVER_COST),
     };
     Some(Step::new(effect, 0, at..at + length, cost))
@@ -156,7 +157,7 @@ fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Step> {
 fn drop_item(item: &PatternItem, at: usize) -> Step {
     let (effect, cost) = match (&item.class, item.content_word()) {
         (Some(_), _) => (Effect::Differ, LEFT_OVER_COST),
-        (None, Some(_)) => (Effect::LackWord, OTHER_WORD_COST),
+        (None, Some(_)) => (Effect::LackWord, CONTENT_WORD_COST),
         (None, None) => (Effect::Differ, MINOR_WORD_COST),
     };
     Step::new(effect, 1, at..at, cost)

@@ -1,6 +1,6 @@
-//! Writes the answer: the results of the tools, and what no tool can do according to the plan.
+//! Writes the answer: the results of the tools, and the sentences of the plan about what no tool can do.
 
-use art_core::show::{label, labelled, one_line};
+use art_core::show::{labelled, one_line, step_label};
 use art_core::task::{AnswerTask, StepOutcome, TaskStep};
 use itertools::Itertools;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
 
 /// Returns the paragraph about one step.
 fn format_step(step: &TaskStep) -> String {
-    let subject = label(&step.description);
+    let subject = step_label(&step.description);
     match &step.outcome {
         StepOutcome::Completed { results, .. } => format_results(&subject, results),
         StepOutcome::Failed(error) => format!("{subject}: failed, {}", one_line(error)),
@@ -39,7 +39,7 @@ fn format_step(step: &TaskStep) -> String {
     }
 }
 
-/// Returns the results of a step as text, numbered if the step had several calls.
+/// Returns the results of a step as text, numbered if it had several calls. `displayed` stands for output that is already shown.
 fn format_results(subject: &str, results: &[Value]) -> String {
     let numbered_label = |number| match results.len() {
         1 => subject.to_owned(),

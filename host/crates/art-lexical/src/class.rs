@@ -11,9 +11,9 @@ use crate::reading::Reading;
 use crate::token::{Token, TokenKind, beginnings, token_stems, tokenise};
 use crate::words::{is_content_word, is_function_word};
 
-/// Maximum number of unknown words in an open slot.
+/// Maximum number of words in a value of an open slot, which accepts words that no example shows.
 const MAX_OPEN_WORDS: usize = 3;
-/// Maximum number of tokens in a name.
+/// Maximum number of tokens in a name or another short text that is known.
 const MAX_NAME_TOKENS: usize = 6;
 
 /// Which words can fill a slot.
@@ -23,9 +23,9 @@ pub(crate) enum Class {
     Number,
     /// One of the choices of a schema.
     Choice(TextsByStems),
-    /// A column or a key of the data that is passed along.
+    /// A column or a key of a table or of JSON in the question or in an attachment.
     Key,
-    /// A text in the data that is passed along.
+    /// A text in a cell or under a key of such data.
     Cell,
     /// A path or an address.
     PathOrUrl(PathOrUrl),
@@ -38,7 +38,8 @@ pub(crate) enum Class {
 /// What the values that the examples give a parameter have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ExampleValues {
-    pub(crate) shown: TextsByStems,
+    /// The values themselves, each with its stems as key.
+    pub(crate) texts: TextsByStems,
     /// Kinds of tokens that follow each other in a value, with [`EDGE_KIND`] before the first and after the last one.
     kind_pairs: BTreeSet<(String, String)>,
     /// Whether any value has a number or a date. If not, the slot is *open*: it also accepts words that no example shows.
@@ -104,7 +105,7 @@ impl ExampleValues {
     /// Learns from the values of a parameter; `has_quoted` tells whether an example has one of them in quotes.
     pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone, has_quoted: bool) -> Self {
         let mut learnt = Self::default();
-        (learnt.shown, learnt.has_quoted) = (texts_by_stems(values.clone()), has_quoted);
+        (learnt.texts, learnt.has_quoted) = (texts_by_stems(values.clone()), has_quoted);
         for tokens in values.map(|value| tokenise(value, &[])) {
             learnt.has_numbers_or_dates |= tokens.iter().any(Token::is_number_or_date);
             let mut kinds = tokens.iter().map(value_kind).collect_vec();
@@ -121,13 +122,13 @@ impl ExampleValues {
         // An example may show a quoted "the" as a value, but without quotes it is a word of grammar.
         let is_content = |token: &Token| !is_function_word(token.word_stem());
         let has_content = |one: &Filler| tokens.iter().take(one.length).any(is_content);
-        let shown = name_fillers(tokens, [&self.shown]).into_iter().filter(has_content);
+        let shown = name_fillers(tokens, [&self.texts]).into_iter().filter(has_content);
         let composed = self.number_or_date_fillers(tokens, reading);
         shown.chain(composed).chain(self.open_fillers(tokens)).collect()
     }
 
-    /// Returns every value with a number or a date at the beginning of `tokens`, provided that the kinds of its neighbouring
-    /// tokens also follow each other in the values of examples. A reference to an earlier result counts as a number.
+    /// Returns every value at the beginning of `tokens` that has a number or a date and in which only such kinds of tokens follow
+    /// each other as also do in the values of examples. A reference to an earlier result counts as a number.
     fn number_or_date_fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         let (mut fillers, mut text, mut at, mut has_number_or_date) = (Vec::new(), String::new(), 0, false);
         let (mut kind_before, mut end_before) = (EDGE_KIND.to_owned(), usize::MAX);
@@ -154,9 +155,9 @@ impl ExampleValues {
         fillers
     }
 
-    /// Returns values that no example has to show: a quoted text, or content words, at most as many as any shown value has.
+    /// Returns values that need no example: a quoted text, or content words, at most as many as the longest shown value has.
     fn open_fillers(&self, tokens: &[Token]) -> Vec<Filler> {
-        let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
+        let lengths = self.texts.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN_WORDS);
         let is_open = !self.has_numbers_or_dates;
         let words = beginnings(tokens, longest).filter(|words| is_open && words.iter().all(is_content_word));
@@ -168,7 +169,7 @@ impl ExampleValues {
     }
 }
 
-/// Returns the kind of a token in a value. Long numbers, other numbers, dates, quotes and signs have one each; a word has its stem.
+/// Returns the kind of a token in a value: for a word its stem, otherwise long number, other number, date, quoted text or sign.
 fn value_kind(token: &Token) -> String {
     match token.kind {
         TokenKind::Number if token.text.len() > 8 => "Unix time".to_owned(),
@@ -203,7 +204,7 @@ fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     Some(Filler::new(1 + sign_count, value, false))
 }
 
-/// Returns the known names at the beginning of `tokens`, the longest first.
+/// Returns the `known` names and other short texts at the beginning of `tokens`, the longest first.
 fn name_fillers<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a TextsByStems>) -> Vec<Filler> {
     let known: Vec<&TextsByStems> = known.into_iter().collect();
     let filler = |words: &[Token]| {
@@ -245,7 +246,7 @@ impl PathOrUrl {
     }
 }
 
-/// Returns whether a text is a path or an address, or `None` if it is neither. A path may have blanks.
+/// Returns whether a text is a path or an address, or `None` if it is neither. A path may have blanks, so its last token decides.
 fn path_or_url_kind(text: &str) -> Option<TokenKind> {
     let kind = tokenise(text, &[]).last()?.kind;
     matches!(kind, TokenKind::Path | TokenKind::Url).then_some(kind)

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::token::{stem, text_stems};
 use crate::words::is_function_word;
 
-/// Maximum number of names that are read from one text.
-const MAX_NAMES: usize = 4_000;
-/// Maximum length of a name, in bytes.
-const MAX_NAME_BYTES: usize = 100;
+/// Maximum number of texts in [`TextsByStems`].
+const MAX_SHORT_TEXTS: usize = 4_000;
+/// Maximum length of such a text, in bytes. Longer ones are left out.
+const MAX_SHORT_TEXT_BYTES: usize = 100;
 /// Prefix of the text that stands for an attachment in an input.
 pub(crate) const ATTACHMENT_PREFIX: &str = "attachment:";
 
@@ -46,9 +46,9 @@ pub(crate) struct WholeText {
     pub(crate) name_or_text: String,
     pub(crate) is_attachment: bool,
     pub(crate) form: TextForm,
-    /// Names of columns or keys, and words that are part of only one of these names.
+    /// Names of columns or keys by their stems, and also by each word that is part of only one of these names.
     pub(crate) keys: TextsByStems,
-    /// Texts in the cells or under the keys, and words that are part of only one of these texts.
+    /// Texts in the cells or under the keys by their stems, and also by each word that is part of only one of these texts.
     pub(crate) cells: TextsByStems,
     /// Stems of words that name the data or its records, so that a question may have or lack them: the words in the name of the
     /// file, the first words of names of columns, and keys whose values are objects or lists.
@@ -112,9 +112,9 @@ impl WholeText {
         match value {
             Value::Object(map) => {
                 // If there are several objects, their keys are a choice: a question about one does not ask for the others.
-                let is_only = map.values().filter(|value| value.is_object()).count() == 1;
+                let has_one_object = map.values().filter(|value| value.is_object()).count() == 1;
                 for (key, value) in map {
-                    if value.is_array() || (is_only && value.is_object()) {
+                    if value.is_array() || (has_one_object && value.is_object()) {
                         self.naming_stems.extend(word_stems(key));
                     }
                     add(&mut self.keys, key);
@@ -136,7 +136,7 @@ impl WholeText {
 
 /// Adds a text to `names`, with its stems as key.
 fn add(names: &mut TextsByStems, text: &str) {
-    if text.len() <= MAX_NAME_BYTES && names.len() < MAX_NAMES {
+    if text.len() <= MAX_SHORT_TEXT_BYTES && names.len() < MAX_SHORT_TEXTS {
         names.insert(text_stems(text), text.to_owned());
     }
 }
@@ -148,7 +148,7 @@ pub(crate) fn texts_by_stems<'a>(texts: impl Iterator<Item = &'a str>) -> TextsB
     names
 }
 
-/// Adds to `names` each word that is part of only one name, except its first `skipped` words, as another key of this name.
+/// Adds each word that is part of only one of `names` as another key of this name, but not the first `skipped` words of a name.
 fn add_unique_words(names: &mut TextsByStems, skipped: usize) {
     let mut owners: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (stems, name) in &*names {

@@ -36,7 +36,7 @@ pub(crate) struct Example {
 pub(crate) struct Leaf {
     /// Place in the input, as a JSON pointer.
     pub(crate) pointer: String,
-    /// Name of the parameter, the same for all items of a list.
+    /// Name of the parameter: the pointer with `*` in place of positions, the same for all items of a list.
     pub(crate) parameter: String,
     pub(crate) value: Value,
     /// Whether the schema lists the values that it allows.
@@ -118,8 +118,8 @@ pub(crate) fn learn_classes(examples: &[Example]) -> ClassesByParameter {
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
     // Parameters of open classes accept each other's words, such as both units of a conversion or both time zones.
     let mut open = classes.values_mut().filter_map(Class::as_open).collect_vec();
-    let all_shown: TextsByStems = open.iter().flat_map(|values| values.shown.clone()).collect();
-    open.iter_mut().for_each(|values| values.shown.clone_from(&all_shown));
+    let all_shown: TextsByStems = open.iter().flat_map(|values| values.texts.clone()).collect();
+    open.iter_mut().for_each(|values| values.texts.clone_from(&all_shown));
     let classes = classes.into_iter();
     classes.map(|(name, class)| (name, Arc::new(class))).collect()
 }
@@ -159,7 +159,7 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     }
 }
 
-/// Returns whether a value is a whole text, an object or a list, and not a word or a code, in which few words are only letters.
+/// Returns whether a value is an object, a list or a whole text. A code or a word is none: few of its words are only letters.
 pub(crate) fn is_whole_text(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();

@@ -58,12 +58,12 @@ impl Finder<'_> {
             return Err(self.refusal(text, "the question has too many parts; ask for less at a time"));
         };
         self.remaining_texts.set(remaining);
-        let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, NO_EXAMPLE.to_owned()));
+        let (mut calls, mut nearest_failure) = (Vec::new(), (f64::INFINITY, NO_EXAMPLE.to_owned()));
         for reading in readings(text, self.files, self.earlier_value.is_some()) {
             for pattern in &self.catalog.patterns {
                 match self.match_pattern(&reading, pattern) {
                     Ok(call) => calls.push(call),
-                    Err(refusal) if refusal.0 < nearest.0 => nearest = refusal,
+                    Err(failure) if failure.0 < nearest_failure.0 => nearest_failure = failure,
                     Err(_) => {}
                 }
             }
@@ -73,7 +73,7 @@ impl Finder<'_> {
         let difference = if cheapest > 0.0 { MAX_NEAR_DIFFERENCE } else { 0.0 };
         calls.retain(|(cost, _)| *cost <= cheapest + difference);
         match calls.as_slice() {
-            [] => Err(self.refusal(text, &nearest.1)),
+            [] => Err(self.refusal(text, &nearest_failure.1)),
             [(_, first), others @ ..] if others.iter().all(|(_, other)| first == other) => Ok(first.clone()),
             _ => Err(self.refusal(text, "it can be read in two ways")),
         }
@@ -100,7 +100,7 @@ impl Finder<'_> {
         Ok((alignment.cost, call))
     }
 
-    /// Returns the call of a tool with `input`, or `None` if the tool allows neither a number nor a text for [`EARLIER_RESULT`].
+    /// Returns the call of a tool with `input`, or `None` if the tool refuses `input`, be [`EARLIER_RESULT`] a number or a text.
     fn make_call(&self, tool_index: usize, input: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with_sample = |text: &str| match text {
@@ -119,7 +119,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Returns the reference for which a text in an input stands, as a text if `as_text`, or the text itself if it stands for none.
+    /// Returns a text of an input with its references to an attachment or an earlier result. `as_text` makes the latter a text.
     fn resolve(&self, text: &str, as_text: bool) -> Value {
         let name = text.strip_prefix(ATTACHMENT_PREFIX);
         let file = name.filter(|name| self.files.iter().any(|file| file.name == *name));
@@ -139,7 +139,7 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the whole texts by the names of the slots that accept them: those of the question in their order, then attachments
+/// Returns a whole text for the name of each slot that takes one: those of the question in their order, then attachments
 /// that the question does not name. Returns `None` if a slot has no text or a text has no slot. Also returns `None` if there are
 /// attachments but the question has only other texts: a quoted word is not the text that a question with an attachment is about.
 fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<BTreeMap<String, Value>> {

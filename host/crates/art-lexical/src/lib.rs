@@ -123,13 +123,10 @@ impl Model for LexicalModel {
         let (text, unanswered) = self.reply(&request);
         // The model has no tokens of its own, so words are counted instead.
         let count_words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
-        let read = request
-            .prompt
-            .0
-            .iter()
-            .map(|message| count_words(message.content_text()));
+        let messages = request.prompt.0.iter();
+        let words_read = messages.map(|message| count_words(message.content_text()));
         let metadata = StreamEvent::Metadata(LlmMetadata {
-            input_tokens: Some(read.sum()),
+            input_tokens: Some(words_read.sum()),
             output_tokens: Some(count_words(&text)),
             stop_reason: Some(StopReason::Stop),
             ..LlmMetadata::default()

@@ -12,14 +12,14 @@ use crate::token::{Token, tokenise};
 /// Maximum number of parts of one question.
 pub(crate) const MAX_PARTS: usize = 12;
 
-/// Matches what is between two parts. Never `None`, because the pattern is fixed and valid.
+/// Matches what is between two parts. Never `None`, because the regular expression is fixed and valid.
 static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s+|,?(?: and)? then |,? and ").ok());
 
 /// A part of a question, and the call that it asks for or the reason for a refusal.
 pub(crate) type Part = (String, Result<Call, String>);
 
-/// Splits a text into at most `max_parts` parts: after its first sentence, or else at the first connective between two calls. The text
-/// stays whole if it asks for one call. It is split between sentences if any part asks for a call, and at a connective if all do.
+/// Splits a text into at most `max_parts` parts, unless it asks for one call as a whole. It is split after its first sentence
+/// if any part then asks for a call. A single sentence is split at the first connective between parts that all ask for a call.
 pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
     let undivided = (text.to_owned(), finder.find_call(text));
@@ -44,6 +44,7 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
     vec![undivided]
 }
 
+/// Returns the finder for the text that follows `parts`.
 fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
@@ -59,8 +60,8 @@ fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
 fn possible_splits(text: &str) -> Vec<(bool, Range<usize>)> {
     let tokens = tokenise(text, &[]);
     let contains = |token: &Token, at: usize| token.may_be_whole_text() && token.start < at && at < token.end;
-    let patterns = BETWEEN.as_ref().into_iter();
-    let all = patterns.flat_map(|pattern| pattern.find_iter(text));
+    let regexes = BETWEEN.as_ref().into_iter();
+    let all = regexes.flat_map(|regex| regex.find_iter(text));
     let allowed = all.filter(|between| !tokens.iter().any(|token| contains(token, between.start())));
     let splits = allowed.map(|between| {
         let ends_sentence = between.as_str().starts_with(['.', '?', '!', ';']);

@@ -33,12 +33,12 @@ pub(crate) struct Pattern {
     pub(crate) example_words: Arc<ExampleWords>,
 }
 
-/// The words of all example questions with one template.
+/// The words of all example questions that have the same template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExampleWords {
     /// The stems of the words with content in any of the questions.
     pub(crate) all: BTreeSet<String>,
-    /// One set of such stems for each question, except for a question without a slot and with only words such as `how many`.
+    /// One set of such stems for each question, but none for a question without slots that has only words such as `how many`.
     pub(crate) of_each_question: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
     before_slots: BTreeSet<(String, String)>,
@@ -120,8 +120,8 @@ fn share_example_words(patterns: &mut [Pattern]) {
     }
 }
 
-/// Returns the pattern of `example`, which is one of `all` of its tool. Values that its question says become slots, others stay as
-/// they are. Returns `None` if the question does not say a column, a cell or a whole text of the input, so that it cannot be a slot.
+/// Returns the pattern of `example`, which is one of `all` of its tool. Values that its question says become slots, and so do
+/// whole texts, which may be attached; others stay. Returns `None` if the question lacks a column, a cell or another whole text.
 fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &ClassesByParameter) -> Option<Pattern> {
     let mut template = example.input.clone();
     let (mut slots, mut taken, mut unsaid_texts) = (Vec::new(), Vec::new(), Vec::new());
@@ -139,7 +139,7 @@ fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &C
                 unsaid_texts.push((slot.clone(), forms.clone()));
                 slot
             }
-            // If the question says a value only once, it also stands for an equal value.
+            // If the input has a value twice and the question says it once, both share one slot.
             (None, Class::Key | Class::Cell) => find_equal_slot(example, leaf, &template)?,
             // A whole text of an example is never passed along for other questions.
             (None, _) if is_whole_text(&leaf.value) => return None,
@@ -170,8 +170,8 @@ fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &C
     })
 }
 
-/// Returns the classes by which a value may be found in a question: a short text may stand among the words, as in "the letters in the word
-/// strawberry", a number may be a condition on a cell, and a choice may be that of another example with the same parameters.
+/// Returns the classes to try in turn for a value: that of its parameter, but for a whole text also one word of a question ("the
+/// word strawberry"), for a number in a cell any number, and for a choice only those of examples with the same parameters.
 fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
     // Without values, the slot accepts one word or a quoted text.
     let open_slot = || Arc::new(Class::LikeExamples(ExampleValues::default()));

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Maximum number of attempts to parse JSON in one text. Each takes time linear in the length of the text.
 const MAX_JSON_ATTEMPTS: usize = 16;
 
-/// Matches one token; the first alternative that fits wins. Never `None`, because the pattern is fixed and valid.
+/// Matches one token; the first alternative that fits wins. Never `None`, because the regular expression is fixed and valid.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let fenced = r"```(?:\w*\n)?(?P<fenced>(?s:.*?))```";
     let quoted = r#""(?P<a>[^"]*)"|[“„](?P<b>[^”“]*)[”“]|«(?P<c>[^»]*)»|`(?P<d>[^`]+)`|['‘](?P<e>[^'’]*)['’]"#;
@@ -124,10 +124,10 @@ pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &
     lengths.filter_map(|length| tokens.get(..length))
 }
 
-/// Splits `text` into tokens. A word or a path that is one of the names `attachments` is the name of an attachment.
+/// Splits `text` into tokens. A word or a path that is in `attachments` is the name of an attachment.
 pub(crate) fn tokenise(text: &str, attachments: &[&str]) -> Vec<Token> {
     let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, MAX_JSON_ATTEMPTS);
-    while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {
+    while let Some(found) = TOKEN.as_ref().and_then(|regex| regex.captures_at(text, at)) {
         let Some(next) = json_token(text, &found, &mut attempts).or_else(|| captured_token(&found, attachments)) else {
             break;
         };
@@ -148,7 +148,7 @@ fn json_token(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<
     Some(Token::new(TokenKind::Block, json, start, start + json.len()))
 }
 
-/// Returns the found token. Its kind is that of the named group of the pattern that it matches.
+/// Returns the found token. Its kind is that of the named group in [`TOKEN`] that it matches.
 fn captured_token(found: &Captures<'_>, attachments: &[&str]) -> Option<Token> {
     let mut groups = TOKEN.as_ref()?.capture_names().flatten();
     let (name, group) = groups.find_map(|name| Some((name, found.name(name)?)))?;

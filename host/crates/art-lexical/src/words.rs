@@ -22,12 +22,12 @@ fn stems_of_lines(lines: &str) -> BTreeSet<String> {
     lines.lines().map(|line| token_stems(&tokenise(line, &[]))).collect()
 }
 
-/// Returns whether a word with that stem has no content.
+/// Returns whether a word with that stem is one of grammar or politeness.
 pub(crate) fn is_function_word(stem: &str) -> bool {
     CONVERSATION.contains(stem)
 }
 
-/// Returns whether a word with that stem is a question word, which asks for something only together with other words.
+/// Returns whether a word with that stem (`mani` is "many") is a question word, which asks for something only with other words.
 pub(crate) fn is_question_word(stem: &str) -> bool {
     let mut words = "how|mani|much|what|which|who|when|where".split('|');
     words.any(|word| word == stem)

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_outcome_changes_no_count() {
+    fn an_unknown_outcome_does_not_change_the_number_of_failures() {
         let now = Instant::now();
         let mut breaker = Breaker::new();
         for _ in 0..FAILURES_TO_OPEN - 1 {

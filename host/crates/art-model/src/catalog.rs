@@ -6,6 +6,7 @@ use crate::protocol::Protocol;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProviderDefaults {
     pub(crate) name: &'static str,
+    /// Protocol of its API.
     pub(crate) api: Protocol,
     /// Address. `None` if the settings must set it.
     pub(crate) base_url: Option<&'static str>,
@@ -13,7 +14,8 @@ pub(crate) struct ProviderDefaults {
     pub(crate) key_env: &'static [&'static str],
     /// Whether every request needs a key.
     pub(crate) needs_key: bool,
-    /// Path of a request that fails if the key is wrong, for providers that list their models even without a key.
+    /// Path of a request that fails if the key is wrong. It is for providers that list their models even without a key, so that
+    /// the request for the list does not check the key.
     pub(crate) key_check_path: Option<&'static str>,
     /// Default model. `None` if the user must name one.
     pub(crate) default_model: Option<&'static str>,

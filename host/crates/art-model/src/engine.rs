@@ -1,4 +1,4 @@
-//! Calls models: resolves names, limits concurrency, retries and prices calls (contract M27).
+//! Calls models by name. Limits the number of concurrent calls, retries failed ones and computes costs (contract M27).
 
 mod call;
 mod describe;
@@ -112,7 +112,7 @@ impl ReasoningEngine {
 
     /// Calls a model. The stream yields [`StreamEvent::Retry`] before it waits for a retry, and ends with [`StreamEvent::End`] or
     /// [`StreamEvent::Error`]. Nothing happens until the stream is polled. Dropping the stream cancels the call and frees its
-    /// slot.
+    /// slot among the concurrent calls.
     #[must_use]
     pub fn call(&self, config: &RuntimeProviderConfig, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         call::stream(Arc::clone(&self.inner), config.clone(), request)

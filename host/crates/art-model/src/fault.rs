@@ -12,7 +12,7 @@ const MIN_SECRET_BYTES: usize = 6;
 /// Replacement of a secret.
 const REDACTED: &str = "[key]";
 
-/// Creates an error that requests no delay before a retry.
+/// Creates an error that says nothing about when to retry.
 pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelError {
     ModelError {
         code,
@@ -98,7 +98,8 @@ impl Redactor {
     }
 }
 
-/// Returns the length in bytes of the longest beginning of `secret`, but not all of it, with which `text` ends.
+/// Returns the length in bytes of the longest beginning of `secret` with which `text` ends. The whole secret does not count as a
+/// beginning.
 fn secret_prefix_length(text: &str, secret: &str) -> usize {
     let lengths = (1..secret.len()).rev();
     let mut matching = lengths.filter(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)));

@@ -103,7 +103,7 @@ impl Transport {
         if let Some(client) = cell.get() {
             return Ok(client);
         }
-        // Two threads may create a client at the same time. The first one is kept.
+        // Two threads may create a client at the same time. The first client is kept.
         let client = self.build_client(loopback)?;
         Ok(cell.get_or_init(|| client))
     }

@@ -18,7 +18,7 @@ const MAX_FILE_BYTES: u64 = 8 * 1024;
 /// Where a key was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// There is no key, and none is required.
+    /// No key is used, because none is required, or because the key is missing or refused.
     None,
     Environment(String),
     File(PathBuf),
@@ -42,7 +42,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the key of a provider that has none.
+    /// Returns the value for a provider without a key that can be used.
     pub(crate) const fn none() -> Self {
         Self {
             source: KeySource::None,
@@ -52,7 +52,8 @@ impl Key {
 }
 
 /// Finds the key of the provider `name`: in the variable that the settings name, or else in the file that they name.
-/// `default_variables` are read only if the settings name neither, because their key may be meant for another address.
+/// The key in one of the `default_variables` may be meant for the default address of the provider, in place of which the settings
+/// may set another. So these variables are read only if the settings name neither a variable nor a file.
 ///
 /// # Errors
 /// Fails if the key is invalid, or if it is missing although the provider requires one or the settings name a source.
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn default_variables_are_not_read_if_the_settings_name_one() {
+    fn default_variables_are_not_read_if_the_settings_name_a_variable() {
         let error = find_in_variables(&settings_with_variable("BLANK"), false).unwrap_err();
         insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable `BLANK`, or set `api_key_file` in `[providers.p]` to a file with the key");
     }

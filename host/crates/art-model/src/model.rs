@@ -1,5 +1,5 @@
-//! The trait of all models, which stream a reply, describe themselves and can be shut down (contract C70), and the
-//! collection of a stream into a reply.
+//! The trait of all models, which stream a reply, describe themselves and can be shut down (contract C70). Also functions that
+//! collect such a stream into one reply.
 
 use std::fmt::Debug;
 
@@ -19,7 +19,7 @@ pub trait Model: Send + Sync + Debug {
     /// Returns the names of the provider and the model.
     fn config(&self) -> &RuntimeProviderConfig;
 
-    /// Returns one line about the model's limits, to be shown when a run starts.
+    /// Returns one line about what the model can and cannot do, to be shown when a run starts.
     fn notice(&self) -> Option<String> {
         None
     }
@@ -76,17 +76,18 @@ mod tests {
     use super::*;
     use futures_util::stream;
 
+    /// A model that sends these events for every request.
     #[derive(Debug)]
-    struct ScriptedModel(RuntimeProviderConfig, Vec<StreamEvent>);
+    struct OneReplyModel(RuntimeProviderConfig, Vec<StreamEvent>);
 
-    impl ScriptedModel {
+    impl OneReplyModel {
         fn new(events: Vec<StreamEvent>) -> Self {
             let config = RuntimeProviderConfig::new("scripted", "m");
             Self(config, events)
         }
     }
 
-    impl Model for ScriptedModel {
+    impl Model for OneReplyModel {
         fn config(&self) -> &RuntimeProviderConfig {
             &self.0
         }
@@ -103,7 +104,7 @@ mod tests {
     fn collect_reply(events: Vec<StreamEvent>) -> Result<ModelReply, ModelError> {
         let prompt = art_core::prompt::ArtStandardPrompt::default();
         let request = ModelRequest::new(prompt, art_core::stream::Phase::Planning);
-        futures_util::FutureExt::now_or_never(reply(&ScriptedModel::new(events), request)).unwrap()
+        futures_util::FutureExt::now_or_never(reply(&OneReplyModel::new(events), request)).unwrap()
     }
 
     #[test]

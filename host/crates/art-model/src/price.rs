@@ -18,7 +18,8 @@ pub(crate) fn cost(price: &Price, metadata: &LlmMetadata) -> Option<f64> {
 
 /// Prices by a pattern of model names. The pattern `PROVIDER:MODEL` matches the model and its versions (`-2025-08-07`,
 /// `-20250807`, `@001`, `-latest`). A pattern that ends with `*` matches every model with that prefix. The longest matching
-/// pattern is used. Prices of the settings override built-in ones. The cost of a model without a price is unknown.
+/// pattern is used. A matching pattern in the settings is preferred to all built-in ones. The cost of a model without a price is
+/// unknown.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct PriceTable(pub BTreeMap<String, Price>);
@@ -34,24 +35,29 @@ impl PriceTable {
     /// Returns the price of the model `config` in this table, or `None` if no pattern matches.
     #[must_use]
     pub fn find(&self, config: &RuntimeProviderConfig) -> Option<Price> {
-        let name = config.to_string();
-        let matching = self.0.iter().filter(|(pattern, _)| matches(pattern, &name));
+        let provider_and_model = config.to_string();
+        let matching = self
+            .0
+            .iter()
+            .filter(|(pattern, _)| matches(pattern, &provider_and_model));
         matching
             .max_by_key(|(pattern, _)| pattern.len())
             .map(|(_, price)| *price)
     }
 }
 
-fn matches(pattern: &str, name: &str) -> bool {
+fn matches(pattern: &str, provider_and_model: &str) -> bool {
     if let Some(prefix) = pattern.strip_suffix('*') {
-        return name.starts_with(prefix);
+        return provider_and_model.starts_with(prefix);
     }
-    name.strip_prefix(pattern).is_some_and(is_version)
+    provider_and_model
+        .strip_prefix(pattern)
+        .is_some_and(is_empty_or_version)
 }
 
 /// Returns whether `suffix` is empty or names a version: it is `-latest`, or begins with `-` or `@` and at least three digits,
 /// like a date. Fewer digits name another generation of the model, such as `-5`.
-fn is_version(suffix: &str) -> bool {
+fn is_empty_or_version(suffix: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
     suffix.is_empty() || suffix == "-latest" || suffix.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)
 }
@@ -61,7 +67,7 @@ mod tests {
     use super::*;
     use art_core::price::LongPrice;
 
-    /// Returns a price with `input`, an output price of 1 and a price of cached tokens of 0.5.
+    /// Returns a price with the input price `input`, an output price of 1 and a price of cached tokens of 0.5.
     fn price(input: f64) -> Price {
         Price {
             input,
@@ -73,7 +79,7 @@ mod tests {
     }
 
     /// Returns the number, from 1, of the pattern whose price is used for a model of the provider `p`.
-    fn number_of_used_pattern(patterns: &[&str], model: &str) -> Option<f64> {
+    fn used_pattern_number(patterns: &[&str], model: &str) -> Option<f64> {
         let rows = patterns.iter().zip(1_u32..);
         // The input price of each pattern is its number.
         let table = rows.map(|(pattern, number)| ((*pattern).to_owned(), price(number.into())));
@@ -106,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_matches_the_versions_of_its_model_but_not_other_models() {
+    fn a_pattern_matches_the_versions_of_its_model_but_not_other_models() {
         for model in [
             "big-4",
             "big-4-2025-08-07",
@@ -114,25 +120,25 @@ mod tests {
             "big-4@001",
             "big-4-latest",
         ] {
-            assert_eq!(number_of_used_pattern(&["p:big-4"], model), Some(1.0), "{model}");
+            assert_eq!(used_pattern_number(&["p:big-4"], model), Some(1.0), "{model}");
         }
         for model in ["big-4-mini", "big-4-5", "big-4.1", "big", "big-40"] {
-            assert_eq!(number_of_used_pattern(&["p:big-4"], model), None, "{model}");
+            assert_eq!(used_pattern_number(&["p:big-4"], model), None, "{model}");
         }
     }
 
     #[test]
-    fn the_longest_matching_name_is_used() {
+    fn the_longest_matching_pattern_is_used() {
         assert_eq!(
-            number_of_used_pattern(&["p:*", "p:big-*", "p:big-mini"], "big-mini"),
+            used_pattern_number(&["p:*", "p:big-*", "p:big-mini"], "big-mini"),
             Some(3.0)
         );
         assert_eq!(
-            number_of_used_pattern(&["p:*", "p:big-*", "p:big-mini"], "big-max"),
+            used_pattern_number(&["p:*", "p:big-*", "p:big-mini"], "big-max"),
             Some(2.0)
         );
         assert_eq!(
-            number_of_used_pattern(&["p:*", "p:big-*", "p:big-mini"], "small"),
+            used_pattern_number(&["p:*", "p:big-*", "p:big-mini"], "small"),
             Some(1.0)
         );
     }
@@ -146,8 +152,11 @@ mod tests {
             ..LlmMetadata::default()
         };
         let cost = cost(&price(2.0), &metadata).unwrap();
-        let (uncached_input, cached_input, output) = (1.2, 0.2, 0.5);
-        assert!((cost - (uncached_input + cached_input + output)).abs() < 1e-9, "{cost}");
+        let (uncached_cost, cached_cost, output_cost) = (1.2, 0.2, 0.5);
+        assert!(
+            (cost - (uncached_cost + cached_cost + output_cost)).abs() < 1e-9,
+            "{cost}"
+        );
     }
 
     #[test]
@@ -163,11 +172,12 @@ mod tests {
             cache_write: Some(10.0),
             ..price(2.0)
         };
-        let (uncached_input, cached_input) = (0.8, 0.2);
-        for (price, cache_writes) in [(price(2.0), 0.5), (with_write_price, 2.0)] {
+        let (uncached_cost, cached_cost) = (0.8, 0.2);
+        // The default price of a cache write is 1.25 times the input price.
+        for (price, write_cost) in [(price(2.0), 0.5), (with_write_price, 2.0)] {
             let cost = cost(&price, &metadata).unwrap();
             assert!(
-                (cost - (uncached_input + cached_input + cache_writes)).abs() < 1e-9,
+                (cost - (uncached_cost + cached_cost + write_cost)).abs() < 1e-9,
                 "{cost}"
             );
         }

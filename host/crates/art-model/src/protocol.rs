@@ -54,7 +54,7 @@ pub enum Protocol {
     Gemini,
 }
 
-/// Returns the codec of `protocol` in the variant of `provider`, or in the standard variant for an unknown provider.
+/// Returns the codec of `protocol`. Only Chat Completions has variants: its codec uses the variant of `provider`.
 pub(crate) fn codec(protocol: Protocol, provider: &str) -> Arc<dyn Codec> {
     match protocol {
         Protocol::OpenaiChat => Arc::new(chat::Chat(chat::Variant::for_provider(provider))),
@@ -111,7 +111,7 @@ pub(crate) struct ProtocolRequest {
     pub(crate) body: Value,
 }
 
-/// The header that carries the key.
+/// The header that carries the API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyHeader {
     /// `authorization: Bearer KEY`.
@@ -135,10 +135,10 @@ pub(crate) trait Codec: Send + Sync + Debug {
     /// `End`, or `Error`.
     fn decode_body(&self, body: &Value) -> Vec<StreamEvent>;
 
-    /// Returns the header that carries the key.
+    /// Returns the header that carries the API key.
     fn key_header(&self) -> KeyHeader;
 
-    /// Returns the headers of every request, such as the version of the protocol.
+    /// Returns the headers that every request has besides the API key, such as the version of the protocol.
     fn headers(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -1,4 +1,5 @@
-//! The providers: models in this process, and providers over HTTP from built-in defaults and the settings, with their keys.
+//! The providers of models. A provider is either a model in this process, or is called over HTTP, with an address, headers and a
+//! key from built-in defaults and the settings.
 
 mod abilities;
 mod connect;
@@ -23,9 +24,9 @@ pub(crate) use connect::{host_and_port, is_loopback};
 use abilities::ModelCapabilities;
 
 /// Default maximum number of concurrent calls of a provider (contract C69).
-const MAX_PARALLEL: usize = 5;
+const DEFAULT_MAX_PARALLEL: usize = 5;
 /// Default maximum number of concurrent calls of a local provider, whose machine runs one model at a time.
-const MAX_PARALLEL_LOCAL: usize = 1;
+const DEFAULT_MAX_PARALLEL_LOCAL: usize = 1;
 /// Maximum number of concurrent calls of a model in this process.
 const MAX_PARALLEL_IN_PROCESS: usize = 1024;
 
@@ -79,7 +80,7 @@ pub(crate) struct RemoteProvider {
 impl RemoteProvider {
     /// Returns the built-in defaults of the provider if its address is the built-in one. A name alone proves nothing: settings
     /// may give the name of a built-in provider to a server at another address.
-    pub(crate) fn defaults_at_own_address(&self) -> Option<&'static ProviderDefaults> {
+    pub(crate) fn defaults_at_built_in_address(&self) -> Option<&'static ProviderDefaults> {
         let defaults = built_in(&self.name)?;
         let address = Url::parse(defaults.base_url?).ok()?;
         (address == self.base_url).then_some(defaults)
@@ -102,7 +103,11 @@ impl Provider {
     fn remote(defaults: &ProviderDefaults, remote: RemoteProvider, settings: &ProviderSettings) -> Self {
         let default_model = settings.default_model.clone();
         let local = settings.local.unwrap_or(defaults.local);
-        let max_parallel = if local { MAX_PARALLEL_LOCAL } else { MAX_PARALLEL };
+        let max_parallel = if local {
+            DEFAULT_MAX_PARALLEL_LOCAL
+        } else {
+            DEFAULT_MAX_PARALLEL
+        };
         Self {
             name: remote.name.clone(),
             default_model: default_model.or_else(|| defaults.default_model.map(str::to_owned)),
@@ -197,7 +202,7 @@ fn check_model_name(model: &str) -> Result<(), ModelError> {
     Err(error(ModelErrorCode::ModelNotFound, message))
 }
 
-/// Returns the provider of that name.
+/// Returns the provider with the name `name`.
 pub(crate) fn lookup<'a>(providers: &'a BTreeMap<String, Provider>, name: &str) -> Result<&'a Provider, ModelError> {
     providers.get(name).ok_or_else(|| {
         if built_in(name).is_some_and(|defaults| defaults.base_url.is_none()) {

@@ -89,11 +89,13 @@ struct LocalClaim(Arc<Mutex<Option<LocalModel>>>);
 
 impl CallQueue {
     pub(crate) fn new(providers: &BTreeMap<String, Provider>, limits: &EngineLimits) -> Self {
-        let slots = |provider: &Provider| Slots {
+        let new_slots = |provider: &Provider| Slots {
             free: Arc::new(Semaphore::new(provider.max_parallel.min(Semaphore::MAX_PERMITS))),
             waiting: AtomicUsize::new(0),
         };
-        let slots = providers.iter().map(|(name, provider)| (name.clone(), slots(provider)));
+        let slots = providers
+            .iter()
+            .map(|(name, provider)| (name.clone(), new_slots(provider)));
         Self {
             slots: slots.collect(),
             local_in_use: Arc::default(),
@@ -127,6 +129,7 @@ impl CallQueue {
 
     async fn wait_for_slot(&self, provider: &Provider) -> Result<OwnedSemaphorePermit, QueueRefusal> {
         let name = &provider.name;
+        // Every provider has slots, so this does not fail.
         let slots = self.slots.get(name).ok_or(QueueRefusal::ShutDown)?;
         if let Ok(permit) = Arc::clone(&slots.free).try_acquire_owned() {
             return Ok(permit);
@@ -188,15 +191,15 @@ impl Drop for LocalClaim {
     }
 }
 
-/// A call that is counted among the waiting calls until this is dropped.
+/// A call that is counted among the waiting calls until this value is dropped.
 struct WaitingCall<'a>(&'a AtomicUsize);
 
 impl<'a> WaitingCall<'a> {
-    /// Counts one more waiting call. Fails with the number of waiting calls if it is `max` already.
-    fn count(count: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
+    /// Adds one to `counter`, the number of waiting calls. If `max` calls wait already, fails with their number.
+    fn count(counter: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
         let add_one = |waiting: usize| (waiting < max).then_some(waiting + 1);
-        count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add_one)?;
-        Ok(Self(count))
+        counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, add_one)?;
+        Ok(Self(counter))
     }
 }
 

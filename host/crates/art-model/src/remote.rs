@@ -26,7 +26,7 @@ use redact::ReplyRedactor;
 /// A model of a remote provider.
 pub(crate) struct RemoteModel {
     config: RuntimeProviderConfig,
-    /// Capabilities when the model was created.
+    /// Capabilities that were known when the model was created. Each request asks `remote` for the current ones.
     capabilities: Vec<ModelCapability>,
     remote: Arc<RemoteProvider>,
     transport: Arc<Transport>,
@@ -82,7 +82,7 @@ struct Exchange {
     ready: VecDeque<StreamEvent>,
     meter: Meter,
     redactor: ReplyRedactor,
-    /// Whether the request offers tools as function calls, not only in the text of the prompt.
+    /// Whether the request offers tools as function calls. If not, at most the text of the prompt describes them.
     has_tools: bool,
 }
 
@@ -92,7 +92,7 @@ enum Stage {
     Send(Box<HttpRequest>),
     /// Reads the next piece of the reply.
     Read(Box<ReplyStream>),
-    /// Nothing: all events are in `ready`.
+    /// Does nothing more: the remaining events are in `ready`.
     Done,
 }
 
@@ -207,7 +207,7 @@ impl Exchange {
                 }
                 StreamEvent::Metadata(mut metadata) => {
                     // Trust only the provider's own address: another server could report a cost of zero to defeat the cost limit.
-                    if self.remote.defaults_at_own_address().is_none() {
+                    if self.remote.defaults_at_built_in_address().is_none() {
                         metadata.cost_usd = None;
                     }
                     self.queue(StreamEvent::Metadata(metadata));
@@ -226,8 +226,8 @@ impl Exchange {
     /// Puts the error that ends the stream into `ready`, unless the stream has ended.
     fn fail(&mut self, error: &ModelError) {
         self.stage = Stage::Done;
-        let ended = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);
-        if !self.ready.back().is_some_and(ended) {
+        let ends_stream = |event: &StreamEvent| matches!(event, StreamEvent::Error(_) | StreamEvent::End);
+        if !self.ready.back().is_some_and(ends_stream) {
             self.ready.extend(self.redactor.flush());
             let error = request::explain_error(&self.remote, &self.model_id, error);
             self.ready.push_back(StreamEvent::Error(error));

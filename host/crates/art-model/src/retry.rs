@@ -11,7 +11,8 @@ use reqwest::header::HeaderMap;
 
 use crate::settings::EngineLimits;
 
-/// Maximum delay that is read from a header; a longer one is shortened to it. It is far longer than any call waits.
+/// Maximum delay that is read from a header. A longer one is shortened to it, so that a time does not overflow. By default, a
+/// call waits for a requested delay of at most a minute.
 const MAX_REQUESTED_DELAY: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Whether a failed attempt is retried.
@@ -55,9 +56,9 @@ pub(crate) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Du
     parse_delay(value, 1.0).or_else(|| delay_until(value, now))
 }
 
-/// Parses a positive number as a delay. `per_second` is 1 for seconds and 1000 for milliseconds.
-fn parse_delay(text: &str, per_second: f64) -> Option<Duration> {
-    let seconds = text.parse::<f64>().ok()? / per_second;
+/// Parses a positive number as a delay. `units_per_second` is 1 for seconds and 1000 for milliseconds.
+fn parse_delay(text: &str, units_per_second: f64) -> Option<Duration> {
+    let seconds = text.parse::<f64>().ok()? / units_per_second;
     if !seconds.is_finite() || seconds <= 0.0 {
         return None;
     }
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    fn retry_after_ms(ms: u64) -> RetryDecision {
+    fn retry_in_ms(ms: u64) -> RetryDecision {
         RetryDecision::Retry(Duration::from_millis(ms))
     }
 
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn the_delay_doubles_up_to_ten_seconds() {
         let decisions: Vec<_> = (0..6).map(|retries| decision_after(retries, 0.5)).collect();
-        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(retry_after_ms);
+        let expected = [1000, 2000, 4000, 8000, 10_000, 10_000].map(retry_in_ms);
         assert_eq!(decisions, expected);
     }
 
@@ -119,7 +120,7 @@ mod tests {
     fn a_delay_varies_by_at_most_20_percent() {
         assert_eq!(
             [decision_after(0, 0.0), decision_after(0, 1.0)],
-            [retry_after_ms(800), retry_after_ms(1200)]
+            [retry_in_ms(800), retry_in_ms(1200)]
         );
     }
 
@@ -140,7 +141,7 @@ mod tests {
         use ModelErrorCode as Code;
         let decide = |code| decide(&EngineLimits::default(), &error_with_code(code, None), 0, 0.5);
         for code in [Code::RateLimited, Code::NetworkError, Code::Timeout] {
-            assert_eq!(decide(code), retry_after_ms(1000), "{code:?}");
+            assert_eq!(decide(code), retry_in_ms(1000), "{code:?}");
         }
         let others = [
             Code::ProviderNotConfigured,
@@ -174,8 +175,8 @@ mod tests {
     fn a_requested_delay_is_used_if_it_is_at_most_a_minute() {
         let limits = EngineLimits::default();
         let decide = |ms| decide(&limits, &error_with_code(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
-        assert_eq!(decide(60_000), retry_after_ms(60_000));
-        assert_eq!(decide(60_001), retry_after_ms(1000), "the usual delay");
+        assert_eq!(decide(60_000), retry_in_ms(60_000));
+        assert_eq!(decide(60_001), retry_in_ms(1000), "the usual delay");
     }
 
     /// Returns the delay that a header requests, at 08:49:37 UTC on 6 November 1994.
@@ -253,6 +254,7 @@ mod tests {
         #[test]
         fn a_backoff_is_within_its_bounds(retries in 0..100_u32, random in 0.0..1.0) {
             let delay = backoff(&EngineLimits::default(), retries, random);
+            // 1 s less 20 % and 10 s plus 20 %.
             prop_assert!(delay >= Duration::from_millis(800) && delay <= Duration::from_secs(12));
         }
     }

@@ -41,7 +41,7 @@ pub struct ProviderSettings {
     pub max_output_tokens: Option<u64>,
     /// Whether the models can read pictures.
     pub vision: Option<bool>,
-    /// Whether the models support function calls; default `true`. Otherwise the prompt describes the tools in full.
+    /// Whether the models support function calls; default `true`. If not, the prompt describes the tools in full.
     pub tools: Option<bool>,
     /// Capabilities of single models, which override those of the provider.
     pub models: BTreeMap<String, CapabilityOverrides>,
@@ -80,7 +80,7 @@ impl fmt::Debug for ProviderSettings {
 }
 
 impl fmt::Display for Protocol {
-    /// Writes the name of the protocol in the configuration.
+    /// Writes the name that the protocol has in the configuration.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OpenaiChat => "openai-chat",
@@ -97,9 +97,10 @@ impl fmt::Display for Protocol {
 pub struct EngineLimits {
     /// Timeout for connecting: 10 s.
     pub connect_timeout_ms: u64,
-    /// Timeout from the request to the headers of the reply: 120 s. For a reply that does not stream, `total_timeout_ms`.
+    /// Timeout from the request to the headers of the reply: 120 s. For a call with `stream = false`, `total_timeout_ms` applies
+    /// instead.
     pub header_timeout_ms: u64,
-    /// Timeout between two pieces of a reply: 60 s. For a reply that does not stream, `total_timeout_ms`.
+    /// Timeout between two pieces of a reply: 60 s. For a call with `stream = false`, `total_timeout_ms` applies instead.
     pub idle_timeout_ms: u64,
     /// Timeout of one attempt including its whole reply: 600 s.
     pub total_timeout_ms: u64,
@@ -111,7 +112,7 @@ pub struct EngineLimits {
     pub max_retries: u32,
     /// Delay before the first retry, doubled for each further one: 1 s.
     pub retry_base_ms: u64,
-    /// Maximum delay before a retry, before it is varied by up to 20 %: 10 s.
+    /// Maximum delay before a retry: 10 s. The delay is then varied by up to 20 %.
     pub retry_cap_ms: u64,
     /// Maximum delay before a retry that a provider may request: 60 s. A longer one is ignored, and the usual delay applies.
     pub max_retry_after_ms: u64,
@@ -120,6 +121,7 @@ pub struct EngineLimits {
     /// Maximum number of calls that wait for a slot at one provider: 100.
     pub max_queue: usize,
     /// Time that an idle connection is kept open: 90 s.
+    // The alias is the name of the key in earlier versions.
     #[serde(alias = "adapter_idle_ms")]
     pub connection_idle_ms: u64,
 }
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_provider_table_with_an_unknown_key_is_refused() {
+    fn a_provider_table_with_an_unknown_field_is_refused() {
         let text = "api = \"openai-chat\"\nbase_url = \"https://x.example/v1\"\nlocal = true";
         let settings: ProviderSettings = toml::from_str(text).unwrap();
         assert_eq!((settings.api, settings.local), (Some(Protocol::OpenaiChat), Some(true)));

@@ -10,7 +10,7 @@ mod tests;
 pub(crate) struct SseEvent {
     /// The `data` lines, joined with line feeds.
     pub(crate) data: String,
-    /// Whether the stream ended before the blank line after the event, which may be incomplete.
+    /// Whether the stream ended without the blank line that ends the event, so that the event may be incomplete.
     pub(crate) is_incomplete: bool,
 }
 
@@ -25,9 +25,9 @@ pub(crate) struct EventTooLong {
 #[derive(Debug)]
 pub(crate) struct SseDecoder {
     max_bytes: usize,
-    /// The last line so far, whose end has not arrived.
+    /// The received part of the line whose end has not arrived.
     line: Vec<u8>,
-    /// The event so far, whose final blank line has not arrived.
+    /// The received part of the event whose final blank line has not arrived.
     event: SseEvent,
     /// Whether the event has a `data` line, which may be empty.
     has_data: bool,
@@ -36,7 +36,7 @@ pub(crate) struct SseDecoder {
     /// Whether no complete line was read yet. The first line may begin with a byte order mark.
     is_first_line: bool,
     /// Whether an event or a line was too long. Nothing is decoded after it.
-    is_too_long: bool,
+    has_exceeded_limit: bool,
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -61,15 +61,16 @@ impl SseDecoder {
             has_data: false,
             after_cr: false,
             is_first_line: true,
-            is_too_long: false,
+            has_exceeded_limit: false,
         }
     }
 
-    /// Parses `bytes` and adds the events that become complete to `out`.
+    /// Parses `bytes` and adds to `out` the events that they complete.
     ///
     /// # Errors
     /// Fails if an event or a line is too long. Earlier events are in `out`; all later calls fail too.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), EventTooLong> {
+        // Fails if the limit is already exceeded.
         self.check_limit(0)?;
         let mut rest = bytes;
         while let Some((&byte, following)) = rest.split_first() {
@@ -97,6 +98,7 @@ impl SseDecoder {
     /// # Errors
     /// Same as [`Self::push`].
     pub(crate) fn finish(&mut self, out: &mut Vec<SseEvent>) -> Result<(), EventTooLong> {
+        // Fails if the limit is already exceeded.
         self.check_limit(0)?;
         if !self.line.is_empty() {
             self.end_line(&[], out);
@@ -106,11 +108,12 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Checks that the incomplete line and event are within the limit if `additional` bytes of the line are added.
+    /// Fails if the incomplete event and the incomplete line, with `additional` more bytes, are together longer than the limit.
+    /// After a failure, all later checks fail too.
     fn check_limit(&mut self, additional: usize) -> Result<(), EventTooLong> {
         let pending = self.line.len() + self.event.data.len();
-        self.is_too_long |= pending.saturating_add(additional) > self.max_bytes;
-        if self.is_too_long {
+        self.has_exceeded_limit |= pending.saturating_add(additional) > self.max_bytes;
+        if self.has_exceeded_limit {
             return Err(EventTooLong {
                 max_bytes: self.max_bytes,
             });
@@ -118,7 +121,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// Completes the buffered line with `tail`, its end, and parses it.
+    /// Appends `tail`, the rest of the line, to the buffered part and parses the whole line.
     fn end_line(&mut self, tail: &[u8], out: &mut Vec<SseEvent>) {
         if self.line.is_empty() {
             self.parse_line(tail, out);

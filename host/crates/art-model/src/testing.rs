@@ -1,4 +1,4 @@
-//! Helpers for the tests of this crate: a scripted server on real sockets, and a scripted model.
+//! Helpers for the tests of this crate: a server on real sockets and a model, both with replies that the test sets.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +36,8 @@ pub(crate) enum ServerAction {
     Reset,
 }
 
-/// A server on this machine. On the n-th connection it carries out the n-th list of actions of its script, and on later
-/// connections the last list. It closes a connection after the last action.
+/// A server on this machine. On the n-th connection it carries out the n-th list of actions of its script, or the last list if
+/// the script has fewer. It closes a connection after the last action.
 pub(crate) struct Server {
     pub(crate) port: u16,
     requests: Arc<Mutex<Vec<String>>>,
@@ -126,7 +126,7 @@ async fn carry_out(mut stream: TcpStream, actions: Vec<ServerAction>) {
     drop(stream.shutdown().await);
 }
 
-/// Returns an HTTP reply with a body.
+/// Returns an HTTP reply with a body. Each header in `headers` ends with `\r\n`.
 pub(crate) fn http_reply(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
@@ -180,12 +180,12 @@ pub(crate) fn request() -> ModelRequest {
     ModelRequest::new(prompt, Phase::Synthesis)
 }
 
-/// Returns the event of a stream that adds `text` to the reply.
+/// Returns the stream event that adds `text` to the reply.
 pub(crate) fn token(text: &str) -> StreamEvent {
     StreamEvent::Token(text.to_owned())
 }
 
-/// Returns the event of a stream that ends a reply with an error.
+/// Returns the stream event that ends a reply with an error.
 pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
     StreamEvent::Error(ModelError {
         code,
@@ -228,7 +228,7 @@ impl ScriptedModel {
     }
 
     /// Creates a model whose streams stay open after their last event.
-    pub(crate) fn endless(streams: Vec<Vec<StreamEvent>>) -> Self {
+    pub(crate) fn with_open_streams(streams: Vec<Vec<StreamEvent>>) -> Self {
         Self {
             endless: true,
             ..Self::new(streams)
@@ -247,8 +247,8 @@ impl Model for ScriptedModel {
 
     fn stream(&self, _: ModelRequest) -> BoxStream<'static, StreamEvent> {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        let scripted = self.streams.lock().unwrap().pop_front();
-        let events = stream::iter(scripted.unwrap_or_else(|| vec![StreamEvent::End]));
+        let next_stream = self.streams.lock().unwrap().pop_front();
+        let events = stream::iter(next_stream.unwrap_or_else(|| vec![StreamEvent::End]));
         if self.endless {
             return events.chain(stream::pending()).boxed();
         }

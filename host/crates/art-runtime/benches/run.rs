@@ -27,7 +27,9 @@ use futures_util::stream::{self, BoxStream};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
+/// Number of rounds, of which the fastest counts.
 const ROUNDS: usize = 40;
+/// Number of runs in a round in memory. A round of the calls alone repeats the calls of a run as often.
 const RUNS_PER_ROUND: u32 = 25;
 /// Number of tool calls of a run.
 const CALLS: u32 = 3;
@@ -164,6 +166,7 @@ async fn main() {
         ask(&with_database).await;
     }
     let commits_per_run = (database.stats().commits - commits_before) as f64 / f64::from(RUNS_PER_ROUND);
+    // With the database, a round is a single run.
     let micros_of_stored_run = measure_fastest(1, || ask(&with_database)).await;
     print_row("the run with SQLite", micros_of_stored_run, micros_of_calls);
     println!(

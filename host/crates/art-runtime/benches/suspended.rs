@@ -105,7 +105,8 @@ fn resident_kib() -> u64 {
 /// Returns the processor time that the process has used, in the steps of 10 ms in which the kernel counts it.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The name of the process is in parentheses and may contain spaces. Later fields are `utime` and `stime`.
+    // The name of the process is in parentheses and may contain spaces. The 12th and 13th fields after it are `utime` and
+    // `stime`.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     let ticks = fields
         .split(' ')
@@ -139,7 +140,8 @@ async fn main() {
     let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
     let time_before = processor_time();
     for (run, suspension) in &suspended {
-        let approval = Feedback::new(true, 0);
+        let decided_at = 0;
+        let approval = Feedback::new(true, decided_at);
         runtime.decide(suspension, approval).await.unwrap();
         let start = Instant::now();
         let answer = runtime

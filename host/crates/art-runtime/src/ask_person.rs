@@ -49,8 +49,8 @@ pub(crate) fn request_user_input() -> DirectTool {
     DirectTool::new(schema, |call| std::future::ready(ask_or_answer(&call))).repeatable()
 }
 
-/// Asks the question of the call, by suspending the call. After the decision of the person, the same call is made again and
-/// ends with the answer.
+/// Asks the person the question in the arguments of the call, by suspending the call. After the person's decision, the same
+/// call is made again and ends with the answer.
 fn ask_or_answer(call: &DirectCall) -> Ending {
     let Some(decision) = &call.context.hitl_context else {
         let prompt = call.arguments.get("prompt").and_then(Value::as_str).unwrap_or_default();

@@ -46,9 +46,9 @@ impl Runtime {
 }
 
 impl<'a> RuntimeBuilder<'a> {
-    /// Sets the home folder: `art.toml` is read from it if it exists, and the database and compiled code are written to it. Unless
-    /// another one is set, the plugins folder is `./plugins` if that exists, else `home/plugins`. Several processes may use one
-    /// home.
+    /// Sets the home folder: `art.toml` is read from it if that file exists, and the database and compiled code are written to
+    /// it. Unless the plugins folder is set too, it is `./plugins` if that exists, else `home/plugins`. Several processes may
+    /// use one home.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.overrides.home = Some(home.into());
         self
@@ -216,10 +216,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn by_default_a_runtime_uses_the_embedded_model_and_memory() {
+    async fn by_default_a_runtime_uses_the_embedded_model_and_keeps_its_data_in_memory() {
         let runtime = Runtime::builder().build().await.unwrap();
         assert_eq!(runtime.config.model.value, DEFAULT_MODEL);
-        assert_eq!(runtime.config.database.value, PathBuf::new());
+        assert_eq!(runtime.config.database.value, PathBuf::new(), "no database");
         assert_eq!(runtime.toolbox.names(), Vec::<String>::new());
         let answer = runtime.ask("What is 2+2?").await.unwrap();
         let thread = runtime.store.get_thread(&answer.thread_id).await.unwrap();

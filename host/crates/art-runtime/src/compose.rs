@@ -13,7 +13,7 @@ use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_store::{MemoryStore, SqliteStore, Store, StoreError};
 use art_tools::admission::Root;
 use art_tools::schema::CompiledSchema;
-use art_tools::shape::Shape;
+use art_tools::shape::JsonSize;
 use art_tools::{
     CallScope, EnabledTools, RegisterError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem,
 };
@@ -27,7 +27,7 @@ use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
 use crate::secrets::SecretStore;
 
-/// The tools of the plugins folder and of the program, without a store or a model.
+/// The tools of the plugins folder and of the program that embeds the host, without a store or a model.
 #[derive(Debug)]
 pub struct Toolbox {
     /// The registered tools.
@@ -43,9 +43,9 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Registers the tools in `program_tools`, then the tool that asks the person if the configuration enables it, then those of
-    /// the plugins folder. A bad file in the folder is not an error; it is listed in `refused`, and so is a component whose tool
-    /// has a name that is already registered. `on_compiled` receives the progress of compiling.
+    /// Registers the tools in `program_tools`, then `request_user_input` if `ask_person` is set in the configuration, then the
+    /// tools of the plugins folder. A bad file in the folder is not an error; it is listed in `refused`, and so is a component
+    /// whose tool has a name that is already registered. `on_compiled` receives the progress of compiling.
     ///
     /// # Errors
     /// Fails if a tool in `program_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
@@ -94,7 +94,7 @@ impl Toolbox {
         Ok(())
     }
 
-    /// Returns the components whose tools are registered, by file name.
+    /// Returns the components whose tools are registered, in the order of their file names.
     #[must_use]
     pub fn plugins(&self) -> Vec<Arc<Plugin>> {
         self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -138,8 +138,8 @@ impl Toolbox {
         })
     }
 
-    /// Calls a tool outside a conversation, with all checks, for the author of the tool. Stores nothing about the call. To record a
-    /// call, use [`Runtime::call_tool`](crate::Runtime::call_tool).
+    /// Calls a tool outside a conversation, with all checks, so that the author of the tool can try it. Stores nothing about the
+    /// call. To record a call, use [`Runtime::call_tool`](crate::Runtime::call_tool).
     pub async fn call(&self, name: &str, arguments: Value) -> ToolReport {
         let call = ParsedToolCall {
             call_id: id::call_id(),
@@ -174,7 +174,7 @@ impl Toolbox {
     }
 }
 
-/// Creates the embedded model, which checks arguments as the tool system does.
+/// Creates the embedded model: the lexical model, which runs in this process. It checks arguments as the tool system does.
 #[must_use]
 pub fn embedded_model() -> LexicalModel {
     LexicalModel::new(|schema| {
@@ -189,12 +189,12 @@ struct InputSchema(CompiledSchema);
 
 impl Validator for InputSchema {
     fn is_valid(&self, arguments: &Value) -> bool {
-        let shape = Shape::of_payload(arguments);
-        shape.is_ok_and(|shape| self.0.check(arguments, &shape, "input").is_ok())
+        let size = JsonSize::of_payload(arguments);
+        size.is_ok_and(|size| self.0.check(arguments, &size, "input").is_ok())
     }
 }
 
-/// Creates the reasoning engine of the configuration. Reads keys but sends nothing.
+/// Creates the reasoning engine, which calls the models of the configuration. Reads API keys, but sends no request.
 ///
 /// # Errors
 /// Fails if the settings of a provider are invalid.
@@ -231,7 +231,7 @@ pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     }
 }
 
-/// Returns the path, or `None` if it is empty. An empty path in the configuration means that there is none.
+/// Returns the path, or `None` if it is empty: an empty path in the configuration means that there is no such file or folder.
 fn non_empty(path: &Path) -> Option<&Path> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
@@ -280,8 +280,8 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
             Ok(_) => registered.push(plugin),
             Err(error) => {
                 let reason = in_one_line(&error);
-                // Later starts do not load a component whose refusal is stored. A duplicate is refused only because of another
-                // file of the folder, which may be gone by then.
+                // Later starts do not load a component whose refusal is stored. A duplicate is refused only because another tool
+                // has the same name, and that tool may be gone by then.
                 if !matches!(error, RegisterError::Duplicate { .. }) {
                     plugin.refuse(&reason);
                 }

@@ -19,7 +19,7 @@ use art_sandbox::{CompilerProgram, SandboxConfig};
 use art_tools::ApprovalPolicy;
 use serde::Serialize;
 
-use directories::{default_plugins, directories};
+use directories::{Directories, default_plugins, find_directories};
 pub use file::{ParseError, read_approval_policy};
 pub use tools::{ToolBounds, ToolSettings};
 
@@ -75,12 +75,12 @@ pub struct Overrides {
     pub base_url: Option<String>,
     /// `--api-key-env`, `ART_API_KEY_ENV`.
     pub api_key_env: Option<String>,
-    /// Names of the values above that came from the environment.
+    /// Names of the fields above whose values came from the environment.
     pub from_environment: Vec<&'static str>,
 }
 
 impl Overrides {
-    /// Returns the overrides without blank environment variables, which count as not set.
+    /// Returns the overrides without texts that are blank and came from the environment. Such a variable counts as not set.
     fn without_blanks(&self) -> Self {
         let mut overrides = self.clone();
         let texts = [
@@ -91,7 +91,7 @@ impl Overrides {
         for (name, text) in texts {
             let is_blank = |text: &mut String| text.trim().is_empty();
             if self.from_environment.contains(&name) && text.take_if(is_blank).is_some() {
-                overrides.from_environment.retain(|variable| *variable != name);
+                overrides.from_environment.retain(|field| *field != name);
             }
         }
         overrides
@@ -116,9 +116,9 @@ pub struct Config {
     pub user_plugins: PathBuf,
     /// Model, `PROVIDER[:MODEL]`.
     pub model: Setting<String>,
-    /// Address of the model's provider if it is not the usual one.
+    /// Address of the model's provider that a flag or the environment sets. `None` if neither does, even if the file has one.
     pub base_url: Setting<Option<String>>,
-    /// Environment variable with the key of the model's provider if it is not the usual one.
+    /// Name of the variable with the key of the model's provider, from a flag or the environment. `None` if neither sets it.
     pub api_key_env: Setting<Option<String>>,
     /// Providers, prices and limits of model calls, including the two settings above.
     #[serde(skip)]
@@ -133,7 +133,8 @@ pub struct Config {
     pub tell_date: Setting<bool>,
     /// The rules by which a person is asked before a call.
     pub approval: Setting<ApprovalPolicy>,
-    /// Folder of the standing approvals of persons; an empty path means that there are none.
+    /// Folder of the standing approvals: those that a person gives in advance for all calls that match. An empty path means that
+    /// there are none.
     #[serde(skip)]
     pub standing_approvals: PathBuf,
     /// Whether a call that lacks a grant waits for a person, whose approval makes the grant. Only for programs whose users are their
@@ -157,8 +158,8 @@ pub struct Config {
     /// Program that compiles components; `None` means that this process compiles them.
     #[serde(skip)]
     pub compiler: Option<CompilerProgram>,
-    /// Maximum time for compiling at one start; `None` means no limit, so that components which earlier starts postponed are
-    /// compiled as well.
+    /// Maximum time for compiling at one start. A component that needs more is postponed to a later start. `None` means no limit:
+    /// then components that earlier starts postponed are compiled as well.
     #[serde(skip)]
     pub compile_time: Option<Duration>,
     /// Limits on tool calls: how many run at a time, and what each may use.
@@ -221,15 +222,15 @@ pub enum ConfigError {
         /// The setting.
         setting: &'static str,
     },
-    /// `[prompts]` has a name that no prompt uses.
+    /// `[prompts]` has a key that is not the name of a prompt fragment.
     #[error("`[prompts]` has `{name}`, which no prompt uses; there are `{known}`")]
     UnknownPrompt {
-        /// The name.
+        /// The key.
         name: String,
-        /// The known names.
+        /// The names of all prompt fragments.
         known: String,
     },
-    /// `system_prompt` has neither a text nor a tag, or both.
+    /// `system_prompt` has both a text and a tag, or neither of them.
     #[error("`system_prompt` takes either `content` or `tag`, the name of a `[system_prompts.TAG]`")]
     InvalidSystemPrompt,
     /// `system_prompt` names a template that does not exist.
@@ -270,7 +271,8 @@ pub enum ConfigError {
     },
     /// The default of a limit, for tools that request none, exceeds the maximum that a tool may request.
     #[error(
-        "`tools.{setting}` is `{value}`, more than `tools.max_{setting}`, which is `{ceiling}`; raise that one or lower this one"
+        "`tools.{setting}` is `{value}`, which exceeds the ceiling `tools.max_{setting}`, `{ceiling}`; \
+         lower `tools.{setting}` or raise `tools.max_{setting}`"
     )]
     OverCeiling {
         /// The setting.
@@ -338,7 +340,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the path of the input history of `art chat`. Each `user` has a separate history, whose file name ends with the name.
+    /// Returns the path of the input history of `art chat`. Each `user` has a separate history; its file name ends with the name
+    /// of the user.
     #[must_use]
     pub fn chat_history(&self, user: Option<&str>) -> PathBuf {
         let name = user.map_or_else(|| "chat_history".to_owned(), |user| format!("chat_history.{user}"));
@@ -355,11 +358,11 @@ impl Config {
     /// Reads the file, merges it with the overrides and the defaults, and checks the result.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or is invalid, if there is no directory for state, if a flag changes the provider of a
-    /// model that has none, or if `api_key_env` does not name a variable.
+    /// Fails if the file cannot be read or is invalid, if there is no directory for state, if a flag changes the provider of the
+    /// embedded model, which has none, or if `api_key_env` does not name a variable.
     pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
         let overrides = &mut overrides.without_blanks();
-        let directories = directories(overrides, environment)?;
+        let directories = find_directories(overrides, environment)?;
         let path = directories.config.join("art.toml");
         let file = file::read_config_file(&path)?;
         let existing_path = file.is_some().then(|| path.clone());
@@ -475,8 +478,8 @@ fn check_prompt_names(prompts: BTreeMap<String, String>) -> Result<BTreeMap<Stri
     }
 }
 
-/// Returns a path under one of `directories`, with their origin.
-const fn path_setting(value: PathBuf, directories: &directories::Directories) -> Setting<PathBuf> {
+/// Returns the setting with the path `value`, which is under one of `directories` and has the origin of the directories.
+const fn path_setting(value: PathBuf, directories: &Directories) -> Setting<PathBuf> {
     Setting {
         value,
         origin: directories.origin,

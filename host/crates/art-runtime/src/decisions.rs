@@ -6,8 +6,8 @@
 //! so.
 //!
 //! A decision takes effect in two steps. First it is stored, which succeeds once for each suspension. Then the run applies it:
-//! the driver of the run, or whoever resumes the run later, commits the event of the decision and marks the decision as settled
-//! in one transaction. So no decision is lost, and none takes effect twice.
+//! the process that drives the run, or one that resumes it later, commits the event of the decision and marks the decision as
+//! settled in one transaction. So no decision is lost, and none takes effect twice.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ use crate::runtime::Runtime;
 
 /// Maximum number of suspensions that [`Runtime::suspensions`] returns at once.
 pub const MAX_PAGE: usize = 100;
-/// Maximum size of the questions that [`Runtime::suspensions`] returns at once, as JSON text in bytes.
+/// Maximum total size of the suspensions that [`Runtime::suspensions`] returns at once, as JSON text in bytes.
 pub const MAX_PAGE_BYTES: usize = 8 << 20;
 
-/// A suspension, and the owner for whom it is looked up. An identifier alone refers to a suspension in a conversation without an
-/// owner.
+/// A suspension, and the owner for whom it is looked up. A text that is converted into this type is the identifier of a
+/// suspension in a conversation without an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSuspension {
     id: String,
@@ -55,14 +55,14 @@ impl From<&String> for UserSuspension {
 }
 
 impl UserSuspension {
-    /// Looks the suspension up for this person, who decides. Suspensions in conversations of other persons are not found.
+    /// Sets the person who decides. The suspension is looked up only in the conversations of this person.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.owner = Owner::User(Some(user_id.into()));
         self
     }
 
-    /// Looks the suspension up in the conversations of this owner, who decides.
+    /// Sets the owner who decides. The suspension is looked up only in the conversations of this owner.
     #[must_use]
     pub fn of(mut self, owner: Owner) -> Self {
         self.owner = owner;
@@ -116,8 +116,8 @@ impl Runtime {
         Ok(self.store.list_suspensions(filter).await?)
     }
 
-    /// Returns the oldest call about which a conversation waits for a decision, or `None` if it waits for none
-    /// (contracts P73, A40).
+    /// Returns the oldest call of a conversation that waits for a decision, or whose run has not applied the decision yet.
+    /// Returns `None` if there is no such call (contracts P73, A40).
     ///
     /// # Errors
     /// Fails if the person has no such conversation, or the store cannot be read.
@@ -170,8 +170,8 @@ impl Runtime {
     /// still waits for another decision, the answer says so.
     ///
     /// # Errors
-    /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). A suspension of another conversation fails like an unknown
-    /// one.
+    /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). If the suspension belongs to another conversation, fails as
+    /// if there were no such suspension.
     pub async fn resume_execution(
         &self,
         thread_id: &str,
@@ -218,7 +218,8 @@ impl Runtime {
         let is_same_tool = schema.is_some() && registry.digest(name).as_deref() == call.tool_digest.as_deref();
         if feedback.approved && call.runs_on_approval && !is_same_tool {
             let problem = format!(
-                "the tool `{}` was removed or replaced by another version since it was asked; reject it, or cancel the run",
+                "the tool `{}` was removed or replaced by another version since the question was asked; reject the call, or \
+                 cancel the run",
                 call.call.tool_name
             );
             return Err(refusal(problem));
@@ -245,7 +246,7 @@ async fn find_oldest_pending(store: &dyn Store, thread_id: &str) -> Result<Optio
     Ok(store.list_suspensions(filter).await?.pop())
 }
 
-/// Refuses another question in a conversation that waits for a decision.
+/// Refuses a new run in a conversation that waits for a decision about a call.
 ///
 /// # Errors
 /// Fails with [`RuntimeError::ThreadWaits`] if the conversation waits. Also fails if the store cannot be read.

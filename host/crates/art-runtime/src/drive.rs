@@ -1,9 +1,10 @@
-//! The driver, which carries out a run. A [`Run`] decides which models and tools to call next, but does nothing by itself: it
-//! takes in events, and returns their effects, which are stored.
+//! The driver, which carries out a run: the work on one question. A [`Run`] decides which models and tools to call next, but does
+//! nothing by itself: it takes in events, and returns their effects, which are stored.
 //!
 //! The driver announces each call with an event, commits the event to the journal, and only then makes the call. The end of a
 //! call is committed as an event as well, before anything else is done with it. So a host that continues the run after a crash
-//! knows which calls were made. Events are first applied to the run and added to the log, and then committed together.
+//! knows which calls were made. An event is first applied to the run and added to the [`RunLog`]. A commit then writes all added
+//! events to the journal, which is in the store.
 
 mod answer;
 mod attached;
@@ -38,7 +39,7 @@ use clock::now;
 use lease::ThreadLease;
 use log::RunLog;
 use notifier::Notifier;
-use work::event::{EndedCall, WorkEvent};
+use work::event::{EndedToolCall, WorkEvent};
 use work::{Admission, AnnouncedCall, Work};
 
 pub use answer::{Answer, CallCost};
@@ -50,9 +51,10 @@ impl Runtime {
     /// Asks a question and waits for its answer.
     ///
     /// # Errors
-    /// Fails if the question is longer than [`Question::MAX_CHARS`] or otherwise invalid, its model is not set up, its thread does
-    /// not exist for the person who asks, waits for a decision or stays in use by another question, another host takes the run
-    /// over, or the store fails. Other failures are part of the answer: see [`Answer::status`].
+    /// Fails if the question is invalid, for example longer than [`Question::MAX_CHARS`], or if its model is not set up. Fails if
+    /// the thread does not exist for the person who asks, if it waits for a decision, or if another question keeps it in use.
+    /// Also fails if another host takes the run over, or if the store fails. Other failures are part of the answer: see
+    /// [`Answer::status`].
     pub async fn ask(&self, question: impl Into<Question>) -> Result<Answer, RuntimeError> {
         self.ask_watched(question.into(), CancellationToken::new(), &mut Unwatched)
             .await
@@ -69,11 +71,11 @@ impl Runtime {
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
         question.check()?;
-        let strict = question.settings.strict_watcher;
+        let ends_with_watcher_panic = question.settings.strict_watcher;
         let (start, lease) = prepare::prepare(self, question, &cancel).await?;
         let mut driver = Driver::begin(self, start, lease, cancel, watcher)?;
-        driver.notifier.set_strict(strict);
-        driver.drive_to_end().await
+        driver.notifier.set_strict(ends_with_watcher_panic);
+        driver.drive_and_release().await
     }
 
     /// Resumes a run that an earlier host left unfinished, or that waits for a decision which has been made. Calls that had
@@ -93,7 +95,7 @@ impl Runtime {
         let TakenOver { run, log, lease, costs } = recover::take_over(self, &run.into()).await?;
         let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
         driver.costs = costs;
-        driver.drive_to_end().await
+        driver.drive_and_release().await
     }
 }
 
@@ -106,11 +108,11 @@ struct Driver<'a> {
     lease: ThreadLease,
     /// The calls in progress.
     work: Work<'a>,
-    /// The costs of the tool calls that have ended.
+    /// The resources that each ended tool call used.
     costs: Vec<CallCost>,
     /// Ends of calls that are reported to the watcher once they are committed.
     unreported_ends: Vec<UnreportedEnd>,
-    /// The report of a direct call, once its end is committed.
+    /// The report of a direct call (one that a person makes, without a model), once its end is committed.
     direct_call_report: Option<Box<ToolReport>>,
     /// The error, if the start of the run could not be added to the log. The run ends with this error once the watcher was
     /// notified of the start.
@@ -194,8 +196,8 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// Carries out the run to its end and releases its thread.
-    async fn drive_to_end(mut self) -> Result<Answer, RuntimeError> {
+    /// Carries out the run with [`drive`](Self::drive), ends it if that fails, and releases its thread.
+    async fn drive_and_release(mut self) -> Result<Answer, RuntimeError> {
         let driven = self.drive().await;
         if let Err(error) = &driven {
             self.end_with_error(error).await;
@@ -259,8 +261,8 @@ impl<'a> Driver<'a> {
         Ok(!decided.is_empty())
     }
 
-    /// Applies the events that announce the calls to make next, the questions about calls that must wait for a person, and the ends
-    /// of calls that cannot be made. Returns the announced calls.
+    /// Applies events about the calls to make next. An event announces a call, asks a person about it, or ends it because it is
+    /// refused. Returns the announced calls.
     async fn announce_calls(&mut self) -> Result<AnnouncedCalls, RuntimeError> {
         let mut announced = AnnouncedCalls::default();
         self.ask_about_planned_calls().await?;
@@ -287,7 +289,7 @@ impl<'a> Driver<'a> {
                         let at = now();
                         self.apply(&RunEvent::CallSuspended { at, action, suspension })?;
                     }
-                    Err(report) => self.apply_tool_end(EndedCall {
+                    Err(report) => self.apply_tool_end(EndedToolCall {
                         action,
                         item_id,
                         report: *report,
@@ -297,8 +299,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Applies the questions to a person about the calls of the plan whose arguments are known, if the configuration says that
-    /// they are asked together, before the first step of the plan starts.
+    /// If the configuration says so, asks a person about all calls of a plan together, before its first step starts: applies one
+    /// event with the questions. Leaves out calls whose arguments are not known yet.
     async fn ask_about_planned_calls(&mut self) -> Result<(), RuntimeError> {
         let calls = self.run.calls_to_check();
         if calls.is_empty() {
@@ -356,7 +358,7 @@ impl<'a> Driver<'a> {
 
     /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
     fn apply_other_call_ends(&mut self) -> Result<(), RuntimeError> {
-        // After a cancellation, `end_cancelled_run` applies the ends, because it puts calls that ended on their own first.
+        // After a cancellation, `end_cancelled_run` applies the ends. It puts calls that the cancellation ended after the others.
         while !self.cancel.is_cancelled()
             && self.run.finished().is_none()
             && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
@@ -380,7 +382,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Applies the end of a tool call. Adds the call's files, its log and its cost to the log of the run.
-    fn apply_tool_end(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
+    fn apply_tool_end(&mut self, call: EndedToolCall) -> Result<(), RuntimeError> {
         let action = call.action;
         let end = Box::new(self.record_call(call));
         self.apply(&RunEvent::ToolEnded { at: now(), action, end })
@@ -388,13 +390,13 @@ impl<'a> Driver<'a> {
 
     /// Adds the files, the log and the cost of a tool call to the log of the run. Returns the end of the call, with the digests of
     /// the files and of the call's log.
-    fn record_call(&mut self, call: EndedCall) -> CallEnd {
-        let EndedCall {
+    fn record_call(&mut self, call: EndedToolCall) -> CallEnd {
+        let EndedToolCall {
             item_id, mut report, ..
         } = call;
         if let Some(question) = &mut report.suspension {
             // Set the time limit of the question.
-            self.runtime.config.approval.value.limit(question, now());
+            self.runtime.config.approval.value.set_expiry(question, now());
         }
         let metadata = &mut report.result.metadata;
         if !report.log.is_empty() {
@@ -448,7 +450,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Ends a cancelled run. First stops its calls, and applies the ends of tool calls, because their results are part of the
-    /// run. They may finish the run before the cancellation does.
+    /// run. One of these ends may finish the run; then it does not count as cancelled.
     async fn end_cancelled_run(&mut self) -> Result<(), RuntimeError> {
         let interrupted = self.work.interrupted_model_calls();
         for call in self.work.stop_calls(&mut self.notifier).await {
@@ -463,7 +465,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Applies the end of a tool call. If the run has ended meanwhile, only adds an observation of the call.
-    fn apply_late_tool_end(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
+    fn apply_late_tool_end(&mut self, call: EndedToolCall) -> Result<(), RuntimeError> {
         if self.run.finished().is_none() {
             return self.apply_tool_end(call);
         }
@@ -505,7 +507,7 @@ impl<'a> Driver<'a> {
     /// Rebuilds the run from its committed events, because the run in memory may contain events that were not committed, and
     /// ends it. The ends of calls that were not committed yet, and those of `ended_calls`, are committed now. Does nothing if
     /// no event is committed.
-    async fn end_failed_run(&mut self, reason: &str, ended_calls: Vec<EndedCall>) -> Result<(), RuntimeError> {
+    async fn end_failed_run(&mut self, reason: &str, ended_calls: Vec<EndedToolCall>) -> Result<(), RuntimeError> {
         let events = self.log.reload().await?;
         if events.is_empty() {
             return Ok(());
@@ -523,7 +525,7 @@ impl<'a> Driver<'a> {
         } in self.run.calls_in_progress()
         {
             if let (Some(report), None) = (reports.remove(&call.call_id), self.run.finished()) {
-                self.apply_tool_end(EndedCall {
+                self.apply_tool_end(EndedToolCall {
                     action,
                     item_id,
                     report,

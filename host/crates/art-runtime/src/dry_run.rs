@@ -3,7 +3,7 @@
 use art_agent::{CallEnd, ModelCall, Run, RunEvent, RunStage, RunStart, sample_output};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::error::ModelErrorCode;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
 use art_model::ReasoningEngine;
@@ -14,12 +14,12 @@ use crate::drive::clock::now;
 use crate::drive::prepare::{merge_settings, run_start_for_model};
 use crate::drive::{CallSettings, Question};
 
-/// Returns the tool calls that the model proposes for `query` with `tools`. The run has the settings of `config` in a new thread. The
-/// result of each call is a sample of what its tool may return (see [`sample_output`]), so that calls that use the result are
+/// Returns the tool calls that the model proposes for `query` with `tools`. The run has the settings of `config` in a new thread.
+/// The result of each call is a sample of what its tool may return (see [`sample_output`]), so that calls that use the result are
 /// proposed as well. No tool runs, and nothing is stored.
 ///
 /// # Errors
-/// Fails with the message of the model if it fails. Also fails if the model is unknown or the question is too long.
+/// Fails with the message of the model if the model fails. Also fails if the model is unknown or the question is too long.
 pub async fn proposed_calls(
     config: &Config,
     engine: &ReasoningEngine,
@@ -38,7 +38,7 @@ pub async fn proposed_calls(
         ..run_start_for_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
     };
     let start = merge_settings(config, ThreadConfig::default(), CallSettings::default(), start);
-    // Nothing is stored, so these events need no time, and the requests to models no digest.
+    // Nothing is stored, so the events need no time, and the requests to the model need no digest.
     let at = 0;
     let started = RunEvent::Started {
         at,
@@ -46,6 +46,7 @@ pub async fn proposed_calls(
     };
     let (mut run, _) = Run::start(&started).map_err(|error| error.to_string())?;
     let mut proposed = Vec::new();
+    // The run stops before it writes the answer, which calls no tools.
     while !matches!(run.stage(), RunStage::Synthesis | RunStage::Finished) {
         let model_calls = run.ask_models(at, |_| String::new()).calls;
         let calls = run.ready_calls();
@@ -77,7 +78,7 @@ pub async fn proposed_calls(
 fn sample_end(call: &ParsedToolCall, tools: &[ToolSchema]) -> Box<CallEnd> {
     let tool = tools.iter().find(|tool| tool.name == call.tool_name);
     let output = tool.map_or_else(|| json!({}), |tool| sample_output(tool, &call.arguments));
-    Box::new(CallEnd::new(ToolResult::success(call, output), CallEnding::Success))
+    Box::new(CallEnd::new(ToolResult::success(call, output), EndingKind::Success))
 }
 
 /// Calls the model, and returns its reply or its error as an event of a run.

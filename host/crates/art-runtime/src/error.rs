@@ -24,7 +24,7 @@ pub enum RuntimeError {
     /// The model cannot be used.
     #[error(transparent)]
     Model(#[from] art_core::error::ModelError),
-    /// A tool of the program is refused.
+    /// A tool that the embedding program offers is refused.
     #[error(transparent)]
     Tool(#[from] art_tools::RegisterError),
     /// The plugins folder exists and cannot be read.
@@ -80,13 +80,13 @@ pub enum RuntimeError {
         /// Length of the identifier in bytes.
         bytes: usize,
     },
-    /// A request is invalid.
+    /// The program passed something invalid, such as arguments of a call that nest too deep or a name that no tool can have.
     #[error("{0}")]
     Request(String),
     /// The instance was closed.
     #[error("the instance is closed; create another one")]
     Closed,
-    /// A kept plan or the values of its parameters cannot be used.
+    /// A plan that was saved to be run again, or a value of its parameters, cannot be used.
     #[error("{0}")]
     Plan(String),
     /// The model made no usable plan.
@@ -142,7 +142,7 @@ pub enum RuntimeError {
         /// The identifier.
         id: String,
     },
-    /// Stored data of a run or a conversation is damaged.
+    /// Stored data of a run or a conversation is damaged, or a file with a recorded run is invalid or too large.
     #[error("{0}")]
     Damaged(String),
     /// An invariant of the host is violated.
@@ -150,7 +150,7 @@ pub enum RuntimeError {
     Internal(String),
 }
 
-/// Returns the message that says why a run which was not interrupted cannot be resumed, and what to do instead.
+/// Returns the message that says why a run with this status cannot be resumed, and what to do instead.
 fn cannot_resume_message(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(

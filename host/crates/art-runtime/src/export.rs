@@ -1,18 +1,18 @@
-//! A recorded run as one file, the export of the run, from which a host with another home can replay it.
+//! The export of a recorded run: one file, with which another host can replay the run without the store of the first host.
 //!
-//! The file has one JSON object in each line, and the only key of an object says what the line is:
+//! An export has one JSON object in each line, and the only key of an object says what the line is:
 //!
 //! | line | value |
 //! |---|---|
 //! | `header`, first | `format`, always `art-run`, and `version`, now 1 |
 //! | `run` | the run, as `art runs list --json` shows it |
-//! | `entry`, for each event | an entry of the journal; `payload` is its text exactly as it is stored, to which `digest` refers |
+//! | `entry`, for each event | an entry of the journal; `payload` is the event's text exactly as stored, which `digest` covers |
 //! | `blob` | `digest`, and `data` in base64, of a large value of an event, or of a file or a log that the run names |
 //! | `component` | `name`, `digest`, and `data` in base64, of a component that a call ran |
 //! | `end`, last | `digest`: the BLAKE3 digest of all bytes before this line |
 //!
-//! A file has no API keys and no secrets, since no journal has them. Whoever reads a file sees the question, the instructions of
-//! the operator, all results and all files.
+//! An export has no API keys and no secrets, since no journal has them. Whoever reads an export sees the question, the
+//! instructions of the operator, all results and all files of the run.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -30,17 +30,18 @@ use crate::error::{RuntimeError, in_one_line};
 use crate::plugins::{RefusedFile, component_digest, read_component};
 use crate::recording::{Component, Recording};
 
-/// Maximum size of a file, in bytes.
+/// Maximum size of an export, in bytes.
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
-/// Maximum size of all payloads of a journal in a file, in bytes. Parsed values need many times the memory of their text.
+/// Maximum size of all payloads of the journal in an export, in bytes. It is lower than that of the export because payloads are
+/// parsed, and parsed values need many times the memory of their text.
 pub const MAX_JOURNAL_BYTES: usize = 64 << 20;
-/// Maximum number of components in a file.
+/// Maximum number of components in an export.
 pub const MAX_COMPONENTS: usize = 256;
 
 const FORMAT: &str = "art-run";
 const VERSION: u32 = 1;
 
-/// A line of a file.
+/// A line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Line {
@@ -73,8 +74,8 @@ impl Recording {
         Ok(missing)
     }
 
-    /// Loads the components of the recording. Returns the loaded components, and those that the sandbox refuses. Blocks the thread
-    /// while they are compiled.
+    /// Loads the components of the recording. Returns the loaded components, and those that the sandbox refuses. Blocks the
+    /// thread while they are compiled.
     #[must_use]
     pub fn load_components(&self, sandbox: &Sandbox) -> (Vec<Arc<Plugin>>, Vec<RefusedFile>) {
         let (mut plugins, mut refused) = (Vec::new(), Vec::new());
@@ -90,10 +91,10 @@ impl Recording {
         (plugins, refused)
     }
 
-    /// Returns the recording as a file.
+    /// Returns the bytes of an export of the recording.
     ///
     /// # Errors
-    /// Fails if it exceeds a limit of files.
+    /// Fails if the export would be over a size limit, or have too many events or components.
     pub fn to_file(&self) -> Result<Vec<u8>, RuntimeError> {
         let mut counts = PartCounts::default();
         let mut file = Vec::new();
@@ -125,7 +126,7 @@ impl Recording {
         Ok(file)
     }
 
-    /// Reads a recording from a file, and verifies the file and its journal.
+    /// Reads a recording from an export, and verifies the export and its journal.
     ///
     /// # Errors
     /// Fails if the file cannot be read, is not a recorded run, has another version, was changed, or exceeds a limit.
@@ -142,7 +143,7 @@ impl Recording {
     }
 }
 
-/// Reads a whole file, up to the size limit.
+/// Reads a whole export, up to the size limit.
 fn read_bounded(file: impl Read) -> Result<Vec<u8>, RuntimeError> {
     let mut bytes = Vec::new();
     let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
@@ -198,7 +199,7 @@ fn too_large(what: &str, limit: u64) -> RuntimeError {
     RuntimeError::Damaged(format!("a recorded run as a file has at most {limit} {what}"))
 }
 
-/// Appends a line to a file.
+/// Appends a line to an export.
 fn write_line(file: &mut Vec<u8>, line: &Line) -> Result<(), RuntimeError> {
     serde_json::to_writer(&mut *file, line).map_err(RuntimeError::internal)?;
     file.write_all(b"\n").map_err(RuntimeError::internal)?;
@@ -208,7 +209,7 @@ fn write_line(file: &mut Vec<u8>, line: &Line) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-/// The parts of a file that were read so far.
+/// The parts of an export that were read so far.
 #[derive(Default)]
 struct Parts {
     run: Option<RunRecord>,
@@ -242,7 +243,7 @@ impl Parts {
                 self.components.push(Component { name, wasm });
             }
             Line::Header { .. } | Line::Run(_) | Line::End { .. } => {
-                return Err(damaged("it has a line that is not allowed there"));
+                return Err(damaged("it has a line in a place where such a line is not allowed"));
             }
         }
         Ok(())
@@ -260,7 +261,7 @@ impl Parts {
     }
 }
 
-/// Counts the parts of a file whose number or size is limited, and fails when a limit is exceeded.
+/// Counts the parts of an export whose number or size is limited, and fails when a limit is exceeded.
 #[derive(Default)]
 struct PartCounts {
     entries: u64,
@@ -301,7 +302,8 @@ mod tests {
     use super::*;
     use crate::testing::store_with_run;
 
-    /// Returns a recording of a run that has only started, with the file `file` and the component `wasm`.
+    /// Returns a recording of a run that has only started, with a file whose content is `file` and a component whose bytes are
+    /// `wasm`.
     fn recording() -> Recording {
         let props = AgentProps {
             query: "q".to_owned(),
@@ -386,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_or_component_that_does_not_have_its_digest_is_refused() {
+    fn an_export_with_a_blob_or_component_that_does_not_match_its_digest_is_refused() {
         for (content, what) in [(b"file", "a file"), (b"wasm", "a component")] {
             let changed = lines_without_end().replace(&STANDARD.encode(content), "AAAA");
             let changed = file_with_end(&changed);

@@ -92,7 +92,7 @@ pub enum GrantError {
         /// The list of components in quarantine.
         path: PathBuf,
     },
-    /// A grant is invalid, whichever tool it is for.
+    /// A grant is invalid for every tool.
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// The earlier grants were made for another component. Adding a grant would approve all earlier ones for this component
@@ -135,7 +135,7 @@ impl GrantFiles {
         }
     }
 
-    /// Returns the path of the grants of the component `name`, the name of its file without the extension.
+    /// Returns the path of the grants of a component. `name` is the name of the component's file without the extension.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.toml"))
@@ -273,6 +273,7 @@ impl GrantFiles {
     pub fn apply_to_all(&self, loaded: LoadedFolder) -> LoadedFolder {
         let LoadedFolder { plugins, mut refused } = loaded;
         let mut granted = Vec::new();
+        // A component that was just loaded has no other owner, so `into_inner` drops none.
         for plugin in plugins.into_iter().filter_map(Arc::into_inner) {
             let file = format!("{}.wasm", plugin.name());
             match self.apply(plugin) {

@@ -1,4 +1,5 @@
-//! The host as an instance with managers, for programs that serve several persons.
+//! An instance of the host, for programs that serve several persons. Each of its managers reads and writes the threads, the
+//! messages or the observations of one person, or those without an owner.
 
 mod conversations;
 mod gate;
@@ -26,8 +27,8 @@ pub use observations::ObservationManager;
 pub use state::{StateManager, StateSaving, ThreadContext};
 pub use subscribers::Subscription;
 
-/// Answers questions of several persons, and gives access to their conversations, settings and observations. It is a [`Runtime`]
-/// whose store notifies subscribers of what it has stored, and which can be closed while others use it.
+/// Answers questions of several persons, and gives access to their conversations, settings and observations. Wraps a
+/// [`Runtime`] and notifies subscribers of what its store has stored. Can be closed while other tasks use it.
 #[derive(Debug)]
 pub struct ArtInstance {
     runtime: Arc<Runtime>,
@@ -37,7 +38,7 @@ pub struct ArtInstance {
     gate: Gate,
     /// When states that the program changed are saved.
     saving: StateSaving,
-    /// Held while settings of a thread are read and written again.
+    /// Held while settings of a thread are read, changed and written.
     settings_lock: Arc<Mutex<()>>,
 }
 
@@ -121,7 +122,7 @@ impl ArtInstance {
     }
 
     /// Returns the runtime, with its configuration, its tools and its plans. [`close`](Self::close) does not wait for questions
-    /// that are asked through it.
+    /// that are asked directly with the runtime.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime

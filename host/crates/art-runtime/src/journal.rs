@@ -22,7 +22,8 @@ use crate::error::RuntimeError;
 /// Maximum size of the JSON text of a value that stays in its event, in bytes. A larger value is stored as a blob.
 pub(crate) const MAX_INLINE_BYTES: usize = 4 << 10;
 
-/// Maximum depth in an event of a value that becomes a blob of its own. A deeper value is stored as a part of such a blob.
+/// Number of levels of an event whose large values can become blobs of their own. A large value on a deeper level is stored as a
+/// part of the blob of the value that contains it.
 const MAX_BLOB_DEPTH: usize = 3;
 
 /// How the list of pointers and digests begins in the text of an event.
@@ -34,12 +35,13 @@ const VALUES_KEY: &str = r#""values":[["#;
 pub(crate) struct DeclarationCache(Mutex<HashMap<String, (ToolSchema, Blob)>>);
 
 impl DeclarationCache {
-    /// Returns the declaration of a tool as a blob of JSON text.
+    /// Returns the declaration of a tool as a blob of JSON text. `trace_id` names the run in an error.
     ///
     /// # Errors
     /// Fails if the text exceeds a limit of the store.
     fn get_or_encode(&self, trace_id: &str, tool: &ToolSchema) -> Result<Blob, StoreError> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Equal declarations can differ in the order of their keys, so that only a clone has the same text.
         if let Some((_, blob)) = cached.get(&tool.name).filter(|(schema, _)| schema.is_clone_of(tool)) {
             return Ok(blob.clone());
         }
@@ -60,7 +62,7 @@ struct StoredEvent<'a, T: Serialize> {
 }
 
 /// Writes an event as text. `store_blob` stores a large value and returns its digest, or `None` if the run has no room for
-/// another blob. Without a digest the value stays in the event.
+/// another blob. Without a digest the value stays in the event. `trace_id` names the run in an error.
 ///
 /// # Errors
 /// Fails if the event exceeds a limit of the store.
@@ -102,8 +104,8 @@ fn encode_payload<T: Serialize>(
 }
 
 /// Returns the start of a run without the declarations of its tools, and adds their pointers and digests to `values`. Each
-/// declaration is stored by itself, since the next run may have other tools. Returns the event unchanged if it is another event,
-/// if the declarations are small together, or if there is no room for their blobs.
+/// declaration is stored by itself, since the next run may have other tools. Returns `event` unchanged if it is not the start of
+/// a run, if all declarations together have at most [`MAX_INLINE_BYTES`], or if there is no room for their blobs.
 fn extract_tool_declarations<'a>(
     trace_id: &str,
     event: &'a RunEvent,
@@ -134,9 +136,9 @@ fn extract_tool_declarations<'a>(
     Ok(Cow::Owned(RunEvent::Started { at: *at, start }))
 }
 
-/// Calls `extract` with each large value in `parent` and its JSON pointer. A value with large parts is not extracted itself: its
-/// large parts are, down to [`MAX_BLOB_DEPTH`]. On the first level, only text is extracted. `parent_pointer` is that of `parent`,
-/// and the values in `parent` are `level` levels deep in the event.
+/// Calls `extract` with each large value in `parent` and its JSON pointer. If a value has large parts, these are extracted
+/// instead of the whole value; but on level [`MAX_BLOB_DEPTH`], each large value is extracted whole. On level 1, only text is
+/// extracted. `parent_pointer` is the pointer of `parent`, and `level` is the level of its values in the event, from 1.
 fn extract_large_values(
     parent: &mut Value,
     parent_pointer: &str,
@@ -215,7 +217,7 @@ pub(crate) fn restore_values<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<
         let bytes = blobs
             .get(&digest)
             .ok_or_else(|| format!("its value `{digest}` is missing"))?;
-        // An exported file may refer to one value many times, so the total size is limited here.
+        // The events of an export may refer to one value many times, so the total size is limited here.
         let remaining = remaining_bytes.checked_sub(bytes.len() as u64);
         remaining_bytes = remaining.ok_or_else(|| format!("its values have more than {MAX_RUN_BLOB_BYTES} bytes"))?;
         let value = serde_json::from_slice(bytes).map_err(|error| format!("its value `{digest}`: {error}"))?;
@@ -224,8 +226,8 @@ pub(crate) fn restore_values<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<
     Ok(Cow::Owned(event.to_string()))
 }
 
-/// Replaces the value at a pointer, or appends a value to a list if the pointer leads to the end of the list. Returns `None` if
-/// it leads nowhere.
+/// Replaces the value at a pointer by `value`. If the pointer leads to the end of a list, appends `value` to the list, as for the
+/// declarations of tools, whose list is stored empty. Returns `None` if the pointer leads nowhere.
 fn insert_value(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
     if let Some(replaced) = event.pointer_mut(pointer) {
         drop(mem::replace(replaced, value));
@@ -236,7 +238,7 @@ fn insert_value(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
     (index == list.len().to_string()).then(|| list.push(value))
 }
 
-/// Returns the verified journal of a run, with the large values of its events inserted again.
+/// Returns the journal of a run, which the store verifies, with the large values of its events inserted again.
 ///
 /// # Errors
 /// Fails if the store cannot be read, or if the journal or one of its values was changed or is missing.

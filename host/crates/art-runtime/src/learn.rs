@@ -46,6 +46,7 @@ pub async fn observe_runs(
     Ok(found)
 }
 
+/// Adds to `observed` what the calls of `tool` in a run used and were denied.
 fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut ObservedCalls) -> Result<(), RuntimeError> {
     let mut digests_by_call = HashMap::new();
     for event in recording.events() {
@@ -64,7 +65,7 @@ fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut Obser
                 }
             }
             RunEvent::ToolEnded { end, .. } if end.result.tool_name == tool => {
-                // A call that was denied before the tool ran has no digest.
+                // A call that was denied before the tool ran has no digest and counts for each version of the component.
                 let call_digest = digests_by_call.get(&end.result.call_id).and_then(Option::as_deref);
                 if call_digest.is_none_or(|call_digest| call_digest == digest) {
                     observed.add(&end.uses, &end.result.metadata.denials);

@@ -44,8 +44,9 @@
 //!
 //! # Structure
 //!
-//! [`compose`] puts the parts together, and `drive.rs` takes a question through them. The crate does not read a command
-//! line and does not use a terminal; the program `art` does. `host/ARCHITECTURE.md` describes the whole.
+//! [`compose`] creates the tools, the models, the store and the sandbox of a configuration, and `drive.rs` answers a question
+//! with them. The crate does not read a command line and does not use a terminal; the program `art` does.
+//! `host/ARCHITECTURE.md` describes the whole.
 
 mod ask_person;
 mod builder;

@@ -1,8 +1,8 @@
-//! The parameters of a kept plan, which is a plan that is stored to be carried out again: their schemas, and the values that a
-//! caller gives.
+//! A *kept plan* is a plan that is stored to be carried out again. This module has the schemas of its parameters, and checks the
+//! values that a caller gives to them.
 //!
-//! The schema of a parameter has to be *admitted* before it is used, as the schemas of tools are: it is refused if it is invalid
-//! or exceeds a limit, and otherwise its references are resolved and it is compiled.
+//! Like the schema of a tool, the schema of a parameter has to be *admitted* before it is used: a schema that is invalid or
+//! exceeds a limit is refused; of any other, the references are resolved and the schema is compiled.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use art_core::JsonObject;
 use art_core::text::truncate;
 use art_tools::admission::Root;
 use art_tools::schema::CompiledSchema;
-use art_tools::shape::Shape;
+use art_tools::shape::JsonSize;
 use serde_json::Value;
 
-/// Maximum length of a value in a message, in characters.
+/// Maximum length of a value in an error message, in characters.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// Reads a kept plan, and admits the schemas of its parameters.
+/// Reads a kept plan from the text of a file, and replaces the schemas of its parameters by the admitted schemas.
 ///
 /// # Errors
 /// Fails with everything that is wrong with the form of the plan or with its parameters.
@@ -59,7 +59,8 @@ impl Params {
             .collect()
     }
 
-    /// Reads values as a person writes them: as text if the schema allows the text, or else as JSON.
+    /// Reads the values of parameters from what a person wrote: pairs of a name and a text. The value is the text itself if the
+    /// schema allows it, or else the JSON value that the text contains.
     ///
     /// # Errors
     /// Fails with every name that is unknown or given twice, and every value that its schema does not allow.
@@ -122,14 +123,14 @@ impl Params {
     fn unknown_name_error(&self, name: &str) -> String {
         let known: Vec<String> = self.0.keys().map(|name| format!("`{name}`")).collect();
         match known.as_slice() {
-            [] => format!("the plan has no parameter `{name}`; it has none"),
+            [] => format!("the plan has no parameter `{name}`; it has no parameters at all"),
             known => format!("the plan has no parameter `{name}`; it has {}", known.join(", ")),
         }
     }
 }
 
-/// Returns the value that a text stands for: the text itself if the schema has the type `string` or allows the text, or if the
-/// text is not JSON; or else the JSON value.
+/// Returns the value that a text stands for. This is the text itself if the schema allows it, and the JSON value otherwise. A
+/// text that is not JSON, or that has a schema of the type `string`, stands for itself even if the schema does not allow it.
 fn read_value(schema: &CompiledSchema, text: &str) -> Value {
     let as_text = Value::from(text);
     let must_be_text = schema.schema().get("type") == Some(&Value::from("string"));
@@ -140,9 +141,9 @@ fn read_value(schema: &CompiledSchema, text: &str) -> Value {
 }
 
 fn check_value(schema: &CompiledSchema, value: &Value) -> Result<(), String> {
-    let shape = Shape::of_payload(value).map_err(|error| format!("it is {error}"))?;
+    let size = JsonSize::of_payload(value).map_err(|error| format!("it is {error}"))?;
     schema
-        .check(value, &shape, "it")
+        .check(value, &size, "it")
         .map_err(|violations| violations.to_string())
 }
 

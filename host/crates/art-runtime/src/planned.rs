@@ -41,12 +41,13 @@ pub struct Planned {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanReview {
-    /// Faults, references, and what is known only when the plan runs.
+    /// The faults of the plan, the references in its calls, and what can be checked or decided only when the plan runs.
     #[serde(flatten)]
     pub check: PlanCheck,
     /// The tools that differ from those with which the plan was made.
     pub changed_tools: Vec<ChangedTool>,
-    /// Estimated usage of the calls, the other steps and the answer; absent if the plan cannot be run as it is.
+    /// Estimated usage of the planned calls, the steps without planned calls, and the answer; absent if the plan cannot be run as
+    /// it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<PlanEstimate>,
 }
@@ -64,17 +65,18 @@ pub struct ChangedTool {
 }
 
 impl Runtime {
-    /// Asks the model for a plan and checks the plan. The question counts as the next one of the thread that it names, or else as
-    /// the first one of a new thread. Calls no tool, and stores nothing. `question.plan` is not used.
+    /// Asks the model for a plan and checks the plan. The question counts as the next one of its thread or, if it names no
+    /// thread, as the first one of a new thread. Calls no tool, and stores nothing. `question.plan` is not used.
     ///
     /// # Errors
-    /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable plan,
-    /// or if the store cannot be read. A plan with faults is not an error: see [`Planned::review`].
+    /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable
+    /// plan, or if the store cannot be read. A plan with faults is not an error: see [`Planned::review`].
     pub async fn plan(&self, question: Question) -> Result<Planned, RuntimeError> {
         question.check()?;
         let question = Question { plan: None, ..question };
         let mut run = start_detached(self.detached_run_start(question).await?)?;
         while run.stage() == RunStage::Planning {
+            // Digests of requests are only for the journal, which this run does not have.
             let Some(call) = run.ask_models(now(), |_| String::new()).calls.pop() else {
                 break;
             };
@@ -101,8 +103,8 @@ impl Runtime {
     }
 
     /// Checks the plan of a question against the current tools that its thread may call, and against the earlier results of the
-    /// thread. A parameter without a given value is checked by its schema only. The schemas have to be admitted before, as
-    /// [`read_plan`](crate::read_plan) does.
+    /// thread. A parameter without a given value is checked by its schema only. The schemas of the parameters have to be those
+    /// that [`read_plan`](crate::read_plan) returns.
     ///
     /// # Errors
     /// Fails if the question has no plan, if its thread does not exist, or if the store cannot be read.
@@ -125,14 +127,15 @@ impl Runtime {
             changed_tools: find_changed_tools(&plan.tools, &self.current_stamps(&plan)),
             estimate: None,
         };
-        let too_long = Question::check_text(&plan.question)
+        let length_error = Question::check_text(&plan.question)
             .err()
             .map(|error| error.to_string());
         let faults = size_error
             .into_iter()
-            .chain(too_long)
+            .chain(length_error)
             .map(|text| PlanFault { step: None, text });
         review.check.faults.extend(faults);
+        // The parameters that are left in `plan` have no values, so the plan cannot run yet.
         if review.check.faults.is_empty() && plan.params.is_empty() {
             add_estimate(&mut review, &run);
         }
@@ -143,27 +146,28 @@ impl Runtime {
     async fn detached_run_start(&self, question: Question) -> Result<RunStart, RuntimeError> {
         let thread = match &question.thread_id {
             Some(id) => ThreadForRun::find(self, id, question.user_id.as_deref()).await?,
+            // A thread that is not stored needs no unique identifier.
             None => ThreadForRun::new("plan".to_owned()),
         };
         run_start_in(self, question, thread).await
     }
 
-    /// Checks a plan against the tools and results that a run can use. Also validates its constants in full, and checks the grants
-    /// that calls with known arguments need.
+    /// Checks a plan against the tools and results that a run can use. For calls whose arguments are known already, also
+    /// validates the arguments in full, and checks the grants that the calls need.
     fn check(&self, plan: &KeptPlan, run: &Run) -> PlanCheck {
         let mut check = run.check_kept_plan(plan);
         for step in &plan.steps {
             for (number, call) in step.tool_calls.iter().enumerate() {
-                self.check_constants(&mut check, step, (number, call));
+                self.check_known_arguments(&mut check, step, (number, call));
                 self.check_grants(&mut check, step, (number, call));
             }
         }
         check
     }
 
-    /// Validates the arguments of a call in full if they are known and the comparison of schemas left open whether they fit, for
-    /// example because of a pattern.
-    fn check_constants(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
+    /// Validates the known arguments of a call in full where the comparison of schemas could not decide whether they fit, for
+    /// example because of a pattern. Does nothing for a call whose arguments are not known yet.
+    fn check_known_arguments(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
         let place = step.arguments_place(number);
         let is_open = check.at_run_time.iter().any(|open| is_within(open, &place));
         let Some(arguments) = constant_arguments(&call.arguments).filter(|_| is_open) else {
@@ -376,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_with_a_plan_runs_it_with_the_given_values() {
+    async fn asking_a_question_with_a_plan_runs_the_plan_with_the_given_values() {
         let runtime = runtime().await;
         let question = question(&json!({"city": "Rome"}));
         assert_eq!(question.query, "How many people live in Rome?");
@@ -412,12 +416,13 @@ mod tests {
         let schema = serde_json::from_value(schema).unwrap();
         let tool = DirectTool::new(schema, |_call| async { success(&json!(2)) });
         let runtime = Runtime::builder().tool(tool).build().await.unwrap();
-        let (valid, invalid, known_when_it_runs) = ((0, 0), (1, 0), (0, 1));
+        // Pairs of numbers: the faults, and the places that are checked only when the plan runs.
+        let (valid, invalid, known_at_run_time) = ((0, 0), (1, 0), (0, 1));
         for (code, faults_and_checks_at_run_time) in [
             (json!("DE"), valid),
             (json!({"$concat": ["D", "E"]}), valid),
             (json!("Germany"), invalid),
-            (json!({"$param": "city"}), known_when_it_runs),
+            (json!({"$param": "city"}), known_at_run_time),
         ] {
             let mut plan = plan();
             plan.params = BTreeMap::from([("city".to_owned(), json!({"type": "string"}))]);

@@ -1,6 +1,6 @@
 //! Loads the components of a folder in parallel. A bad file does not keep the others from loading. Components that have to be
-//! compiled come last, because that takes much longer. Small files come first, so that a large one cannot use up the time or memory
-//! of the others.
+//! compiled come last, because compiling takes much longer than loading. Both among these and among the others, small files come
+//! before large ones, so that a large file cannot use up the time or memory of the rest.
 //!
 //! The *catalogue* of a folder has what an earlier start learned from its files. A file with the same *stamp* (size, times,
 //! inode) as then is *listed*: it is loaded from the catalogue, without being read. The other files are read. Of these, only a
@@ -72,8 +72,8 @@ pub enum CompileProgress<'a> {
 /// Callback for the progress of compiling. It is not called if there is nothing to compile.
 pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
-/// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have not
-/// changed since an earlier start are not read again and do not count.
+/// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have
+/// not changed since an earlier start are not read again and do not count.
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
 /// The minimum share of one component in the time for compiling is the whole time divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
@@ -109,6 +109,7 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     let is_new = |(file, result): &(ComponentFile, Result<Plugin, String>)| {
         result.is_ok() && file.stamp.is_some() && file.listed(&catalog).is_none()
     };
+    // The catalogue may have entries for files that were removed or changed.
     let has_surplus_entry = listed.len() < catalog.len();
     if results.iter().any(is_new) || has_surplus_entry {
         store_catalog(sandbox, folder, &results);
@@ -144,8 +145,9 @@ pub(crate) enum LoadedFile {
     Loaded(Box<Plugin>),
 }
 
-/// Loads the component `name` of a folder, without its grants. Compiles it if necessary.
+/// Loads the component `name` of a folder, and compiles it if necessary. The caller has to apply its grants.
 pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFile {
+    // The size and the stamp are not used to load a file.
     let file = ComponentFile {
         bytes: 0,
         name: format!("{name}.wasm"),
@@ -230,7 +232,7 @@ struct Remaining {
 }
 
 impl TimeShares {
-    /// Creates the shares of this number of components. Together, they have `time` on every processor.
+    /// Divides `time` on every processor among this number of components.
     fn new(time: Duration, components: usize) -> Self {
         let remaining = Remaining {
             time: time * u32::try_from(parallelism()).unwrap_or(1),
@@ -253,7 +255,7 @@ impl TimeShares {
         share
     }
 
-    /// Returns the unused time of a component to the others.
+    /// Gives the time that a component did not use to the components that have not taken their share.
     fn give_back(&self, unused: Duration) {
         self.remaining.lock().unwrap_or_else(PoisonError::into_inner).time += unused;
     }
@@ -322,7 +324,7 @@ fn load_in_parallel<T: Send>(
     let work = || {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let loaded = catch_unwind(AssertUnwindSafe(|| load(file)));
-            let loaded = loaded.unwrap_or_else(|_panic| Err("the host panicked while it was loaded".to_owned()));
+            let loaded = loaded.unwrap_or_else(|_panic| Err("the host panicked while it loaded the file".to_owned()));
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((file.clone(), loaded));
         }
@@ -391,6 +393,7 @@ fn component_files(dir: &Dir, folder: &Path) -> std::io::Result<(Vec<ComponentFi
 fn limit_bytes(files: &mut Vec<ComponentFile>, max_bytes: u64) -> Vec<RefusedFile> {
     let mut total = 0_u64;
     let first_unread = files.iter().position(|file| {
+        // A file above the limit for one component counts with this limit, since it will be refused without being read.
         total = total.saturating_add(file.bytes.min(MAX_COMPONENT_BYTES));
         total > max_bytes
     });
@@ -417,7 +420,7 @@ fn load_file<T>(
     load(file.stem(), &wasm, &component_source(dir, &file.name)).map_err(|error| in_one_line(&error))
 }
 
-/// Returns a function that reads the file again, for a call of its tool that has to compile it.
+/// Returns a function that reads the file again. A call of the tool uses it if the component is not compiled by then.
 fn component_source(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     let (dir, file) = (Arc::clone(dir), file.to_owned());
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
@@ -478,19 +481,19 @@ mod tests {
             std::fs::write(folder.path().join(name), vec![0; bytes]).unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let kept_and_refused = |max_bytes| {
+        let remaining_and_refused = |max_bytes| {
             let (mut files, _) = component_files(&dir, folder.path()).unwrap();
             let refused = limit_bytes(&mut files, max_bytes);
-            let kept: Vec<_> = files.into_iter().map(|file| file.name).collect();
+            let remaining: Vec<_> = files.into_iter().map(|file| file.name).collect();
             let refused: Vec<_> = refused.into_iter().map(|refused| refused.file).collect();
-            (kept.join(" "), refused.join(" "))
+            (remaining.join(" "), refused.join(" "))
         };
         assert_eq!(
-            kept_and_refused(900),
+            remaining_and_refused(900),
             ("c.wasm b.wasm d.wasm".to_owned(), "a.wasm".to_owned())
         );
         assert_eq!(
-            kept_and_refused(899),
+            remaining_and_refused(899),
             ("c.wasm b.wasm".to_owned(), "d.wasm a.wasm".to_owned())
         );
     }

@@ -56,7 +56,7 @@ pub struct PreviewedCall {
 pub enum PreviewedVerdict {
     /// The call would run.
     Allowed {
-        /// The standing approval without which a rule would ask.
+        /// Identifier of the standing approval that allows the call, if a person would be asked otherwise.
         #[serde(rename = "standingApproval", skip_serializing_if = "Option::is_none")]
         standing_approval: Option<String>,
     },
@@ -70,7 +70,7 @@ pub enum PreviewedVerdict {
         /// Why.
         reason: String,
     },
-    /// The call would be invalid before the rules are asked, for example because its tool was removed.
+    /// The call would fail before the rules decide about it, for example because its tool was removed.
     Invalid {
         /// Why.
         reason: String,
@@ -78,8 +78,8 @@ pub enum PreviewedVerdict {
 }
 
 impl Runtime {
-    /// Returns what `policy`, together with the standing approvals, decides about the calls of the runs that `filter` selects. Reads
-    /// the journals, and calls nothing.
+    /// Returns what `policy`, together with the standing approvals, decides about the calls of the runs that `filter` selects.
+    /// Reads the journals, and calls nothing.
     ///
     /// # Errors
     /// Fails if the runs cannot be listed. A run whose journal cannot be read is listed with the reason.
@@ -116,6 +116,7 @@ impl Runtime {
         for event in rest {
             if let Some((call, fate)) = recorded_call(&run, event) {
                 let id = call.call.call_id.clone();
+                // The first event about a call adds it to the list; later events only add what happened to it.
                 if !calls.add_fate(&id, fate) {
                     calls.add(&id, self.preview_call(policy, &run, call).await);
                     calls.add_fate(&id, fate);
@@ -126,7 +127,8 @@ impl Runtime {
         Ok(calls.list)
     }
 
-    /// Returns a call with what the rules decide about it. It is checked as if it was made now, but its tool counts as enabled.
+    /// Returns a call with what the rules decide about it. The call is checked as if it was made now, but its tool counts as
+    /// enabled for the thread.
     async fn preview_call(&self, policy: &ApprovalPolicy, run: &Run, call: ToolCall) -> PreviewedCall {
         let ToolCall {
             item_id,
@@ -224,8 +226,8 @@ impl RunCalls {
     }
 }
 
-/// Returns the call that an event records as made, suspended or refused, or `None` for another event. `run` is the run as it was
-/// before the event.
+/// Returns the call that an event records as made, suspended or refused, and which of the three; or `None` for another event.
+/// `run` is the run as it was before the event.
 fn recorded_call(run: &Run, event: &RunEvent) -> Option<(ToolCall, RecordedFate)> {
     match event {
         RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, RecordedFate::Ran)),

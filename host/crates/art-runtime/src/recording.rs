@@ -1,4 +1,5 @@
-//! A recorded run: its journal and the files that its calls use, read from a store.
+//! A recorded run: its journal and the files that its calls use, read from a store. `export.rs` writes it to a file and reads it
+//! from there.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +10,27 @@ use art_store::{JournalEntry, RunRecord, Store, verify_journal};
 use crate::error::RuntimeError;
 use crate::journal;
 
-/// Everything that a run consists of. It can be replayed without the store that it comes from.
+/// Everything that a run consists of, so that a replay does not need the store from which the run was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The run as the store lists it.
     pub run: RunRecord,
     /// The journal, verified.
     pub entries: Vec<JournalEntry>,
-    /// The large values of the events, and the files and logs that the events name, as far as the store still has them, by
-    /// digest.
+    /// By digest, the values that are too large for the text of an event, and the files and logs that the events name. What the
+    /// store does not have any more is missing.
     pub blobs: BTreeMap<String, Vec<u8>>,
-    /// The components that its calls ran, if the recording comes from a file.
+    /// The components that the calls of the run ran. [`Self::read`] leaves them out; an exported file has them, and
+    /// [`Self::add_components`] adds them.
     pub components: Vec<Component>,
 }
 
 /// A component that a recorded run called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Name of its file, without the extension.
+    /// Name of the file of the component, without the extension.
     pub name: String,
-    /// Its bytes.
+    /// Bytes of the component.
     pub wasm: Vec<u8>,
 }
 
@@ -43,11 +45,12 @@ impl Recording {
         };
         let mut run = store.get_run(trace_id).await?.ok_or_else(no_run)?;
         let journal = store.read_journal(trace_id).await?.into_iter();
-        // The run may have continued since its record was read.
-        let until_then = journal.take_while(|entry| entry.sequence <= run.last_sequence);
-        let entries: Vec<_> = until_then.collect();
+        // If the run has continued since its record was read, the journal has entries after the last one of the record.
+        let entries_of_record = journal.take_while(|entry| entry.sequence <= run.last_sequence);
+        let entries: Vec<_> = entries_of_record.collect();
         if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
-            // A run that was stored before format 5 of the database has no digest of its last entry to compare with.
+            // The record of a run from a database before format 5 has no `head`, which is the digest of the last entry.
+            // `verify_journal` compares both, so the digest of the entry stands for it.
             run.head.clone_from(&last.digest);
         }
         verify_journal(&run, &entries)?;
@@ -153,8 +156,8 @@ impl Recording {
     }
 }
 
-/// Returns the digests of what an event names: the files that a call takes, or the files and logs that calls produced. `run` is the
-/// run as it was before the event.
+/// Returns the digests of what an event names: the files that a call takes, or the files and logs that calls produced. `run` is
+/// the run as it was before the event.
 fn named_blobs(run: &Run, event: &RunEvent) -> Vec<String> {
     match event {
         RunEvent::ToolCalled { action, call_id, .. } => {

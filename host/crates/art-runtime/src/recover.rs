@@ -11,7 +11,7 @@ use std::time::Duration;
 use art_agent::{CallEnd, Run, RunEvent, RunStart, ToolCall};
 use art_core::agent::RunStatus;
 use art_core::error::ToolErrorCode;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::tool::ToolResult;
 use art_core::usage::ToolUsage;
 use art_sandbox::Sandbox;
@@ -57,8 +57,8 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Cancels a run that waits for a decision or was interrupted. `run` is the identifier of the run, if need be with the
-    /// owner of the conversation. Calls that had ended keep their results.
+    /// Cancels a run that waits for a decision or was interrupted. Calls that had ended keep their results. `run` is the
+    /// identifier of the run, with the owner of its conversation if the conversation belongs to a particular person.
     ///
     /// # Errors
     /// Fails if there is no such run for the person, the run has ended, another process works on it, or the store fails.
@@ -159,6 +159,7 @@ async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLeas
     check_resumable(runtime, &run)?;
     // This also stores the default decisions of questions that have expired.
     let decided = decisions::load_ready_decisions(runtime.store.as_ref(), trace_id).await?;
+    // A run that still waits for its decisions stays suspended, so no event is added.
     if run.waits_for_decision() && decided.is_empty() {
         return Ok(TakenOver { run, log, lease, costs });
     }
@@ -174,7 +175,7 @@ async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLeas
         "the host stopped while the tool ran",
     )?);
     if run.finished().is_none() {
-        // From here on, calls use fuel by the rules of this host.
+        // From here on, the engine and the fuel prices of this host decide how much fuel calls use.
         let resumed = RunEvent::Resumed {
             at: now(),
             fuel_basis: Sandbox::fuel_basis().to_owned(),
@@ -266,8 +267,8 @@ async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease)
     Ok(())
 }
 
-/// Ends the calls in progress whose tools are not repeatable, with an error: it is not known whether these calls took effect, so
-/// they may not be made again. `why` says in this error what happened. Returns the costs of these calls.
+/// Ends those calls in progress that may not be made again, because it is not known whether they took effect and their tools are
+/// not repeatable. Each ends with an error, in which `why` says what happened. Returns the costs of these calls.
 ///
 /// # Errors
 /// Fails if an event does not fit the run, which only a bug of the host can cause.
@@ -285,7 +286,7 @@ pub(crate) fn end_unrepeatable_calls(
             costs.push(CallCost {
                 item_id: call.item_id,
                 tool: call.call.tool_name,
-                ending: CallEnding::UnknownOutcome,
+                ending: EndingKind::UnknownOutcome,
                 usage: ToolUsage::default(),
                 tool_digest: None,
             });
@@ -320,7 +321,7 @@ async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> R
 /// Returns the costs of the tool calls of a journal that were made and have ended, in the order in which they ended. A call that
 /// was refused before it was made is left out.
 fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
-    let mut made = BTreeMap::new();
+    let mut made_calls = BTreeMap::new();
     let mut costs = Vec::new();
     for event in events {
         match event {
@@ -329,10 +330,10 @@ fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
                 item_id,
                 tool_digest,
                 ..
-            } => drop(made.insert(call_id, (item_id, tool_digest))),
+            } => drop(made_calls.insert(call_id, (item_id, tool_digest))),
             RunEvent::ToolEnded { end, .. } => {
-                let made = made.get(&end.result.call_id);
-                costs.extend(made.map(|(item_id, tool_digest)| CallCost {
+                let made_call = made_calls.get(&end.result.call_id);
+                costs.extend(made_call.map(|(item_id, tool_digest)| CallCost {
                     item_id: (*item_id).clone(),
                     tool: end.result.tool_name.clone(),
                     ending: end.ending,
@@ -384,6 +385,6 @@ fn unknown_outcome_event(call: &ToolCall, why: &str) -> RunEvent {
     RunEvent::ToolEnded {
         at: now(),
         action: call.action,
-        end: Box::new(CallEnd::new(result, CallEnding::UnknownOutcome)),
+        end: Box::new(CallEnd::new(result, EndingKind::UnknownOutcome)),
     }
 }

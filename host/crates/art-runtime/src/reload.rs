@@ -1,9 +1,9 @@
 //! Replaces tools while the host runs, when files of the plugins folder change.
 //!
 //! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version
-//! cannot be loaded, the earlier one stays. If the contract of a new version (its schema, imports, requests and limits) differs
-//! from that of the earlier version, its grants are *withheld*: its tool is offered, but every call is denied until the operator
-//! approves it.
+//! cannot be loaded, the earlier one stays. If a new version has another *contract* (schema, imports, requests and limits) than
+//! the earlier one, the grants of the new version are *withheld*: the tool is offered, but every call is denied until the
+//! operator approves the new version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,11 +31,11 @@ type FileStamps = [Option<(u64, SystemTime)>; 2];
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reload {
-    /// Its tool is offered, or is offered in its new version.
+    /// The tool of the file is offered, in its new version if there was an earlier one.
     Loaded,
-    /// Its contract differs from that of the earlier version, so its tool is not called until the operator approves it.
+    /// The grants of the loaded version are withheld, so its tool is not called until the operator approves this version.
     NeedsApproval,
-    /// Its tool is no longer offered, because the file is gone.
+    /// The tool of the file is no longer offered, because the file is gone.
     Removed,
     /// The file cannot be used, for this reason. The earlier version stays, if there is one.
     Refused(String),
@@ -77,7 +77,8 @@ impl Reloader {
         }
     }
 
-    /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling takes.
+    /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling
+    /// takes.
     pub fn reload(&self, name: &str) -> Reload {
         let earlier = self.current_plugin(name);
         let plugin = match load_one(&self.sandbox, &self.folder, name) {
@@ -137,8 +138,8 @@ impl Reloader {
         plugins.iter().find(|plugin| plugin.schema().name == tool).cloned()
     }
 
-    /// Gives a version of a component its grants. If its contract differs from that of the earlier version, or if the grants of
-    /// the earlier version are withheld, its grants are withheld until the operator approves it.
+    /// Gives a new version of a component its grants. They are withheld if the operator has not approved this version, and the
+    /// earlier version has another contract or its own grants are withheld.
     fn apply_grants(&self, plugin: Plugin, earlier: Option<&Plugin>) -> Result<Plugin, String> {
         let policy = self.grants.check_quarantine(&plugin.digest());
         let policy = policy.and_then(|()| self.grants.read(plugin.name()));
@@ -150,7 +151,7 @@ impl Reloader {
         let was_withheld = earlier.is_some_and(|earlier| earlier.authority().denial_of_every_call().is_some());
         let base_dirs = self.grants.base_dirs().clone();
         let plugin = if (has_other_contract || was_withheld) && !is_approved {
-            plugin.withheld(policy, base_dirs)
+            plugin.with_withheld_policy(policy, base_dirs)
         } else {
             plugin.with_policy(policy, base_dirs)
         };
@@ -231,7 +232,7 @@ fn component_name(path: &Path) -> Option<String> {
     belongs_to_component.then(|| name.to_owned())
 }
 
-/// Watches a plugins folder until it is dropped.
+/// A watch of a plugins folder, which ends when this value is dropped.
 #[derive(Debug)]
 pub struct FolderWatch {
     watcher: Option<RecommendedWatcher>,

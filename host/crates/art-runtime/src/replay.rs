@@ -1,5 +1,5 @@
-//! Runs a recorded run again, offline. The replies of models and the data that each call took in come from the journal. Components
-//! really run, and everything that they return is compared with the journal.
+//! Runs a recorded run again, offline. The replies of models and the data that each call took in come from the journal.
+//! Components really run, and everything that they return is compared with the journal.
 //!
 //! The journal *announces* a call before its tool runs (`ToolCalled`), and has another event for its end (`ToolEnded`). Where a
 //! call is announced, the replay runs it again and compares its end. A call that cannot be run again is *skipped*: its recorded
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use art_agent::{ActionId, CallEnd, Run, RunEvent, ToolCall};
 use art_core::capability::Capability;
 use art_core::intake::DivergenceReason;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::tool::ToolResult;
 use art_sandbox::{Plugin, Sandbox};
 use art_store::RunState;
@@ -46,7 +46,7 @@ pub struct Replay {
     /// The tool calls that were not run again. Their recorded results were used.
     #[serde(rename = "taken")]
     pub skipped: Vec<SkippedCall>,
-    /// Number of requests to models whose digests the journal has.
+    /// Number of those requests to models of which the journal has a digest.
     pub requests: u64,
     /// Number of these requests that the current prompts word differently. This does not count as a difference, since the replay
     /// uses the recorded replies.
@@ -102,7 +102,7 @@ pub enum SkipReason {
     TookFiles,
     /// The tool sent requests, whose responses the host that made the call did not record.
     TookResponses,
-    /// A file that the call takes is not kept any more.
+    /// The arguments of the call refer to a file that the store does not have any more.
     NoFile,
 }
 
@@ -214,7 +214,8 @@ struct Replayer<'a> {
     end_by_announcement: BTreeMap<u64, u64>,
     /// The numbers of the events that end announced calls.
     ends_of_announced: BTreeSet<u64>,
-    /// Identifies the engine and the fuel prices of the recording host.
+    /// Identifies the engine and the fuel prices of the recording host. Empty if the journal is from an earlier version of the
+    /// host, which did not record this; such a journal does not have what a call took in either.
     fuel_basis: String,
     replay: Replay,
 }
@@ -277,6 +278,7 @@ impl<'a> Replayer<'a> {
             RunEvent::ToolEnded { action, end, .. } if !self.ends_of_announced.contains(&number) => {
                 self.note_skipped_result(number, run, *action, &end.result, SkipReason::Refused);
             }
+            // In journals of version 1, this event ends all calls of a batch, and what they took in is not recorded.
             RunEvent::ToolsReturned { action, results, .. } => {
                 for result in results {
                     self.note_skipped_result(number, run, *action, result, SkipReason::NoRecord);
@@ -289,13 +291,13 @@ impl<'a> Replayer<'a> {
     }
 
     /// Counts a request, and whether the current prompts word it differently.
-    fn compare_request(&mut self, run: &Run, action: ActionId, recorded: &str) {
-        let current = run.next_call(action).map(|call| request_digest(&call.request));
+    fn compare_request(&mut self, run: &Run, action: ActionId, recorded_digest: &str) {
+        let current_digest = run.next_call(action).map(|call| request_digest(&call.request));
         self.replay.requests += 1;
-        self.replay.requests_changed += u64::from(current.as_deref() != Some(recorded));
+        self.replay.requests_changed += u64::from(current_digest.as_deref() != Some(recorded_digest));
     }
 
-    /// Runs an announced call again and compares its end, or notes why its recorded result is taken.
+    /// Runs an announced call again and compares its end, or notes that the call is skipped, and why.
     async fn replay_announced(&mut self, run: &Run, call: AnnouncedCall<'_>) -> Result<(), RuntimeError> {
         let Some(end_number) = self.end_by_announcement.get(&call.event).copied() else {
             self.note_skipped_call(&call, SkipReason::Unfinished);
@@ -400,7 +402,7 @@ impl<'a> Replayer<'a> {
         });
     }
 
-    /// Notes that the result of a call without an announcement is taken as recorded.
+    /// Notes that a call without an announcement is skipped, so that its recorded `result` is used.
     fn note_skipped_result(
         &mut self,
         event: u64,
@@ -474,8 +476,8 @@ fn find_call_ends(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeEr
 
 /// Returns whether a call with this ending has the same ending when it is run again. Time, cancellations and the load of the host
 /// are not recorded, and after a trap the use of fuel is only approximate.
-const fn is_repeatable(ending: CallEnding) -> bool {
-    use CallEnding as E;
+const fn is_repeatable(ending: EndingKind) -> bool {
+    use EndingKind as E;
     match ending {
         E::Success
         | E::Failure

@@ -22,7 +22,7 @@ pub struct Runtime {
     pub config: Config,
     /// Store of threads, runs and observations.
     pub store: Arc<dyn Store>,
-    /// The tools, with all checks of their calls.
+    /// Calls the tools of [`toolbox`](Self::toolbox), after all checks of each call.
     pub tools: Arc<ToolSystem>,
     /// Calls models by name.
     pub engine: ReasoningEngine,
@@ -32,7 +32,7 @@ pub struct Runtime {
     pub model_is_chosen: bool,
     /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
-    /// Cache of the declarations of tools as the journals of runs contain them.
+    /// Cache of the declarations of tools (name, description and schemas) in the form in which the store keeps them for journals.
     pub(crate) declarations: Arc<DeclarationCache>,
     /// The leases of the threads whose runs this runtime works on.
     pub(crate) leases: Leases,
@@ -52,8 +52,8 @@ impl Runtime {
     /// person chose, the one of the thread, or the one of the runtime.
     ///
     /// # Errors
-    /// Fails with [`RuntimeError::ThreadModel`] if the model of the thread cannot be used. Also fails if the model of the question
-    /// cannot be used, the person who asks has no such thread, or the store cannot be read.
+    /// Fails with [`RuntimeError::ThreadModel`] if the model of the thread cannot be used. Also fails if the model of the
+    /// question cannot be used, the person who asks has no such thread, or the store cannot be read.
     pub async fn model_for(&self, question: &Question) -> Result<ModelInfo, RuntimeError> {
         let config = match &question.thread_id {
             Some(id) => {
@@ -66,15 +66,15 @@ impl Runtime {
         self.choose_model(question.settings.model.as_deref(), thread_id, &config)
     }
 
-    /// Same as [`model_for`](Self::model_for), for a question that names the model `named`, if any, and asks in a thread that is
-    /// already loaded.
+    /// Same as [`model_for`](Self::model_for), for a thread whose configuration is already loaded. `named` is the model that the
+    /// question names, if any.
     pub(crate) fn choose_model(
         &self,
         named: Option<&str>,
         thread_id: &str,
-        thread: &ThreadConfig,
+        thread_config: &ThreadConfig,
     ) -> Result<ModelInfo, RuntimeError> {
-        let thread_model = thread.provider_config.as_ref().filter(|_| !self.model_is_chosen);
+        let thread_model = thread_config.provider_config.as_ref().filter(|_| !self.model_is_chosen);
         let model = match (named, thread_model) {
             (Some(name), _) => resolve_model(&self.engine, name)?,
             (None, Some(model)) => {
@@ -93,7 +93,7 @@ impl Runtime {
     /// Changes the model to `PROVIDER[:MODEL]`, also for threads that name another one.
     ///
     /// # Errors
-    /// Fails if there is no such model or if it is not set up. The model is unchanged then.
+    /// Fails if there is no such model or if it is not set up. The earlier model then stays in use.
     pub fn use_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         self.model = resolve_model(&self.engine, name)?;
         self.model_is_chosen = true;

@@ -34,8 +34,8 @@ pub use quarantine::{Quarantine, Quarantined};
 pub const VARIABLE_PREFIX: &str = "ART_SECRET_";
 /// Maximum size of the file, in bytes. The maximum number of secrets with values of the maximum length fits.
 const MAX_FILE_BYTES: u64 = 512 << 10;
-/// Minimum time between two looks at the file for calls that use no secret. Secrets are redacted from the texts of these calls
-/// too, so these calls also need a new secret, but not at once.
+/// Minimum time between two checks whether the file has changed, for calls that use no secret. The secrets are redacted from the
+/// texts of these calls too, so a new secret has to be noticed for them as well, but not at once.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Name of the file in its directory.
 const FILE_NAME: &str = "secrets.toml";
@@ -118,8 +118,8 @@ type Entries = BTreeMap<String, Entry>;
 
 /// A secret without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// Name.
+pub struct ListedSecret {
+    /// Name of the secret.
     pub name: String,
     /// Whether it is a decoy.
     pub canary: bool,
@@ -157,8 +157,8 @@ impl SecretFile {
     ///
     /// # Errors
     /// Fails if the file cannot be read or is damaged, or if others could read it or its directory.
-    pub fn list(&self) -> Result<Vec<Listed>, SecretError> {
-        let without_value = |(name, entry): (String, Entry)| Listed {
+    pub fn list(&self) -> Result<Vec<ListedSecret>, SecretError> {
+        let without_value = |(name, entry): (String, Entry)| ListedSecret {
             name,
             canary: entry.canary,
             place: entry.place(),
@@ -301,7 +301,8 @@ impl SecretFile {
 
     fn write(&self, entries: &Entries) -> Result<(), SecretError> {
         let write = || -> std::io::Result<()> {
-            // A temporary file can be read by its owner only.
+            // Nobody but its owner can read a new temporary file. The permissions are set again, because the umask may have
+            // removed some of those of the owner.
             let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
             file.as_file().set_permissions(Permissions::from_mode(0o600))?;
             for (name, entry) in entries {
@@ -370,7 +371,7 @@ struct LastRead {
 type Stamp = (u64, u64, i64, i64);
 
 impl SecretStore {
-    /// Opens the secrets of a configuration, with those of the variables in `environment`.
+    /// Opens the secrets that the file of a configuration and the variables in `environment` have.
     ///
     /// # Errors
     /// Fails if the file cannot be used. A variable that cannot be used is left out with a warning.
@@ -406,9 +407,9 @@ impl SecretStore {
 impl SecretSource for SecretStore {
     /// Returns the secrets, and reads the file again if it has changed. Checks this for each call that uses secrets, and for
     /// other calls at most once a second. If the file cannot be used any more, the secrets that were read last stay.
-    fn secrets(&self, are_used: bool) -> Arc<Secrets> {
+    fn secrets(&self, call_uses_secrets: bool) -> Arc<Secrets> {
         let mut last_read = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = are_used
+        let is_due = call_uses_secrets
             || last_read
                 .last_checked
                 .is_none_or(|checked| checked.elapsed() > CHECK_INTERVAL);
@@ -440,7 +441,8 @@ fn read_environment(environment: impl Iterator<Item = (OsString, OsString)>) -> 
         let Some(name) = variable.strip_prefix(VARIABLE_PREFIX) else {
             continue;
         };
-        match Secret::new(name, &value.into(), false) {
+        let is_canary = false;
+        match Secret::new(name, &value.into(), is_canary) {
             Ok(secret) => secrets.push(secret),
             Err(error) => tracing::warn!(%error, variable, "a variable with a secret is ignored"),
         }
@@ -453,7 +455,7 @@ mod tests {
     use super::*;
 
     /// For [`SecretStore::secrets`]: the call uses secrets, so a change of the file is seen at once.
-    const ARE_USED: bool = true;
+    const CALL_USES_SECRETS: bool = true;
 
     /// Returns the configuration of a home, with the directory of its secrets and its database.
     fn config(home: &Path) -> Config {
@@ -564,12 +566,12 @@ mod tests {
             .unwrap();
         let variables = [
             ("ART_SECRET_KEY", "from-the-variable"),
-            ("ART_SECRET_SHORT", "short"),
+            ("ART_SECRET_SHORT", "short"), // left out: shorter than a secret may be
             ("KEY", "no-secret"),
         ];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
         let store = SecretStore::open(&config, variables.into_iter()).unwrap();
-        let secrets = store.secrets(ARE_USED);
+        let secrets = store.secrets(CALL_USES_SECRETS);
         assert_eq!(names(secrets.all()), ["KEY"]);
         assert_eq!(secrets.get("KEY").unwrap().expose(), "from-the-variable");
     }
@@ -579,11 +581,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let config = config(home.path());
         let store = SecretStore::open(&config, std::iter::empty()).unwrap();
-        assert!(store.secrets(ARE_USED).get("KEY").is_none());
+        assert!(store.secrets(CALL_USES_SECRETS).get("KEY").is_none());
         SecretFile::new(&config)
             .set(&secret("KEY", "value-one"), Place::File)
             .unwrap();
-        assert!(store.secrets(ARE_USED).get("KEY").is_some());
+        assert!(store.secrets(CALL_USES_SECRETS).get("KEY").is_some());
     }
 
     #[test]

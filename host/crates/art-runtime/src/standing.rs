@@ -18,7 +18,8 @@ use crate::config::Config;
 
 /// Maximum number of standing approvals in a folder.
 const MAX_APPROVALS: usize = 1_000;
-/// Maximum size of a file, in bytes. The file contains the approval as indented JSON, which is longer than its compact JSON.
+/// Maximum size of a file, in bytes. The file contains the approval as indented JSON, which is longer than the compact JSON that
+/// [`MAX_STANDING_BYTES`] limits.
 const MAX_FILE_BYTES: u64 = 4 * MAX_STANDING_BYTES as u64;
 /// Number of hexadecimal digits in an identifier.
 const ID_DIGITS: usize = 12;
@@ -76,8 +77,8 @@ impl StandingApprovals {
         &self.folder
     }
 
-    /// Returns all standing approvals, in the order of their identifiers. A file that is not a valid approval, for example because
-    /// a person has changed it, is logged and left out, so that a person is asked about its calls.
+    /// Returns all standing approvals, in the order of their identifiers. A file that is not a valid approval, for example
+    /// because a person has changed it, is logged and left out, so that a person is asked about its calls.
     ///
     /// # Errors
     /// Fails if the folder cannot be read.

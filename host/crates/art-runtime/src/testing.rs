@@ -34,11 +34,12 @@ pub(crate) async fn store_with_run(change: impl FnOnce(&mut Commit)) -> MemorySt
     store
 }
 
+/// Returns a value as JSON text. The two texts only name the value in an error.
 pub(crate) fn json_text<T: Serialize>(value: &T) -> JsonText {
     JsonText::of("a value", "of a test", value).unwrap()
 }
 
-/// Returns the journal of a run with the large values of its events inserted again.
+/// Returns the journal of a run, with the large values, which the store keeps apart from the events, put back into the events.
 pub(crate) async fn stored_journal(store: &dyn Store, trace_id: &str) -> Vec<JournalEntry> {
     let run = store.get_run(trace_id).await.unwrap().unwrap();
     read_journal(store, &run).await.unwrap()

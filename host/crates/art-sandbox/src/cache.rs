@@ -6,7 +6,8 @@
 //!
 //! The name of a file has the digest of the component, the hash of the engine, and an extension for the kind of the content. A
 //! *refusal* is the reason why a component is never loaded by this build of the host, and a *postponement* the reason why it is
-//! not loaded for a day.
+//! not loaded for a day. A *catalogue* lists what the files of a plugins folder contain; it has the digest of the folder's path
+//! in place of that of a component.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
@@ -204,7 +205,8 @@ impl CodeCache {
         written.inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 
-    /// Removes the least recently used files until the rest is within the maximum size.
+    /// Removes the files with the oldest modification times until the rest is within the maximum size. For compiled code, this
+    /// is the time of the last use; see [`record_use`].
     fn shrink(&self) -> std::io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.directory)? {

@@ -40,13 +40,13 @@ const EXTRA_TRANSFER_BYTES: u64 = 1 << 20;
 /// Maximum size of an error message of the engine, in bytes. The rest is cut off.
 const MAX_TRAP_BYTES: usize = 500;
 
-/// One call of a tool, with its store, its limits and its guard. It is on the heap, because each future that passes it on would
-/// reserve memory for it, and thousands of calls may wait at the same time.
+/// One call of a tool, with its store, its limits and its guard. It is boxed, because otherwise each future through which it
+/// passes would be larger by its size, and thousands of calls may wait at the same time.
 pub(crate) struct Invocation {
     store: Store<CallState>,
     guard: Guard,
     limits: Limits,
-    /// The limits, interfaces and variables that the call has, for its record.
+    /// What the operator gave to the call, for the record of the call: limits, linked interfaces and environment variables.
     given: GivenByOperator,
     bytes_in: u64,
 }
@@ -59,7 +59,8 @@ pub(crate) struct ExecuteArguments {
 
 /// A call that ended.
 pub(crate) struct EndedCall {
-    /// The outcome and, if the call was a replay that differed from its record, the first difference.
+    /// The outcome, also of a call that was no replay. If the call was a replay that differed from its record, also the first
+    /// difference.
     pub(crate) replayed: Replayed,
     /// The canary (a decoy secret) that was seen in what the tool sent, returned or logged.
     pub(crate) canary: Option<String>,
@@ -75,7 +76,7 @@ pub(crate) struct SchemaCallError {
 }
 
 impl SchemaCallError {
-    /// Creates an error that may not occur the next time.
+    /// Creates an error that the cache does not keep, because the next call may succeed.
     pub(crate) const fn transient(reason: String) -> Self {
         Self {
             reason,
@@ -133,7 +134,7 @@ impl Invocation {
         self
     }
 
-    /// Sets the limits, interfaces and variables that the record of the call states.
+    /// Sets what the record of the call states as given by the operator: limits, linked interfaces and environment variables.
     pub(crate) fn with_given(mut self: Box<Self>, given: GivenByOperator) -> Box<Self> {
         self.given = given;
         self
@@ -160,7 +161,8 @@ impl Invocation {
         self.bytes_in = arguments.input.len() as u64;
         let store = &mut self.store;
         let call = async {
-            // The instantiation is on the heap: its future is three times as large as that of the call, which may wait for long.
+            // The future of the instantiation is boxed, because it is three times as large as that of `call_execute`. Unboxed, it
+            // would reserve its memory for as long as the call waits.
             let tool = Box::pin(instance_pre.instantiate_async(&mut *store)).await?;
             let ExecuteArguments { input, context } = &*arguments;
             tool.art_tool_tool().call_execute(store, input, context).await
@@ -190,8 +192,8 @@ impl Invocation {
                 reason: error_text(&self.ending_of_error(&error)),
                 retention: self.retention(&error),
             }),
-            // A guest that computes has no fuel left long before the deadline. So this guest slept or the machine was busy, which
-            // may be different later.
+            // A guest that only computes runs out of fuel long before the deadline. So this guest slept or the machine was busy,
+            // which may be different later.
             Err(stop) => Err(SchemaCallError {
                 reason: error_text(&self.ending_of_stop(stop)),
                 retention: Retention::OneDay,
@@ -213,7 +215,7 @@ impl Invocation {
     /// ending becomes a denial. Also returns the canary.
     fn redact(&self, mut outcome: Outcome) -> (Outcome, Option<String>) {
         let state = self.store.data();
-        let in_outcome = state.secrets.redactor().outcome(&mut outcome);
+        let in_outcome = state.secrets.redactor().redact_outcome(&mut outcome);
         let canary = state.canary().or(in_outcome);
         if let Some(canary) = &canary {
             outcome.ending = quarantine_ending(canary);
@@ -236,8 +238,9 @@ impl Invocation {
             Ok(Err(error)) => self.ending_of_error(&error),
             Err(stop) => self.ending_of_stop(stop),
         };
+        // The uses of grants are taken first, because they are in `files`, which `make_change_sets` drops.
         let uses = self.store.data_mut().take_uses();
-        let ending = self.stage_changes(ending);
+        let ending = self.make_change_sets(ending);
         Outcome {
             ending,
             usage,
@@ -255,9 +258,9 @@ impl Invocation {
         state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
-    /// Makes change sets of the staged changes of a successful call, and drops the staged changes of any other call. Returns the
-    /// ending, which becomes an error if no change set can be made.
-    fn stage_changes(&mut self, ending: Ending) -> Ending {
+    /// Makes change sets of the changes that a successful call staged, and drops the staged changes of any other call. Also notes
+    /// the denials of the quotas. Returns the ending, which becomes an error if a change set cannot be made.
+    fn make_change_sets(&mut self, ending: Ending) -> Ending {
         let Some(files) = self.store.data_mut().files.take() else {
             return ending;
         };
@@ -265,7 +268,7 @@ impl Invocation {
         files
             .quota_denials()
             .into_iter()
-            .for_each(|denial| state.outside.deny(denial));
+            .for_each(|denial| state.outside.note_denial(denial));
         match files.finish_drafts(matches!(ending, Ending::Success(_))) {
             Ok(()) => ending,
             Err(error) => Ending::HostError {
@@ -324,7 +327,7 @@ impl Invocation {
     }
 
     /// Returns the ending for an error of the engine. After the guest was refused memory, any error counts as a consequence of
-    /// that, except a full pool, a divergence, exhausted fuel and a stack overflow.
+    /// that, except a full pool, a divergence of a replay, exhausted fuel and a stack overflow.
     fn ending_of_error(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;
@@ -345,13 +348,13 @@ impl Invocation {
                 message: trap_message(trap),
             },
             None if error.is::<TooManyHostCalls>() => self.fuel_exhausted_ending(),
-            None => self.ending_of_host_error(error),
+            None => self.ending_of_non_trap(error),
         }
     }
 
     /// Returns the ending for an error that is not a trap: an error of a host function, or of converting the values of
     /// the guest.
-    fn ending_of_host_error(&self, error: &wasmtime::Error) -> Ending {
+    fn ending_of_non_trap(&self, error: &wasmtime::Error) -> Ending {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return Ending::Trap {
                 message: format!("the tool exited with code {code}"),

@@ -1,7 +1,8 @@
 //! The catalogue of a plugins folder: what its files contain, so that a start of the host reads only the files that have changed.
 //!
-//! It is an authenticated file of the cache. An entry is used for a file with the same [`FileStamp`]; the first call of its
-//! tool reads the file and compares its digest, so that no changed file is called under an earlier digest.
+//! The catalogue is an authenticated file of the cache. The host uses the entry of a component instead of its file as long as the
+//! file has the [`FileStamp`] of the entry. The first call of the tool reads the file and fails if its digest is not the one in
+//! the entry.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -18,8 +19,8 @@ use crate::schema_text::SchemaText;
 
 /// Maximum size of a catalogue, in bytes. The components for which there is no room are read at each start.
 const MAX_BYTES: usize = 64 << 20;
-/// Time after a change of a file in which another change may leave its stamp as it is, since file systems store times with
-/// limited precision.
+/// Time for which a changed file has no stamp. File systems store times with limited precision, so the stamp could still be the
+/// same after another change within this time.
 const SETTLING_TIME: Duration = Duration::from_secs(2);
 
 /// The identity of a file and of its last change. The owner of a file can set its modification time, but not its change time

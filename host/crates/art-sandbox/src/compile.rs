@@ -1,8 +1,8 @@
 //! Compiles components. If the host has a compiler program, this is done in a separate process, so that a component that
 //! makes the compiler hang, run out of memory or crash does not affect the host.
 //!
-//! All components that are compiled at one start of the host share a budget of processor time. A component that uses up its part,
-//! the share, is postponed for a day.
+//! The components that are compiled at one start of the host have a limited processor time together, of which each gets a share.
+//! A component that uses up its share is postponed for a day.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -35,13 +35,13 @@ const CPU_SECONDS_PER_MIB: u64 = 6;
 const MAX_CPU_SECONDS: u64 = 60;
 /// Seconds of processor time beyond the limit, after which the kernel kills a process that ignored the signal at the limit.
 const CPU_GRACE_SECONDS: u64 = 5;
-/// Maximum time that the host waits for the process.
+/// Maximum time that the host waits for a compiler process.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// Interval at which the host checks the processor time of the process.
+/// Interval at which the host checks the processor time of a compiler process.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Unit of the times in `/proc`, in milliseconds. It is the same on every architecture that the host supports.
 const MILLIS_PER_TICK: u64 = 10;
-/// Maximum address space of the process, in bytes.
+/// Maximum address space of a compiler process, in bytes.
 const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
 /// Maximum size of the compiled code, in bytes.
 const MAX_CODE_BYTES: u64 = 512 << 20;
@@ -128,7 +128,7 @@ impl CompilerProgram {
         ))
     }
 
-    /// Starts the process with an empty environment, except for the variables that limit its threads.
+    /// Starts the process with an empty environment, except for the variables that limit its threads and their memory pools.
     fn start(&self) -> std::io::Result<Child> {
         Command::new(&self.program)
             .args(&self.arguments)
@@ -162,7 +162,7 @@ fn read_to_end(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 struct CompilerBudget {
     /// Identifier of the process.
     process: u32,
-    /// Maximum processor time, which does not depend on how busy the machine is.
+    /// Maximum processor time, which does not depend on how busy the machine is. `None` if there is only the deadline.
     cpu_share: Option<Duration>,
     /// Deadline in wall-clock time.
     deadline: Instant,
@@ -235,7 +235,7 @@ fn processor_time(process: u32) -> Duration {
     Duration::from_millis(ticks.saturating_mul(MILLIS_PER_TICK))
 }
 
-/// Returns an error for a failure of the compiler process that may not occur the next time.
+/// Returns the error for a failure of the compiler process that is perhaps gone at the next attempt.
 fn compiler_process_error(reason: String) -> LoadError {
     LoadError::CompilerProcess(std::io::Error::other(reason))
 }
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_postpones_only_a_component_with_a_share_that_computed_for_long() {
+    fn a_timeout_postpones_only_components_that_have_a_share_and_computed_for_long() {
         let error_after = |cpu_seconds, cpu_share| {
             let (process, deadline) = (0, Instant::now());
             let budget = CompilerBudget {

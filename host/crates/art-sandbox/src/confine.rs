@@ -79,7 +79,8 @@ const DENIED_TO_COMPILER: [i64; 22] = [
     libc::SYS_unlinkat,
 ];
 
-/// Older system calls that do the same as calls in [`DENIED_TO_COMPILER`], and that only some architectures have.
+/// Older system calls that only some architectures have. They do the same as calls in [`DENIED_TO_COMPILER`], except for `vfork`,
+/// which starts processes.
 #[cfg(target_arch = "x86_64")]
 const DENIED_TO_COMPILER_LEGACY: [i64; 10] = [
     libc::SYS_accept,
@@ -107,10 +108,10 @@ pub struct Confinement {
 
 /// Confines the process of the host. Call it before the first thread is started.
 ///
-/// The process then writes no core dump, which could contain secrets, gains no right by starting a program, and cannot use system
-/// calls that nothing in it needs.
+/// The process then writes no core dump, which could contain secrets. It gains no right by starting a program (`no_new_privs`),
+/// and cannot use system calls that nothing in it needs.
 pub fn confine_host() -> Confinement {
-    // `art doctor` says whether core dumps are possible.
+    // An error is not reported here: `art doctor` says whether core dumps are possible.
     forbid_core_dumps().ok();
     Confinement {
         system_calls: deny_system_calls(DENIED_TO_ALL.iter()).map_err(|error| error.to_string()),

@@ -1,4 +1,4 @@
-//! Converts between the generated types of the contract and the types of `art-core`.
+//! Converts between the types that are generated from `wit/tool.wit` and the types of `art-core`.
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::bindings::types;
 use crate::schema_text::{ExampleText, SchemaText};
 
-/// The error for a field from the guest that is not the JSON that the contract requires.
+/// The error for a field from the guest that is not the JSON that `wit/tool.wit` requires.
 pub(crate) struct InvalidField(String);
 
 impl InvalidField {
@@ -65,7 +65,8 @@ fn example(example: &ExampleText) -> Result<ToolExample, InvalidField> {
     })
 }
 
-/// Converts the context of a call for the tool. `hitl` (human in the loop) is the decision of a person for which the call waited.
+/// Converts the context of a call into the form that the tool gets. `hitl` (human in the loop) is the
+/// decision of a person for which the call waited.
 pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     types::ExecutionContext {
         thread_id: context.thread_id.clone(),
@@ -82,7 +83,7 @@ pub(crate) fn context(context: &ExecutionContext) -> types::ExecutionContext {
     }
 }
 
-/// Converts the outcome that the tool returned. One invalid JSON field makes the whole outcome invalid.
+/// Converts the outcome that the tool returned. One invalid JSON field makes the whole outcome [`Ending::InvalidOutput`].
 pub(crate) fn ending(outcome: types::Outcome) -> Ending {
     let converted = match outcome {
         types::Outcome::Success(success) => self::success(success).map(Ending::Success),

@@ -1,9 +1,10 @@
 //! The hook that runs at each crossing, that is, whenever execution passes from a guest to the host or back. It stops a guest
 //! that exceeded its limits, and yields when the time slice of the guest is over.
 //!
-//! The fuel of a guest is divided into intervals. At the end of each interval the engine calls the host, and so this hook, and
-//! would then yield, which takes a microsecond even if no other guest waits. So the hook turns that yield off until the guest
-//! continues, and itself yields only when the time slice is over.
+//! The engine does not read the clock, so the fuel of a guest is divided into intervals: at the end of each interval the engine
+//! calls the host, and so this hook, which reads the clock. The engine would then yield, which takes a microsecond even if no
+//! other guest waits. So the hook turns that yield off until the guest continues, and itself yields only when the time slice is
+//! over.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,7 +18,8 @@ use crate::state::CallState;
 #[error("too many calls into the host")]
 pub(crate) struct TooManyHostCalls;
 
-/// The hook for the calls of a guest into the host, including calls of functions that the engine itself provides.
+/// The hook that the engine runs at each crossing. A guest also crosses to the host when an instruction, such as `memory.grow`,
+/// calls a function of the engine itself.
 pub(crate) struct CrossingHook;
 
 /// The future of the hook, for which a crossing waits. It is nearly always [`Proceed`], a type of size zero, so boxing it does
@@ -66,8 +68,9 @@ fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<b
 
 /// Checks the limits before the guest continues, and starts a new interval of fuel if the last one is over.
 ///
-/// The limits are not checked when the guest calls the host, because that check would also run at the end of each interval. The
-/// length of an interval depends on the clock, so the fuel that a stopped guest used would depend on the clock too.
+/// The limits are checked here, right after the call into the host that may have exceeded them, and not at the next crossing to
+/// the host. That crossing may be the end of an interval, whose length depends on the clock, so the fuel that a stopped guest
+/// used would depend on the clock too.
 fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
     let state = store.data_mut();
     let host_fuel = state.host_fuel();
@@ -111,8 +114,8 @@ mod tests {
     const FUEL: u64 = 3_000_000;
 
     /// A guest that computes, calls the host, and uses the instructions for which the engine calls its runtime. A call of
-    /// `$straight` comes before each of these instructions, since the fuel of a called function is checked only when the next
-    /// function or loop begins.
+    /// `$straight`, a function without a loop, comes before each of these instructions. The engine checks the fuel that
+    /// `$straight` used only when the next function or loop begins, so an interval may already be over at the instruction.
     const GUEST: &str = r#"
         (component
           (import "ask" (func $ask))
@@ -200,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fuel_and_the_end_of_a_call_do_not_depend_on_the_intervals() {
+    fn the_fuel_and_the_error_of_a_call_do_not_depend_on_the_intervals() {
         let guest = Guest::new();
         let few_calls = Limits {
             fuel: FUEL,
@@ -218,8 +221,8 @@ mod tests {
         let (n, rounds) = (0_u32..400, 1_u32..25);
         let limits_index = 0_usize..3;
         let interval_fuel = prop::collection::vec(1_u64..6_000, 1..20);
-        let script = (n, rounds, limits_index, interval_fuel);
-        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits_index, interval_fuel) in script)| {
+        let inputs = (n, rounds, limits_index, interval_fuel);
+        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits_index, interval_fuel) in inputs)| {
             let limits = [&enough_of_both, &few_calls, &little_fuel][limits_index];
             let with_long_intervals = guest.run((n, rounds), limits, vec![MAX_INTERVAL_FUEL]);
             prop_assert_eq!(guest.run((n, rounds), limits, interval_fuel), with_long_intervals);

@@ -7,7 +7,7 @@ use art_core::capability::{Denial, MAX_DENIALS};
 pub(crate) struct Denials(Vec<Denial>);
 
 impl Denials {
-    /// Adds a denial, unless it is already there or there are [`MAX_DENIALS`].
+    /// Adds a denial. Drops it if an equal one was added before, or if there are already [`MAX_DENIALS`].
     pub(crate) fn push(&mut self, denial: Denial) {
         if self.0.len() < MAX_DENIALS && !self.0.contains(&denial) {
             self.0.push(denial);

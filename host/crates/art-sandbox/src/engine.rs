@@ -34,6 +34,8 @@ const FIBER_STACK_BYTES: usize = 2 << 20;
 const INSTANCES_PER_SLOT: u32 = 8;
 const MEMORIES_PER_SLOT: u32 = 2;
 const TABLES_PER_SLOT: u32 = 4;
+/// Maximum number of bytes that the engine allocates for its own data about one instance of a component or of a core module.
+const MAX_INSTANCE_DATA_BYTES: usize = 1 << 20;
 
 /// The way in which the memory of instances is allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,8 +178,8 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
         .max_tables_per_module(MAX_TABLES);
     pool.max_memory_size(usize::try_from(Limits::MAX.memory_bytes).unwrap_or(usize::MAX))
         .table_elements(Limits::MAX.table_elements as usize)
-        .max_component_instance_size(1 << 20)
-        .max_core_instance_size(1 << 20)
+        .max_component_instance_size(MAX_INSTANCE_DATA_BYTES)
+        .max_core_instance_size(MAX_INSTANCE_DATA_BYTES)
         .linear_memory_keep_resident(MEMORY_RESIDENT_BYTES)
         .table_keep_resident(TABLE_RESIDENT_BYTES)
         .async_stack_keep_resident(STACK_RESIDENT_BYTES)

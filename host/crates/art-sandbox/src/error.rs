@@ -74,7 +74,7 @@ pub enum LoadError {
         /// The interface that a tool has to export.
         expected: &'static str,
     },
-    /// The component was built against a version of the contract that this host does not support.
+    /// The component was built against a version of the contract, the WIT package `art:tool`, that this host does not support.
     #[error("built against `{found}`; this host supports `{supported}` (hint: rebuild it with the SDK of this host)")]
     ContractVersion {
         /// The version that the component imports or exports.
@@ -106,7 +106,8 @@ pub enum LoadError {
     /// The operator's grants cannot be used.
     #[error("its grants are invalid: {0}")]
     InvalidGrants(String),
-    /// The operator grants a capability that the component can never use.
+    /// The operator grants a capability that the component can never use, because it does not import the interface or its
+    /// manifest does not request the capability.
     #[error("`{capability}` is granted to it, but the tool does not ask for it (hint: remove the grant)")]
     UnusableGrant {
         /// The capability.
@@ -124,7 +125,7 @@ pub enum LoadError {
         limit: usize,
     },
     /// A component cannot be loaded on a worker thread, because that would block the calls on the thread.
-    #[error("components cannot be loaded on a sandbox thread; load them before the job starts")]
+    #[error("components cannot be loaded on a sandbox thread; load them on another thread")]
     OnWorkerThread,
     /// The component has more than one `art:manifest` section.
     #[error("has more than one `art:manifest` section")]
@@ -144,7 +145,8 @@ pub enum LoadError {
         /// The limit that was exceeded, such as `10 s of processor time`.
         limit: String,
     },
-    /// The component used up its share of the processor time that a start of the host may spend on compiling.
+    /// Compiling the component was put off for a day: the processor time that a start of the host may spend on compiling was
+    /// already used up, or compiling took longer than the component's share of it.
     #[error(
         "was not compiled: all tools of the folder together take longer to compile than a start of the host may take; the host \
          tries again in a day (hint: `art tool list --retry` compiles it now)"
@@ -165,7 +167,7 @@ pub enum LoadError {
     /// The file of a component that is already offered as a tool has other content than before.
     #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
-    /// The programs of the running calls leave no memory for another program.
+    /// The loaded components that running calls use leave no memory to load this one.
     #[error("the tools that run now take the {} MiB of the host's memory for tools (hint: try again later)", limit >> 20)]
     NoMemory {
         /// The limit in bytes.

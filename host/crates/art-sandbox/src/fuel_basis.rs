@@ -1,5 +1,6 @@
-//! The identifier of all that decides, besides the component and its input, how much fuel a call uses: the version of the engine,
-//! the rewriting of modules and the prices. Only calls with equal identifiers can be expected to use equal fuel.
+//! The fuel basis: an identifier of the version of the engine, of the rewriting of modules and of the prices. How much fuel a
+//! call uses depends on these three, besides the component and its input. Only calls with an equal fuel basis can be expected to
+//! use equal fuel.
 
 use std::sync::LazyLock;
 
@@ -13,7 +14,7 @@ const INSTRUMENTATION_VERSION: u32 = 1;
 /// Number of hexadecimal digits of the digest of the prices.
 const DIGEST_DIGITS: usize = 16;
 
-/// Returns the identifier: the versions, and a digest of all prices.
+/// Returns the fuel basis: the versions, and a digest of all prices.
 pub(crate) fn fuel_basis() -> &'static str {
     static BASIS: LazyLock<String> = LazyLock::new(|| {
         let prices = format!("{:?} {HOST_CALL_FUEL}", prices());

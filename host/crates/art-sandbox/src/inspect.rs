@@ -13,7 +13,7 @@ use crate::schema_text::{self, SectionPosition, SplitFile};
 pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
 /// The interface a tool exports, without its version.
 const TOOL_INTERFACE: &str = "art:tool/tool";
-/// The version of the contract that this host implements.
+/// The version of the contract (the WIT package between tools and the host) that this host implements.
 const SUPPORTED_CONTRACT: &str = "art:tool@0.1.0";
 /// Prefix of all versions that are compatible with [`SUPPORTED_CONTRACT`].
 const COMPATIBLE_PREFIX: &str = "0.1.";
@@ -55,7 +55,7 @@ const PROVIDED_PREFIXES: [&str; 10] = [
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
-    /// Version of the contract that the tool was built against.
+    /// Version of the contract, the WIT package `art:tool`, that the tool was built against.
     pub contract: String,
     /// Name of the tool.
     pub tool: String,

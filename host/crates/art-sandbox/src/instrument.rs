@@ -234,7 +234,7 @@ impl Module {
                 && let Some(function) = self.get_or_append_chunked_function(&operator, bytes(wasm, offset, next))
             {
                 code.extend(bytes(wasm, copied_to, offset));
-                let local = *length_local.get_or_insert(self.next_parameter_count().saturating_add(locals.count));
+                let local = *length_local.get_or_insert(self.current_parameter_count().saturating_add(locals.count));
                 self.push_bulk_operation(&mut code, local, bytes(wasm, offset, next), function)?;
                 copied_to = next;
             }
@@ -250,8 +250,8 @@ impl Module {
         Ok(())
     }
 
-    /// Returns the number of parameters of the function whose body is rewritten next.
-    fn next_parameter_count(&self) -> u32 {
+    /// Returns the number of parameters of the function whose body is being rewritten.
+    fn current_parameter_count(&self) -> u32 {
         let ty = self.function_types.get(self.bodies.len());
         let parameters = ty.and_then(|ty| self.parameter_counts.get(*ty as usize));
         // The compiler refuses a function without a type.
@@ -272,6 +272,7 @@ impl Module {
             push_leb128(code, length_local as usize)?;
         }
         code.extend([&CHUNK_CONST[..], &LESS_OR_EQUAL].concat());
+        // The `if` has the type of the bulk instruction, `AppendedType::Bulk`, which follows the types of the module.
         code.push(IF_WITH_TYPE);
         push_leb128(code, self.parameter_counts.len())?;
         // The index of a block type is a signed LEB128 number, so its last byte must not have the sign bit.
@@ -324,9 +325,10 @@ impl Module {
     /// Returns the rewritten module, whose original bytes are `wasm`.
     fn write(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
         let added = self.appended.len();
+        let types = [&BULK_TYPE[..], &GROW_TYPE, &START_TYPE];
         let wasm = self.with_start(wasm)?;
         map_sections(&wasm, |id, content| match id {
-            TYPE_SECTION if added > 0 => with_entries(content, 3, &[&BULK_TYPE[..], &GROW_TYPE, &START_TYPE].concat()),
+            TYPE_SECTION if added > 0 => with_entries(content, types.len(), &types.concat()),
             FUNCTION_SECTION if added > 0 => {
                 let mut type_indices = Vec::new();
                 for function in &self.appended {
@@ -489,8 +491,9 @@ impl UncheckedFuel {
     /// Returns whether the fuel has to be checked before an instruction.
     fn needs_check(&self, operator: &Operator<'_>, price: i64) -> bool {
         let is_long_after_call = || self.used.since_call > Some(MAX_UNCHECKED_FUEL_AFTER_CALL);
-        // `table.grow` calls the host. If the interval of fuel is over, the host starts a new one, but the guest does not read
-        // its fuel again. Right after a check, no interval is over, so a check is inserted.
+        // `table.grow` calls the host. If the interval of fuel is over, the host starts a new one and changes the fuel counter in
+        // the store, but the function goes on with its own copy of the counter. Right after a check no interval is over, so a
+        // check is inserted.
         matches!(operator, Operator::TableGrow { .. })
             || self.used.since_check + price > MAX_UNCHECKED_FUEL
             || (self.leaves_function(operator) && is_long_after_call())
@@ -605,7 +608,7 @@ const FIRST_WRITE: [u8; 1] = [0x01];
 /// Turns a number of pages of 64 KiB into bytes.
 const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];
 /// `i32.const 4096`, the size of a page of the kernel.
-const PAGE_CONST: [u8; 3] = [0x41, 0x80, 0x20];
+const KERNEL_PAGE_CONST: [u8; 3] = [0x41, 0x80, 0x20];
 const IF: [u8; 2] = [0x04, 0x40];
 const LOOP: [u8; 2] = [0x03, 0x40];
 const END: [u8; 1] = [0x0b];
@@ -723,7 +726,7 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     let set_address = [&first_page[..], &SHIFT_LEFT_BY_16, &[LOCAL_SET, 2]].concat();
     let return_at_end = [&GET_ADDRESS[..], &GET_SIZE, &GREATER_OR_EQUAL, &return_result].concat();
     let touch = [&FIRST_WRITE[..], &GET_ADDRESS, &STORE_ZERO].concat();
-    let advance = [&GET_ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_SET, 2]].concat();
+    let advance = [&GET_ADDRESS[..], &KERNEL_PAGE_CONST, &ADD, &[LOCAL_SET, 2]].concat();
     [
         &TWO_I32[..],
         &grow,
@@ -755,7 +758,7 @@ fn touch_and_start(own_start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     /// Reads a byte and writes it back.
     const REWRITE: [u8; 6] = [0x2d, 0, 0, 0x3a, 0, 0];
     let touch = [&FIRST_WRITE[..], &GET_ADDRESS, &GET_ADDRESS, &REWRITE].concat();
-    let advance = [&GET_ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
+    let advance = [&GET_ADDRESS[..], &KERNEL_PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
     let continue_before_end = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &LESS, &CONTINUE_IF].concat();
     let mut body = [&ONE_I32[..], &FIRST_ADDRESS, &SET_ADDRESS].concat();
     body.extend([&LOOP[..], &touch, &advance, &continue_before_end, &END].concat());

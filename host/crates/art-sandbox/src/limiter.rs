@@ -11,8 +11,8 @@ pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Maximum number of linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
 /// Size in bytes above which a memory is large. Only one memory of a component may be large. A string that one part of a
-/// component passes to another is in the memories of both, so this limits how much is copied without interruption.
-const SMALL_MEMORY_BYTES: usize = 8 << 20;
+/// component passes to another has to fit into the memories of both, so at most this size is copied without interruption.
+const MAX_SMALL_MEMORY_BYTES: usize = 8 << 20;
 /// Maximum number of tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
 
@@ -26,7 +26,7 @@ pub(crate) struct MemoryLimiter {
     peak_bytes: usize,
     /// Whether the last growth was refused.
     refused: bool,
-    /// Whether a memory is larger than [`SMALL_MEMORY_BYTES`].
+    /// Whether a memory is larger than [`MAX_SMALL_MEMORY_BYTES`].
     has_large_memory: bool,
     /// Number of bytes that the last growth added, and the peak before it. Both are needed to undo a growth that was allowed but
     /// that the engine then fails to make.
@@ -51,7 +51,7 @@ impl MemoryLimiter {
         self.peak_bytes as u64
     }
 
-    /// Returns whether the last growth was refused. A trap after that is a consequence of it.
+    /// Returns whether the last growth was refused. If the guest traps while this is so, the refusal counts as the cause.
     pub(crate) fn was_refused(&self) -> bool {
         self.refused
     }
@@ -88,7 +88,7 @@ impl MemoryLimiter {
 
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let becomes_large = current <= SMALL_MEMORY_BYTES && desired > SMALL_MEMORY_BYTES;
+        let becomes_large = current <= MAX_SMALL_MEMORY_BYTES && desired > MAX_SMALL_MEMORY_BYTES;
         if becomes_large && self.has_large_memory {
             self.refuse();
             return Ok(false);
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn only_one_memory_may_be_large() {
-        let mut limiter = limiter_of(100 * SMALL_MEMORY_BYTES as u64);
+        let mut limiter = limiter_of(100 * MAX_SMALL_MEMORY_BYTES as u64);
         let mut grows = |current, desired| limiter.memory_growing(current, desired, None).unwrap();
-        assert!(grows(0, 2 * SMALL_MEMORY_BYTES));
-        assert!(grows(2 * SMALL_MEMORY_BYTES, 3 * SMALL_MEMORY_BYTES));
-        assert!(grows(0, SMALL_MEMORY_BYTES));
-        assert!(!grows(SMALL_MEMORY_BYTES, SMALL_MEMORY_BYTES + 1));
-        assert!(!grows(0, 2 * SMALL_MEMORY_BYTES));
+        assert!(grows(0, 2 * MAX_SMALL_MEMORY_BYTES));
+        assert!(grows(2 * MAX_SMALL_MEMORY_BYTES, 3 * MAX_SMALL_MEMORY_BYTES));
+        assert!(grows(0, MAX_SMALL_MEMORY_BYTES));
+        assert!(!grows(MAX_SMALL_MEMORY_BYTES, MAX_SMALL_MEMORY_BYTES + 1));
+        assert!(!grows(0, 2 * MAX_SMALL_MEMORY_BYTES));
         assert!(limiter.was_refused());
     }
 

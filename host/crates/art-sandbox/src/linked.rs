@@ -52,9 +52,10 @@ fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A component that is linked for one worker with the default interfaces, and for each other worker and set of interfaces when
-/// a call first needs that.
+/// A component that is linked once for each pair of a worker and a set of interfaces, when a call first needs the pair. For
+/// one worker, the default interfaces are linked from the start.
 pub(crate) struct LinkedComponent {
+    /// The component in the engine of the worker for which it was first linked.
     component: Component,
     by_worker: Vec<WorkerLinks>,
 }

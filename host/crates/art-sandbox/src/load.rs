@@ -34,7 +34,7 @@ struct CheckedFile<'a> {
     /// The bytes of the component without its `art:schema` section.
     component: &'a [u8],
     /// Digest of `component`, which is the key of the program in the cache.
-    digest: blake3::Hash,
+    component_digest: blake3::Hash,
     /// The schema in the `art:schema` section.
     declared_schema: Option<SchemaText>,
 }
@@ -80,24 +80,24 @@ impl Sandbox {
         source: &ComponentSource,
     ) -> Result<Option<Plugin>, LoadError> {
         let file = self.check_file(wasm)?;
-        self.check_not_refused(&file.digest)?;
-        let schema_text = match (&file.declared_schema, self.cached_schema(&file.digest)?) {
+        self.check_not_refused(&file.component_digest)?;
+        let schema_text = match (&file.declared_schema, self.cached_schema(&file.component_digest)?) {
             (Some(declared), Some(cached)) if *declared != cached => return Err(LoadError::SchemaMismatch),
             // The code is in the cache, so nothing has to be compiled.
-            (None, None) if self.has_code(&file.digest)? => {
+            (None, None) if self.has_code(&file.component_digest)? => {
                 return self.compile_and_load(name, wasm, source, None).map(Some);
             }
             (None, None) => return Ok(None),
             (Some(declared), _) => declared.clone(),
             (None, Some(cached)) => cached,
         };
-        let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
+        let program = self.shared_program(file.component_digest, source, file.inspection.host_bytes);
         self.new_plugin(name, file, schema_text, program).map(Some)
     }
 
-    /// Same as [`load`](Self::load), but always loads the program, and compiles it unless its code is in the cache.
-    /// `cpu_share` is the processor time that the compiler program may use; `None` means that only the limits of the
-    /// compiler program apply.
+    /// Same as [`load`](Self::load), but always loads the program, which is the compiled and linked code. Compiles the component
+    /// unless its code is in the cache. `cpu_share` is the processor time that the compiler process may use; `None` means that
+    /// only the process's own limits apply.
     ///
     /// # Errors
     /// Same as [`load`](Self::load), and [`LoadError::Postponed`] when the share is used up. The cache keeps that for a
@@ -110,12 +110,12 @@ impl Sandbox {
         cpu_share: Option<Duration>,
     ) -> Result<Plugin, LoadError> {
         let file = self.check_file(wasm)?;
-        let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
-        let loaded = self.load_program(&file.digest, cpu_share, || Ok(file.component.to_vec()))?;
+        let program = self.shared_program(file.component_digest, source, file.inspection.host_bytes);
+        let loaded = self.load_program(&file.component_digest, cpu_share, || Ok(file.component.to_vec()))?;
         let schema_text = loaded.schema.clone();
         // Keep only a program whose code is not in the cache. The others can quickly be mapped again when they are called, and a
         // thousand tools would keep a thousand files open.
-        if !self.has_code(&file.digest)? {
+        if !self.has_code(&file.component_digest)? {
             program.set_loaded(loaded);
             if self.resident().admit(&program).is_err() {
                 program.unload_if_idle();
@@ -143,10 +143,10 @@ impl Sandbox {
             inspection: listed.inspection.clone(),
             file_digest: listed.file_digest,
             component: &[],
-            digest: listed.digest,
+            component_digest: listed.digest,
             declared_schema: None,
         };
-        let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
+        let program = self.shared_program(file.component_digest, source, file.inspection.host_bytes);
         let mut plugin = self.new_plugin(name, file, listed.schema.clone(), program)?;
         plugin.source_to_check = Some(Arc::clone(source));
         Ok(plugin)
@@ -167,10 +167,10 @@ impl Sandbox {
     /// Same as [`load`](Self::load).
     pub fn with_schema(&self, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
         let file = self.check_file(wasm)?;
-        let schema = match self.cached_schema(&file.digest)? {
+        let schema = match self.cached_schema(&file.component_digest)? {
             Some(schema) => schema,
             None => {
-                self.load_program(&file.digest, None, || Ok(file.component.to_vec()))?
+                self.load_program(&file.component_digest, None, || Ok(file.component.to_vec()))?
                     .schema
             }
         };
@@ -201,10 +201,10 @@ impl Sandbox {
             inspection,
             file_digest: blake3::hash(wasm),
             component: split_file.component,
-            digest: blake3::hash(split_file.component),
+            component_digest: blake3::hash(split_file.component),
             declared_schema: split_file.declared_schema,
         };
-        // Refuse limits that no operator can allow before the component is compiled.
+        // Limits that no operator can allow are refused here, so that the component is not compiled in vain.
         file.requested_limits().apply(Limits::EXECUTE)?;
         Ok(file)
     }
@@ -261,20 +261,20 @@ impl Sandbox {
     }
 
     /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores the
-    /// results in the cache, including the reason of a refusal. `component` returns the bytes of the component, and is called
-    /// only if they have to be compiled.
+    /// results in the cache, including the reason of a refusal. `read_component` returns the bytes of the component, and is
+    /// called only if they have to be compiled.
     pub(crate) fn load_program(
         &self,
         digest: &blake3::Hash,
         cpu_share: Option<Duration>,
-        component: impl FnOnce() -> Result<Vec<u8>, LoadError>,
+        read_component: impl FnOnce() -> Result<Vec<u8>, LoadError>,
     ) -> Result<LoadedProgram, LoadError> {
         if let Some(reason) = self.cached_refusal(digest)? {
             return Err(LoadError::RefusedBefore(reason));
         }
         let code = match self.cached_code(digest)? {
             Some(code) => code,
-            None => self.compile(&component()?, digest, cpu_share)?,
+            None => self.compile(&read_component()?, digest, cpu_share)?,
         };
         let worker = self.least_busy_worker();
         let component = LinkedComponent::new(self.engines(), worker, &code)
@@ -369,8 +369,8 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.refusal(engine, digest)))
     }
 
-    /// Returns why an earlier start of the host postponed the component. Returns `None` if none did, if postponed components
-    /// are tried again, or if a cached schema shows that the component was loaded since then.
+    /// Returns why an earlier start of the host postponed the component. Returns `None` if none did, if this host is configured
+    /// to try postponed components again, or if a cached schema shows that the component was loaded since then.
     fn postponement(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
         let valid_postponement = |cache: &CodeCache| {

@@ -114,6 +114,7 @@ impl IsTerminal for CapturedOutput {
 }
 
 impl StdoutStream for CapturedOutput {
+    // Only the interfaces of WASI preview 3 write to this stream, and a guest has none of them.
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
         Box::new(tokio::io::sink())
     }

@@ -78,7 +78,7 @@ pub(crate) struct Meter {
     time_slice: TimeSlice,
     /// Number of crossings into the host: calls of the guest, and calls of the engine at the end of an interval.
     crossings: u64,
-    /// Fuel of the current interval.
+    /// Fuel of the current interval or, when that is over, of the next.
     interval_fuel: u64,
     /// Fuel that the guest has left when the current interval ends.
     fuel_left_at_interval_end: u64,
@@ -101,6 +101,7 @@ impl Meter {
             time_slice: TimeSlice::new(),
             crossings: 0,
             interval_fuel: MAX_INTERVAL_FUEL,
+            // Equal to all of the fuel, so that the first interval starts when the guest starts.
             fuel_left_at_interval_end: limits.fuel,
             interval_micros: 0,
             last_clock_micros: 0,

@@ -1,9 +1,10 @@
 //! Everything that a guest learns from outside of its sandbox. It is recorded in an [`Intake`], and a replayed call gets it from
 //! this record.
 //!
-//! Whenever the guest asks for something from outside, such as the time or a part of a file, this is a crossing, and what the
-//! guest gets is the answer. Of the random numbers only the seed is recorded. If a replayed call asks other questions than its
-//! record answers, the first difference is the divergence.
+//! Whenever the guest asks for something from outside, such as the time or a part of a file, what it gets is the answer. A
+//! [`Crossing`] is an entry of the record: an answer, and how often it was given in a row. (In the module
+//! [`crossing`](crate::crossing), the word means any passing of execution between guest and host.) Of the random numbers only the
+//! seed is recorded. If a replayed call asks other questions than its record answers, the first difference is the divergence.
 
 use art_core::capability::Denial;
 use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, GivenByOperator, Intake, Seed};
@@ -72,7 +73,8 @@ impl Outside {
         self.recorder.push(answer);
     }
 
-    /// Returns the error for a recorded answer that does not fit the question, and stores it as the divergence.
+    /// Returns the error for an answer that does not fit the question. If the answer comes from a record, stores the error as the
+    /// divergence.
     pub(crate) fn unfit_answer_error(&mut self, asked: CrossingKind) -> wasmtime::Error {
         match &mut self.player {
             Some(player) => player.unfit_answer_error(asked).into(),
@@ -96,7 +98,7 @@ impl Outside {
     }
 
     /// Notes what the guest was not allowed to do with files or addresses.
-    pub(crate) fn deny(&mut self, denial: Denial) {
+    pub(crate) fn note_denial(&mut self, denial: Denial) {
         self.denials.push(denial);
     }
 
@@ -142,8 +144,8 @@ fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
         .any(|(_, value)| redactor.finds_secret_in(value.as_bytes()));
     let mut stream = RedactedStream::new(redactor.clone());
     let mut is_in_body = false;
-    // The stream passes bytes on with a delay, and replaces those of a secret. `held` has the bytes that it has not passed on
-    // yet: if it passes on others, there was a secret.
+    // The stream passes bytes on with a delay, and replaces those of a secret. `held` has the bytes that the stream
+    // got and has not passed on yet. If what it passes on next differs from the start of `held`, there was a secret.
     let mut held = Vec::new();
     for body in intake.crossings.iter().flat_map(|crossing| crossing.answer.bodies()) {
         held.extend_from_slice(body);
@@ -178,7 +180,7 @@ impl Recorder {
             }
             _ => {
                 let crossing = Crossing { answer, count: 1 };
-                self.bytes += crossing.max_encoded_bytes();
+                self.bytes += crossing.max_bytes_without_base64();
                 self.body_bytes += crossing.answer.body_bytes();
                 self.intake.crossings.push(crossing);
             }
@@ -211,7 +213,7 @@ impl Player {
         }
     }
 
-    /// Returns the next answer of the record. Fails if the record has no other or its next one answers another kind of question.
+    /// Returns the next answer of the record. Fails if no answer is left, or if the next one answers another kind of question.
     fn next(&mut self, asked: CrossingKind) -> Result<Answer, Divergence> {
         while self.crossings.next_if(|crossing| crossing.count == 0).is_some() {}
         let Some(crossing) = self.crossings.peek_mut() else {
@@ -336,8 +338,8 @@ mod tests {
         assert!(intake.truncated && intake.crossings.is_empty());
     }
 
-    /// Returns the answers of a call that reads a file in these parts, and asks for the time after each.
-    fn read_in_parts(parts: &[&str]) -> Outside {
+    /// Creates the `Outside` of a call that has read a file in these parts and asked for the time after each.
+    fn after_reading_parts(parts: &[&str]) -> Outside {
         let mut outside = Outside::default();
         for part in parts {
             let body = Body(part.as_bytes().to_vec());
@@ -350,8 +352,8 @@ mod tests {
     #[test]
     fn a_record_with_more_bytes_of_files_than_allowed_is_truncated() {
         let (half, byte) = ("x".repeat(Intake::MAX_BODY_BYTES / 2), "x");
-        assert!(!take_intake(&mut read_in_parts(&[&half, &half])).truncated);
-        assert!(take_intake(&mut read_in_parts(&[&half, &half, byte])).truncated);
+        assert!(!take_intake(&mut after_reading_parts(&[&half, &half])).truncated);
+        assert!(take_intake(&mut after_reading_parts(&[&half, &half, byte])).truncated);
     }
 
     #[test]
@@ -363,7 +365,7 @@ mod tests {
             links: LinkSet::by_default(),
             env: Vec::new(),
         };
-        let record_parts = |parts: &[&str]| read_in_parts(parts).take_intake(given(), secrets.redactor());
+        let record_parts = |parts: &[&str]| after_reading_parts(parts).take_intake(given(), secrets.redactor());
         for parts in [
             &["a s3cretvalue b"][..],
             &["s3cret", "value"],
@@ -467,16 +469,16 @@ mod tests {
     proptest! {
         #[test]
         fn a_replay_answers_as_the_record_and_records_the_same(
-            script in prop::collection::vec((any::<bool>(), 0_u64..3), 0..40),
+            questions in prop::collection::vec((any::<bool>(), 0_u64..3), 0..40),
         ) {
             const WRONG_TIME: u64 = 9;
             let ask_all = |outside: &mut Outside, live: bool| -> wasmtime::Result<Vec<u64>> {
-                // In a replay, other answers than the recorded ones would be wrong.
+                // A replay must not use the live answers, so it is given wrong ones: `WRONG_TIME` and "not cancelled".
                 let ask_one = |(asks_time, value): &(bool, u64)| match asks_time {
                     true => ask_time(outside, if live { *value } else { WRONG_TIME }),
                     false => ask_cancelled(outside, live && *value == 1).map(u64::from),
                 };
-                script.iter().map(ask_one).collect()
+                questions.iter().map(ask_one).collect()
             };
             let mut live = Outside::default();
             let answers = ask_all(&mut live, true).unwrap();

@@ -42,7 +42,8 @@ const COMPILING: &str = "compiling the tool for this machine (first use only)";
 /// How many times longer a replay may take than the recorded call, because the machine may be busier now.
 const REPLAY_TIME_FACTOR: u64 = 2;
 
-/// A tool from a component that was checked. Each call runs in a fresh instance, and the first call loads the program.
+/// A tool from a component that was checked. The first call loads its program, which is the compiled and linked code of the
+/// component. Each call runs in a fresh instance of the program.
 pub struct Plugin {
     pub(crate) sandbox: Sandbox,
     /// Name of the file, without the extension.
@@ -53,10 +54,11 @@ pub struct Plugin {
     pub(crate) limits: Limits,
     pub(crate) authority: Authority,
     pub(crate) schema: ToolSchema,
-    /// `schema` as the tool or its file declares it, not parsed.
+    /// The result of `schema()` with its JSON fields as text; if the file has an `art:schema` section, the schema in there.
     pub(crate) schema_text: SchemaText,
     pub(crate) program: Arc<Program>,
-    /// Reads the file, so that the first call can check it; `None` if the file was read when the tool was loaded.
+    /// Reads the file of a tool that came from the [catalogue](crate::Catalog), so that the first call can check it. `None`
+    /// for any other tool, since its file was read when the tool was loaded.
     pub(crate) source_to_check: Option<ComponentSource>,
     /// Whether a call has checked that the file still has `digest`, and that the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
@@ -126,19 +128,20 @@ impl Plugin {
         Ok(self)
     }
 
-    /// Same as [`with_policy`](Self::with_policy), but the tool is in any case not called until the operator approves the
-    /// component.
+    /// Same as [`with_policy`](Self::with_policy), but the grants are withheld: in any case, the tool is not called until the
+    /// operator approves the component.
     ///
     /// # Errors
     /// Same as [`with_policy`](Self::with_policy).
-    pub fn withheld(self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
+    pub fn with_withheld_policy(self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
         let mut plugin = self.with_policy(policy.clone(), base_dirs.clone())?;
         plugin.authority =
             Authority::of_changed_component(&plugin.schema.name, plugin.inspection.requests(), policy, base_dirs);
         Ok(plugin)
     }
 
-    /// Refuses a grant that the component can never use, because it does not import the interface or does not request it.
+    /// Refuses a grant that the component can never use: it does not import the interface of the capability, or has a manifest
+    /// that does not request the capability.
     fn check_grants_are_usable(&self, policy: &ToolPolicy) -> Result<(), LoadError> {
         let granted = [
             (Capability::Fs, !policy.fs.is_empty()),
@@ -147,10 +150,10 @@ impl Plugin {
         ];
         let requests = self.inspection.requests();
         for (capability, _) in granted.into_iter().filter(|(_, is_granted)| *is_granted) {
-            let requests_it = requests
+            let is_requested = requests
                 .as_ref()
                 .is_none_or(|requests| requests.iter().any(|request| request.capability() == capability));
-            if !requests_it || !self.inspection.can_use(capability) {
+            if !is_requested || !self.inspection.can_use(capability) {
                 return Err(LoadError::UnusableGrant { capability });
             }
         }
@@ -175,9 +178,9 @@ impl Plugin {
         let load_failure = |error: LoadError| Box::new(host_error(&in_one_line(&error)));
         self.check_file().await.map_err(load_failure)?;
         let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
-        let (sandbox, shared) = (self.sandbox.clone(), Arc::clone(&self.program));
+        let (sandbox, program_to_admit) = (self.sandbox.clone(), Arc::clone(&self.program));
         let load = move |program: &Program| {
-            sandbox.resident().admit(&shared)?;
+            sandbox.resident().admit(&program_to_admit)?;
             sandbox.load_program(program.digest(), None, || program.read_component())
         };
         let loaded = tokio::select! {
@@ -235,8 +238,8 @@ impl Plugin {
         })
     }
 
-    /// Runs a call, or replays it if there is a record, unless the tool is in quarantine. The result of a call that is not a
-    /// replay has no divergence.
+    /// Runs a call, or replays it if there is a record, unless the tool is in quarantine. The result has a divergence
+    /// only if a replay differed from the record.
     async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
         if let Some(canary) = self.seen_canary.get() {
             return ended_without_usage(quarantine_ending(canary)).replayed;
@@ -256,18 +259,18 @@ impl Plugin {
             Ok(program) => program,
             Err(ending) => return ended_without_usage(*ending),
         };
-        let job = match recorded {
+        let call_job = match recorded {
             Some(recorded) => self.replay_job(call, recorded),
-            None => self.job(call),
+            None => self.call_job(call),
         };
-        let set = job.given.links;
-        let instance_pre = |worker: usize| self.sandbox.instance_pre(&program.component, worker, set);
-        if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
-            // Boxed, so that the future of a call that waits for another thread reserves no memory for this one.
-            return Box::pin(job.run_on_this_thread(instance_pre, call.cancel().clone())).await;
+        let link_set = call_job.given.links;
+        let instance_pre_for = |worker: usize| self.sandbox.instance_pre(&program.component, worker, link_set);
+        if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre_for) {
+            // The inner future is boxed, so that this function reserves no memory for it when the call runs on another thread.
+            return Box::pin(call_job.run_on_this_thread(instance_pre, call.cancel().clone())).await;
         }
         let worker = self.sandbox.least_busy_worker();
-        let Some(instance_pre) = instance_pre(worker).cloned() else {
+        let Some(instance_pre) = instance_pre_for(worker).cloned() else {
             return ended_without_usage(host_error(
                 "the tool's component could not be linked for a worker thread",
             ));
@@ -275,7 +278,7 @@ impl Plugin {
         // Stops the guest if the caller drops this future.
         let cancel = call.cancel().child_token();
         let _cancel_on_drop = cancel.clone().drop_guard();
-        let job = async move { Box::new(job.run_on_this_thread(&instance_pre, cancel).await) };
+        let job = async move { Box::new(call_job.run_on_this_thread(&instance_pre, cancel).await) };
         let ended = self.sandbox.run_on_worker(worker, job).await;
         ended.map_or_else(
             || ended_without_usage(host_error("the sandbox panicked")),
@@ -285,9 +288,9 @@ impl Plugin {
 }
 
 /// What a worker needs to run a call. It is on the heap, because each future that passes it on would reserve memory for it.
-struct Job {
+struct CallJob {
     limits: Limits,
-    /// The limits, interfaces and variables of the call, for its record.
+    /// The limits, linked interfaces and environment variables of the call, for its record.
     given: GivenByOperator,
     grants: Arc<CallGrants>,
     progress: NewestProgress,
@@ -300,9 +303,9 @@ struct Job {
 }
 
 impl Plugin {
-    fn job(&self, call: &Admitted) -> Box<Job> {
+    fn call_job(&self, call: &Admitted) -> Box<CallJob> {
         let grants = Arc::clone(call.grants());
-        Box::new(Job {
+        Box::new(CallJob {
             limits: *call.limits(),
             given: GivenByOperator {
                 // The time limit of `call` is what was left of the tool's limit after the check of the arguments. The record
@@ -327,17 +330,17 @@ impl Plugin {
         })
     }
 
-    /// Returns the job that replays a call with the limits, interfaces and variables in its record. Records of earlier versions
-    /// of the host do not have them, so such a call gets those that it would get now.
-    fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Box<Job> {
-        let job = self.job(call);
+    /// Returns the job that replays a call with the limits, linked interfaces and environment variables in its record. A record
+    /// of an earlier version of the host does not have them, so its call gets those that it would get now.
+    fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Box<CallJob> {
+        let call_job = self.call_job(call);
         let (given, mut limits) = match &recorded.given {
             Some(given) => (given.clone(), given.limits),
-            None => (job.given.clone(), job.limits),
+            None => (call_job.given.clone(), call_job.limits),
         };
         let grants = CallGrants {
             tool: Arc::from(self.schema.name.as_str()),
-            base_dirs: Arc::clone(&job.grants.base_dirs),
+            base_dirs: Arc::clone(&call_job.grants.base_dirs),
             clock: given.links.clock,
             random: given.links.random,
             env: given.env.clone(),
@@ -345,18 +348,18 @@ impl Plugin {
             http: Vec::new(),
         };
         limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
-        Box::new(Job {
+        Box::new(CallJob {
             limits,
             given,
             grants: Arc::new(grants),
             recorded: Some(recorded.clone()),
             staging: None,
-            ..*job
+            ..*call_job
         })
     }
 }
 
-impl Job {
+impl CallJob {
     /// Runs the call on the current thread.
     async fn run_on_this_thread(
         self: Box<Self>,
@@ -413,6 +416,7 @@ fn ended_without_usage(ending: Ending) -> EndedCall {
 
 /// Returns the result of a replay that was not run because its record is not complete.
 fn not_replayed(reason: DivergenceReason) -> Replayed {
+    // No answer of the host can be replayed, so the first one differs already.
     let divergence = Divergence { number: 1, reason };
     Replayed {
         divergence: Some(divergence),

@@ -8,14 +8,15 @@
 
 use wasmtime::OperatorCost;
 
-/// An instruction for which the engine calls a function of its runtime, apart from those below.
+/// Price of an instruction for which the engine calls a function of its runtime, apart from those below.
 const RUNTIME_CALL: u8 = 200;
-/// `memory.grow` or `table.grow`. It is the highest price that the engine can set, because even growing by zero checks the
-/// limits.
+/// Price of `memory.grow` and `table.grow`. A price is one byte, and this is the highest one, because even growth by zero makes
+/// the host check the limits of the memory.
 const GROWTH: u8 = 255;
-/// Access to a table, or a bulk instruction. The engine charges the bytes or elements of a bulk instruction in addition.
+/// Price of an access to a table, and of a bulk instruction. The engine charges the bytes or elements of a bulk instruction in
+/// addition.
 const TABLE_OR_BULK: u8 = 20;
-/// `nop`, which no compiler emits: the charge for the first write to a page of memory.
+/// Price of `nop`. No compiler emits it; the host inserts it where a function makes the first write to a page of memory.
 const FIRST_WRITE: u8 = 20;
 
 /// Sets the price of some instructions.

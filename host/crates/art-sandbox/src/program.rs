@@ -36,9 +36,10 @@ pub(crate) struct LoadedProgram {
 pub(crate) struct Program {
     digest: blake3::Hash,
     source: ComponentSource,
-    /// Upper bound of the memory of the program while it is loaded, without its compiled code.
+    /// Upper bound of the memory that the host needs for the loaded program, in addition to its compiled code.
     bytes: u64,
     loaded: RwLock<Option<Arc<LoadedProgram>>>,
+    /// The future that loads the program, which stays here after it has succeeded, until the program is unloaded.
     loading: Mutex<Option<Loading>>,
 }
 
@@ -58,7 +59,8 @@ impl Program {
         &self.digest
     }
 
-    /// Returns an upper bound of the memory of the program while it is loaded, in bytes.
+    /// Returns an upper bound of the memory that the host needs for the loaded program, in bytes, in addition to its compiled
+    /// code.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }

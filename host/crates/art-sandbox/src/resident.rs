@@ -15,8 +15,8 @@ pub(crate) const MAX_BYTES: u64 = 256 << 20;
 pub(crate) struct ResidentPrograms(Mutex<VecDeque<Weak<Program>>>);
 
 impl ResidentPrograms {
-    /// Makes room for a program that is going to be loaded, and counts it from now on. For that, unloads the oldest programs
-    /// that no call uses; the next call of such a program loads it again.
+    /// Makes room for a program that is going to be loaded: unloads the oldest programs that no call uses, which their next
+    /// calls load again. From now on, the memory of the new program counts.
     ///
     /// # Errors
     /// Fails if the programs that calls use now leave no room.

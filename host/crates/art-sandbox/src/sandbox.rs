@@ -37,9 +37,9 @@ pub struct SandboxConfig {
     /// The program that compiles components. Default: none, so the host compiles them in its own process, without a
     /// limit of time.
     pub compiler: Option<CompilerProgram>,
-    /// Maximum time for which all processors may run the compiler program at one start of the host. Each component gets an
-    /// equal share of that processor time, plus what others did not use. A component that needs more is postponed for a day.
-    /// `None`: there is no limit, and components that were postponed are tried again. Default: one minute.
+    /// Maximum time that each processor may spend on the compiler program at one start of the host. Each component gets an
+    /// equal share of the time of all processors, plus what others did not use. A component that needs more is postponed for a
+    /// day. `None`: there is no limit, and components that were postponed are tried again. Default: one minute.
     pub compile_time: Option<Duration>,
     /// Private folder for staged changes of files, which wait there until a person commits them. Default: none, so a tool can
     /// change nothing under a grant that stages changes.
@@ -165,7 +165,7 @@ impl Sandbox {
         self.inner.engines.len()
     }
 
-    /// Returns the maximum time for which all processors may run the compiler program at one start of the host. `None` if there
+    /// Returns the maximum time that each processor may spend on the compiler program at one start of the host. `None` if there
     /// is no limit, which is always so if the host compiles in its own process.
     #[must_use]
     pub fn compile_time(&self) -> Option<Duration> {
@@ -230,9 +230,9 @@ impl Sandbox {
     /// Returns the secrets of the host for a call with these grants. Which of them are sent depends on the grants; all are
     /// redacted.
     pub(crate) fn secrets(&self, grants: &CallGrants) -> Arc<Secrets> {
-        let are_used = || grants.http.iter().any(|http_right| http_right.grant.secret.is_some());
+        let call_uses_secrets = || grants.http.iter().any(|http_right| http_right.grant.secret.is_some());
         let source = self.inner.secrets.as_ref();
-        source.map_or_else(Secrets::none, |source| source.secrets(are_used()))
+        source.map_or_else(Secrets::none, |source| source.secrets(call_uses_secrets()))
     }
 
     /// Notes that a component must not be loaded again because it sent, returned or logged the canary with this name.

@@ -86,9 +86,9 @@ pub(crate) struct SplitFile<'a> {
 /// # Errors
 /// Fails with [`LoadError::SchemaSectionTooLarge`] or [`LoadError::InvalidSchemaSection`].
 pub(crate) fn split_file<'a>(wasm: &'a [u8], section: Option<&SectionPosition>) -> Result<SplitFile<'a>, LoadError> {
-    let last = section.filter(|section| section.range.end == wasm.len());
-    let start = last.and_then(|section| section_start(wasm, section.range.start));
-    let (Some(section), Some(component)) = (last, start.and_then(|start| wasm.get(..start))) else {
+    let section_at_end = section.filter(|section| section.range.end == wasm.len());
+    let start = section_at_end.and_then(|section| section_start(wasm, section.range.start));
+    let (Some(section), Some(component)) = (section_at_end, start.and_then(|start| wasm.get(..start))) else {
         return Ok(SplitFile {
             component: wasm,
             declared_schema: None,

@@ -11,9 +11,10 @@ use art_core::secret::Secrets;
 
 /// The place from which a sandbox gets the secrets of the host.
 pub trait SecretSource: Debug + Send + Sync {
-    /// Returns all secrets. Called once for each call of a tool. `are_used` says whether a grant of the call names a secret. If
-    /// so, the result has to include secrets that were stored just before. Otherwise they are needed only for redaction.
-    fn secrets(&self, are_used: bool) -> Arc<Secrets>;
+    /// Returns all secrets. Called once for each call of a tool. `call_uses_secrets` says whether a grant of the call names a
+    /// secret. If so, the result has to include secrets that were stored just before the call. Otherwise the secrets are needed
+    /// only for redaction, and the newest may be missing.
+    fn secrets(&self, call_uses_secrets: bool) -> Arc<Secrets>;
 
     /// Notes that the component with this digest sent, returned or logged the canary with this name, so that it is not loaded
     /// again.

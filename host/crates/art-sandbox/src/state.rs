@@ -31,7 +31,7 @@ pub(crate) struct CallState {
     pub(crate) grants: Arc<CallGrants>,
     /// The denials by the [stubs](crate::stubs) of interfaces that are not granted.
     pub(crate) denials: Denials,
-    /// The granted files. Created when the tool first uses them.
+    /// The tree of the granted files. Built when the tool first uses a file.
     pub(crate) files: Option<Arc<FileTree>>,
     /// Where the staged changes of files go, which wait until a person commits them.
     pub(crate) staging: Option<StagingArea>,
@@ -41,7 +41,7 @@ pub(crate) struct CallState {
     wasi: Option<Box<Wasi>>,
     /// The resources that the guest has handles of, such as streams.
     pub(crate) table: ResourceTable,
-    /// Numbers in the table of the open streams of stdin, stdout and stderr. All other streams lead to files or requests.
+    /// The open streams of stdin, stdout and stderr, as indices in `table`. All other streams lead to files or requests.
     pub(crate) standard_streams: BTreeSet<u32>,
     /// Makes the connections of the call. `None` if the call can make none.
     pub(crate) network: Option<Arc<Network>>,
@@ -98,7 +98,7 @@ impl CallState {
         self.http.as_deref()
     }
 
-    /// Counts a call into `wasi:http`, and returns the requests of the call and the table of its resources.
+    /// Counts a call of the guest into `wasi:http`, and returns the requests and the table of resources, both of the tool's call.
     pub(crate) fn http_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
         self.meter.count_call();
         self.uncounted_http_and_table()
@@ -114,11 +114,11 @@ impl CallState {
     pub(crate) fn note_denied_requests(&mut self) {
         if !self.outside.is_replay() {
             let denials = self.http.iter().flat_map(|http| http.take_denials());
-            denials.for_each(|denial| self.outside.deny(denial));
+            denials.for_each(|denial| self.outside.note_denial(denial));
         }
     }
 
-    /// Returns the denials of the call, and clears them.
+    /// Returns all denials of the call, those of the stubs and those in `outside`, and clears them.
     pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
         for denial in self.outside.take_denials() {
             self.denials.push(denial);

@@ -1,9 +1,9 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
-//! Standard libraries import the file system and the clocks even in a tool that never uses them, and those of interpreters
-//! import sockets, which are never granted. A stub gives no access to anything. It has a root directory and a network in which
-//! everything is denied. Its other functions answer "denied" where their result has such an error code, and end the call where
-//! it has none.
+//! Standard libraries import the file system and the clocks even in a tool that never uses them, and the standard library of an
+//! interpreter imports sockets, which are never granted. A stub gives no access to anything. The stub of the file system has a
+//! root directory, and that of the sockets has a network, but everything in them is denied. All other functions of stubs answer
+//! "denied" if their result has such an error code, and end the call if it has none.
 
 use art_core::capability::{Access, LinkSet};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
@@ -138,6 +138,7 @@ fn record_denied_path(state: &mut CallState, name: &str, params: &[Val]) {
 fn end_borrows(store: &mut StoreContextMut<'_, CallState>, params: &[Val]) -> wasmtime::Result<()> {
     for param in params {
         if let Val::Resource(resource) = param {
+            // The conversion removes the resource from the loans that the engine tracks.
             Resource::<Stub>::try_from_resource_any(*resource, store.as_context_mut())?;
         }
     }
@@ -149,6 +150,7 @@ fn needed_access(name: &str, params: &[Val]) -> Access {
     // Parts of the names of functions that write.
     const WRITING: [&str; 7] = ["create", "unlink", "remove", "rename", "link-at", "symlink", "set-"];
     let is_writing_flag = |flag: &String| matches!(flag.as_str(), "create" | "truncate" | "write" | "mutate-directory");
+    // The name of `readlink-at`, which only reads, contains `link-at`.
     let writes = WRITING.iter().any(|part| name.contains(part)) && !name.contains("readlink")
         || params
             .iter()

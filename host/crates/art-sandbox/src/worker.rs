@@ -15,11 +15,11 @@ use std::thread::JoinHandle;
 use futures_util::{FutureExt, poll};
 use tokio::sync::{mpsc, oneshot};
 
-/// Work for a worker. The work is on the heap, because every future that contained it would reserve memory for it twice: as a
-/// captured variable, and as the future that it waits for.
+/// Work for a worker. The work is on the heap, because every future that contained the work would reserve memory for it twice:
+/// once for the captured variable, and once for the future that is awaited.
 struct Job {
     work: Pin<Box<dyn Future<Output = ()> + Send>>,
-    open_job: OpenJob,
+    open_job_guard: OpenJobGuard,
 }
 
 impl Job {
@@ -34,7 +34,7 @@ impl Job {
     }
 
     async fn run(self) {
-        let _open_job = self.open_job;
+        let _open_job_guard = self.open_job_guard;
         self.work.await;
     }
 }
@@ -63,7 +63,7 @@ pub(crate) struct Workers {
 struct Worker {
     /// `None` only while the worker is being dropped.
     jobs: Option<mpsc::UnboundedSender<Job>>,
-    /// Number of unfinished jobs, also of those in the queue.
+    /// Number of unfinished jobs, including those in the queue.
     open_jobs: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
@@ -116,23 +116,23 @@ impl Workers {
         let worker = self.workers.get(index)?;
         let job = Job {
             work: Box::pin(work),
-            open_job: OpenJob::new(&worker.open_jobs),
+            open_job_guard: OpenJobGuard::new(&worker.open_jobs),
         };
         worker.jobs.as_ref()?.send(job).ok()
     }
 }
 
 /// Counts as an unfinished job until it is dropped.
-struct OpenJob(Arc<AtomicUsize>);
+struct OpenJobGuard(Arc<AtomicUsize>);
 
-impl OpenJob {
+impl OpenJobGuard {
     fn new(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(count))
     }
 }
 
-impl Drop for OpenJob {
+impl Drop for OpenJobGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

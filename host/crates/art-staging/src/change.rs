@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Origin {
-    /// The run.
+    /// Identifier of the run.
     pub run: String,
-    /// The call in the run.
+    /// Identifier of the call in the run.
     pub call: String,
     /// Name of the tool.
     pub tool: String,
@@ -75,7 +75,7 @@ pub enum PathState {
     File(Digest),
     /// A directory.
     Directory,
-    /// Something that is neither a file nor a directory, or that changed while the call ran. A change there is always a conflict.
+    /// Something that is neither a file nor a directory, or that changed while the call ran. A commit of a change there fails.
     Unclear,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A commit first puts all new contents into temporary files beside the files that they replace, then stores its journal, and
 //! then renames each temporary file to the file that it replaces. If the process is killed before the journal is stored, the
-//! commit is undone when the staging is opened again. If the process is killed later, the commit is then carried out again.
+//! commit is undone when the staging is opened again. If the process is killed later, what is left of the commit is done then.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -18,9 +18,9 @@ use crate::draft::{is_draft, try_lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK_FOLDER, SET_FILE, Staging, read_json};
 
-/// The file that lists the preparations of a commit. It is stored before they are made, so that they can be undone.
+/// The file with the journal of a commit while it is prepared. It is stored first, so that the preparations can be undone.
 const PREPARING_FILE: &str = "preparing.json";
-/// The file with the journal of a commit. Once it is stored, the commit is carried out, also after a crash.
+/// The file with the same journal after the preparations. Once it is stored, the commit is carried out, also after a crash.
 const JOURNAL_FILE: &str = "journal.json";
 
 /// A file that is not what it was when the call first looked at it.
@@ -118,7 +118,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Carries out or undoes the commit of a change set that was interrupted, if there is one.
+    /// Carries out or undoes the interrupted commit of a change set, if there is one.
     fn recover_set(&self, id: &str, folder: Dir) -> Result<(), StagingError> {
         let (has_journal, has_preparations) = (folder.exists(JOURNAL_FILE), folder.exists(PREPARING_FILE));
         if !has_journal && !has_preparations {
@@ -157,16 +157,16 @@ impl Commit<'_> {
             directories: self.missing_directories(&selected),
             changes: selected,
         };
-        self.write(PREPARING_FILE, &journal)?;
+        self.write_journal(PREPARING_FILE, &journal)?;
         if let Err(error) = self.prepare(&journal) {
             self.undo(&journal)?;
             return Err(error);
         }
-        self.write(JOURNAL_FILE, &journal)?;
+        self.write_journal(JOURNAL_FILE, &journal)?;
         self.carry_out(&journal)
     }
 
-    fn write(&self, file: &str, journal: &Journal) -> Result<(), StagingError> {
+    fn write_journal(&self, file: &str, journal: &Journal) -> Result<(), StagingError> {
         let bytes = serde_json::to_vec(journal).map_err(io::Error::from);
         let written = bytes.and_then(|bytes| write_durably(&self.folder, file, &bytes));
         written.map_err(StagingError::io(
@@ -298,7 +298,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Removes the temporary files and the directories that were created.
+    /// Removes the temporary files and the directories that the preparations created.
     fn undo(&self, journal: &Journal) -> Result<(), StagingError> {
         for (index, change) in journal.changes.iter().enumerate() {
             let temporary = self.temporary_path(index, change);
@@ -306,6 +306,7 @@ impl Commit<'_> {
                 Err(error) if error.kind() != io::ErrorKind::NotADirectory => {
                     return Err(StagingError::io("remove", self.set.directory.join(temporary))(error));
                 }
+                // After `NotADirectory`, the temporary file is gone too: somebody has replaced its directory by a file.
                 _ => {}
             }
         }
@@ -316,7 +317,7 @@ impl Commit<'_> {
         self.remove_journal()
     }
 
-    /// Removes the journal and the list of preparations. The change set itself may be removed already.
+    /// Removes both files with the journal. The change set itself may be removed already.
     fn remove_journal(&self) -> Result<(), StagingError> {
         for file in [JOURNAL_FILE, PREPARING_FILE] {
             let removed = remove_file(&self.folder, Path::new(file));

@@ -26,8 +26,8 @@ enum Contents {
 }
 
 impl Staging {
-    /// Returns the difference that a change makes, as a unified diff. Characters that could control a terminal are escaped. Of
-    /// a file that is no text, or is larger than 1 MiB, only the path is shown.
+    /// Returns the difference that a change makes, as a unified diff. Characters that could control a terminal are escaped. For
+    /// a file that is no text or is larger than 1 MiB, returns only its path and why it is not shown.
     ///
     /// # Errors
     /// Fails if the staged contents or the granted directory cannot be read.

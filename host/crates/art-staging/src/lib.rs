@@ -1,13 +1,13 @@
-//! Changes of files that wait for a person.
+//! Staged changes: changes of files that are not made until a person commits them.
 //!
 //! A tool whose grant has `stage = true` does not change the granted files. What it writes goes to a [`Draft`]. When its call
 //! ends, the draft becomes a [`ChangeSet`] in the folder of the [`Staging`]. A person looks at it ([`Staging::diff`]), and
 //! commits or drops it, as a whole or file by file.
 //!
 //! A commit changes all of its files or none, also if the process is killed in the middle: when a staging is opened, an
-//! interrupted commit is carried out if its journal is complete, and is undone otherwise. A file that is not what it was when
-//! the call first looked at it is a conflict, and is never overwritten. A file that somebody else changes during the commit
-//! keeps that change.
+//! interrupted commit is carried out if its journal (the list of its changes) was stored, and is undone otherwise. A file that
+//! is not what it was when the call first looked at it is a conflict, and is never overwritten. A file that somebody else
+//! changes during the commit keeps that change.
 
 mod change;
 mod commit;

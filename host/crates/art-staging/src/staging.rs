@@ -19,7 +19,7 @@ use crate::error::StagingError;
 pub(crate) const SET_FILE: &str = "changes.json";
 /// The folder that is locked while changes are committed or dropped, or while interrupted commits are recovered.
 pub(crate) const LOCK_FOLDER: &str = "lock";
-/// Maximum size of the description of a change set, in bytes.
+/// Maximum size of the description of a change set, and of the journal of a commit, in bytes.
 const MAX_SET_BYTES: u64 = 64 << 20;
 
 /// The folder with all change sets and drafts of a host. Each of them has its own folder in it.
@@ -37,7 +37,7 @@ impl Staging {
     /// Fails if the folder cannot be used. An interrupted commit that cannot be carried out is only logged.
     pub fn open(path: &Path) -> Result<Self, StagingError> {
         let staging = Self::open_without_recovery(path)?;
-        // If another process has the lock, it is committing right now, and its commit must not be recovered.
+        // If another process has the lock, it may be committing right now, and its commit must not be recovered.
         if let Ok(lock) = staging.lock_with(try_lock) {
             staging.recover()?;
             drop(lock);
@@ -65,7 +65,7 @@ impl Staging {
         })
     }
 
-    /// Locks the folder. `lock` locks a folder in it, which exists only for that.
+    /// Locks the folder: calls `lock` with the [`LOCK_FOLDER`] in it, which exists only to be locked.
     fn lock_with(&self, lock: impl Fn(&Dir) -> std::io::Result<File>) -> Result<File, StagingError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);

@@ -52,6 +52,7 @@ pub fn verify_journal(run: &RunRecord, entries: &[JournalEntry]) -> Result<(), S
             return Err(broken_at(sequence));
         }
     }
+    // The entries fit together, so the first wrong place is after the last entry.
     if run.head != last_digest || run.last_sequence != entries.len() as u64 {
         return Err(broken_at(entries.len() as u64 + 1));
     }
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn each_part_of_an_entry_changes_its_digest() {
-        // The parts are the digest before the entry, its sequence, its timestamp, its kind and its payload.
+        // The parts are the digest of the previous entry, and the sequence, the timestamp, the kind and the payload.
         let digest = next_digest("p", 1, 2, b"kind", b"payload");
         assert_eq!(digest, next_digest("p", 1, 2, b"kind", b"payload"));
         for other in [

@@ -25,8 +25,9 @@ use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState, WorkReco
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
     let mut text = BoundedBuffer::default();
     let depth = json::write(&mut text, value);
+    // A value that is too large makes `json::write` fail too, so check for it before the other errors.
     if text.overflowed {
-        return Err(too_large(what, id));
+        return Err(too_large_error(what, id));
     }
     let encoding_error = |source| StoreError::Encode {
         what,
@@ -100,7 +101,8 @@ pub(crate) fn event_kinds(events: &[NewEvent]) -> Result<(), StoreError> {
     kinds.try_for_each(|kind| name("kind of a journal entry", kind))
 }
 
-/// Refuses blobs if one of them is larger than any blob may be.
+/// Refuses blobs if one of them is larger than [`MAX_VALUE_BYTES`]. Their total size is checked later, together with
+/// the blobs that the run has already.
 pub(crate) fn blobs(trace_id: &str, blobs: &[Blob]) -> Result<(), StoreError> {
     let mut blobs = blobs.iter();
     blobs.try_for_each(|blob| blob::take_room(trace_id, MAX_RUN_BLOB_BYTES, blob.bytes()).map(drop))
@@ -112,7 +114,7 @@ pub(crate) fn calls(calls: &[CallRecord]) -> Result<(), StoreError> {
     digests.try_for_each(|digest| name("digest of a tool", digest))
 }
 
-/// Refuses records of model work if the name of a model is empty or too long.
+/// Refuses work records if the name of a model is empty or too long.
 pub(crate) fn work(records: &[WorkRecord]) -> Result<(), StoreError> {
     let mut models = records.iter().map(|record| &record.model);
     models.try_for_each(|model| name("model name", model))
@@ -122,6 +124,7 @@ fn optional_name(what: &'static str, value: Option<&str>) -> Result<(), StoreErr
     value.map_or(Ok(()), |value| name(what, value))
 }
 
+/// Refuses a new thread if an identifier is empty or too long.
 pub(crate) fn new_thread(new: &NewThread) -> Result<(), StoreError> {
     name("thread identifier", &new.id)?;
     optional_name("user identifier", new.user_id.as_deref())
@@ -147,17 +150,19 @@ pub(crate) fn messages(thread_id: &str, messages: &[ConversationMessage]) -> Res
             });
         }
         if message.content.len() > MAX_VALUE_BYTES {
-            return Err(too_large("the content", &message.message_id));
+            return Err(too_large_error("the content", &message.message_id));
         }
         Ok(())
     })
 }
 
+/// Refuses a new observation if an identifier is empty or too long.
 pub(crate) fn new_observation(new: &NewObservation) -> Result<(), StoreError> {
     optional_name("run identifier", new.trace_id.as_deref())?;
     optional_name("parent identifier", new.parent_id.as_deref())
 }
 
+/// Refuses a new run if its identifier or the name of its model is empty or too long.
 pub(crate) fn new_run(new: &NewRun) -> Result<(), StoreError> {
     name("run identifier", &new.trace_id)?;
     optional_name("model name", new.model.as_deref())
@@ -231,7 +236,7 @@ pub(crate) fn expected_version(thread_id: &str, actual: Option<u64>, expected: O
     })
 }
 
-pub(crate) fn unknown_thread(thread_id: &str) -> StoreError {
+pub(crate) fn unknown_thread_error(thread_id: &str) -> StoreError {
     StoreError::UnknownThread {
         thread_id: truncate_id(thread_id),
     }
@@ -251,13 +256,13 @@ pub(crate) fn suspension_exists_error(id: &str) -> StoreError {
     }
 }
 
-pub(crate) fn unknown_run(trace_id: &str) -> StoreError {
+pub(crate) fn unknown_run_error(trace_id: &str) -> StoreError {
     StoreError::UnknownRun {
         trace_id: truncate_id(trace_id),
     }
 }
 
-fn too_large(what: &'static str, id: &str) -> StoreError {
+fn too_large_error(what: &'static str, id: &str) -> StoreError {
     StoreError::TooLarge {
         what,
         id: truncate_id(id),
@@ -265,7 +270,8 @@ fn too_large(what: &'static str, id: &str) -> StoreError {
     }
 }
 
-/// Truncates an identifier for an error. The caller chose it, so it may have any length.
+/// Truncates an identifier for an error to [`MAX_NAME_BYTES`] characters. The caller chose the identifier, so it may have any
+/// length.
 pub(crate) fn truncate_id(id: &str) -> String {
     prefix(id, MAX_NAME_BYTES).to_owned()
 }
@@ -296,9 +302,10 @@ impl Write for BoundedBuffer {
 mod tests {
     use super::*;
 
-    /// What an error calls the value, and the identifier that it names.
+    /// Kind of the value in an error.
     const WHAT: &str = "a value";
-    const ID: &str = "owner";
+    /// Identifier in an error.
+    const ID: &str = "id";
 
     #[test]
     fn json_of_the_maximum_depth_can_be_parsed_and_deeper_json_is_refused() {

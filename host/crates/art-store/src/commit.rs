@@ -37,14 +37,14 @@ pub struct Commit {
     pub observations: Vec<NewObservation>,
     /// Resources that tool calls of the run used, for estimates of later calls.
     pub calls: Vec<CallRecord>,
-    /// How many model calls and tokens the steps and answers of the run took, for estimates of later ones.
+    /// How many model calls and tokens the plan steps and the answers of the run took, for estimates of later plans.
     pub work: Vec<WorkRecord>,
     /// Tool calls that begin to wait for the decision of a person.
     pub new_suspensions: Vec<NewSuspension>,
-    /// Stored decisions that the run uses with this commit: it makes the call, or goes on without it. Each decision can be used
-    /// once, by the run of its suspension.
+    /// Stored decisions that the run uses with this commit: the run makes the suspended call, or goes on without the call. Each
+    /// decision can be used once, by the run of its suspension.
     pub used_decisions: Vec<UsedDecision>,
-    /// Ends or suspends the run. If it is `None`, a suspended run is running again.
+    /// Ends or suspends the run. With `None` the run is running after the commit, even if it was suspended before.
     pub end: Option<RunEnd>,
     /// Releases the lease, after everything else.
     pub release: bool,
@@ -140,7 +140,7 @@ impl CheckedCommit {
 fn check_begin(commit: &Commit) -> Result<(), StoreError> {
     let Some(new) = &commit.begin else { return Ok(()) };
     check::new_run(new)?;
-    let problem = "is not the one of the commit: begin a run in its own commit";
+    let problem = "differs from the run of the commit: use the same identifier for both";
     check::same("identifier of a new run", &new.trace_id, &commit.trace_id, problem)?;
     let problem = "is not the one of the lease: use the lease of the run's thread";
     check::same("thread of a new run", &new.thread_id, &commit.lease.thread_id, problem)

@@ -133,7 +133,7 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// A name or a number is not allowed.
+    /// A name, an identifier or a number is not allowed, or does not fit the rest of the request.
     #[error("{what} `{value}` {problem}")]
     Invalid {
         /// Kind of the value.
@@ -148,7 +148,7 @@ pub enum StoreError {
     TooLarge {
         /// Kind of the value.
         what: &'static str,
-        /// Identifier of its owner.
+        /// Identifier of what the value belongs to, such as a thread, a run or a message.
         id: String,
         /// The maximum size in bytes.
         maximum: usize,
@@ -158,7 +158,7 @@ pub enum StoreError {
     TooDeep {
         /// Kind of the value.
         what: &'static str,
-        /// Identifier of its owner.
+        /// Identifier of what the value belongs to, such as a thread, a run or a message.
         id: String,
         /// The maximum depth.
         maximum: usize,
@@ -181,7 +181,7 @@ pub enum StoreError {
     Encode {
         /// Kind of the value.
         what: &'static str,
-        /// Identifier of its owner.
+        /// Identifier of what the value belongs to, such as a thread, a run or a message.
         id: String,
         /// The cause.
         source: serde_json::Error,
@@ -191,7 +191,7 @@ pub enum StoreError {
     Decode {
         /// Kind of the value.
         what: &'static str,
-        /// Identifier of its owner.
+        /// Identifier of what the value belongs to, such as a thread, a run or a message.
         id: String,
         /// The cause.
         source: serde_json::Error,

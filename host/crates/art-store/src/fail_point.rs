@@ -11,9 +11,9 @@ pub enum FailPoint {
     /// The file of a new database is complete and is about to get its name.
     BeforeRename,
     /// A migration to the next format was run and is not committed yet.
-    BeforeMigration,
-    /// The file of a store that will hold leases was created and is not locked yet.
-    BeforeHolder,
+    BeforeMigrationCommit,
+    /// A store registers as a holder of leases: its file was created and is not locked yet.
+    BeforeHolderLock,
     /// The writer has run a group of writes and has not committed it yet.
     BeforeCommit,
     /// The writer has committed a group of writes and has not told the callers yet.
@@ -22,9 +22,9 @@ pub enum FailPoint {
     LeaseAcquired,
     /// A host takes over an interrupted run: it has the lease of the thread and has committed nothing yet.
     TakenOver,
-    /// The host is about to commit the announcements of tool calls.
+    /// The host is about to commit the intents of tool calls: the journal entries that announce the calls.
     BeforeIntents,
-    /// The announcements are committed, and the calls are not made yet.
+    /// The intents of tool calls are committed, and the calls are not made yet.
     AfterIntents,
     /// Tool calls have ended, and their ends are not committed yet.
     BeforeToolEnds,
@@ -43,7 +43,7 @@ pub enum FailPoint {
 /// The hook of the process, if it has one.
 static HOOK: OnceLock<fn(FailPoint)> = OnceLock::new();
 
-/// Installs the function that is called at each place. Only the first call has an effect.
+/// Installs the function that is called at each place. If one is installed already, it stays.
 pub fn install(hook: fn(FailPoint)) {
     HOOK.get_or_init(|| hook);
 }
@@ -52,8 +52,8 @@ impl FailPoint {
     /// All places.
     pub const ALL: [Self; 15] = [
         Self::BeforeRename,
-        Self::BeforeMigration,
-        Self::BeforeHolder,
+        Self::BeforeMigrationCommit,
+        Self::BeforeHolderLock,
         Self::BeforeCommit,
         Self::AfterCommit,
         Self::LeaseAcquired,
@@ -73,8 +73,8 @@ impl FailPoint {
     pub const fn name(self) -> &'static str {
         match self {
             Self::BeforeRename => "before_rename",
-            Self::BeforeMigration => "before_migration",
-            Self::BeforeHolder => "before_holder",
+            Self::BeforeMigrationCommit => "before_migration_commit",
+            Self::BeforeHolderLock => "before_holder_lock",
             Self::BeforeCommit => "before_commit",
             Self::AfterCommit => "after_commit",
             Self::LeaseAcquired => "lease_acquired",

@@ -13,11 +13,11 @@ use crate::error::StoreError;
 pub struct JsonText(String);
 
 impl JsonText {
-    /// Returns `value` as JSON text. An error calls it `what` and names its owner by `id`.
+    /// Returns `value` as JSON text. An error calls the value `what`, and names by `id` what the value belongs to, such as a run.
     ///
     /// # Errors
-    /// Fails with [`StoreError::TooLarge`] or [`StoreError::TooDeep`] if it exceeds a limit, and with [`StoreError::Encode`] if it
-    /// cannot be written as JSON.
+    /// Fails with [`StoreError::TooLarge`] or [`StoreError::TooDeep`] if the text exceeds a limit, and with
+    /// [`StoreError::Encode`] if the value cannot be written as JSON.
     pub fn of<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<Self, StoreError> {
         check::encode(what, id, value).map(Self)
     }

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 pub struct Lease {
     /// The thread.
     pub thread_id: String,
-    /// Fencing number. It grows with each lease of the thread and is never given again, so a holder that lost the lease
+    /// Fencing number. Each new lease of the thread has a larger one, and none is given twice, so a holder that lost the lease
     /// without noticing cannot write.
     pub number: u64,
 }

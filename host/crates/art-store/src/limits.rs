@@ -8,7 +8,8 @@ pub const MAX_NAME_BYTES: usize = 256;
 /// of a tool has at most 4 MiB, and an observation can contain a few of them.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;
 
-/// Maximum depth of nested arrays and objects. It is below 127, since deeper JSON can be written but not parsed.
+/// Maximum depth of nested arrays and objects. `serde_json` writes any depth but parses at most 127, so deeper JSON could be
+/// stored but not read again.
 pub const MAX_JSON_DEPTH: usize = 120;
 
 /// Maximum number of characters of the query that is stored with a run. The conversation has the whole query.
@@ -23,13 +24,15 @@ pub const MAX_JOURNAL_ENTRIES: u64 = 100_000;
 /// Maximum size of all payloads in the journal of a run together, in bytes.
 pub const MAX_JOURNAL_BYTES: u64 = 256 << 20;
 
-/// Maximum size of all blobs of a run together, in bytes. Each blob counts as 1 KiB more than its size.
+/// Maximum size of all blobs of a run together, in bytes. Each blob counts as its size plus
+/// [`BLOB_OVERHEAD_BYTES`].
 pub const MAX_RUN_BLOB_BYTES: u64 = 64 << 20;
 
 /// Time after which another caller can take a lease that was not renewed, in milliseconds.
 pub const LEASE_MS: u64 = 15_000;
 
-/// Number of bytes that is added to the size of each blob when it is counted, so that the number of empty blobs is bounded too.
+/// Number of bytes that each blob counts in addition to its size for [`MAX_RUN_BLOB_BYTES`], so that the number of empty blobs is
+/// bounded too.
 pub const BLOB_OVERHEAD_BYTES: u64 = 1 << 10;
 
 /// Maximum timestamp, in milliseconds. It is 2^53 - 1, the largest integer that every JSON parser can represent.

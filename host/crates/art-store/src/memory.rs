@@ -42,7 +42,7 @@ pub struct MemoryStore {
 struct Data {
     threads: HashMap<String, ThreadData>,
     runs: HashMap<String, RunData>,
-    /// The identifiers of all messages, none of which can be used again.
+    /// The identifiers of all messages, so that a new message with one of them is refused.
     message_ids: HashSet<String>,
     /// The tool calls with the identifiers of their runs, oldest first.
     calls: Vec<(String, CallRecord)>,
@@ -50,7 +50,7 @@ struct Data {
     work: Vec<(String, WorkRecord)>,
     /// The suspensions, oldest first.
     suspensions: Vec<SuspensionRecord>,
-    /// Number of threads and runs that were created. The next one gets the next number.
+    /// Number of threads and runs that were created, which is the `creation_number` of the last one.
     created_count: u64,
     /// Number of leases that were given, which is the fencing number of the last one.
     lease_count: u64,
@@ -58,7 +58,7 @@ struct Data {
 
 #[derive(Debug)]
 struct ThreadData {
-    /// Grows with each thread or run that is created.
+    /// Position of this thread among all threads and runs in the order of their creation. Sorts threads with equal times.
     creation_number: u64,
     thread: Thread,
     messages: Vec<ConversationMessage>,
@@ -85,7 +85,7 @@ struct HeldLease {
 
 #[derive(Debug)]
 struct RunData {
-    /// Grows with each thread or run that is created.
+    /// Position of this run among all threads and runs in the order of their creation. Sorts runs with equal times.
     creation_number: u64,
     run: RunRecord,
     entries: Vec<JournalEntry>,
@@ -153,6 +153,7 @@ impl Store for MemoryStore {
 
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
         self.defer(move |data, now| {
+            // The text is not stored here; this only refuses what is too large or nested too deeply, as the SQLite store does.
             check::encode("the configuration", thread_id, &config)?;
             let thread = &mut data.touch(thread_id, now)?.thread;
             thread.config = config;

@@ -1,5 +1,5 @@
-//! What a store keeps about threads, runs, tool calls and model work, and the filters of its lists. Suspensions have a module of
-//! their own; messages and observations are in `art-core`.
+//! What a store keeps about threads and runs, and about what tool calls, plan steps and answers used. Also the filters of its
+//! lists. Suspensions have a module of their own; messages and observations are in `art-core`.
 
 use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
@@ -38,8 +38,8 @@ pub struct Thread {
     pub config: ThreadConfig,
 }
 
-/// The threads that a read considers, by their owner. For the read, threads of other owners do not exist (contract
-/// B23).
+/// A condition on the owner of threads: a read finds only threads that meet it. For the read, threads of other owners do not
+/// exist (contract B23).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Owner {
     /// All threads, for the host itself.
@@ -50,13 +50,13 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Creates the owner for a user, or for the threads without an owner if `user_id` is `None`.
+    /// Creates the condition for threads of this user, or for threads without an owner if `user_id` is `None`.
     #[must_use]
     pub fn user(user_id: Option<&str>) -> Self {
         Self::User(user_id.map(str::to_owned))
     }
 
-    /// Returns whether a read considers a thread of this user.
+    /// Returns whether a thread of this user meets the condition. `None` is a thread without an owner.
     #[must_use]
     pub fn includes(&self, user_id: Option<&str>) -> bool {
         match self {
@@ -211,8 +211,8 @@ pub struct RunRecord {
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
     /// Digest of the last journal entry. It stands for the whole journal, since each digest is computed with the one before it.
-    /// For an empty journal it is computed from the identifier of the run. Empty if the database has a format before 5 and is
-    /// open for reading only.
+    /// For an empty journal it is computed from the identifier of the run. Empty if the database is open for reading only and
+    /// has a format before 5, which has no digests.
     pub head: String,
 }
 
@@ -225,7 +225,7 @@ pub struct CallRecord {
     pub usage: ToolUsage,
 }
 
-/// How many model calls and tokens one step or one answer of a model took.
+/// How many model calls and tokens a model took to carry out one step of a plan, or to write one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkRecord {
     /// The model, such as `openai:gpt-5`.

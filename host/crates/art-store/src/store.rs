@@ -36,7 +36,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///
 /// # Implementing a store
 ///
-/// The contract requires nothing that PostgreSQL cannot do, and `tests/it/conformance` tests it: to test a second
+/// PostgreSQL can do everything that this trait requires. `tests/it/conformance` tests what the trait requires: to test a second
 /// implementation, add a constructor to the `TestStore` of these tests. An implementation has to provide
 /// - durability: a write is acknowledged after the commit of the database, with `synchronous_commit = on` or stronger;
 /// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at
@@ -45,8 +45,8 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///   compares the fencing number and counts the sequences of observations, the entries of journals and the versions of states:
 ///   these have no gaps, so a `SEQUENCE` cannot count them;
 /// - a source of growing numbers that are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases;
-/// - the clock of the database for the expiry of leases. The store need not know when the process of a holder ends: a lease then
-///   lasts until it expires;
+/// - the clock of the database for the expiry of leases. The store need not know when the process of a holder ends: if it does
+///   not know, the leases of the holder last until they expire;
 /// - unique identifiers of threads, messages, runs and suspensions. A write with an identifier that is in use is refused with
 ///   [`StoreError::AlreadyExists`] and is not a failure of the database;
 /// - [`StoreError::Busy`] for a short conflict with another process, after which the caller may repeat the write: a deadlock, a
@@ -80,9 +80,9 @@ pub trait Store: Send + Sync + Debug {
     fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>>;
 
     /// Deletes a thread with its messages, observations, state and runs, and everything that is stored for these runs. Returns
-    /// `false` if it does not exist (contract M1).
+    /// `false` if the thread does not exist (contract M1).
     ///
-    /// Fails with [`StoreError::ThreadBusy`] while somebody holds its lease.
+    /// Fails with [`StoreError::ThreadBusy`] while somebody holds the lease of the thread.
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool>;
 
     /// Adds messages to a thread. An empty list is accepted even for a thread that does not exist (contract M15).
@@ -113,8 +113,8 @@ pub trait Store: Send + Sync + Debug {
     /// Returns the agent's state of the thread.
     fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>>;
 
-    /// Replaces the agent's state if it has the version `expected`, and returns the new version (contract B19). `None`
-    /// expects that there is no state.
+    /// Replaces the agent's state if it has the version `expected`, and returns the new version (contract B19). If `expected` is
+    /// `None`, the thread must not have a state yet.
     ///
     /// Fails with [`StoreError::Conflict`] if another writer has changed the state; the caller then has to load it
     /// again.
@@ -123,7 +123,7 @@ pub trait Store: Send + Sync + Debug {
     /// Takes the lease of a thread. It is free if nobody holds it, if it has expired by the clock of the store, or if the
     /// process of its holder is known to have ended.
     ///
-    /// Fails with [`StoreError::ThreadBusy`] if the lease is not free, also for the store that holds it.
+    /// Fails with [`StoreError::ThreadBusy`] if the lease is not free, even if this store holds it itself.
     fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease>;
 
     /// Renews a lease for [`LEASE_MS`](crate::limits::LEASE_MS). A lease that has expired can be renewed as long as nobody else
@@ -141,13 +141,13 @@ pub trait Store: Send + Sync + Debug {
     /// - with [`StoreError::LeaseLost`] if the lease is not the current one of its thread, and with [`StoreError::Invalid`] if
     ///   the run belongs to another thread,
     /// - with [`StoreError::UnknownRun`] if the run does not exist and the commit does not begin it,
-    /// - with [`StoreError::AlreadyExists`] if the run to begin, a message or a new suspension exists,
+    /// - with [`StoreError::AlreadyExists`] if the identifier of the run to begin, of a message or of a new suspension is in use,
     /// - with [`StoreError::RunEnded`] if the run has ended,
     /// - with [`StoreError::Conflict`] if the journal does not end with `expected_last_sequence`,
     /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached,
     /// - with [`StoreError::NoSuspension`] if the suspension of a used decision is not one of the run,
-    /// - with [`StoreError::NotDecided`] if no decision about it is stored, and with [`StoreError::AlreadyDecided`] if the stored
-    ///   one differs or the run has used it before.
+    /// - with [`StoreError::NotDecided`] if no decision is stored for the suspension of a used decision, and with
+    ///   [`StoreError::AlreadyDecided`] if the stored decision differs from the used one, or if the run has used it before.
     ///
     /// A suspended run accepts commits too, for example one that cancels it. A commit that ends the run closes its suspensions.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
@@ -158,8 +158,9 @@ pub trait Store: Send + Sync + Debug {
     /// Fails with
     /// - [`StoreError::NoSuspension`] if there is none with that identifier in a thread of the owner,
     /// - [`StoreError::AlreadyDecided`] if somebody has decided before,
-    /// - [`StoreError::SuspensionExpired`] if a person decides and the time for it is over by the clock of the store,
-    /// - [`StoreError::SuspensionNotExpired`] if the host decides because the suspension has expired, and the time is not over,
+    /// - [`StoreError::SuspensionExpired`] if a person decides after the suspension has expired by the clock of the store,
+    /// - [`StoreError::SuspensionNotExpired`] if the host decides in place of a person who did not decide in time, but the
+    ///   suspension has not expired yet by the clock of the store,
     /// - [`StoreError::SuspensionClosed`] if the run has ended without a decision.
     fn decide<'a>(
         &'a self,
@@ -180,8 +181,9 @@ pub trait Store: Send + Sync + Debug {
     /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension with the identifier in `after`.
     fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>>;
 
-    /// Returns how many bytes of blobs a run can still store. Each blob takes 1 KiB more than its size. For a run that does not
-    /// exist yet this is [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
+    /// Returns how many bytes of blobs a run can still store. Each blob takes
+    /// [`BLOB_OVERHEAD_BYTES`](crate::limits::BLOB_OVERHEAD_BYTES) more than its size. For a run that does not exist yet the
+    /// result is [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
     fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64>;
 
     /// Returns the blob with that digest if a run of the thread uses it. A blob is deleted with the last run that uses it.
@@ -194,8 +196,9 @@ pub trait Store: Send + Sync + Debug {
     /// database needs an index for this, so that the time does not grow with the number of stored calls.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>>;
 
-    /// Returns how many model calls and tokens the newest steps or answers of a model took, in all threads, the newest first.
-    /// `limit` is the maximum number, as in [`list_calls`](Self::list_calls). A database needs an index for this too.
+    /// Returns how many model calls and tokens the newest steps or the newest answers of a model took, in all threads, the newest
+    /// first. `work` chooses the steps or the answers. `limit` is the maximum number, as in [`list_calls`](Self::list_calls). A
+    /// database needs an index for this too.
     fn list_work<'a>(
         &'a self,
         model: &'a str,

@@ -78,8 +78,8 @@ pub struct SuspensionFilter {
     pub id_prefix: Option<String>,
     /// Only suspensions that are open or decided.
     pub pending: bool,
-    /// Only suspensions that come after this one in the list: the last identifier of the previous page. Its thread must belong to
-    /// the owner; it need not meet the other conditions.
+    /// Only suspensions that come in the list after the one with this identifier, such as the last one of the previous page. That
+    /// one must be in a thread of the owner, but need not meet the other conditions of the filter.
     pub after: Option<String>,
     /// Maximum number of entries; `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean
     /// [`MAX_LIST`](crate::limits::MAX_LIST).
@@ -199,8 +199,8 @@ pub(crate) fn encode_decision(suspension_id: &str, decision: &Decision) -> Resul
     encode("a decision", suspension_id, decision)
 }
 
-/// Returns the error for a suspension that does not exist, or not in a thread of the person who asks.
-pub(crate) fn unknown_suspension(suspension_id: &str) -> StoreError {
+/// Returns the error for a suspension that does not exist, or that is not in a thread of the person who asks.
+pub(crate) fn unknown_suspension_error(suspension_id: &str) -> StoreError {
     StoreError::NoSuspension {
         suspension_id: check::truncate_id(suspension_id),
     }

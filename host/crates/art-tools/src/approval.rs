@@ -44,13 +44,13 @@ pub struct ApprovalPolicy {
     /// leads to a question.
     #[serde(with = "threshold")]
     pub ask_from: Option<RiskLevel>,
-    /// Whether a person is asked about all calls of a plan whose arguments are known before its first step starts.
+    /// Whether a person is asked, before the first step of a plan starts, about all its calls whose arguments are known by then.
     pub ask_together: bool,
     /// Time in milliseconds after which an undecided question counts as decided, unless its tool has a time limit of its own.
     /// `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What a question counts as after this time (contract Q4). A question that asks for an answer or for a grant
+    /// What a question counts as if nobody has decided in time (contract Q4). A question that asks for an answer or for a grant
     /// always counts as rejected.
     pub on_timeout: ExpiryAction,
 }
@@ -86,9 +86,10 @@ pub enum Verdict {
 }
 
 impl ApprovalPolicy {
-    /// Sets when a question that is asked `now` expires, unless it already has a time limit, and what it counts as then. A
-    /// question that asks for an answer or about a grant is never approved by time alone.
-    pub fn limit(&self, question: &mut SuspendedCall, now: Timestamp) {
+    /// Sets the time at which a question that is asked `now` expires, unless it already has such a time. Also sets what the
+    /// question counts as when it has expired. A question that asks for an answer or about a grant is never approved by time
+    /// alone.
+    pub fn set_expiry(&self, question: &mut SuspendedCall, now: Timestamp) {
         let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
         question.expires = question.expires.or(limit);
         let is_grant = matches!(question.cause, SuspensionCause::Grant { .. });

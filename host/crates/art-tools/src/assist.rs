@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use crate::parse;
 
-/// The value with which an output or its metadata asks the model for help. It is also the name of the error code.
+/// The text with which a tool asks the model for help, in the `action` or `error` of its output or in the `error` of the metadata
+/// of its result. It is also the name of the error code.
 pub(crate) const ASSIST_REQUEST: &str = "LLM_ASSIST_REQUIRED";
 
-/// Returns whether a tool asks the model for help, by the code of its failure or by its output. Such an output is an
-/// object whose `action` (in older tools, `error`) is [`ASSIST_REQUEST`], or the JSON text of such an object, which may follow
-/// a title and an empty line.
+/// Returns whether a tool asks the model for help, by the code of its failure or by its output. An output that asks for
+/// help is an object whose `action` (in older tools, `error`) is [`ASSIST_REQUEST`], or the JSON text of such an object, which
+/// may follow a title and an empty line.
 pub(crate) fn is_requested(result: &ToolResult) -> bool {
     let has_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
     has_code || result.output.as_ref().is_some_and(output_asks_for_help)
@@ -52,7 +53,7 @@ mod tests {
 
     // A tool asks the model for help (contracts A84, T13).
     #[test]
-    fn an_object_or_its_text_after_an_optional_title_asks_for_help() {
+    fn a_request_is_an_object_or_its_json_text_with_or_without_a_title() {
         for key in ["action", "error"] {
             let request = json!({key: "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
             let text = request.to_string();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use art_core::capability::CallGrants;
 use art_core::error::ToolErrorCode as Code;
-use art_core::outcome::{CallEnding, Ending};
+use art_core::outcome::{Ending, EndingKind};
 use art_core::text::truncate;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use crate::registry::ToolRegistry;
 use crate::report::{ToolReport, about_tool};
 use crate::schema::CompiledSchema;
 use crate::scope::CallScope;
-use crate::shape::Shape;
+use crate::shape::JsonSize;
 use crate::violation::Violations;
 
 /// Whether a call must be authorised.
@@ -45,18 +45,19 @@ pub(crate) async fn check(
             &call.tool_name,
             &format!("is not enabled for thread \"{}\".", scope.thread_id),
         );
-        return Err(refuse(&call, CallEnding::Disabled, Code::ToolDisabled, text));
+        return Err(refuse(&call, EndingKind::Disabled, Code::ToolDisabled, text));
     }
     let Some(tool) = registry.tool(&call.tool_name) else {
         let text = about_tool(&call.tool_name, "not found in registry.");
-        return Err(refuse(&call, CallEnding::NotFound, Code::ToolNotFound, text));
+        return Err(refuse(&call, EndingKind::NotFound, Code::ToolNotFound, text));
     };
     let start = Instant::now();
-    match check_offloaded(&tool, call.arguments.take(), scope).await {
+    match check_without_blocking(&tool, call.arguments.take(), scope).await {
         Ok(Ok(valid)) => {
             call.arguments = valid.arguments;
             let grants = match tool.executor.authorize(&call.arguments) {
                 Ok(grants) => grants,
+                // A replay touches nothing, so it runs with the grants that need no authorisation.
                 Err(_) if authorization == Authorization::NotRequired => CallGrants::by_default(),
                 Err(denials) => return Err(Box::new(denial_report(&call, &tool, denials))),
             };
@@ -70,7 +71,7 @@ pub(crate) async fn check(
         Ok(Err(violations)) => {
             let name = truncate(&call.tool_name, 200);
             let text = format!("Invalid arguments for tool \"{name}\": {violations}");
-            Err(refuse(&call, CallEnding::InvalidArguments, Code::ValidationError, text))
+            Err(refuse(&call, EndingKind::InvalidArguments, Code::ValidationError, text))
         }
         Err(ending) => Err(Box::new(report_without_tool_result(&call, &ending))),
     }
@@ -87,19 +88,19 @@ pub(crate) struct ValidArguments {
     pub(crate) input_json: String,
 }
 
-/// Checks the arguments without blocking other calls. The inner error describes the violations. The outer error is the
-/// ending of the call if the check did not complete.
-async fn check_offloaded(
+/// Checks the arguments without blocking other calls: on another thread, unless the check is fast. The inner error
+/// describes the violations. The outer error is the ending of the call if the check did not complete.
+async fn check_without_blocking(
     tool: &Arc<RegisteredTool>,
     arguments: Value,
     scope: &CallScope,
 ) -> Result<Result<ValidArguments, String>, Ending> {
-    let shape = match Shape::of_payload(&arguments) {
-        Ok(shape) => shape,
+    let size = match JsonSize::of_payload(&arguments) {
+        Ok(size) => size,
         Err(problem) => return Ok(Err(format!("input is {problem}"))),
     };
-    if tool.input_schema.is_light(&shape) {
-        return Ok(check_arguments(tool, arguments, shape));
+    if tool.input_schema.is_light(&size) {
+        return Ok(check_arguments(tool, arguments, size));
     }
     let budget = TimeBudget {
         remaining: Duration::from_millis(tool.limits.timeout_ms),
@@ -107,32 +108,36 @@ async fn check_offloaded(
         cancel: &scope.cancel,
     };
     let tool = Arc::clone(tool);
-    offload(budget, move || check_arguments(&tool, arguments, shape)).await
+    offload(budget, move || check_arguments(&tool, arguments, size)).await
 }
 
 /// Checks arguments as [`check_input`] does, with the schema and the limit of a tool. The error describes the violations.
-pub(crate) fn check_arguments(tool: &RegisteredTool, arguments: Value, shape: Shape) -> Result<ValidArguments, String> {
-    check_input(&tool.input_schema, tool.limits.input_bytes, "input", arguments, shape)
+pub(crate) fn check_arguments(
+    tool: &RegisteredTool,
+    arguments: Value,
+    size: JsonSize,
+) -> Result<ValidArguments, String> {
+    check_input(&tool.input_schema, tool.limits.input_bytes, "input", arguments, size)
         .map_err(|violations| violations.to_string())
 }
 
-/// Fills in the defaults, validates the arguments, and serialises them. `root` is their name in messages.
+/// Fills in the defaults, validates the arguments, and serialises them. Messages call the arguments `name`.
 pub(crate) fn check_input(
     schema: &CompiledSchema,
     max_bytes: u64,
-    root: &str,
+    name: &str,
     mut arguments: Value,
-    shape: Shape,
+    size: JsonSize,
 ) -> Result<ValidArguments, Violations> {
-    let shape = schema
-        .fill(&mut arguments, shape, usize::try_from(max_bytes).unwrap_or(usize::MAX))
-        .map_err(|problem| Violations::of_root(root, &problem.to_string()))?;
-    schema.check(&arguments, &shape, root)?;
+    let size = schema
+        .fill(&mut arguments, size, usize::try_from(max_bytes).unwrap_or(usize::MAX))
+        .map_err(|problem| Violations::of_root(name, &problem.to_string()))?;
+    schema.check(&arguments, &size, name)?;
     let input_json = arguments.to_string();
     let bytes = u64::try_from(input_json.len()).unwrap_or(u64::MAX);
     if bytes > max_bytes {
         let text = format!("has {bytes} bytes, more than {max_bytes}");
-        return Err(Violations::of_root(root, &text));
+        return Err(Violations::of_root(name, &text));
     }
     Ok(ValidArguments { arguments, input_json })
 }

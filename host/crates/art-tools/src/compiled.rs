@@ -11,7 +11,7 @@ use crate::executor::ToolExecutor;
 use crate::form::admit_config;
 use crate::refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError, SchemaKind};
 use crate::schema::CompiledSchema;
-use crate::shape::{Shape, text_len};
+use crate::shape::{JsonSize, text_len};
 
 /// Maximum size of an output that is parsed on the thread on which it arrives, in bytes. This takes at most a
 /// millisecond.
@@ -25,10 +25,12 @@ pub(crate) struct RegisteredTool {
     pub(crate) executor: Arc<dyn ToolExecutor>,
     /// The declaration of the tool. Its schemas have no `$ref`.
     pub(crate) schema: ToolSchema,
+    /// The identifier of the tool's plugin, or `host`.
     pub(crate) owner: String,
     pub(crate) limits: Limits,
+    /// The digest of the tool's code, if there is one.
     pub(crate) digest: Option<Arc<str>>,
-    /// Whether a call may be made again when its end is unknown.
+    /// Whether a call may be made again when it is unknown how it ended.
     pub(crate) is_repeatable: bool,
     /// The compiled form of `schema.input_schema`.
     pub(crate) input_schema: CompiledSchema,
@@ -55,6 +57,7 @@ impl RegisteredTool {
             name: schema.name.clone(),
             problem,
         })?;
+        // Keep no large compiled schema in memory, because most tools are never called; a check compiles it again.
         Ok(Self {
             owner: executor.owner().to_owned(),
             digest: executor.digest().map(Into::into),
@@ -69,9 +72,9 @@ impl RegisteredTool {
 
     /// Returns whether an output of `bytes` bytes is parsed and checked so fast that other calls are not delayed.
     pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
-        let shape = Shape::of_text(bytes);
+        let size = JsonSize::of_text(bytes);
         let schema = self.output_schema.as_ref();
-        bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.is_light(&shape))
+        bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.is_light(&size))
     }
 
     pub(crate) fn is_display(&self) -> bool {
@@ -134,24 +137,26 @@ fn check_examples(
     Ok(())
 }
 
-/// Checks the inputs or the outputs of all examples. Together they may cost at most as much as a single value.
+/// Checks the inputs or the outputs of all examples. The cost of checking all of them together has the same limit as the
+/// cost of checking one value of a call. Messages call each value `name`.
 fn check_values<'e>(
     kind: SchemaKind,
-    root: &str,
+    name: &str,
     schema: &CompiledSchema,
     values: impl Iterator<Item = Option<&'e Value>>,
 ) -> Result<(), RegisterError> {
-    let mut total = Shape::default();
+    let mut total = JsonSize::default();
     for (index, value) in values.enumerate() {
         let Some(value) = value else { continue };
         let error = |message| RegisterError::Example { index, kind, message };
-        let shape = Shape::of_payload(value).map_err(|problem| error(problem.to_string()))?;
-        total = total.plus(shape);
+        let size = JsonSize::of_payload(value).map_err(|problem| error(problem.to_string()))?;
+        total = total.plus(size);
         if !schema.cost().allows(&total) {
+            // The error begins with the schema, so `it` is the schema.
             return Err(error("the examples are too large to be checked against it".to_owned()));
         }
         schema
-            .check(value, &shape, root)
+            .check(value, &size, name)
             .map_err(|violations| error(violations.to_string()))?;
     }
     Ok(())

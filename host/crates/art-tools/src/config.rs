@@ -9,7 +9,8 @@ pub struct SystemConfig {
     pub max_parallel: usize,
     /// Maximum number of waiting calls. Further calls are refused with `BUSY`.
     pub queue: usize,
-    /// Time that an executor has after its time limit or a cancellation to report its usage, before it is dropped.
+    /// Time for which the host waits for an executor's report of its usage after the time limit of a call or a cancellation. Then
+    /// it drops the call.
     pub grace: Duration,
 }
 

@@ -3,7 +3,7 @@
 use art_core::JsonObject;
 use serde_json::Value;
 
-use crate::shape::{Shape, text_len};
+use crate::shape::{JsonSize, text_len};
 
 /// Maximum number of properties, items and schemas of `allOf` that are visited while defaults are filled into one value.
 const MAX_STEPS: usize = 500_000;
@@ -13,22 +13,22 @@ const MAX_STEPS: usize = 500_000;
 #[error("grows too large when the defaults of its schema are filled in")]
 pub struct TooManyDefaults;
 
-/// Returns an upper bound of the total shape of all defaults in a schema. Also counts other values that are named `default`.
-pub(crate) fn measure(schema: &Value) -> Shape {
+/// Returns an upper bound of the total size of all defaults in a schema. Also counts other values that are named `default`.
+pub(crate) fn measure(schema: &Value) -> JsonSize {
     match schema {
         Value::Object(members) => {
             let default = match members.get("default") {
-                Some(default) => Shape::measure(default, usize::MAX, usize::MAX).unwrap_or_default(),
-                None => Shape::default(),
+                Some(default) => JsonSize::measure(default, usize::MAX, usize::MAX).unwrap_or_default(),
+                None => JsonSize::default(),
             };
-            members.values().map(measure).fold(default, Shape::plus)
+            members.values().map(measure).fold(default, JsonSize::plus)
         }
-        Value::Array(items) => items.iter().map(measure).fold(Shape::default(), Shape::plus),
-        _ => Shape::default(),
+        Value::Array(items) => items.iter().map(measure).fold(JsonSize::default(), JsonSize::plus),
+        _ => JsonSize::default(),
     }
 }
 
-/// Adds every missing property that has a `default`, also in nested objects and items, and in the schemas of `allOf`.
+/// Adds every missing property that has a `default`, also in nested objects and items, and if a schema of `allOf` declares it.
 /// Ignores `anyOf` and similar keywords, because only validation finds out which of their schemas matches.
 ///
 /// The schema must be a tree without references, so that the walk ends.
@@ -61,11 +61,11 @@ impl Filler {
         match value {
             Value::Object(members) => self.fill_object(schema, members),
             Value::Array(items) => {
-                let prefix = schema.get("prefixItems").and_then(Value::as_array);
+                let prefix_schemas = schema.get("prefixItems").and_then(Value::as_array);
                 for (index, item) in items.iter_mut().enumerate() {
                     self.count_step()?;
-                    let in_prefix = prefix.and_then(|schemas| schemas.get(index));
-                    if let Some(schema) = in_prefix.or(schema.get("items")) {
+                    let prefix_schema = prefix_schemas.and_then(|schemas| schemas.get(index));
+                    if let Some(schema) = prefix_schema.or(schema.get("items")) {
                         self.fill(schema, item)?;
                     }
                 }
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_stays_unchanged() {
+    fn a_value_that_is_neither_object_nor_array_stays_unchanged() {
         let schema = json!({"properties": {"a": {"default": 1}}});
         assert_eq!(fill_defaults(&schema, json!("text")), json!("text"));
     }
 
     #[test]
     fn the_search_for_defaults_is_bounded() {
-        // The 500 schemas of `allOf` with 10,000 items each are more than `MAX_STEPS`.
+        // Each of the 500 schemas of `allOf` visits all 10,000 items, which is more than `MAX_STEPS` visits in total.
         let subschemas = vec![json!({"items": {"properties": {"a": {}}}}); 500];
         let mut value = json!(vec![json!({}); 10_000]);
         assert_eq!(

@@ -67,8 +67,8 @@ impl DirectTool {
         self
     }
 
-    /// Declares that a call may be made again when its end is unknown, because the host stopped meanwhile: the tool has no
-    /// effect, or a second call with the same arguments has none.
+    /// Declares that a call during which the host stopped may be made again. Declare this only if calls of the tool have no
+    /// effect, or if a second call with the same arguments has none.
     #[must_use]
     pub const fn repeatable(mut self) -> Self {
         self.is_repeatable = true;

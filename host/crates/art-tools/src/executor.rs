@@ -57,8 +57,8 @@ impl Admitted {
 
     /// Creates an admitted call without any check, for tests and benches of executors.
     ///
-    /// Needs the cargo feature `test-util`, which is off in every release. The input is the arguments unchanged, the
-    /// thread is named `thread`, the run is named `trace`, and the token is never cancelled.
+    /// Needs the cargo feature `test-util`, which is off in every release. The input is the arguments without
+    /// added defaults, the thread is named `thread`, the run is named `trace`, and the token is never cancelled.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test(call: ParsedToolCall, limits: Limits) -> Self {
@@ -72,7 +72,7 @@ impl Admitted {
         Self::for_test_with_grants(call, limits, CallGrants::by_default(), cancel)
     }
 
-    /// Creates an admitted call as [`for_test`](Self::for_test) does, with what the call may touch and a token that the test can
+    /// Creates an admitted call as [`for_test`](Self::for_test) does, with these grants and with a token that the test can
     /// cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
@@ -104,7 +104,7 @@ impl Admitted {
         &self.input_json
     }
 
-    /// Returns the run and the person for which the call is made. The host created every identifier.
+    /// Returns the run and the person for which the call is made. The host created every identifier in it.
     #[must_use]
     pub const fn context(&self) -> &ExecutionContext {
         &self.context
@@ -158,14 +158,14 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Returns whether a call whose end is unknown, because the host stopped meanwhile, may be made again. True if calls of the
-    /// tool have no effect, or if a second call with the same arguments has none. By default false.
+    /// Returns whether a call during which the host stopped may be made again. True if calls of the tool have no effect, or if a
+    /// second call with the same arguments has none. By default false.
     fn is_repeatable(&self) -> bool {
         false
     }
 
-    /// Returns what a call with these valid arguments may touch. By default that is the time and random numbers, because
-    /// functions of the program need no grant.
+    /// Returns what a call with these valid arguments may touch. By default that is the time and random numbers,
+    /// because tools that are functions of the host program need no grant.
     ///
     /// # Errors
     /// Fails with what the call needs and is not granted. The call is then not made.
@@ -187,7 +187,7 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;
 
-    /// Runs a recorded call again with the recorded answers from outside, or returns `None` if the tool cannot do that.
+    /// Runs a recorded call again with what it then learned from outside, or returns `None` if the tool cannot do that.
     ///
     /// `recorded` is the [`intake`](Outcome::intake) of the call. The output, log and fuel are the same as before, unless the
     /// call was stopped by its time limit or a cancellation, because no record contains when that happened.

@@ -28,7 +28,7 @@ pub(crate) use feedback::check_feedback_with_input_limit;
 
 /// Maximum size of a form as compact JSON text, in bytes.
 pub const MAX_FORM_BYTES: usize = 64 << 10;
-/// Maximum length of a prompt, in characters.
+/// Maximum length of a prompt, which is the question to the person, in characters.
 pub const MAX_PROMPT_CHARS: usize = 8_000;
 /// Maximum length of a title, a placeholder, a hint, a description or a message of a form, in characters.
 pub const MAX_TEXT_CHARS: usize = 2_000;
@@ -42,5 +42,5 @@ pub const MAX_WAIT_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
 pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// Maximum size of a file that is an answer, in bytes.
 pub const MAX_FILE_BYTES: usize = 1 << 20;
-/// Maximum length of the comment of a person, in characters.
+/// Maximum length of a person's comment, which is the `reason` of a decision, in characters.
 pub const MAX_REASON_CHARS: usize = 8_000;

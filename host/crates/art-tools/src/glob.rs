@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of a pattern, in characters. Each character is one bit of the state of a match.
+/// Maximum length of a pattern, in characters. While a text is matched, a `u128` has one bit for each number of matched
+/// characters of the pattern, from 0 to this length.
 pub const MAX_GLOB_CHARS: usize = 127;
 
 /// A pattern for a whole text: `*` stands for any characters, also none, and `?` for one. Both also stand for `/`, `.` and the
@@ -16,7 +17,8 @@ pub const MAX_GLOB_CHARS: usize = 127;
 #[serde(try_from = "String", into = "String")]
 pub struct Glob {
     text: String,
-    /// Positions of `*`: bit `n` is set if the character `n` of the pattern, counted from 0, is a `*`. No two are adjacent.
+    /// Positions of `*`: bit `n` is set if the character `n` of the pattern, counted from 0, is a `*`. Several adjacent `*` are
+    /// counted as one, so no two positions are adjacent.
     stars: u128,
     /// Positions of `?`, in the same form.
     question_marks: u128,
@@ -29,7 +31,7 @@ pub struct Glob {
 /// The error for a pattern that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a pattern of {0} characters is too long: it may have at most {MAX_GLOB_CHARS}, and `*` stands for any of them"
+    "a pattern of {0} characters is too long: it may have at most {MAX_GLOB_CHARS}, and `*` stands for any characters"
 )]
 pub struct GlobTooLong(usize);
 
@@ -89,7 +91,7 @@ impl Glob {
     /// Returns whether the pattern matches the whole of `text`. `positions` returns the positions of a character in the pattern.
     fn matches_with(&self, text: &str, positions: impl Fn(char) -> u128) -> bool {
         // Bit `n` of the state is set if the first `n` characters of the pattern match the text up to here. A `*` also matches
-        // nothing: stepping over one is enough, because no two are adjacent.
+        // the empty text, so the position after it is reached as well. One such step is enough, because no two `*` are adjacent.
         let skip_stars = |state: u128| state | ((state & self.stars) << 1);
         let mut state = skip_stars(1);
         for c in text.chars() {

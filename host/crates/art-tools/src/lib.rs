@@ -1,8 +1,9 @@
 //! The tool system: registers tools, checks calls, runs them, and checks their results.
 //!
 //! A [`ParsedToolCall`](art_core::tool::ParsedToolCall) is untrusted. [`ToolSystem`] checks it and only then creates
-//! the [`Admitted`] that a [`ToolExecutor`] accepts. The output is untrusted until it was parsed under limits and
-//! checked against its schema. Schemas are untrusted as well: [`admission`] refuses those that cost too much to apply.
+//! the [`Admitted`] call, which is all that a [`ToolExecutor`] accepts. The output is untrusted until it was parsed under
+//! limits and checked against its schema. Schemas are untrusted as well: [`admission`] refuses those that cost too much to
+//! apply.
 //! The crate does not depend on WebAssembly, models or stores.
 
 pub mod executor;
@@ -41,7 +42,7 @@ mod typed;
 pub use approval::{
     AllowedValue, ApprovalAction, ApprovalPolicy, ApprovalRule, StandingApproval, StandingError, StandingScope, Verdict,
 };
-pub use art_core::outcome::CallEnding;
+pub use art_core::outcome::EndingKind;
 pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};

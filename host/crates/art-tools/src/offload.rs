@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub(crate) struct TimeBudget<'c> {
     /// Remaining time of the call.
     pub(crate) remaining: Duration,
-    /// Time limit of the call in milliseconds, for the message.
+    /// Time limit of the call in milliseconds, for the message of a timeout.
     pub(crate) limit_ms: u64,
     /// Cancels the work.
     pub(crate) cancel: &'c CancellationToken,
@@ -28,14 +28,16 @@ pub(crate) async fn offload<T: Send + 'static>(
     budget: TimeBudget<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Ending> {
-    // If the caller is dropped, work that has not begun is cancelled.
+    // On drop, which also follows a timeout or a cancellation, work that has not begun is cancelled.
     let task = AbortOnDropHandle::new(spawn_blocking(work));
     tokio::select! {
         biased;
         () = budget.cancel.cancelled() => Err(Ending::Cancelled),
         finished = timeout(budget.remaining, task) => match finished {
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(_panic)) => Err(Ending::HostError { message: "the check of its values panicked".to_owned() }),
+            Ok(Err(_panic)) => Err(Ending::HostError {
+                message: "the check of its arguments or output panicked".to_owned(),
+            }),
             Err(_elapsed) => Err(Ending::Timeout { limit_ms: budget.limit_ms }),
         },
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use art_core::JsonObject;
 use art_core::capability::Denial;
 use art_core::error::ToolErrorCode as Code;
-use art_core::outcome::{Attachment, CallEnding, Ending, Failure, Success, Suspension};
+use art_core::outcome::{Attachment, Ending, EndingKind, Failure, Success, Suspension};
 use art_core::text::truncate;
 use art_core::tool::{AttachmentInfo, ParsedToolCall, Source, ToolResult, ToolStatus};
 use serde_json::Value;
@@ -15,11 +15,11 @@ use crate::compiled::RegisteredTool;
 use crate::form::{ToolQuestion, question_of_grant, question_of_tool};
 use crate::parse;
 use crate::report::{ToolReport, about_tool};
-use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
+use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, text_len};
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 500;
-/// Message of a failure that has no message (contract T4).
+/// Message of a failure for which the tool gave no message (contract T4).
 const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
 const MAX_MESSAGE_CHARS: usize = 8_000;
@@ -40,7 +40,8 @@ pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// Key in the metadata: true if the tool asks the model for help. The model reads the result like any other and
 /// continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
-/// Keys of metadata that only the host may set.
+/// Keys of metadata that only the host may set. They are removed from the metadata of a tool. `suspensionId` is missing here,
+/// because it is not removed but renamed to [`TOOL_SUSPENSION_ID`].
 const RESERVED_KEYS: [&str; 11] = [
     "title",
     "sources",
@@ -55,8 +56,8 @@ const RESERVED_KEYS: [&str; 11] = [
     ASSIST_REQUIRED,
 ];
 
-/// Parses and validates the output of a call, and returns the report of the call. The arguments of `call` are needed only for a
-/// suspension.
+/// Parses and validates the output of a call, and returns the report of the call. Only the report of a suspension contains the
+/// arguments, so for other endings the arguments of `call` may be missing.
 pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Ending) -> ToolReport {
     let report = match ending {
         Ending::Success(success) => success_report(call, tool, success),
@@ -88,8 +89,8 @@ pub(crate) fn report_without_tool_result(call: &ParsedToolCall, ending: &Ending)
     ToolReport::error(call, ending.into(), code, text)
 }
 
-/// Adds what the call was not allowed to do. If the call failed, its error names the commands with which a person can grant it,
-/// and tells the model not to make the same call again.
+/// Adds the `denials`: what the call was not allowed to do. If they may be the reason why the call failed, its error also lists
+/// them, names the commands with which a person can allow them, and tells the model not to make the same call again.
 pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
     let may_be_reason = !denials.is_empty() && may_follow_from_denials(report.ending);
     if let (Some(error), true) = (&mut report.result.error, may_be_reason) {
@@ -99,17 +100,17 @@ pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
         error.push_str(&describe_denials(&denials));
         report.result.code = Some(Code::PermissionDenied);
         report.result.metadata.retryable = false;
-        report.ending = CallEnding::Denied;
+        report.ending = EndingKind::Denied;
     }
     report.result.metadata.denials = denials;
 }
 
 /// Returns whether a call may have ended like this because it was denied something. A call that the host stopped, for example at
 /// its time limit, ended for another reason.
-const fn may_follow_from_denials(ending: CallEnding) -> bool {
+const fn may_follow_from_denials(ending: EndingKind) -> bool {
     matches!(
         ending,
-        CallEnding::Failure | CallEnding::Denied | CallEnding::Trap | CallEnding::InvalidOutput
+        EndingKind::Failure | EndingKind::Denied | EndingKind::Trap | EndingKind::InvalidOutput
     )
 }
 
@@ -125,12 +126,12 @@ fn describe_denials(denials: &[Denial]) -> String {
     format!(" The host denied: {}. {advice}", list.join("; "))
 }
 
-/// Returns the report of a call that was not made because it lacks a grant. Contains the question to a person whether to grant
-/// it, if a grant could allow the call.
+/// Returns the report of a call that was not run because it lacks a grant. If a person could give the grant, the report contains
+/// the question whether to do so.
 pub(crate) fn denial_report(call: &ParsedToolCall, tool: &RegisteredTool, denials: Vec<Denial>) -> ToolReport {
     let question = question_of_grant(call, tool, &denials);
     let text = about_tool(&call.tool_name, "was not run.");
-    let mut report = ToolReport::error(call, CallEnding::Denied, Code::PermissionDenied, text).marked_not_run();
+    let mut report = ToolReport::error(call, EndingKind::Denied, Code::PermissionDenied, text).marked_not_run();
     report.grant_question = question.map(Box::new);
     add_denials(&mut report, denials);
     report
@@ -141,23 +142,23 @@ fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success
     if bytes > tool.limits.output_bytes {
         return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
     }
-    let (output, shape) = parse::strict(&success.output).map_err(|error| error.to_string())?;
+    let (output, size) = parse::strict(&success.output).map_err(|error| error.to_string())?;
     if let Some(schema) = &tool.output_schema {
         schema
-            .check(&output, &shape, "output")
+            .check(&output, &size, "output")
             .map_err(|violations| violations.to_string())?;
     }
     let mut result = ToolResult::success(call, output);
     let metadata = &mut result.metadata;
     metadata.title = success.title.map(|title| truncate(&title, MAX_TITLE_CHARS));
-    metadata.sources = bound_sources(success.sources)?;
+    metadata.sources = limit_sources(success.sources)?;
     metadata.attachments = describe_attachments(&success.attachments)?;
     metadata.extra = allowed_metadata(success.metadata)?;
     metadata.for_display = tool.is_display();
     let ending = if fail_if_metadata_has_error(&mut result) {
-        CallEnding::Failure
+        EndingKind::Failure
     } else {
-        CallEnding::Success
+        EndingKind::Success
     };
     Ok(ToolReport {
         attachments: success.attachments.into(),
@@ -165,7 +166,7 @@ fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success
     })
 }
 
-/// Turns a success into an error if its metadata has an `error` that is a text or `true`. Returns whether it did
+/// Turns a success into an error if its metadata has an `error` that is a non-empty text or `true`. Returns whether it did
 /// (contract C81). The output is kept, because it may contain more detail.
 fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
@@ -208,7 +209,7 @@ fn suspension_report(
     let mut result = ToolResult::success(call, suspension_output(&asked));
     let id_of_tool = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
     if let Some(id) = id_of_tool {
-        insert_suspension_id(&mut result.metadata.extra, id);
+        insert_tool_suspension_id(&mut result.metadata.extra, id);
     }
     let question =
         question_of_tool(call, tool, asked).map_err(|problem| format!("the form of its question: {problem}"))?;
@@ -216,7 +217,7 @@ fn suspension_report(
     result.metadata.suspension_id = Some(question.suspension_id.clone());
     Ok(ToolReport {
         suspension: Some(Box::new(question)),
-        ..ToolReport::new(result, CallEnding::Suspended)
+        ..ToolReport::new(result, EndingKind::Suspended)
     })
 }
 
@@ -241,7 +242,7 @@ fn failure_report(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport,
     let mut result = ToolResult::error(call, failure.code, message);
     result.metadata.retryable = failure.retryable;
     result.metadata.extra = allowed_metadata(failure.metadata)?;
-    Ok(ToolReport::new(result, CallEnding::Failure))
+    Ok(ToolReport::new(result, EndingKind::Failure))
 }
 
 /// Returns the metadata of a tool without the keys that only the host may set. The identifier that the tool chose for a
@@ -251,13 +252,13 @@ fn allowed_metadata(metadata: JsonObject) -> Result<JsonObject, String> {
     let suspension_id = extra.shift_remove("suspensionId");
     extra.retain(|name, _| !RESERVED_KEYS.contains(&name.as_str()));
     if let Some(id) = suspension_id {
-        insert_suspension_id(&mut extra, &id);
+        insert_tool_suspension_id(&mut extra, &id);
     }
     Ok(extra)
 }
 
 /// Adds the identifier that the tool chose for its suspension, if it is a text.
-fn insert_suspension_id(metadata: &mut JsonObject, id: &Value) {
+fn insert_tool_suspension_id(metadata: &mut JsonObject, id: &Value) {
     if let Value::String(id) = id {
         metadata.insert(TOOL_SUSPENSION_ID.to_owned(), truncate(id, MAX_NAME_CHARS).into());
     }
@@ -266,6 +267,7 @@ fn insert_suspension_id(metadata: &mut JsonObject, id: &Value) {
 fn check_object_size(name: &str, object: JsonObject) -> Result<JsonObject, String> {
     match check_size(name, Value::Object(object))? {
         Value::Object(object) => Ok(object),
+        // Never happens: the check returns the object unchanged.
         _ => Ok(JsonObject::new()),
     }
 }
@@ -274,21 +276,21 @@ fn check_object_size(name: &str, object: JsonObject) -> Result<JsonObject, Strin
 /// what the value is.
 fn check_size(name: &str, value: Value) -> Result<Value, String> {
     // Check the depth first, because computing the length recurses.
-    Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("{name} {problem}"))?;
+    JsonSize::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("{name} {problem}"))?;
     match text_len(&value) {
         bytes if bytes > MAX_METADATA_BYTES => Err(format!("{name} of {bytes} bytes, more than {MAX_METADATA_BYTES}")),
         _ => Ok(value),
     }
 }
 
-fn bound_sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
+fn limit_sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
     if sources.len() > MAX_SOURCES {
         return Err(format!("{} sources, more than {MAX_SOURCES}", sources.len()));
     }
-    sources.into_iter().map(bound_source).collect()
+    sources.into_iter().map(limit_source).collect()
 }
 
-fn bound_source(source: Source) -> Result<Source, String> {
+fn limit_source(source: Source) -> Result<Source, String> {
     let mut extra = check_object_size("source", source.extra)?;
     // These keys are already the fields of a source.
     extra.retain(|name, _| name != "sourceName" && name != "url");
@@ -310,6 +312,7 @@ fn describe_attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo
         media_type: truncate(&attachment.media_type, MAX_NAME_CHARS),
         filename: attachment.filename.as_ref().map(|name| truncate(name, MAX_NAME_CHARS)),
         bytes: u64::try_from(attachment.data.len()).unwrap_or(u64::MAX),
+        // Set when the attachment is stored.
         digest: None,
     };
     Ok(attachments.iter().map(info).collect())

@@ -1,6 +1,6 @@
 //! Strict parsing of JSON text from a tool: the text is exactly one value (contract D09), no two properties of an
-//! object have the same name (contract D10), and levels and values are bounded before they are built in memory
-//! (contract D12).
+//! object have the same name (contract D10), and the numbers of levels and values are checked before the values are built
+//! in memory (contract D12).
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,49 +8,45 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, TooLarge};
+use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, TooLarge};
 
-/// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. Both limits are checked before a value is
-/// built, because two bytes of text can cost 32 bytes of memory. Duplicate keys are refused, because some readers use the first
-/// value and others the last one.
+/// Parses `text` into a value, and returns it with its size. The value may have at most [`MAX_DEPTH`] levels and contain at
+/// most [`MAX_NODES`] values. Both limits are checked before each value is built, because two bytes of text can cost 32 bytes
+/// of memory. Duplicate keys are refused, because some readers use the first value and others the last one.
 ///
 /// An integer beyond 64 bits becomes the nearest float. A number beyond the range of floats is refused.
 ///
 /// # Errors
 /// Fails with the reason and its line and column.
-pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
-    let shape = RefCell::new(Shape::default());
+pub(crate) fn strict(text: &str) -> Result<(Value, JsonSize), serde_json::Error> {
+    let size = RefCell::new(JsonSize::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Strict {
-        shape: &shape,
-        depth: 1,
-    }
-    .deserialize(&mut deserializer)?;
+    let value = Strict { size: &size, depth: 1 }.deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok((value, shape.into_inner()))
+    Ok((value, size.into_inner()))
 }
 
-/// Deserialises one value at `depth`, and counts it in `shape`.
+/// Deserialises one value at `depth`, and counts it in `size`.
 #[derive(Clone, Copy)]
 struct Strict<'c> {
-    shape: &'c RefCell<Shape>,
+    size: &'c RefCell<JsonSize>,
     depth: usize,
 }
 
 impl Strict<'_> {
     /// Counts one value at the current depth.
     fn count_value<E: Error>(self) -> Result<(), E> {
-        self.shape
+        self.size
             .borrow_mut()
             .count_value(self.depth, MAX_DEPTH, MAX_NODES)
             .map_err(|problem: TooLarge| E::custom(problem))
     }
 
     fn count_text(self, bytes: usize) {
-        self.shape.borrow_mut().text_bytes += bytes;
+        self.size.borrow_mut().text_bytes += bytes;
     }
 
-    /// Returns the deserialiser of a value inside this one.
+    /// Returns the deserialiser of the values one level deeper.
     const fn deeper(self) -> Self {
         Self {
             depth: self.depth + 1,
@@ -134,9 +130,9 @@ mod tests {
     #[test]
     fn valid_text_is_the_value_that_serde_json_reads() {
         let text = r#"{"b":[1,-2,0.5,true,null,"é\n"],"a":{"big":9007199254740993}}"#;
-        let (value, shape) = strict(text).unwrap();
+        let (value, size) = strict(text).unwrap();
         assert_eq!(value, serde_json::from_str::<Value>(text).unwrap());
-        assert_eq!(shape, Shape::measure(&value, 64, 1_000).unwrap());
+        assert_eq!(size, JsonSize::measure(&value, 64, 1_000).unwrap());
     }
 
     #[test]
@@ -165,6 +161,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_nested_too_deeply_is_refused() {
+        // The number inside the arrays is one more level.
         let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
         assert!(strict(&nested(63)).is_ok());
         for depth in [64, 127, 128, 100_000] {
@@ -174,7 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_before_they_are_built() {
+    fn a_text_of_too_many_values_is_refused() {
+        // The array is one more value.
         let many = |n: usize| format!("[{}0]", "0,".repeat(n - 1));
         assert!(strict(&many(49_999)).is_ok());
         assert!(
@@ -186,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn large_integers_become_floats() {
+    fn large_integers_and_minus_zero_become_floats() {
         assert_eq!(strict("100000000000000000000000000000").unwrap().0, json!(1e29));
         assert_eq!(strict("-0").unwrap().0, json!(-0.0));
     }
@@ -194,13 +192,13 @@ mod tests {
     proptest! {
         #[test]
         fn parsing_any_text_never_panics(text in "\\PC{0,200}") {
-            prop_assert!(strict(&text).map_or(true, |(_, shape)| shape.nodes > 0));
+            prop_assert!(strict(&text).map_or(true, |(_, size)| size.nodes > 0));
         }
 
         #[test]
         fn parsing_text_that_resembles_json_never_panics(text in "[\\[\\]{}\",:0-9eE.+\\-truefalsn\\\\ud8]{0,200}") {
-            if let Ok((value, shape)) = strict(&text) {
-                prop_assert_eq!(Shape::measure(&value, MAX_DEPTH, MAX_NODES), Ok(shape));
+            if let Ok((value, size)) = strict(&text) {
+                prop_assert_eq!(JsonSize::measure(&value, MAX_DEPTH, MAX_NODES), Ok(size));
             }
         }
     }

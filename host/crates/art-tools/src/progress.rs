@@ -6,12 +6,14 @@ use art_core::text::byte_prefix;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
 
-/// Maximum length of a title, in bytes: more than one line of a terminal.
+/// Maximum length of the title of a progress report, in bytes. A line of a terminal usually has fewer.
 const MAX_TITLE_BYTES: usize = 200;
-/// Maximum size of the facts in a progress report, in bytes; longer ones are ignored.
+/// Maximum size of the facts of a progress report, in bytes; longer ones are ignored. Facts are a JSON object such as
+/// `{"done": 3, "of": 10}`.
 const MAX_FACTS_BYTES: usize = 1_000;
 
-/// Progress of a call that runs. A call that is refused or finds the queue full has no progress, only a report.
+/// Progress of a call that runs. A call that is refused or finds the queue full has no progress, only a
+/// [`ToolReport`](crate::ToolReport).
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallProgress {
     /// The call started. Its arguments are the validated ones, with defaults.
@@ -26,15 +28,15 @@ pub enum CallProgress {
 pub struct ToolProgress {
     /// Identifier of the call.
     pub call_id: String,
-    /// Parent of the call; see [`CallScope::parent_id`](crate::CallScope::parent_id).
+    /// Identifier of the plan item of the call; see [`CallScope::parent_id`](crate::CallScope::parent_id).
     pub parent_id: Option<String>,
-    /// Description of what the tool is doing: at most 200 bytes, unescaped.
+    /// Description of what the tool is doing: at most 200 bytes. It may contain any characters, also control characters.
     pub title: String,
     /// Progress in percent, from 0 to 100, if the facts of the tool contain `done` and `of`.
     pub percent: Option<u8>,
 }
 
-/// The newest progress report of a call that was not read yet. A new report replaces an unread one. Clones share the report.
+/// The newest progress report of a call, until it is read. A new report replaces an unread one. Clones share the report.
 #[derive(Clone, Debug, Default)]
 pub struct NewestProgress(Arc<Mutex<Option<RawProgress>>>);
 

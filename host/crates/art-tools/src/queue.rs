@@ -24,11 +24,12 @@ pub(crate) struct Permit<'q> {
 
 impl Queue {
     pub(crate) fn new(config: &SystemConfig) -> Self {
-        let parallel = config.max_parallel.clamp(1, Semaphore::MAX_PERMITS / 2);
-        let queue = config.queue.min(Semaphore::MAX_PERMITS / 2);
+        // A semaphore panics above `MAX_PERMITS`, so limit each number to half of it.
+        let running = config.max_parallel.clamp(1, Semaphore::MAX_PERMITS / 2);
+        let waiting = config.queue.min(Semaphore::MAX_PERMITS / 2);
         Self {
-            waiting_or_running: Semaphore::new(parallel + queue),
-            running: Semaphore::new(parallel),
+            waiting_or_running: Semaphore::new(waiting + running),
+            running: Semaphore::new(running),
         }
     }
 

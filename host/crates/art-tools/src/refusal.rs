@@ -16,7 +16,7 @@ pub const MAX_EXAMPLE_BYTES: usize = 192 << 10;
 /// The reason why a tool is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// The name is empty or not allowed (contract T1).
+    /// The name is empty or not allowed. The contract prescribes the text (contract T1).
     #[error("Invalid tool executor provided for registration.")]
     InvalidExecutor {
         /// The invalid name.
@@ -72,7 +72,7 @@ pub enum RegisterError {
         /// Total size in bytes.
         bytes: usize,
     },
-    /// The tool requests more than the host's maximum.
+    /// The tool requests a limit above the host's maximum.
     #[error("tool `{name}` is not registered: {problem}")]
     Limits {
         /// Name of the tool.
@@ -84,7 +84,7 @@ pub enum RegisterError {
 
 /// The error for a name that does not match `^[a-z][a-z0-9_-]{0,63}$`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the name `{0}` is not a lower-case letter and up to 63 lower-case letters, digits, underscores and hyphens")]
+#[error("the name `{0}` must be a lower-case letter, then up to 63 lower-case letters, digits, underscores or hyphens")]
 pub struct InvalidName(
     /// The name, shortened.
     pub String,

@@ -12,7 +12,7 @@ use crate::check::check_arguments;
 use crate::compiled::RegisteredTool;
 use crate::executor::ToolExecutor;
 use crate::refusal::RegisterError;
-use crate::shape::Shape;
+use crate::shape::JsonSize;
 
 /// Returns whether two names are equal except for `_` and `-`, which people and models confuse.
 #[must_use]
@@ -45,8 +45,8 @@ impl ToolRegistry {
     /// Adds a tool under the name in its schema (contract T1).
     ///
     /// # Errors
-    /// Fails if a tool of any owner has the name or one that differs only in `_` and `-` (contract X3), or if the tool
-    /// is refused.
+    /// Fails if a tool of any owner has the name or one that differs only in `_` and `-` (contract X3), or if the
+    /// declaration of the tool is invalid.
     pub fn register(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, false)
@@ -55,7 +55,8 @@ impl ToolRegistry {
     /// Adds a tool, or replaces a tool with the same name and owner (contract X3).
     ///
     /// # Errors
-    /// Fails if another owner has the name, if a name that differs only in `_` and `-` is registered, or if the tool is refused.
+    /// Fails if another owner has the name, if a name that differs only in `_` and `-` is registered, or if the declaration of
+    /// the tool is invalid.
     pub fn replace(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, true)
@@ -94,7 +95,8 @@ impl ToolRegistry {
         self.tool(name).map(|tool| tool.limits)
     }
 
-    /// Returns whether a call of a tool may be made again when its end is unknown. False if there is no such tool.
+    /// Returns whether a call of a tool may be made again if it is unknown how the first attempt ended. False if there is no such
+    /// tool.
     #[must_use]
     pub fn is_repeatable(&self, name: &str) -> bool {
         self.tool(name).is_some_and(|tool| tool.is_repeatable)
@@ -106,13 +108,14 @@ impl ToolRegistry {
         self.tool(name).and_then(|tool| tool.digest.clone())
     }
 
-    /// Returns copies of all schemas, ordered by name.
+    /// Returns copies of all schemas, ordered by name, where `-` counts as `_`.
     #[must_use]
     pub fn list(&self) -> Vec<ToolSchema> {
         self.read().values().map(|tool| tool.schema.clone()).collect()
     }
 
-    /// Returns copies of the schemas of the tools that are both registered and enabled, ordered by name (contract T3).
+    /// Returns copies of the schemas of the tools that are both registered and enabled, in the order of [`Self::list`]
+    /// (contract T3).
     #[must_use]
     pub fn available(&self, is_enabled: impl Fn(&str) -> bool) -> Vec<ToolSchema> {
         let tools = self.read();
@@ -124,14 +127,14 @@ impl ToolRegistry {
             .collect()
     }
 
-    /// Checks arguments as before a call, with the defaults of the input schema.
+    /// Checks arguments in the same way as a call does: the defaults of the input schema are filled in first.
     ///
     /// # Errors
-    /// Fails with what is wrong with them, or if there is no such tool.
+    /// Fails with what is wrong with the arguments, or if there is no such tool.
     pub fn check_arguments(&self, name: &str, arguments: &Value) -> Result<(), String> {
         let tool = self.tool(name).ok_or_else(|| format!("there is no tool `{name}`"))?;
-        let shape = Shape::of_payload(arguments).map_err(|problem| format!("input is {problem}"))?;
-        check_arguments(&tool, arguments.clone(), shape).map(drop)
+        let size = JsonSize::of_payload(arguments).map_err(|problem| format!("input is {problem}"))?;
+        check_arguments(&tool, arguments.clone(), size).map(drop)
     }
 
     /// Returns what a call with these arguments would need and is not granted. Empty if there is no such tool.

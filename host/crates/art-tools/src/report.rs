@@ -6,14 +6,14 @@ use std::time::Duration;
 use art_core::capability::GrantUse;
 use art_core::error::ToolErrorCode;
 use art_core::intake::Intake;
-use art_core::outcome::{Attachment, CallEnding, CallLog};
+use art_core::outcome::{Attachment, CallLog, EndingKind};
 use art_core::suspension::SuspendedCall;
 use art_core::text::truncate;
 use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::usage::ToolUsage;
 
 /// Maximum length of a tool's name in a message, in characters.
-const MAX_NAME_CHARS: usize = 200;
+const MAX_TOOL_NAME_CHARS: usize = 200;
 
 /// The report of one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct ToolReport {
     /// Resources that the call used, such as fuel, memory and time; zero if it never ran.
     pub usage: ToolUsage,
     /// How the call ended.
-    pub ending: CallEnding,
+    pub ending: EndingKind,
     /// Digest of the code of the tool, if the call ran and the tool has one.
     pub digest: Option<Arc<str>>,
     /// Log of the call, within its limits.
@@ -44,7 +44,7 @@ pub struct ToolReport {
 
 impl ToolReport {
     /// Creates a report with a result. All else is empty or zero.
-    pub(crate) fn new(result: ToolResult, ending: CallEnding) -> Self {
+    pub(crate) fn new(result: ToolResult, ending: EndingKind) -> Self {
         Self {
             result,
             usage: ToolUsage::default(),
@@ -61,7 +61,7 @@ impl ToolReport {
     }
 
     /// Creates the report of a failed call. `message` is for the model.
-    pub(crate) fn error(call: &ParsedToolCall, ending: CallEnding, code: ToolErrorCode, message: String) -> Self {
+    pub(crate) fn error(call: &ParsedToolCall, ending: EndingKind, code: ToolErrorCode, message: String) -> Self {
         let mut result = ToolResult::error(call, code, message);
         result.metadata.retryable = code.is_retryable();
         Self::new(result, ending)
@@ -70,7 +70,7 @@ impl ToolReport {
     /// Creates the report of a call that did not run. `message` is for the model.
     #[must_use]
     pub fn not_run(call: &ParsedToolCall, code: ToolErrorCode, message: String) -> Self {
-        Self::error(call, CallEnding::NotRun, code, message).marked_not_run()
+        Self::error(call, EndingKind::NotRun, code, message).marked_not_run()
     }
 
     /// Marks the call as not run.
@@ -82,5 +82,5 @@ impl ToolReport {
 
 /// Returns the message `Tool "NAME" TEXT`. The name is shortened, because a model may have invented it.
 pub(crate) fn about_tool(tool_name: &str, text: &str) -> String {
-    format!("Tool \"{}\" {text}", truncate(tool_name, MAX_NAME_CHARS))
+    format!("Tool \"{}\" {text}", truncate(tool_name, MAX_TOOL_NAME_CHARS))
 }

@@ -20,7 +20,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Runs a call that began at `start`. An executor that exceeds the time limit or ignores the cancellation for longer than
 /// `grace` is dropped, and only the time that it used is known.
 pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Duration, start: Instant) -> Outcome {
-    // The async block also catches a panic before the first await.
+    // In an async block, a panic of the executor before it returns its future is caught as well.
     let prepared = AssertUnwindSafe(async { prepare(executor, call).await })
         .catch_unwind()
         .await;

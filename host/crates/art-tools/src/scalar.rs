@@ -18,7 +18,7 @@ fn number_text(number: &Number) -> String {
     match number.as_f64() {
         // `-0.0` equals `0`.
         Some(float) if number.is_f64() && float == 0.0 => "0".to_owned(),
-        // `Display` writes a float without an exponent and without `.0`. Its JSON text may have both.
+        // `Display` writes a float without an exponent and without `.0`. The JSON text of a float may have both.
         Some(float) if number.is_f64() => float.to_string(),
         _ => number.to_string(),
     }

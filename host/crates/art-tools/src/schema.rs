@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::admission::{Cost, Root, SchemaProblem, Tree, admit, multiple_of, pattern_options, unique_items};
 use crate::defaults::{self, TooManyDefaults};
-use crate::shape::Shape;
+use crate::shape::JsonSize;
 use crate::violation::{Violations, describe};
 
 /// An admitted schema and its compiled form.
 ///
-/// `format` is an annotation, as by default in 2020-12, and is not checked.
+/// The keyword `format` is not checked: by default, it is only an annotation in JSON Schema 2020-12.
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Value,
@@ -21,13 +21,13 @@ pub struct CompiledSchema {
     /// if the schema does not compile.
     validator: OnceLock<Option<Validator>>,
     cost: Cost,
-    /// Upper bound of the total shape of all defaults in the schema.
-    defaults_shape: Shape,
+    /// Upper bound of the total size of all defaults in the schema.
+    defaults_size: JsonSize,
 }
 
 impl CompiledSchema {
-    /// Admits a schema and compiles it, with dialect 2020-12 and linear patterns. Loads nothing from files or the
-    /// network.
+    /// Admits a schema and compiles it, with dialect 2020-12 and with patterns that are matched in linear time. Loads
+    /// nothing from files or the network.
     ///
     /// # Errors
     /// Fails if the schema is not admitted or is not valid in its dialect.
@@ -35,18 +35,18 @@ impl CompiledSchema {
         let Tree { schema: tree, cost } = admit(schema, root)?;
         jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid_schema(&error))?;
         Ok(Self {
-            defaults_shape: defaults::measure(&tree),
+            defaults_size: defaults::measure(&tree),
             validator: OnceLock::from(Some(compile(&tree)?)),
             schema: tree,
             cost,
         })
     }
 
-    /// Drops the compiled form of a schema that is costly even for a small value; the next check compiles it again. Tools are
-    /// loaded much more often than they are called, and a folder may have thousands of them.
+    /// Drops the compiled form if it may be large, because applying the schema is costly even for a small value; the next check
+    /// compiles it again. Tools are loaded much more often than they are called, and a folder may have thousands of them.
     pub(crate) fn without_large_validator(mut self) -> Self {
-        let small_value = Shape::of_text(300);
-        if !self.cost.is_light(&small_value) {
+        let size_of_small_value = JsonSize::of_text(300);
+        if !self.cost.is_light(&size_of_small_value) {
             self.validator = OnceLock::new();
         }
         self
@@ -64,34 +64,34 @@ impl CompiledSchema {
         &self.cost
     }
 
-    /// Returns whether a value of this shape can be filled with defaults and checked so fast that other calls are not
+    /// Returns whether a value of this size can be filled with defaults and checked so fast that other calls are not
     /// delayed. Assumes the worst case: that each part of the value gets every default. False if the schema has to be
     /// compiled first.
-    pub(crate) fn is_light(&self, shape: &Shape) -> bool {
-        self.validator.get().is_some() && self.cost.is_light(&shape.plus(self.defaults_shape.times(shape.nodes)))
+    pub(crate) fn is_light(&self, size: &JsonSize) -> bool {
+        self.validator.get().is_some() && self.cost.is_light(&size.plus(self.defaults_size.times(size.nodes)))
     }
 
-    /// Adds missing properties that have a default to a value of this shape, and returns the new shape. A value that is
-    /// too large to be checked is left unchanged.
+    /// Fills the defaults of missing properties into a value of this size, and returns the new size. A value that is too
+    /// large to be checked is left unchanged.
     ///
     /// # Errors
     /// Fails if the added defaults have more than `max_bytes` bytes, if too many parts of the value have to be visited, or if
     /// the result is larger than any input may be.
-    pub fn fill(&self, value: &mut Value, shape: Shape, max_bytes: usize) -> Result<Shape, TooManyDefaults> {
-        if self.defaults_shape.nodes == 0 || !self.cost.allows(&shape) {
-            return Ok(shape);
+    pub fn fill(&self, value: &mut Value, size: JsonSize, max_bytes: usize) -> Result<JsonSize, TooManyDefaults> {
+        if self.defaults_size.nodes == 0 || !self.cost.allows(&size) {
+            return Ok(size);
         }
         defaults::fill(&self.schema, value, max_bytes)?;
-        Shape::of_payload(value).map_err(|_too_large| TooManyDefaults)
+        JsonSize::of_payload(value).map_err(|_too_large| TooManyDefaults)
     }
 
-    /// Checks a value of this shape. `root` is the name of the whole value in messages: `input` or `output`.
+    /// Checks a value of this size. `root` is the name of the whole value in messages: `input` or `output`.
     ///
     /// # Errors
     /// Fails with the first violations and the number of the others. Fails with a single message if the value is too
     /// large to be checked, if its violations are too large to be listed, or if the schema does not compile.
-    pub fn check(&self, value: &Value, shape: &Shape, root: &str) -> Result<(), Violations> {
-        if !self.cost.allows(shape) {
+    pub fn check(&self, value: &Value, size: &JsonSize, root: &str) -> Result<(), Violations> {
+        if !self.cost.allows(size) {
             return Err(Violations::of_root(
                 root,
                 "is too large or nested too deeply to be checked against its schema",
@@ -106,7 +106,7 @@ impl CompiledSchema {
         if validator.is_valid(value) {
             return Ok(());
         }
-        if !self.cost.allows_listing(shape, value) {
+        if !self.cost.allows_listing(size, value) {
             return Err(Violations::of_root(
                 root,
                 "does not match its schema, and is too large to say where",
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Compiles a schema as that of a tool when it is registered.
+    /// Compiles a schema in the same way as the registration of a tool.
     fn compile_for_registration(schema: &Value) -> CompiledSchema {
         CompiledSchema::new(schema, Root::Any)
             .unwrap()
@@ -154,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn only_a_large_schema_is_compiled_again_by_its_first_check() {
+    fn only_a_large_validator_is_dropped_and_compiled_again_by_the_first_check() {
         let small = compile_for_registration(&json!({"minimum": 1}));
-        assert!(small.validator.get().is_some() && small.is_light(&Shape::of_text(1)));
+        assert!(small.validator.get().is_some() && small.is_light(&JsonSize::of_text(1)));
         let large = compile_for_registration(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
-        let shape = Shape::of_text(1);
-        assert!(large.validator.get().is_none() && !large.is_light(&shape));
-        assert!(large.check(&json!("a"), &shape, "input").is_err());
-        assert!(large.validator.get().is_some() && large.is_light(&shape));
+        let size = JsonSize::of_text(1);
+        assert!(large.validator.get().is_none() && !large.is_light(&size));
+        assert!(large.check(&json!("a"), &size, "input").is_err());
+        assert!(large.validator.get().is_some() && large.is_light(&size));
     }
 }

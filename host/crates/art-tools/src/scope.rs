@@ -20,7 +20,7 @@ pub enum EnabledTools {
     Lookup(Arc<dyn EnabledLookup>),
 }
 
-/// Decides which tools a thread may call.
+/// Decides which tools a conversation may call.
 pub trait EnabledLookup: Send + Sync + fmt::Debug {
     /// Returns whether the tool may be called now. Returns false if this cannot be determined.
     fn is_enabled<'a>(&'a self, tool: &'a str) -> BoxFuture<'a, bool>;
@@ -60,7 +60,7 @@ pub struct CallScope {
     pub session_id: Option<String>,
     /// Tools that may be called.
     pub enabled_tools: EnabledTools,
-    /// Identifier of the plan item for which the calls are made. It is the parent of what is observed about them.
+    /// Identifier of the plan item for which the calls are made. It is the parent of their progress reports and observations.
     pub parent_id: Option<String>,
     /// Wall-clock time at which the calls start, given by the caller because this crate reads no wall clock. The time limit of a
     /// question begins at this time plus the duration of the call.
@@ -72,7 +72,7 @@ pub struct CallScope {
 }
 
 impl CallScope {
-    /// Sends the progress that `create_progress` returns to the receiver, if there is one.
+    /// Creates progress and sends it to the receiver, if there is one.
     pub(crate) fn send_progress(&self, create_progress: impl FnOnce() -> CallProgress) {
         if let Some(sender) = &self.progress {
             // Ignore send errors: progress is best effort, results are stored.

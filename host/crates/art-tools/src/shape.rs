@@ -8,15 +8,15 @@ pub const MAX_DEPTH: usize = 64;
 /// Maximum number of values in an input or an output, containers included.
 pub const MAX_NODES: usize = 50_000;
 
-/// Number of bytes of text that cost as much as one more value. It is more than one, because text is compared, hashed and
-/// counted many bytes at a time.
+/// Number of bytes of text that need as much work as one more value when a schema is applied. It is more than one, because
+/// text is compared, hashed and counted many bytes at a time.
 const TEXT_UNIT_BYTES: usize = 32;
-/// Number of bytes of a path that cost as much as one more value.
+/// Number of bytes of the path to a part of a value that need as much work to be copied as one more value.
 const PATH_UNIT_BYTES: usize = 64;
 
 /// The size of a JSON value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct JsonSize {
     /// Number of values, containers included.
     pub nodes: usize,
     /// Total size of all texts and all names of properties, in bytes.
@@ -34,16 +34,16 @@ pub enum TooLarge {
     Nodes(usize),
 }
 
-impl Shape {
+impl JsonSize {
     /// Measures `value`.
     ///
     /// # Errors
     /// Fails if `value` is nested deeper or has more values than allowed. The walk stops at the first excess, which also
     /// bounds its recursion.
     pub fn measure(value: &Value, max_depth: usize, max_nodes: usize) -> Result<Self, TooLarge> {
-        let mut shape = Self::default();
-        shape.add(value, 1, max_depth, max_nodes)?;
-        Ok(shape)
+        let mut size = Self::default();
+        size.add(value, 1, max_depth, max_nodes)?;
+        Ok(size)
     }
 
     /// Measures an input or an output.
@@ -60,7 +60,7 @@ impl Shape {
         (self.nodes as u64).saturating_add(work_of_text(self.text_bytes))
     }
 
-    /// Returns the total shape of both values.
+    /// Returns the total size of both values.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             nodes: self.nodes.saturating_add(other.nodes),
@@ -68,7 +68,7 @@ impl Shape {
         }
     }
 
-    /// Returns the total shape of `count` such values.
+    /// Returns the total size of `count` such values.
     pub(crate) fn times(self, count: usize) -> Self {
         Self {
             nodes: self.nodes.saturating_mul(count),
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// Returns an upper bound of the shape of any input or output whose JSON text has `bytes` bytes.
+    /// Returns an upper bound of the size of any input or output whose JSON text has `bytes` bytes.
     pub(crate) fn of_text(bytes: usize) -> Self {
         Self {
             nodes: bytes.min(MAX_NODES),
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn values_and_texts_are_counted() {
-        let shape = Shape::measure(&json!({"ab": ["xyz", 1], "c": {}}), 64, 100).unwrap();
+        let size = JsonSize::measure(&json!({"ab": ["xyz", 1], "c": {}}), 64, 100).unwrap();
         assert_eq!(
-            shape,
-            Shape {
+            size,
+            JsonSize {
                 nodes: 5,
                 text_bytes: 6
             }
@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn a_value_beyond_the_maximum_depth_or_number_of_values_is_refused() {
-        assert_eq!(Shape::measure(&json!([[[1]]]), 3, 100), Err(TooLarge::Depth(3)));
-        assert_eq!(Shape::measure(&json!([1, 2, 3]), 64, 3), Err(TooLarge::Nodes(3)));
-        assert!(Shape::measure(&json!([1, 2]), 2, 3).is_ok());
+        assert_eq!(JsonSize::measure(&json!([[[1]]]), 3, 100), Err(TooLarge::Depth(3)));
+        assert_eq!(JsonSize::measure(&json!([1, 2, 3]), 64, 3), Err(TooLarge::Nodes(3)));
+        assert!(JsonSize::measure(&json!([1, 2]), 2, 3).is_ok());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Processes calls from the request of the model to the result.
+//! Processes a call: takes the request of the model, checks it, runs the call and returns its report.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct ToolSystem {
     queue: Queue,
 }
 
-/// A call that passed all checks, with its tool. [`ToolSystem::admit`] returns it.
+/// An [`Admitted`] call together with its tool. [`ToolSystem::admit`] returns it.
 #[derive(Debug)]
 pub struct AdmittedCall {
     tool: Arc<RegisteredTool>,
@@ -103,8 +103,8 @@ impl AdmittedCall {
     }
 
     /// Returns the question to a person whether the call may run, because of a rule of the operator. `reason` says why; the time
-    /// limit of the tool, if it has one, begins at `now`. The call has not run. If it is approved, it runs, and the person may
-    /// edit its arguments first.
+    /// limit for the answer, if the tool sets one, begins at `now`. The call has not run. If it is approved, it runs, and the
+    /// person may edit its arguments first.
     #[must_use]
     pub fn question_by_rule(&self, reason: &str, now: Timestamp) -> SuspendedCall {
         question_of_rule(self.admitted.call(), &self.tool, reason, now)
@@ -113,8 +113,8 @@ impl AdmittedCall {
     /// Returns the call with the decision that it waited for, which its tool finds in the context of the call (contract
     /// C18). Other calls of the same batch have their own decisions, or none.
     #[must_use]
-    pub fn decided(mut self, context: HitlContext) -> Self {
-        self.admitted.set_decision(context);
+    pub fn decided(mut self, decision: HitlContext) -> Self {
+        self.admitted.set_decision(decision);
         self
     }
 
@@ -159,8 +159,8 @@ impl ToolSystem {
         self.admit_with(call, scope, Authorization::Required).await
     }
 
-    /// Checks a call to [replay](Self::replay) as [`admit`](Self::admit) does, except that the call needs no grant, since it gets
-    /// recorded answers.
+    /// Checks a call that will be [replayed](Self::replay). The checks are those of [`admit`](Self::admit), but the call needs no
+    /// grant, since it gets recorded answers.
     ///
     /// # Errors
     /// Fails as [`admit`](Self::admit) does.
@@ -211,7 +211,7 @@ impl ToolSystem {
             check_duration,
         } = call;
         let start = Instant::now();
-        let timeout_ms = tool
+        let question_timeout_ms = tool
             .schema
             .blocking_config
             .as_ref()
@@ -221,7 +221,7 @@ impl ToolSystem {
         report.duration = check_duration.saturating_add(elapsed);
         if let Some(question) = &mut report.suspension {
             let asked_at = scope.now.saturating_add(micros(elapsed) / 1_000);
-            question.expires = timeout_ms.map(|timeout_ms| asked_at.saturating_add(timeout_ms));
+            question.expires = question_timeout_ms.map(|timeout_ms| asked_at.saturating_add(timeout_ms));
         }
         report
     }
@@ -257,8 +257,8 @@ impl ToolSystem {
         )
     }
 
-    /// Runs a recorded call again with the recorded answers from outside. `recorded` is the [`intake`](ToolReport::intake) of its
-    /// report. Returns `None` if the tool cannot do that, for example because it is a function of the program.
+    /// Runs a recorded call again with the recorded answers from outside. `recorded` is the [`intake`](ToolReport::intake) of the
+    /// call's report. Returns `None` if the tool cannot do that, for example because it is a function of the program.
     pub async fn replay(&self, call: ReplayableCall, recorded: &Intake) -> Option<ReplayedCall> {
         let AdmittedCall { tool, admitted, .. } = call.0;
         let permit = match self.queue.enter(admitted.cancel()).await {
@@ -278,7 +278,7 @@ impl ToolSystem {
 
 /// Returns the report of a call that ran. Checking its output may take at most `remaining`, and counts as time of the call.
 async fn report_outcome(
-    call: &Admitted,
+    admitted: &Admitted,
     tool: Arc<RegisteredTool>,
     outcome: Outcome,
     remaining: Duration,
@@ -299,9 +299,9 @@ async fn report_outcome(
     let budget = TimeBudget {
         remaining,
         limit_ms: tool.limits.timeout_ms,
-        cancel: call.cancel(),
+        cancel: admitted.cancel(),
     };
-    let mut report = report_offloaded(call.call(), tool, ending, budget).await;
+    let mut report = report_without_blocking(admitted.call(), tool, ending, budget).await;
     add_denials(&mut report, denials);
     usage.wall_us = usage.wall_us.saturating_add(micros(start.elapsed()));
     ToolReport {
@@ -315,7 +315,7 @@ async fn report_outcome(
 }
 
 /// Parses and validates the output of a call without blocking other calls, and returns the report of the call.
-async fn report_offloaded(
+async fn report_without_blocking(
     call: &ParsedToolCall,
     tool: Arc<RegisteredTool>,
     ending: Ending,

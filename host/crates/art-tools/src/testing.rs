@@ -1,4 +1,4 @@
-//! Helpers for the tests of this crate: scripted tools, and a tool system that runs them.
+//! Helpers for the tests of this crate: tools whose calls end as a closure says, and a tool system that runs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>
 /// The fuel that each call of a scripted tool reports as used.
 pub(crate) const SCRIPTED_FUEL: u64 = 7;
 
-/// An executor that counts its calls. Each call ends with the [`Ending`] that the script returns.
+/// A tool that counts its calls. Each call runs `script`, a closure of the test, and ends with the [`Ending`] that it returns.
 pub(crate) struct ScriptedTool {
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
@@ -122,7 +122,8 @@ impl ToolExecutor for ScriptedTool {
     }
 }
 
-/// A tool system for tests, and the scope of a batch of calls in which all its tools are enabled.
+/// A tool system for tests, and a scope for calls in which all tools of the system are enabled. The calls belong to the item
+/// `item` of the run `run` in the thread `T`.
 pub(crate) struct TestHost {
     pub(crate) system: ToolSystem,
     pub(crate) scope: CallScope,

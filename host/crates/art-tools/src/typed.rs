@@ -1,4 +1,4 @@
-//! Direct tools whose function has a typed argument.
+//! Tools that are functions of the host program, with an argument of a Rust type.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ use crate::direct::{DirectTool, failure, success};
 
 impl DirectTool {
     /// Creates a tool from an asynchronous function. Its input schema is derived from the type of the argument; doc
-    /// comments of the fields become descriptions. The text of an error is for the model.
+    /// comments of the fields become descriptions. If the function returns an error, the model is shown its text.
     pub fn typed<I, O, E, F, Fut>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -35,9 +35,9 @@ impl DirectTool {
             display_config: None,
         };
         Self::new(schema, move |call| {
-            let future = serde_json::from_value(call.arguments).map(&function);
+            let parsed_and_called = serde_json::from_value(call.arguments).map(&function);
             async move {
-                match future {
+                match parsed_and_called {
                     Ok(future) => ending(future.await),
                     Err(error) => failure(ToolErrorCode::ValidationError, error.to_string()),
                 }
@@ -69,7 +69,7 @@ fn ending<O: Serialize, E: Display>(result: Result<O, E>) -> Ending {
     }
 }
 
-/// Returns the schema of a type, without references and with an object at its root.
+/// Returns the JSON Schema of a type, without `$ref` and with a `type` at its root.
 fn input_schema<I: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;

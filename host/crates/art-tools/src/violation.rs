@@ -11,13 +11,15 @@ use serde_json::Value;
 pub const MAX_VIOLATIONS: usize = 20;
 /// Size of all listed violations together, in bytes, at which further violations are only counted.
 const MAX_LISTED_BYTES: usize = 16 << 10;
-/// Maximum length of a path, a name or a value in a message, in characters. A model or a tool chose them.
+/// Maximum length of a path, a name or a value in a message, in characters. All of them come
+/// from a model or a tool, so they can be long.
 const MAX_SHOWN_CHARS: usize = 200;
 /// Maximum number of names or values that one message lists; the others are only counted.
 const MAX_LIST_ITEMS: usize = 20;
 
-/// The violations of a schema by a value, each in the form `<path> <message>`. The path leads from the value, the root, to the
-/// part of it that is invalid. If the value as a whole is invalid, a name of the root stands in place of the path.
+/// The violations of a schema by a value, each in the form `<path> <message>`. The path is the JSON pointer of the invalid part,
+/// such as `/items/0`. If the value as a whole is invalid, its name, such as `input`, is in place of the path. If several values
+/// were checked, their names are also before the paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violations {
     /// The first violations.
@@ -40,15 +42,14 @@ impl Violations {
         self.listed.is_empty() && self.unlisted == 0
     }
 
-    /// Adds the violations of a part of a value. `root` is the name of that part in messages.
-    pub(crate) fn append(&mut self, part: Self, root: &str) {
-        let part = part.with_root(root);
-        part.listed.into_iter().for_each(|violation| self.add(|| violation));
-        self.unlisted += part.unlisted;
+    /// Adds the violations that were found in a value. `root` is the name of that value in messages.
+    pub(crate) fn append(&mut self, found: Self, root: &str) {
+        let found = found.with_root(root);
+        found.listed.into_iter().for_each(|violation| self.add(|| violation));
+        self.unlisted += found.unlisted;
     }
 
-    /// Returns the violations with `root` before each path. `root` names the value that the paths belong to, one of several
-    /// values.
+    /// Returns the violations with `root`, the name of the value, before each path, for messages about several values.
     pub(crate) fn with_root(mut self, root: &str) -> Self {
         for violation in &mut self.listed {
             if violation.starts_with('/') {
@@ -115,8 +116,8 @@ fn message(error: &ValidationError<'_>, schema: &Value) -> String {
     }
 }
 
-/// Returns the message about a violated minimum or maximum, or about a keyword that the host implements. Returns `None` for all
-/// other keywords.
+/// Returns the message about a violated minimum or maximum, or about `uniqueItems` or `multipleOf`. Returns `None` for all other
+/// keywords.
 fn bound_message(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::Minimum { limit } => format!("must be >= {}", show_value(limit)),

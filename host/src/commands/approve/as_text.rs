@@ -1,4 +1,4 @@
-//! A call that waits for a decision, as a text for the person who decides. Words that a tool, a model or a file has written are
+//! A call that waits for a decision, as a text for the person who decides. Words that come from a tool, a model or a file are
 //! quoted: they stand in indented lines that begin with `|`, or, without their line ends, within a line that the host begins.
 //! So they cannot look like a line of the host.
 
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use crate::render::{self, units};
 
-/// Maximum number of lines of one quoted value in the text of a question. The details have no maximum.
+/// Maximum number of lines of one quoted value in the text of a [`question`]. The text of [`details`] has all lines.
 const MAX_LINES: usize = 12;
 /// Maximum length of a quoted line in the text of a question, in characters.
 const MAX_LINE_CHARS: usize = 160;
-/// Minimum width to which lines are broken on a narrow terminal, in characters.
+/// Minimum length of the pieces into which long lines are split, in characters. It applies to very narrow terminals.
 const MIN_WIDTH: usize = 20;
 
 /// Returns a question as it is asked. Long values are cut, with a note on how to see them in full.
@@ -137,11 +137,11 @@ fn answer_lines(form: &FeedbackSchema, max_lines: Option<usize>) -> Vec<String> 
         lines.extend(quote_lines(hint, max_lines));
     }
     if let Some(default) = &form.default_value {
-        lines.push("without one it is:".to_owned());
+        lines.push("default answer:".to_owned());
         lines.extend(quote_lines(&to_readable(default), max_lines));
     }
     if let Some(schema) = &form.custom_schema {
-        lines.push("valid under:".to_owned());
+        lines.push("the answer has to be valid under this schema:".to_owned());
         lines.extend(quote_lines(&to_pretty_json(schema), max_lines));
     }
     lines.extend(form.validation.as_ref().and_then(validation_line));
@@ -170,8 +170,8 @@ pub(super) const fn expected_answer(kind: InputType) -> &'static str {
     }
 }
 
-/// Quotes a text that the host did not write: returns its lines, each with the mark `|`. With a maximum, a text with more lines
-/// and long lines are cut.
+/// Quotes a text that the host did not write: returns its lines, each with the mark `|`. If `max_lines` is given, further
+/// lines are left out and long lines are cut.
 fn quote_lines(text: &str, max_lines: Option<usize>) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();

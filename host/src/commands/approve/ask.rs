@@ -43,8 +43,8 @@ enum QuestionOutcome {
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether to resume the run: if at least one call was decided and the person was
-/// asked about every call. The answer `later` and Ctrl-D leave one call undecided; Ctrl-C leaves this call
+/// Asks the person about each of the calls. Returns whether to resume the run, which is the case if at least one call was decided
+/// and the person was asked about every call. The answer `later` and Ctrl-D leave one call undecided; Ctrl-C leaves this call
 /// and all further ones undecided. Blocks the thread while the person thinks, which is harmless because a run that waits holds
 /// no lease.
 pub(in crate::commands) fn decide_at_terminal(
@@ -85,7 +85,7 @@ pub(in crate::commands) fn decide_at_terminal(
 struct Question<'a> {
     executor: &'a Handle,
     runtime: &'a Runtime,
-    /// The person at the terminal; nobody in particular if absent.
+    /// The person at the terminal, as named by `--user`.
     user: Option<&'a str>,
     /// Is cancelled by Ctrl-C, which leaves the question.
     cancel: &'a CancellationToken,
@@ -129,7 +129,7 @@ impl Question<'_> {
             "y" | "yes" => self.read_approval(new_arguments.clone())?,
             "n" | "no" => self.read_rejection()?,
             "a" | "always" if self.may_approve_later_calls() && new_arguments.is_some() => {
-                render::note("`always` is about the arguments of the question: answer `yes` to the changed ones");
+                render::note("`always` needs unchanged arguments: answer `yes` to approve the changed ones");
                 return Ok(());
             }
             "a" | "always" if self.may_approve_later_calls() => {
@@ -209,7 +209,7 @@ impl Question<'_> {
         }
     }
 
-    /// Returns an approval. If the tool asks for an answer besides the approval, reads it.
+    /// Returns an approval. If the tool asks for an answer besides the approval, reads the answer.
     fn read_approval(&self, new_arguments: Option<Value>) -> Result<Feedback, QuestionOutcome> {
         let form = &self.record.call.form;
         let mut feedback = Feedback::new(true, current_time());
@@ -328,7 +328,7 @@ impl Drop for HiddenInput {
         if let Some(original) = &self.original
             && let Err(error) = tcsetattr(stdin(), OptionalActions::Drain, original)
         {
-            tracing::warn!(%error, "the terminal does not show again what is typed");
+            tracing::warn!(%error, "what is typed stays hidden on the terminal");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Standing approvals: a person approves later calls of a tool besides the one that is decided, so that they need no decision.
-//! They are created with a decision, shown, stored, listed and removed here.
+//! Standing approvals: with the decision about one call, a person can also approve later calls of the same tool, which then need
+//! no decision. Here standing approvals are created, shown, stored, listed and removed.
 
 use art_core::JsonObject;
 use art_runtime::standing::StandingFolderError;

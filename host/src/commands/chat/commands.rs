@@ -130,6 +130,7 @@ fn unknown_command(name: &str) -> String {
     let nearest = COMMANDS.iter().map(|(command, ..)| (distance(command), *command)).min();
     let name = art_core::text::truncate(name, 40);
     match nearest {
+        // At a distance of its whole length, a command has nothing in common with the name.
         Some((distance, command)) if distance <= 2 && distance < command.len() => {
             format!("there is no command `/{name}`; did you mean `/{command}`?")
         }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_for_an_unknown_command_names_the_nearest() {
+    fn the_error_for_an_unknown_command_suggests_a_similar_command() {
         assert_eq!(
             invalid_reason("/hlep"),
             "there is no command `/hlep`; did you mean `/help`?"

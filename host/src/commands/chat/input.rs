@@ -19,9 +19,9 @@ const PROMPT: &str = "> ";
 const MAX_HISTORY_LINES: usize = 1_000;
 /// Maximum size of a line in the history, in bytes.
 const MAX_HISTORY_LINE_BYTES: usize = 4 << 10;
-/// Maximum size of the history file, in bytes. Escaping may double each byte of a line.
+/// Maximum size of the history file, in bytes. Each line has a line break, and escaping may double each byte.
 const MAX_HISTORY_FILE_BYTES: u64 = (2 * MAX_HISTORY_LINES * (MAX_HISTORY_LINE_BYTES + 1)) as u64;
-/// Maximum size of one line from a pipe, in bytes.
+/// Maximum size of one line from a pipe with its line break, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// An event of the input.
@@ -40,7 +40,7 @@ pub(super) enum InputEvent {
 pub(super) enum Input {
     /// A person at a terminal.
     Terminal(Box<LineEditor>),
-    /// Stdin that is a pipe or a file, or whatever it is if the output is JSON.
+    /// Stdin if it is not a terminal, such as a pipe or a file. If the output is JSON, also a terminal.
     Pipe(StdinLock<'static>),
 }
 
@@ -93,10 +93,10 @@ impl LineEditor {
             .build();
         let history = FileHistory::with_config(&config);
         let mut editor = Editor::with_history(config, history).map_err(terminal_error)?;
-        let created = ensure_private_file(&history_file).inspect_err(|error| {
+        let ensured = ensure_private_file(&history_file).inspect_err(|error| {
             tracing::warn!(file = %history_file.display(), %error, "the history is not saved");
         });
-        let history_file = created.is_ok().then_some(history_file);
+        let history_file = ensured.is_ok().then_some(history_file);
         if let Some(file) = &history_file
             && let Err(error) = editor.load_history(file)
         {
@@ -117,7 +117,8 @@ impl LineEditor {
         }
     }
 
-    /// Appends a line to the history, and to its file immediately, so that a crash does not lose it. Leaves out long lines.
+    /// Appends a line to the history, and to its file immediately, so that a crash does not lose it. Does nothing with a long
+    /// line, or without a history file.
     fn add_to_history(&mut self, line: &str) {
         let Some(file) = self
             .history_file

@@ -48,7 +48,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Prints the result of a `/` command.
+    /// Prints the result of a `/` command; in JSON output, as a line of the type `NOTE`.
     pub(super) fn print(self, text: &str) {
         if self.json {
             render::json_line(&json!({"type": "NOTE", "data": text}));
@@ -57,7 +57,7 @@ impl Screen {
         }
     }
 
-    /// Prints a note to stderr; nothing in JSON output.
+    /// Prints a note for a person to stderr; in JSON output, prints nothing.
     pub(super) fn note(self, text: &str) {
         if !self.json {
             render::note(text);
@@ -114,9 +114,8 @@ fn show_notes_after_answer(answer: &Answer, session: &Session) {
 /// Returns the list of commands.
 pub(super) fn help() -> String {
     let rows = COMMANDS.map(|(name, arguments, help)| vec![format!("/{name} {arguments}"), help.to_owned()]);
-    let other_lines =
-        "Any other line is a question; write `//` for a question that starts with `/`. Ctrl-C cancels a run.";
-    format!("{}\n{other_lines}", table::lines(&rows).join("\n"))
+    let footer = "Any other line is a question; write `//` for a question that starts with `/`. Ctrl-C cancels a run.";
+    format!("{}\n{footer}", table::lines(&rows).join("\n"))
 }
 
 /// Returns the list of tools.

@@ -1,4 +1,5 @@
-//! State of a conversation: the runtime, the current thread, the attachments of the next question, and the usage.
+//! State of a chat: the runtime, the attachments of the next question, the usage, and the current thread, which is the
+//! conversation that the next question continues.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use super::{attachment, ids};
 use crate::error::CommandError;
 use crate::usage_summary::UsageSummary;
 
-/// What a conversation does next.
+/// What a chat does next.
 pub(super) enum Request {
     /// Asks a question.
     Ask(String),
@@ -20,10 +21,10 @@ pub(super) enum Request {
     Resume(String),
 }
 
-/// The state of a conversation.
+/// The state of a chat.
 pub(super) struct Session {
     pub(super) runtime: Runtime,
-    /// The person who holds the conversation; nobody in particular if absent.
+    /// The person who chats. `None` if the command line names no user.
     user: Option<String>,
     /// The current thread. `None` if the next question starts one.
     thread_id: Option<String>,
@@ -71,7 +72,7 @@ impl Session {
         Owner::user(self.user.as_deref())
     }
 
-    /// Returns the person who holds the conversation.
+    /// Returns the person who chats, if the command line names one.
     pub(super) fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
@@ -130,8 +131,8 @@ impl Session {
         self.thread_id.as_deref()
     }
 
-    /// Makes the next question start a new thread.
-    pub(super) fn start_thread(&mut self) {
+    /// Leaves the current thread, so that the next question starts a new one.
+    pub(super) fn leave_thread(&mut self) {
         self.thread_id = None;
     }
 

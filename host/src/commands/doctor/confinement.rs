@@ -1,5 +1,5 @@
-//! Checks the confinement of this process and of the compiler process: what the kernel refuses to them, should an attacker
-//! control them.
+//! Checks the confinement of this process and of the compiler process, in which the host compiles components: what the kernel
+//! refuses to them, should an attacker control them.
 
 use std::process::Command;
 
@@ -10,10 +10,10 @@ use crate::commands::CONFINEMENT_PROBE_ARGUMENT;
 
 /// Checks the confinement of both processes. Missing confinement is only a warning, because the sandbox already isolates tools.
 pub(super) fn check() -> [Check; 2] {
-    [check_host(), check_compiler()]
+    [check_this_process(), check_compiler_process()]
 }
 
-fn check_host() -> Check {
+fn check_this_process() -> Check {
     const NAME: &str = "confined host";
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     // Mode 2 is a filter.
@@ -40,8 +40,8 @@ fn check_host() -> Check {
     }
 }
 
-/// Starts this program as a process that is confined like the compiler, and lets it try what it must not be able to do.
-fn check_compiler() -> Check {
+/// Starts this program as a process that is confined like the compiler process, and lets it try what it must not be able to do.
+fn check_compiler_process() -> Check {
     const NAME: &str = "confined compiler";
     let probe = match run_probe() {
         Ok(probe) => probe,
@@ -57,6 +57,7 @@ fn check_compiler() -> Check {
         .filter(|(succeeded, _)| *succeeded)
         .map(|(_, what)| *what)
         .collect();
+    // The reasons why Landlock and seccomp are not active, if they are not.
     let why_inactive = [&probe.landlock, &probe.seccomp];
     let why_inactive: Vec<_> = why_inactive.into_iter().flatten().map(String::as_str).collect();
     match (possible.is_empty(), why_inactive.is_empty()) {

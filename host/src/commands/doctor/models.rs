@@ -24,8 +24,8 @@ const MAX_SUGGESTED: usize = 3;
 /// Maximum length of such a name, in characters.
 const MAX_NAME_CHARS: usize = 80;
 
-/// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable. If no model is
-/// configured, also looks for a model server on this machine.
+/// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable. If no
+/// model is configured, also looks for a model server on this machine.
 pub(super) fn check_models(config: &Config) -> Vec<Check> {
     let engine = open_engine(config).map_err(CommandError::from);
     match engine.and_then(|engine| Ok((engine, new_executor()?))) {
@@ -69,6 +69,7 @@ async fn check_configured(engine: &ReasoningEngine, model: &RuntimeProviderConfi
         Err(error) => return Check::new("model", Verdict::Fail, error.to_string()),
     };
     let Some(base_url) = info.provider.base_url else {
+        // A model without an address runs in this process. Its notice says what it can and cannot do.
         let notice = info.notice.unwrap_or_default();
         return Check::new("model", Verdict::Ok, format!("`{model}`: {notice}"));
     };

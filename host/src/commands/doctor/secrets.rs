@@ -22,6 +22,7 @@ fn check_file(config: &Config) -> Check {
         Ok(listed) => listed,
         Err(error) => return Check::new(NAME, Verdict::Fail, in_one_line(&error)),
     };
+    // Only `read` gets the values, some of which may be in the keyring.
     let readable_count = file.read().map_or(0, |secrets| secrets.len());
     let path = file.path();
     let detail = format!("{} named in the private file `{}`", listed.len(), path.display());

@@ -15,10 +15,10 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-/// How an attack or a control ended.
+/// The verdict about an attack or a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Verdict {
+enum AttackVerdict {
     /// The attack ended as required: the host stopped or refused it.
     Repelled,
     /// The attack or the control did not end as required.
@@ -30,8 +30,8 @@ enum Verdict {
 /// A row of the output: an attack or a control, and how it ended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AttackResult {
-    /// Identifier of the attack, or for a control the letter of the attacks to which it belongs.
+struct AttackRow {
+    /// Identifier of the attack in `tests/attacks.toml`, or for a control the letter of the attacks to which it belongs.
     id: &'static str,
     /// What the tool does.
     attack: &'static str,
@@ -39,14 +39,14 @@ struct AttackResult {
     ended: String,
     /// Time that the call took above its limit, in milliseconds.
     over_limit_ms: f64,
-    verdict: Verdict,
+    verdict: AttackVerdict,
 }
 
 pub(super) fn self_test(global: &GlobalOptions, config: &Config) -> Result<Exit, CommandError> {
     let lab = Lab::new(config)?;
     let mut rows = Vec::new();
     for attack in &ATTACKS {
-        rows.push(carry_out(&lab, attack)?);
+        rows.push(make_attack(&lab, attack)?);
     }
     rows.push(load_truncated_components(&lab));
     if global.json {
@@ -57,32 +57,32 @@ pub(super) fn self_test(global: &GlobalOptions, config: &Config) -> Result<Exit,
     Ok(exit_code(&rows))
 }
 
-fn exit_code(rows: &[AttackResult]) -> Exit {
-    let got_through = rows.iter().any(|row| row.verdict == Verdict::GotThrough);
+fn exit_code(rows: &[AttackRow]) -> Exit {
+    let got_through = rows.iter().any(|row| row.verdict == AttackVerdict::GotThrough);
     if got_through { Exit::Failure } else { Exit::Success }
 }
 
-fn carry_out(lab: &Lab, attack: &Attack) -> Result<AttackResult, CommandError> {
+fn make_attack(lab: &Lab, attack: &Attack) -> Result<AttackRow, CommandError> {
     let attempt = lab.attempt(attack)?;
     let is_as_expected = attack.is_as_expected(lab, &attempt);
-    Ok(AttackResult {
+    Ok(AttackRow {
         id: attack.id,
         attack: attack.action,
         expected: attack.expectation.in_words(),
         over_limit_ms: attempt.over_limit_ms(),
         ended: attempt.ending_in_words(attack.expectation),
         verdict: match (is_as_expected, attack.is_control()) {
-            (true, true) => Verdict::Allowed,
-            (true, false) => Verdict::Repelled,
-            (false, _) => Verdict::GotThrough,
+            (true, true) => AttackVerdict::Allowed,
+            (true, false) => AttackVerdict::Repelled,
+            (false, _) => AttackVerdict::GotThrough,
         },
     })
 }
 
 /// Tries to load truncated copies of the component of the hostile tool, all of which must be refused.
-fn load_truncated_components(lab: &Lab) -> AttackResult {
+fn load_truncated_components(lab: &Lab) -> AttackRow {
     let loaded_count = lab.count_loaded_truncations();
-    AttackResult {
+    AttackRow {
         id: "C01",
         attack: "is a file that was cut off",
         expected: "is refused",
@@ -92,21 +92,21 @@ fn load_truncated_components(lab: &Lab) -> AttackResult {
         },
         over_limit_ms: 0.0,
         verdict: if loaded_count == 0 {
-            Verdict::Repelled
+            AttackVerdict::Repelled
         } else {
-            Verdict::GotThrough
+            AttackVerdict::GotThrough
         },
     }
 }
 
-fn to_table(rows: &[AttackResult]) -> String {
+fn to_table(rows: &[AttackRow]) -> String {
     let heading = ["", "attack", "the tool", "expected", "ended", "over its limit"];
     let mut cells = vec![heading.map(str::to_owned).to_vec()];
     cells.extend(rows.iter().map(|row| {
         let verdict = match row.verdict {
-            Verdict::Repelled => "ok",
-            Verdict::Allowed => "allowed",
-            Verdict::GotThrough => "FAILED",
+            AttackVerdict::Repelled => "ok",
+            AttackVerdict::Allowed => "allowed",
+            AttackVerdict::GotThrough => "FAILED",
         };
         let over = match row.over_limit_ms {
             0.0 => "-".to_owned(),
@@ -117,8 +117,10 @@ fn to_table(rows: &[AttackResult]) -> String {
     }));
     let mut lines = table::lines(&cells);
     let (attacks, failed) = (
-        rows.iter().filter(|row| row.verdict != Verdict::Allowed).count(),
-        rows.iter().filter(|row| row.verdict == Verdict::GotThrough).count(),
+        rows.iter().filter(|row| row.verdict != AttackVerdict::Allowed).count(),
+        rows.iter()
+            .filter(|row| row.verdict == AttackVerdict::GotThrough)
+            .count(),
     );
     lines.push(format!("{attacks} attacks, {failed} got through"));
     lines.join("\n")
@@ -129,8 +131,8 @@ mod tests {
     use super::*;
 
     /// Returns a row of the attack that computes for ever.
-    fn row(verdict: Verdict) -> AttackResult {
-        AttackResult {
+    fn row(verdict: AttackVerdict) -> AttackRow {
+        AttackRow {
             id: "A01",
             attack: "computes for ever",
             expected: "is stopped in time",
@@ -142,7 +144,12 @@ mod tests {
 
     #[test]
     fn one_attack_that_gets_through_makes_the_command_fail() {
-        let rows = [Verdict::Repelled, Verdict::GotThrough, Verdict::Allowed].map(row);
+        let rows = [
+            AttackVerdict::Repelled,
+            AttackVerdict::GotThrough,
+            AttackVerdict::Allowed,
+        ]
+        .map(row);
         assert_eq!(exit_code(&rows), Exit::Failure);
         assert!(
             to_table(&rows).ends_with("2 attacks, 1 got through"),
@@ -150,14 +157,14 @@ mod tests {
             to_table(&rows)
         );
         assert_eq!(
-            exit_code(&[Verdict::Repelled, Verdict::Allowed].map(row)),
+            exit_code(&[AttackVerdict::Repelled, AttackVerdict::Allowed].map(row)),
             Exit::Success
         );
     }
 
     #[test]
     fn the_table_shows_the_time_over_the_limit() {
-        insta::assert_snapshot!(to_table(&[row(Verdict::Repelled)]), @r"
+        insta::assert_snapshot!(to_table(&[row(AttackVerdict::Repelled)]), @r"
             attack  the tool           expected            ended    over its limit
         ok  A01     computes for ever  is stopped in time  timeout  1.5 ms
         1 attacks, 0 got through

@@ -1,4 +1,4 @@
-//! Adds grants to those of a tool, and revokes them.
+//! Adds grants to a policy, and removes revoked grants from it.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use art_runtime::grants::canonical;
 use crate::cli::AddArgs;
 use crate::error::CommandError;
 
-/// Returns the grants in `policy` and those of the command line. The latter replace those for the same path, address, variable
-/// or limit.
+/// Returns the policy with the grants of the command line added. An added grant replaces the earlier one for the same path,
+/// address, variable or limit.
 pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolPolicy, CommandError> {
     for path in &args.read {
         add_fs_grant(&mut policy, FsGrant::new(resolve(path)?, Access::Read));

@@ -16,7 +16,7 @@ use similar::TextDiff;
 use super::{load_plugin, read_grants_to_change, shown, write_agreed_grants};
 use crate::cli::{GlobalOptions, LearnArgs};
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
-use crate::commands::tool::call::carry_out;
+use crate::commands::tool::call::call_and_decide;
 use crate::commands::{changes, open_runtime_without_grant_questions};
 use crate::error::CommandError;
 use crate::executor::new_executor;
@@ -49,7 +49,8 @@ pub(super) fn learn(
     if observed.calls == 0 && observed.denials.is_empty() {
         let tool = &plugin.schema().name;
         return Err(CommandError::Failed(format!(
-            "no call of `{tool}` as it is now is recorded (hint: `art grant learn {tool} ARGUMENTS` calls it)"
+            "no call of the present component of `{tool}` is recorded (hint: `art grant learn {tool} ARGUMENTS` calls \
+             the tool)"
         )));
     }
     let requests = plugin.inspection().requests();
@@ -100,7 +101,7 @@ fn observe_recorded(
     Ok(found.observed)
 }
 
-/// Calls the tool with the grants that it has, and returns what was observed.
+/// Calls the tool once for each of `arguments`, with the grants that it has, and returns what was observed.
 fn observe_new_calls(
     global: &GlobalOptions,
     config: &Config,
@@ -113,7 +114,7 @@ fn observe_new_calls(
     let mut observed = ObservedCalls::default();
     let outcome = arguments.iter().try_for_each(|arguments| {
         let name_and_arguments = (plugin.schema().name.as_str(), arguments.as_str());
-        let answer = carry_out(global, &executor, &runtime, &interrupts, name_and_arguments)?;
+        let answer = call_and_decide(global, &executor, &runtime, &interrupts, name_and_arguments)?;
         match &answer.called {
             Some(report) => observed.add(&report.uses, &report.result.metadata.denials),
             None => render::note("a call waits for a decision and does not count"),
@@ -177,7 +178,8 @@ impl Findings {
     }
 }
 
-/// Returns the grants as if they were made for the component as it is now. (An empty policy may name no component.)
+/// Returns the grants as if they were made for the component as it is now. Policies are compared in this form, since an empty
+/// policy may name no component.
 fn bind_to_component(policy: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
     ToolPolicy {
         component: plugin.digest(),

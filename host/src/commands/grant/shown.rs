@@ -53,14 +53,13 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
     let name = &plugin.schema().name;
     let mut lines = vec![name.clone()];
     match plugin.inspection().requests() {
-        None => lines
-            .push("  asks for nothing by itself: its component has no manifest, so it gets what is granted".to_owned()),
+        None => lines.push("  has no manifest that says what it asks for, so it gets whatever is granted".to_owned()),
         Some(requests) if requests.is_empty() => lines.push("  asks for nothing".to_owned()),
         Some(requests) => lines.extend(requests.iter().map(|request| format!("  asks to {request}"))),
     }
     if needs_approval(plugin, policy) {
         lines.push(format!(
-            "  is another component than the one for which its grants were made: it is not run before `art grant approve {name}`"
+            "  is not called until `art grant approve {name}`: its grants were made for another component"
         ));
     }
     lines.extend(grant_lines(policy).into_iter().map(|line| format!("  {line}")));
@@ -77,7 +76,7 @@ fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
             "read"
         };
         let staged = if grant.stage {
-            "; what it writes waits until you commit it"
+            "; what the tool writes there waits until you commit it"
         } else {
             ""
         };

@@ -94,7 +94,7 @@ fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
     }
 }
 
-/// Returns whether a build or an editor creates the file or folder for itself. Hidden files and folders count as such.
+/// Returns whether a file or folder is the output of a build, a temporary file of an editor, or hidden.
 fn is_generated(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let has_extension = |extensions: &[&str]| {

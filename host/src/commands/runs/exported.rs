@@ -1,4 +1,5 @@
-//! `art runs export`: writes a run to a file. Also reads such files, for `art runs replay` and `art runs verify`.
+//! `art runs export`: writes a run to a file, with the components that it called. Also reads such files, for `art runs replay`
+//! and `art runs verify`.
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use crate::new_file;
 use crate::render::compiling::CompilationDisplay;
 use crate::render::{self, units};
 
-/// Writes a run to a new file.
+/// Writes a run to a new file, with those of its components that are still in the plugins folder.
 pub(super) fn export(global: &GlobalOptions, typed: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     check_plugins_folder(&config)?;
@@ -42,7 +43,7 @@ pub(super) fn export(global: &GlobalOptions, typed: &str, file: &Path, force: bo
     if !missing.is_empty() {
         let count = missing.len();
         render::note(&format!(
-            "components that are not there any more: {count}; a replay takes their calls as recorded"
+            "components that are not there any more: {count}; a replay uses the recorded results of their calls"
         ));
     }
     Ok(Exit::Success)

@@ -15,7 +15,7 @@ use crate::render::{table, units};
 
 /// Maximum length of the text of an event, in characters.
 const MAX_TEXT_CHARS: usize = 100;
-/// Shown in place of the name of a step for usage that belongs to no single step.
+/// Name of the entry of [`Costs::steps`] for usage that belongs to no single step.
 const NO_STEP: &str = "-";
 
 /// The events of a journal, and what the steps used.
@@ -35,8 +35,8 @@ struct LoggedEvent<'a> {
 /// What a run used, by step.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Costs {
-    /// The steps in the order in which they began to use something. `planning` and `answer` are no steps of the plan, but the
-    /// model calls for planning and for the answer.
+    /// The steps in the order in which they began to use something. Entries that are no steps of the plan: `planning` and
+    /// `answer` have the model calls for these purposes, and [`NO_STEP`] has the usage that belongs to no single step.
     steps: Vec<StepCosts>,
     /// All steps together.
     total: StepCosts,
@@ -232,7 +232,7 @@ fn find_step(run: &Run, event: &RunEvent, steps_of_model_calls: &mut BTreeMap<Ac
         }
         RunEvent::ToolEnded { action, end, .. } => step_of_tool_call(action, &end.result),
         RunEvent::ToolsReturned { action, results, .. } => {
-            // Journals of version 1 have one event for all results of an action. Its calls belong to one step.
+            // Journals of version 1 have one event for all results of an action. All calls of an action belong to one step.
             let step_of_first = results.first().map(|result| step_of_tool_call(action, result));
             step_of_first.unwrap_or_default()
         }
@@ -264,7 +264,7 @@ fn event_text(event: &RunEvent) -> String {
     }
 }
 
-/// Describes the call of a tool, with the standing approval that allowed it.
+/// Describes the call of a tool. If a person allowed such calls in advance, `standing_approval` identifies that approval.
 fn call_text(tool: &str, standing_approval: Option<&str>) -> String {
     match standing_approval {
         Some(id) => format!("{tool} is called, by the standing approval {id}"),
@@ -274,11 +274,11 @@ fn call_text(tool: &str, standing_approval: Option<&str>) -> String {
 
 /// Describes a call that waits for a decision.
 fn suspension_text(suspension: &SuspendedCall) -> String {
-    let (tool, question) = (&suspension.call.tool_name, &suspension.form.prompt);
-    format!("{tool} waits for the decision {}: {question}", suspension.suspension_id)
+    let (tool, prompt) = (&suspension.call.tool_name, &suspension.form.prompt);
+    format!("{tool} waits for the decision {}: {prompt}", suspension.suspension_id)
 }
 
-/// Describes the decisions that the calls of a plan need before its first step starts.
+/// Describes the decisions that the calls of a plan need before its first step starts. `questions` ask a person for them.
 fn plan_check_text(questions: &[PlannedQuestion]) -> String {
     if questions.is_empty() {
         return "no call of the plan needs a decision that can be made now".to_owned();
@@ -302,6 +302,7 @@ fn decision_text(decision: &Decision) -> String {
     format!("{outcome} {by}{}", reason.unwrap_or_default())
 }
 
+/// Describes why a model call was refused.
 fn refusal_text(refusal: &CallRefusal) -> &str {
     match refusal {
         CallRefusal::BudgetSpent => "a budget is used up",

@@ -11,10 +11,10 @@ use crate::commands::tool::log_lines;
 use crate::error::CommandError;
 use crate::render::{self, table, units};
 
-/// The log of one call.
+/// A call whose log is stored, with the log.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CallLogEntry {
+pub(super) struct LoggedCall {
     call_id: String,
     tool_name: String,
     log: CallLog,
@@ -47,7 +47,7 @@ pub(super) async fn read_logs(
     store: &dyn Store,
     run: &RunRecord,
     journal: &[JournalEntry],
-) -> Result<Vec<CallLogEntry>, CommandError> {
+) -> Result<Vec<LoggedCall>, CommandError> {
     let mut logs = Vec::new();
     for result in journal.iter().flat_map(tool_results) {
         let Some(digest) = &result.metadata.log_digest else {
@@ -59,7 +59,7 @@ pub(super) async fn read_logs(
         let log = serde_json::from_slice(&bytes);
         let log =
             log.map_err(|error| CommandError::Failed(format!("the log of `{}` is damaged: {error}", result.call_id)))?;
-        logs.push(CallLogEntry {
+        logs.push(LoggedCall {
             call_id: result.call_id,
             tool_name: result.tool_name,
             log,
@@ -79,7 +79,7 @@ fn tool_results(entry: &JournalEntry) -> Vec<ToolResult> {
 }
 
 /// Prints the files as a table, then the logs.
-pub(super) fn show(files: &[RunFile], logs: &[CallLogEntry]) {
+pub(super) fn show(files: &[RunFile], logs: &[LoggedCall]) {
     if !files.is_empty() {
         let mut rows = vec![["file", "type", "size", "step"].map(str::to_owned).to_vec()];
         rows.extend(files.iter().map(|file| {

@@ -1,5 +1,5 @@
 //! `art runs replay`: runs a recorded run again, from the store or from a file that `art runs export` wrote, and compares
-//! everything with the record. A tool call that cannot be run again is taken as it was recorded.
+//! everything with the record. For a tool call that cannot be run again, it uses the recorded result.
 
 use std::path::Path;
 
@@ -65,8 +65,10 @@ fn describe(replay: &Replay) -> Vec<String> {
         None => format!("run {trace_id} has not ended; it is identical in the {events} events so far"),
         Some(difference) => format!("run {trace_id} differs at {difference}"),
     }];
-    let (calls, fuel) = (replay.calls_run, replay.fuel_compared);
-    lines.push(format!("tool calls run again: {calls}, with the same fuel: {fuel}"));
+    let (calls, same_fuel) = (replay.calls_run, replay.fuel_compared);
+    lines.push(format!(
+        "tool calls run again: {calls}, with the same fuel: {same_fuel}"
+    ));
     if !replay.skipped.is_empty() {
         lines.push(format!("tool calls taken as recorded: {}", replay.skipped.len()));
     }

@@ -1,4 +1,4 @@
-//! `art runs save`: writes a file that a tool produced to the file system.
+//! `art runs save`: copies a file of a run, which a tool produced, from the store to the file system.
 
 use std::path::{Path, PathBuf};
 

@@ -51,7 +51,8 @@ pub(super) fn change(
     Ok(thread_config)
 }
 
-/// Returns the names of the enabled tools: none for `null` or an empty list. Fails if a name is invalid.
+/// Returns the names of the tools that the conversation may call. With `null` or without names, it may call no tool. Fails if a
+/// name is invalid.
 fn parse_tools(names: &[String]) -> Result<Vec<String>, CommandError> {
     if let [null] = names
         && null == "null"
@@ -101,12 +102,12 @@ fn deserialize<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, Comm
     }
 }
 
-/// Returns the first key of `value` that is not in `recognized`, the same value after it was deserialized. Keys with the value
-/// `null` are ignored.
+/// Returns the first key of `value` that is not in `recognized`, which is the same value after it was deserialized and serialized
+/// again. Ignores keys with the value `null`.
 fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
     for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
-        // An object that has only unknown keys may be left out of `recognized`, because it is empty there. Its own key is
-        // known, so the unknown key in it is returned.
+        // If `value` is an object with only unknown keys, `recognized` may lack `key`, because an empty object is left out there.
+        // So an unknown key in `value` is returned rather than `key`.
         let unknown_in_value = unknown_key(value, recognized.get(key).unwrap_or(&Value::Null));
         if unknown_in_value.is_some() || recognized.get(key).is_none() {
             return unknown_in_value.or(Some(key));

@@ -25,7 +25,7 @@ pub(super) fn call(global: &GlobalOptions, config: Config, name: &str, arguments
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = new_executor()?;
     let runtime = executor.block_on(open_runtime_without_model(global, config))?;
-    let answer = carry_out(global, &executor, &runtime, &interrupts, (name, arguments));
+    let answer = call_and_decide(global, &executor, &runtime, &interrupts, (name, arguments));
     let exit = answer.and_then(|answer| match (show(global, &answer), answer.waits_for.is_empty()) {
         (exit, true) => changes::offer_to_commit(global, &runtime.config, &answer.trace_id).map(|()| exit),
         (_, false) => Ok(run::exit_code_of_waiting(&answer, &interrupts)),
@@ -35,7 +35,7 @@ pub(super) fn call(global: &GlobalOptions, config: Config, name: &str, arguments
 }
 
 /// Calls the tool, and asks a person at the terminal for the decisions that the call waits for.
-pub(in crate::commands) fn carry_out(
+pub(in crate::commands) fn call_and_decide(
     global: &GlobalOptions,
     executor: &Executor,
     runtime: &Runtime,
@@ -51,13 +51,13 @@ pub(in crate::commands) fn carry_out(
     if let Some(user) = &global.user {
         call = call.of_user(user);
     }
-    let run = interrupts.register_run();
-    let called = executor.block_on(runtime.call_tool(call, run.cancel.clone(), &mut Unwatched));
+    let registration = interrupts.register_run();
+    let called = executor.block_on(runtime.call_tool(call, registration.cancel.clone(), &mut Unwatched));
     let mut answer = called.map_err(|error| match error {
         RuntimeError::Request(reason) => CommandError::Usage(reason),
         error => error.into(),
     })?;
-    drop(run);
+    drop(registration);
     while !answer.waits_for.is_empty()
         && approve::is_attended(global)
         && approve::decide_at_terminal(
@@ -68,18 +68,18 @@ pub(in crate::commands) fn carry_out(
             &answer.waits_for,
         )
     {
-        let run = interrupts.register_run();
+        let registration = interrupts.register_run();
         answer = executor.block_on(runtime.resume(
             UserRun::from(&answer.trace_id).of(global.owner()),
-            run.cancel.clone(),
+            registration.cancel.clone(),
             &mut Unwatched,
         ))?;
     }
     Ok(answer)
 }
 
-/// Shows how the call ended or what it waits for, and returns the exit code. If the call was cancelled and did not end in time,
-/// there is no report about it, only the answer of its run.
+/// Shows how the call ended or what it waits for, and returns the exit code. If there is no report of the call (`answer.called`),
+/// because it did not end in this process, shows the answer of the run instead, such as that the run was cancelled.
 fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
     let exit = run::exit_code(answer);
     if !answer.waits_for.is_empty() && answer.called.is_none() {

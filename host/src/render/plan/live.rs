@@ -18,7 +18,7 @@ use super::{
 /// How often the line of a running step is redrawn.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Template for the line of a step that has not ended.
+/// Template for the heading, and for the line of a step that has not ended.
 const SPINNER_TEMPLATE: &str = "{spinner} {msg} {elapsed}";
 
 /// The live list of steps.
@@ -68,7 +68,8 @@ impl Default for LiveList {
 }
 
 impl LiveList {
-    /// Shows the current state of the run and of the steps of its question.
+    /// Shows the current stage of the run and the current status of each step, except for steps that were printed as permanent
+    /// lines with this status.
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if self.is_stopped {
             return;
@@ -218,13 +219,13 @@ impl StepLines {
         }
     }
 
-    /// Returns the text of the line of the step, and those of the lines under it, cut to `width` characters.
+    /// Returns the full line of the step, and the lines under it, each cut to `width` characters.
     fn permanent_lines(&self, width: usize) -> Vec<String> {
         let details = self.details.iter().map(|(_, detail)| detail.line(width));
         std::iter::once(self.bar.message()).chain(details).collect()
     }
 
-    /// Draws the line of a step that has not ended, or that starts again after it had ended.
+    /// Draws the line of a step that has not ended. If the step starts again after it ended, first gives its line a spinner.
     fn draw_unfinished(&mut self) {
         if self.bar.is_finished() {
             self.progress = None;
@@ -234,7 +235,7 @@ impl StepLines {
         self.draw();
     }
 
-    /// Draws the line of a step that has not ended, such as `Count the rows: reading the table (30 %)`.
+    /// Draws a line such as `Count the rows: reading the table (30 %)`, unless the line already shows how the step ended.
     fn draw(&self) {
         if self.bar.is_finished() {
             return;
@@ -315,17 +316,17 @@ mod tests {
     #[test]
     fn the_duration_of_a_step_counts_from_its_last_start() {
         use TodoItemStatus::{Completed, Failed, InProgress, Pending};
-        let first_run = [
+        let first_attempt = [
             (0, Pending),
             (10, InProgress),
             (11, InProgress),
             (12, Failed),
             (13, Failed),
         ];
-        let (_, line) = list_and_line_after(&first_run);
+        let (_, line) = list_and_line_after(&first_attempt);
         assert_eq!(line, "fail  a  Count  (2.0 s)");
-        let with_second_run = [&first_run[..], &[(20, Pending), (30, InProgress), (31, Completed)]].concat();
-        let (_, line) = list_and_line_after(&with_second_run);
+        let with_second_attempt = [&first_attempt[..], &[(20, Pending), (30, InProgress), (31, Completed)]].concat();
+        let (_, line) = list_and_line_after(&with_second_attempt);
         assert_eq!(line, "done  a  Count  (1.0 s)");
     }
 

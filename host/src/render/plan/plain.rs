@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_without_text_or_step_is_not_printed() {
+    fn progress_without_text_or_of_an_unknown_step_is_not_printed() {
         let now = Instant::now();
         let mut plain = PlainLines::default();
         assert_eq!(plain.progress_line(&progress("reading", None), now), None);

@@ -10,7 +10,7 @@ use crate::error::Reason;
 
 /// Maximum whole exponent for which the power of a complex base is computed by multiplication, which is exact: `(2 + 3i)^2` is
 /// `-5 + 12i`.
-const MAX_MULTIPLIED_EXPONENT: f64 = 1024.0;
+const MAX_EXPONENT_FOR_MULTIPLICATION: f64 = 1024.0;
 
 /// Calls a function of one argument. `z` may be complex.
 pub(super) fn call(name: &'static str, z: Complex64) -> ValueResult {
@@ -58,8 +58,8 @@ fn logarithm(name: &'static str, z: Complex64) -> ValueResult {
     if z == Complex64::ZERO {
         return Err(domain_error(name, "a value other than 0"));
     }
-    let real = (z.im == 0.0 && z.re > 0.0).then_some(z.re);
-    Ok(match (name, real) {
+    let positive_real = (z.im == 0.0 && z.re > 0.0).then_some(z.re);
+    Ok(match (name, positive_real) {
         ("ln", Some(x)) => real_value(x.ln()),
         ("log2", Some(x)) => real_value(x.log2()),
         ("log10", Some(x)) => real_value(x.log10()),
@@ -80,7 +80,7 @@ fn trigonometric(name: &'static str, x: f64) -> Result<f64, Reason> {
 }
 
 /// Returns 0 if the result is within the rounding error of the angle: `sin(pi)` is not exactly 0, because `pi` is
-/// rounded.
+/// rounded. The result for the angle 0 is exact and stays: `sin(-0)` is -0.
 fn snap_to_zero(result: f64, angle: f64) -> f64 {
     if result.abs() <= angle.abs() * f64::EPSILON && result != angle {
         0.0
@@ -121,8 +121,8 @@ pub(crate) fn power(base: Complex64, exponent: Complex64) -> ValueResult {
     if base.im == 0.0 && exponent.im == 0.0 && (has_whole_exponent || base.re > 0.0) {
         return Ok(real_value(base.re.powf(exponent.re)));
     }
-    if has_whole_exponent && exponent.re.abs() <= MAX_MULTIPLIED_EXPONENT {
-        // The cast is exact: the exponent is whole and at most `MAX_MULTIPLIED_EXPONENT`.
+    if has_whole_exponent && exponent.re.abs() <= MAX_EXPONENT_FOR_MULTIPLICATION {
+        // The cast is exact: the exponent is whole and at most `MAX_EXPONENT_FOR_MULTIPLICATION`.
         return Ok(base.powi(exponent.re as i32));
     }
     Ok(base.powc(exponent))

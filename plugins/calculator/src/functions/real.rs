@@ -68,14 +68,15 @@ fn factorial(n: f64) -> Result<f64, Reason> {
     Ok(product)
 }
 
-/// Rounds halves away from zero, as the displayed decimal digits show them: `round(2.675, 2)` is 2.68, although the stored value
-/// is slightly less than 2.675.
+/// Rounds the value that the decimal digits show, with halves away from zero: `round(2.675, 2)` is 2.68, although the stored
+/// value is slightly less than 2.675.
 fn round(x: f64, decimals: f64) -> Result<f64, Reason> {
     if decimals.fract() != 0.0 || !(0.0..=MAX_DECIMALS).contains(&decimals) {
         return Err(domain_error("round", "a whole number of digits from 0 to 15"));
     }
     let scale = 10_f64.powf(decimals);
     let scaled = x * scale;
+    // The value with the 15 significant digits that a result shows.
     let displayed = format!("{scaled:.14e}").parse().unwrap_or(scaled);
     Ok(if scaled.is_finite() {
         f64::round(displayed) / scale
@@ -97,6 +98,7 @@ fn modulo(a: f64, b: f64) -> Result<f64, Reason> {
             remainder
         });
     }
+    // The rounding errors of fractions are dropped: `0.3 mod 0.1` is 0.
     let remainder = a - b * round_if_nearly_whole(a / b).floor();
     Ok(if remainder.abs() <= 2.0 * f64::EPSILON * a.abs() {
         0.0
@@ -110,7 +112,7 @@ fn combinations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
     let k = k.min(n - k);
     let mut product = 1.0;
     let mut step = 1.0;
-    // The product grows at least as fast as 2^step, so it is infinite and ends the loop after about 1,000 steps.
+    // The product grows at least as fast as 2^step. So after about 1,000 steps at most, it is infinite, which ends the loop.
     while step <= k && f64::is_finite(product) {
         product = product * (n - k + step) / step;
         step += 1.0;
@@ -122,7 +124,7 @@ fn permutations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
     check_counts(name, n, k)?;
     let mut product = 1.0;
     let mut step = 0.0;
-    // The product grows at least as fast as a factorial, so it is infinite and ends the loop after less than 200 steps.
+    // The product grows at least as fast as a factorial. So after fewer than 200 steps, it is infinite, which ends the loop.
     while step < k && f64::is_finite(product) {
         product *= n - step;
         step += 1.0;

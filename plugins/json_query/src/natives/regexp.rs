@@ -52,8 +52,8 @@ impl Part {
     }
 }
 
-/// Splits `text` into its matches and the texts around them. Without the flag `g`, only the first match counts; with `n`, empty
-/// matches do not.
+/// Splits `text` into its matches and the texts around them. The flag `n` leaves out empty matches. Without the flag `g`, only
+/// the first of the remaining matches is used.
 fn search(text: &str, pattern: &str, flags: &str) -> Result<Vec<Part>, Error> {
     let regex = compile(pattern, flags)?;
     let max_matches = if flags.contains('g') { usize::MAX } else { 1 };
@@ -96,7 +96,8 @@ fn text_between(text: &str, from: usize, to: usize) -> Val {
     Val::from(text.get(from..to).unwrap_or_default().to_owned())
 }
 
-/// Returns the whole match and its groups, each as `{offset, length, string, name}`. `start` is the start of the match.
+/// Returns the whole match and its groups, each as `{offset, length, string, name}`; `name` is absent if the group has
+/// none. `start` is the start of the match.
 fn match_groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
     let groups = captures.iter().zip(regex.capture_names());
     let fields = |(found, name): (Option<regex::Match<'_>>, Option<&str>)| {

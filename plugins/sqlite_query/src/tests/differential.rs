@@ -12,11 +12,12 @@ fn cell() -> impl Strategy<Value = String> {
         (-3..4_i64).prop_map(|number| number.to_string()),
         (-6..7_i32).prop_map(|quarters| format!("{:?}", f64::from(quarters) / 4.0)),
         "[ab1%_ ]{0,3}".prop_map(|text| format!("'{text}'")),
+        // An integer that does not fit into 32 bits.
         Just("4000000000".to_owned()),
     ]
 }
 
-/// Generates the statements that create two tables with an index.
+/// Generates the statements that create and fill two tables, the first one with an index.
 fn tables() -> impl Strategy<Value = String> {
     let row = prop::collection::vec(cell(), 3)
         .prop_map(|cells| format!("({})", cells.join(", ")))
@@ -60,7 +61,7 @@ fn condition() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates a query on both tables: their columns, their different values or their groups.
+/// Generates a query that joins both tables: a plain `SELECT`, a `SELECT DISTINCT` or one with `GROUP BY`.
 fn query() -> impl Strategy<Value = String> {
     let join = prop::sample::select(vec!["JOIN", "LEFT JOIN"]);
     let aggregate = prop::sample::select(vec![
@@ -84,7 +85,7 @@ fn query() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Returns the sorted rows of SQLite, or `None` if it fails.
+/// Returns the rows that SQLite answers, sorted, each as a JSON text, or `None` if SQLite fails.
 fn expected_rows(connection: &Connection, sql: &str) -> Option<Vec<String>> {
     let mut statement = connection.prepare(sql).ok()?;
     let width = statement.column_count();
@@ -92,7 +93,7 @@ fn expected_rows(connection: &Connection, sql: &str) -> Option<Vec<String>> {
     let mut texts = Vec::new();
     while let Some(row) = rows.next().ok()? {
         let cells: Vec<_> = (0..width)
-            .map(|column| comparable(sql, &to_json(row.get_ref(column).unwrap())))
+            .map(|column| to_comparable(sql, &to_json(row.get_ref(column).unwrap())))
             .collect();
         texts.push(json!(cells).to_string());
     }
@@ -104,7 +105,7 @@ fn to_json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
-        // The last digits of a number that was parsed from text may differ.
+        // SQLite and the engine of the tool may parse a number in a text to floats that differ in their last digits.
         ValueRef::Real(number) if number.is_finite() => round(number),
         ValueRef::Real(number) => number.to_string().into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
@@ -117,9 +118,10 @@ fn round(number: f64) -> Value {
     (format!("{number:.9e}").parse::<f64>().unwrap() + 0.0).into()
 }
 
-/// Returns a cell in the form in which both results are compared: floats are rounded. For a query with groups, integers become
-/// floats too: of equal values in one group, such as 0 and 0.0, SQL does not say which one the result has.
-fn comparable(sql: &str, cell: &Value) -> Value {
+/// Returns a cell in the form in which both results are compared: floats are rounded. If the query has `GROUP BY` or `DISTINCT`,
+/// integers become floats too, because one group can have equal values such as 0 and 0.0, and SQL does not say which of them is
+/// in the result.
+fn to_comparable(sql: &str, cell: &Value) -> Value {
     let has_groups = sql.contains("GROUP BY") || sql.contains("SELECT DISTINCT");
     cell.as_f64()
         .filter(|_| cell.is_f64() || has_groups)
@@ -135,7 +137,7 @@ fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
             let rows = reply.output["rows"].as_array().unwrap();
             let cells = |row: &Value| -> Vec<Value> {
                 let cells = row.as_object().unwrap().values();
-                cells.map(|cell| comparable(sql, cell)).collect()
+                cells.map(|cell| to_comparable(sql, cell)).collect()
             };
             let mut rows: Vec<_> = rows.iter().map(|row| json!(cells(row)).to_string()).collect();
             rows.sort();

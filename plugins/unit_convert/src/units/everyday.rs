@@ -1,5 +1,6 @@
 //! Units of everyday life: mass in kilograms, time in seconds, temperature in kelvins, angle in radians, frequency in
-//! hertz, speed in metres per second, fuel economy in kilometres per litre. The comments abbreviate the sources that [`super`] lists.
+//! hertz, speed in metres per second, fuel economy in kilometres per litre. The comments abbreviate the sources that [`super`]
+//! lists.
 
 use std::f64::consts::PI;
 
@@ -27,7 +28,7 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("kilogram", &["kilo", "kilogramme"], &[], 1.0, MASS),
     Unit::new("microgram", &[], &["mcg"], 1e-9, MASS),
     Unit::new("tonne", &["metric ton", "metric tonne"], &["t"], 1000.0, MASS).prefixes(Decimal),
-    // SI, table 8; measured (CODATA 2018).
+    // SI, table 8; a measured value (CODATA 2018), not exact.
     Unit::new(
         "dalton",
         &["atomic mass unit"],
@@ -70,7 +71,7 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("month (30.4375 days)", &["month"], &["mo"], YEAR / 12.0, TIME),
     Unit::new("year (365.25 days)", &["year"], &["yr", "a"], YEAR, TIME),
     Unit::new("decade", &[], &[], 10.0 * YEAR, TIME),
-    Unit::new("century", &["centurie"], &[], 100.0 * YEAR, TIME),
+    Unit::new("century", &["centurie"], &[], 100.0 * YEAR, TIME), // The alias is for the plural `centuries`.
     Unit::new("millennium", &["millennia"], &[], 1000.0 * YEAR, TIME),
     // SI
     Unit::new("kelvin", &[], &["K"], 1.0, TEMPERATURE),

@@ -1,8 +1,9 @@
-//! Attacks with the handles of resources. A guest may not use a handle that it has dropped or invented.
+//! Attacks with timers, which are resources of the type `pollable`, and with their handles. A guest may not use
+//! a handle that it has dropped or invented.
 
 use crate::wasi::wasi::clocks::monotonic_clock::{Pollable, subscribe_duration, subscribe_instant};
 
-#[expect(unsafe_code, reason = "the bindings do not allow what is tried here")]
+#[expect(unsafe_code, reason = "the generated bindings allow no invalid handles")]
 #[link(wasm_import_module = "wasi:io/poll@0.2.0")]
 unsafe extern "C" {
     #[link_name = "[resource-drop]pollable"]
@@ -35,6 +36,7 @@ pub(crate) fn use_after_drop() {
 
 /// Uses, drops and creates handles in an order that depends on `seed`. Some of the handles never existed.
 pub(crate) fn random_operations(seed: usize) {
+    // A linear congruential generator: the same seed gives the same numbers.
     let mut state = seed as u64 + 1;
     let mut number_below = move |bound: u64| {
         state = state
@@ -55,8 +57,8 @@ pub(crate) fn random_operations(seed: usize) {
     }
 }
 
-/// Takes the handle out of its bindings, which would otherwise drop it.
-#[expect(clippy::needless_pass_by_value, reason = "the handle is taken out of it")]
+/// Returns the handle of a pollable. `Pollable` would otherwise drop the handle when it is dropped itself.
+#[expect(clippy::needless_pass_by_value, reason = "the pollable loses its handle")]
 fn take_raw_handle(pollable: Pollable) -> i32 {
     pollable.take_handle() as i32
 }

@@ -16,7 +16,7 @@ use wasi::wasi::random::random::get_random_bytes;
 struct In {
     /// Name of the attack.
     attack: String,
-    /// The number of repetitions, the size in bytes or another number, if the attack needs one.
+    /// A number of repetitions or of bytes, an exit code or a seed, if the attack needs one of them.
     #[serde(default)]
     n: usize,
 }
@@ -55,15 +55,14 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
         "use_after_drop" => handles::use_after_drop(),
         "random_handles" => handles::random_operations(input.n),
         "until_cancelled" => while !ctx.cancelled() {},
-        other => return end_call(other, input.n),
+        other => return requested_outcome(other, input.n),
     }
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// Returns the outcome of an attack that only returns an outcome. The name of any other attack is that of the error code with
-/// which the call fails.
-fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
-    match attack {
+/// Returns the outcome with this name. Any other name is an error code, with which the call fails.
+fn requested_outcome(name: &str, n: usize) -> Result<Outcome<Value>> {
+    match name {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),
         "attachment" => Ok(Reply::new(json!(null))
             .attachment(Attachment::new("application/octet-stream", vec![7_u8; n]).filename("../../etc/passwd"))
@@ -119,6 +118,7 @@ fn allocate_small_blocks() {
     }
 }
 
+/// Calls itself without end. `depth` is never 0, but `black_box` hides this from the compiler.
 fn recurse(depth: u64) -> u64 {
     match black_box(depth) {
         0 => 0,
@@ -134,7 +134,7 @@ fn recurse_with_large_frames(depth: u64) -> u64 {
     }
 }
 
-/// Writes a lot of memory with few instructions.
+/// Fills 24 MiB of memory again and again, each time with few instructions.
 fn write_in_bulk() {
     let mut block = vec![0_u8; 24 * MIB];
     loop {

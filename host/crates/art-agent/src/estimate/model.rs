@@ -79,10 +79,12 @@ pub struct StepEstimate {
 pub struct ModelEstimate {
     /// Number of model calls.
     pub model_calls: Quantiles,
-    /// Tokens of the requests and the replies together; absent if nothing bounds them.
+    /// Tokens of the requests and the replies together; absent if no step of the model is recorded and the run has no token
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Quantiles>,
-    /// Cost in US dollars; absent if the model has no known price or nothing bounds the tokens.
+    /// Cost in US dollars; absent if the model has no known price, or if no step of the model is recorded and the run has no cost
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<CostQuantiles>,
 }
@@ -190,14 +192,15 @@ impl CostQuantiles {
     }
 }
 
-/// Estimates the pending items without planned calls, except those whose identifiers are in `failing`, because they will not run.
+/// Estimates the pending items without planned calls. `skipped` contains the identifiers of items that are not estimated, because
+/// they will not run.
 /// Returns no estimates for a model with an unbounded context, which is built into the program and costs nothing, or for one that
 /// only plans and carries out no steps.
 pub(crate) fn estimate_steps(
     start: &RunStart,
     config: ExecutionConfig,
     items: &[TodoItem],
-    failing: &BTreeSet<&str>,
+    skipped: &BTreeSet<&str>,
 ) -> Vec<StepEstimate> {
     if start.context.is_unbounded() || start.plans_only {
         return Vec::new();
@@ -209,7 +212,7 @@ pub(crate) fn estimate_steps(
     let is_left_to_model = |item: &&TodoItem| item.status == TodoItemStatus::Pending && item.tool_calls.is_empty();
     let left_to_model = items.iter().filter(is_left_to_model);
     left_to_model
-        .filter(|item| !failing.contains(item.id.as_str()))
+        .filter(|item| !skipped.contains(item.id.as_str()))
         .map(|item| StepEstimate {
             step_id: item.id.clone(),
             usage,
@@ -329,11 +332,11 @@ mod tests {
         let items = [
             planned,
             with_status("done", TodoItemStatus::Completed),
-            item("failing", &[]),
+            item("skipped", &[]),
             item("left_to_model", &[]),
         ];
         let start = start_with_recorded_steps(&[usage(2, 100)]);
-        let estimated = estimate_steps(&start, start.config, &items, &BTreeSet::from(["failing"]));
+        let estimated = estimate_steps(&start, start.config, &items, &BTreeSet::from(["skipped"]));
         assert_eq!(
             estimated.iter().map(|step| step.step_id.as_str()).collect::<Vec<_>>(),
             ["left_to_model"]

@@ -50,7 +50,8 @@ pub struct CallEstimate {
     pub basis: Basis,
 }
 
-/// What the model call that writes the answer will use; zero for a model with an unbounded context.
+/// What the model call that writes the answer will use; zero if no model writes it, or if the model has an unbounded context and
+/// costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerEstimate {
@@ -137,12 +138,12 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Estimates the planned calls of all pending items, except items whose identifiers are in `failing`, because they will not
-    /// run.
-    pub(crate) fn estimate_calls(&mut self, failing: &BTreeSet<&str>) -> Vec<CallEstimate> {
+    /// Estimates the planned calls of the pending items. `skipped` contains the identifiers of items that are not estimated,
+    /// because they will not run.
+    pub(crate) fn estimate_calls(&mut self, skipped: &BTreeSet<&str>) -> Vec<CallEstimate> {
         let pending = self.items.iter().filter(|item| item.status == TodoItemStatus::Pending);
         let mut estimates = Vec::new();
-        for item in pending.filter(|item| !failing.contains(item.id.as_str())) {
+        for item in pending.filter(|item| !skipped.contains(item.id.as_str())) {
             for (number, call) in item.tool_calls.iter().enumerate() {
                 let estimate = self.estimate_call(item, number, call);
                 if estimate.basis != Basis::Limits {
@@ -185,7 +186,7 @@ impl<'a> Estimator<'a> {
             PlannedValue::From(reference) => self.referenced_output_bytes(reference),
             PlannedValue::Attachment(name) => (self.file_bytes)(name).map(Quantiles::exactly),
             PlannedValue::Param(_) => None,
-            PlannedValue::Data(data) | PlannedValue::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
+            PlannedValue::Scalar(data) | PlannedValue::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
             PlannedValue::Concat(parts) => self.sum_of_bytes(parts, 0),
             // The brackets, and a comma after each item but the last.
             PlannedValue::Array(items) => self.sum_of_bytes(items, 1 + items.len().max(1) as u64),
@@ -267,6 +268,7 @@ fn default_bytes(tool: &ToolSchema, arguments: &Value) -> u64 {
         .flatten()
         .filter(|(key, _)| arguments.get(key.as_str()).is_none());
     let defaults = missing.filter_map(|(key, schema)| Some((key, schema.get("default")?)));
+    // The quotes of a key, a colon and a comma take 4 bytes.
     defaults
         .map(|(key, default)| key.len() as u64 + 4 + json_bytes(default))
         .sum()

@@ -35,8 +35,8 @@ pub struct CallLimits {
 }
 
 /// A group of recorded calls whose inputs have about the same size. The groups are bounded by powers of four. There are so few
-/// groups that a few calls suffice to have a record in each, and each is so narrow that a tool that reads its input once uses
-/// about the same in all calls of a group.
+/// groups that a few calls suffice to have a record in each, and each is so narrow that a tool whose use is proportional to the
+/// size of its input uses about the same in all calls of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {

@@ -16,7 +16,7 @@ use crate::file::Files;
 /// Maximum number of calls of one tool with the same arguments in one item (contract B30).
 pub(crate) const MAX_IDENTICAL_CALLS: u32 = 2;
 
-/// What the decision about a call needs to know of the run, and the counts that it changes.
+/// What the host needs to know of the run to admit or refuse a call, and the counts that this changes.
 #[derive(Debug)]
 pub(crate) struct AdmissionContext<'a> {
     pub(crate) trace_id: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct AdmissionContext<'a> {
     pub(crate) files: &'a Files,
     pub(crate) call_ids: &'a mut CallIds,
     /// Number of tool calls that the run may still make.
-    pub(crate) remaining_calls: u32,
+    pub(crate) remaining_tool_calls: u32,
     pub(crate) rejections: &'a Rejections,
     pub(crate) config: ExecutionConfig,
 }
@@ -174,7 +174,7 @@ impl ItemRun {
             );
             return Err((ToolErrorCode::ValidationError, reason));
         }
-        if admission.remaining_calls == 0 {
+        if admission.remaining_tool_calls == 0 {
             let limit = format!(
                 "the run made its maximum of {} tool calls",
                 admission.config.max_tool_calls
@@ -183,7 +183,7 @@ impl ItemRun {
             return Err((ToolErrorCode::Cancelled, format!("not called: {limit}")));
         }
         *count += 1;
-        admission.remaining_calls -= 1;
+        admission.remaining_tool_calls -= 1;
         Ok(())
     }
 }

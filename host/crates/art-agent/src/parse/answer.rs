@@ -2,7 +2,7 @@
 //! such as suggested questions. The answer and the metadata are each in a tag, or the metadata is in a JSON fence at the end
 //! (contract X9).
 
-use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::json::{MAX_LEVELS, is_deeper};
 use art_core::stream::ModelReply;
 use serde_json::Value;
 
@@ -13,19 +13,20 @@ use super::split_reply;
 pub(crate) struct SynthesisReply {
     pub(crate) thoughts: String,
     /// The answer, trimmed; empty if there is none.
-    pub(crate) content: String,
+    pub(crate) answer: String,
     pub(crate) ui_metadata: Option<Value>,
 }
 
 /// The field that metadata has if the model keeps to the prompt. A fence without this field is part of the answer.
 const METADATA_FIELD: &str = "suggestedQuestions";
 
-/// Parses `reply` by its two tags, else by a JSON fence with metadata at its end; otherwise all of it is the answer.
+/// Parses `reply`. The answer and the metadata are found by their tags, or else by a JSON fence with metadata at the end. If the
+/// reply has neither, all text outside the thoughts is the answer.
 pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
     let texts = split_reply(reply);
-    let (content, ui_metadata) = answer_and_metadata(&texts.content);
+    let (answer, ui_metadata) = answer_and_metadata(&texts.content);
     SynthesisReply {
-        content,
+        answer,
         ui_metadata,
         thoughts: texts.thoughts,
     }
@@ -33,10 +34,10 @@ pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
 
 /// Returns the answer in `text`, trimmed, and the metadata. `text` must not contain thoughts.
 pub(super) fn answer_and_metadata(text: &str) -> (String, Option<Value>) {
-    let (content, ui_metadata) = split_answer(text);
-    // With metadata that nests deeper, the store would refuse the whole answer.
-    let ui_metadata = ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH));
-    (content.trim().to_owned(), ui_metadata)
+    let (answer, ui_metadata) = split_answer(text);
+    // Metadata that nests deeper is dropped, since the store would refuse to store the whole answer with it.
+    let ui_metadata = ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_LEVELS));
+    (answer.trim().to_owned(), ui_metadata)
 }
 
 /// Returns the answer in `text`, not trimmed. `text` must not contain thoughts.
@@ -44,32 +45,34 @@ pub(super) fn answer_text(text: &str) -> &str {
     split_answer(text).0
 }
 
-/// Returns the text before a JSON fence with metadata at the end of `text`, if there is one.
-pub(super) fn without_trailing_fence(text: &str) -> Option<&str> {
-    trailing_fence(text).map(|(before, _)| before)
+/// Returns the text before a JSON fence with metadata at the end of `text`, or `None` if there is no such fence.
+pub(super) fn text_before_metadata_fence(text: &str) -> Option<&str> {
+    split_by_metadata_fence(text).map(|(before, _)| before)
 }
 
 /// Splits `text` into the answer and the metadata.
 fn split_answer(text: &str) -> (&str, Option<Value>) {
-    let parts = split_by_tags(text).or_else(|| trailing_fence(text));
+    let parts = split_by_tags(text).or_else(|| split_by_metadata_fence(text));
     parts.unwrap_or((text, None))
 }
 
 fn split_by_tags(text: &str) -> Option<(&str, Option<Value>)> {
     let metadata = text_in_tag(text, "uiMetadata").and_then(parse_metadata);
-    if let Some(content) = text_in_tag(text, "mainContent") {
-        return Some((content, metadata));
+    if let Some(answer) = text_in_tag(text, "mainContent") {
+        return Some((answer, metadata));
     }
     // Without `<mainContent>`, the answer is the text before `<uiMetadata>`.
     let (answer, _) = text.split_once("<uiMetadata>")?;
     Some((answer, metadata))
 }
 
-/// Returns the text after the opening tag, up to its closing tag. If there is no closing tag, returns the text up to
-/// `<uiMetadata>` or the end.
-fn text_in_tag<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-    let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
+/// Returns the text from the opening to the closing tag with the name `tag_name`, or `None` without an opening tag. If only the
+/// closing tag is missing, the text ends at `<uiMetadata>` or at the end of `text`.
+fn text_in_tag<'a>(text: &'a str, tag_name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{tag_name}>"))?;
+    let end = rest
+        .find(&format!("</{tag_name}>"))
+        .or_else(|| rest.find("<uiMetadata>"));
     Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
 }
 
@@ -81,7 +84,7 @@ fn parse_metadata(text: &str) -> Option<Value> {
 
 /// Splits `text` into the text before a JSON fence with metadata at its end, and the metadata. Returns `None` without such a
 /// fence.
-fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
+fn split_by_metadata_fence(text: &str) -> Option<(&str, Option<Value>)> {
     let inner = text.trim_end().strip_suffix("```")?;
     let (before, json) = inner.rsplit_once("```json")?;
     let value: Value = serde_json::from_str(json.trim()).ok()?;
@@ -100,8 +103,8 @@ mod tests {
             text: text.to_owned(),
             ..ModelReply::default()
         };
-        let answer = parse_answer(&reply);
-        (answer.content, answer.ui_metadata)
+        let parsed = parse_answer(&reply);
+        (parsed.answer, parsed.ui_metadata)
     }
 
     #[test]
@@ -160,8 +163,8 @@ mod tests {
             let json = nested(levels);
             parse(&format!("<mainContent>4</mainContent><uiMetadata>{json}</uiMetadata>"))
         };
-        assert!(parsed(MAX_DEPTH).1.is_some());
-        assert_eq!(parsed(MAX_DEPTH + 1), ("4".to_owned(), None));
+        assert!(parsed(MAX_LEVELS).1.is_some());
+        assert_eq!(parsed(MAX_LEVELS + 1), ("4".to_owned(), None));
     }
 
     #[test]

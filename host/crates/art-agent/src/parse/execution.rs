@@ -12,11 +12,17 @@ use serde_json::Value;
 
 use super::json::{find_array, find_object, first_value, syntax_error};
 use super::planning::{PlanDraft, TOOL_CALLS_HEADING, parse_draft, parse_heading};
-use super::{CUT_OFF_PROBLEM, MAX_CALLS_PER_REPLY, MAX_CALLS_WITH_RESULT, MAX_PROBLEMS, is_cut_off, split_reply};
+use super::{CUT_OFF_PROBLEM, MAX_CALLS_MADE, MAX_CALLS_WITH_RESULT, MAX_PROBLEMS, is_cut_off, split_reply};
 use crate::call::RawCall;
 
-/// Maximum size of a provider's state that is kept, in bytes. A larger state is dropped, since a part of it would be useless.
+/// Maximum size of a [`ProviderState`] as JSON, in bytes. A larger state is dropped, since a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
+
+/// Maximum length of the name of a tool, in characters. Problems quote as much of an invalid name.
+const MAX_NAME_CHARS: usize = 64;
+
+/// Maximum number of characters that are kept of the arguments of a native call if they are not valid JSON.
+const MAX_INVALID_ARGUMENTS_CHARS: usize = 1_000;
 
 /// The decision of a model on whether its step goes on (contract C59).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +61,8 @@ impl ExecutionReply {
         !is_blank(&self.content)
     }
 
-    fn is_empty(&self) -> bool {
+    /// Returns whether the reply has no content, no calls, no decision and no problems. It may have thoughts and a changed plan.
+    fn has_nothing_for_the_step(&self) -> bool {
         !self.has_content() && self.calls.is_empty() && self.decision.is_none() && self.problems.is_empty()
     }
 }
@@ -65,12 +72,12 @@ pub(crate) fn is_blank(content: &Value) -> bool {
     content.is_null() || content.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Parses `reply`. If it has native calls, calls in the text are ignored. If it has nothing but thoughts that the provider sent
-/// separately, calls and a decision are read from the thoughts.
+/// Parses `reply`. If it has native calls, calls in the text are ignored. If it has separate thoughts and nothing for the step in
+/// its text, calls and a decision are read from the thoughts.
 pub(crate) fn parse_execution(reply: &ModelReply) -> ExecutionReply {
     let texts = split_reply(reply);
     let mut parsed = parse_text(&texts.content);
-    if parsed.is_empty() && reply.tool_calls.is_empty() && !reply.thinking.is_empty() {
+    if parsed.has_nothing_for_the_step() && reply.tool_calls.is_empty() && !reply.thinking.is_empty() {
         let from_thoughts = parse_text(&format!("{}{}", texts.thoughts, texts.content));
         if !from_thoughts.calls.is_empty() || from_thoughts.decision.is_some() {
             parsed = from_thoughts;
@@ -99,26 +106,27 @@ fn is_small_enough(state: &ProviderState) -> bool {
     serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
 }
 
-/// Gives each call after the first [`MAX_CALLS_PER_REPLY`] a problem, so that it is not made, and removes its arguments. Drops
+/// Gives each call after the first [`MAX_CALLS_MADE`] a problem, so that it is not made, and removes its arguments. Drops
 /// the calls after the first [`MAX_CALLS_WITH_RESULT`], and reports how many calls the reply made (contract M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
-    for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {
+    for call in parsed.calls.iter_mut().skip(MAX_CALLS_MADE) {
         call.arguments = Value::Object(JsonObject::new());
         call.problem = Some(format!(
-            "not called: only the first {MAX_CALLS_PER_REPLY} of the {count} calls of the reply were read"
+            "not called: only the first {MAX_CALLS_MADE} of the {count} calls of the reply were read"
         ));
     }
     if count > MAX_CALLS_WITH_RESULT {
         parsed.calls.truncate(MAX_CALLS_WITH_RESULT);
         parsed.problems.push(format!(
-            "the reply made {count} tool calls; make at most {MAX_CALLS_PER_REPLY} at a time"
+            "the reply made {count} tool calls; make at most {MAX_CALLS_MADE} at a time"
         ));
     }
 }
 
-/// Removes from a reply that was cut off what may be incomplete: the decision, the changed plan, and content that is incomplete
-/// JSON. Gives each call a problem, so that none is made.
+/// Removes from a reply that was cut off what may be incomplete: the decision, the changed plan, and the content if the reply has
+/// problems but no calls, for then it may be incomplete JSON. Gives each call the problem [`CUT_OFF_PROBLEM`], so that none is
+/// made. A reply without calls gets this problem itself.
 fn discard_incomplete(parsed: &mut ExecutionReply) {
     parsed.cut_off = true;
     parsed.decision = None;
@@ -138,7 +146,7 @@ fn discard_incomplete(parsed: &mut ExecutionReply) {
 #[derive(Debug)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<RawCall>,
-    /// For each dropped call, why it was dropped.
+    /// For each dropped call, at most [`MAX_PROBLEMS`], why it was dropped.
     pub(super) problems: Vec<String>,
     /// State that must be sent back to the provider together with the calls.
     pub(super) provider_state: Option<ProviderState>,
@@ -152,7 +160,7 @@ pub(super) fn read_native_calls(reply: &ModelReply) -> NativeCalls {
         .iter()
         .partition(|call| is_valid_tool_name(&call.function.name));
     let problems = misnamed.iter().take(MAX_PROBLEMS).map(|call| {
-        let name = prefix(&call.function.name, 64);
+        let name = prefix(&call.function.name, MAX_NAME_CHARS);
         format!(
             "the call of `{name}` was not carried out: no tool has such a name; call the tools by the names they have"
         )
@@ -178,7 +186,7 @@ fn read_native_call(request: &ToolCallRequest) -> RawCall {
         Ok(arguments) => RawCall::new(id, name, arguments),
         Err(error) => RawCall {
             problem: Some(format!("`arguments` is not valid JSON: {error}")),
-            ..RawCall::new(id, name, Value::from(prefix(text, 1_000)))
+            ..RawCall::new(id, name, Value::from(prefix(text, MAX_INVALID_ARGUMENTS_CHARS)))
         },
     }
 }
@@ -224,8 +232,8 @@ fn text_after_heading(text: &str) -> Option<&str> {
     None
 }
 
-/// Returns the problem of a text that was meant as JSON, because it has a key of a reply, but is not valid. Without a problem,
-/// the text would be taken for prose.
+/// Returns the syntax error of `text` as a problem for the model if the text has a key of a reply, and so was meant as JSON.
+/// Without the problem, such a text would be taken for prose.
 fn broken_json_problem(text: &str) -> Option<String> {
     const KEYS: [&str; 4] = [
         "\"toolCalls\"",
@@ -291,7 +299,7 @@ fn add_decision(map: &JsonObject, reply: &mut ExecutionReply) {
         "complete_item" | "complete" | "completed" | "done" | "finish" => Some(StepDecision::CompleteItem),
         "fail_item" | "fail" | "failed" => Some(StepDecision::FailItem),
         _ => {
-            let name = prefix(name, 64);
+            let name = prefix(name, MAX_NAME_CHARS);
             reply.problems.push(format!(
                 "`nextStepDecision` is `{name}`; it has to be `complete_item` or `fail_item`"
             ));
@@ -326,10 +334,12 @@ fn parse_calls(calls: &[Value]) -> ExecutionReply {
 /// from their training.
 pub(super) fn parse_call(call: &Value) -> Option<RawCall> {
     let outer = call.as_object()?;
-    let map = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
+    let inner = outer.get("function").and_then(Value::as_object).unwrap_or(outer);
     let name = call_name(outer).filter(|name| is_valid_tool_name(name))?;
     let id = ["callId", "id"].iter().find_map(|key| outer.get(*key)?.as_str());
-    let arguments = ["arguments", "parameters", "args"].iter().find_map(|key| map.get(*key));
+    let arguments = ["arguments", "parameters", "args"]
+        .iter()
+        .find_map(|key| inner.get(*key));
     let arguments = match arguments {
         None | Some(Value::Null) => Value::Object(JsonObject::new()),
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
@@ -340,7 +350,8 @@ pub(super) fn parse_call(call: &Value) -> Option<RawCall> {
 
 /// Returns whether a tool can have this name. A provider would refuse a conversation with a call of any other name.
 fn is_valid_tool_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    (1..=MAX_NAME_CHARS).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 /// Returns the name of the tool in a call, which may be in an inner object `function`.

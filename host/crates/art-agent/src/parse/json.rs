@@ -1,4 +1,5 @@
-//! Finds JSON in a reply (contract P33): between the markers, in a fence, as the whole text, or at a brace.
+//! Finds JSON in a reply (contract P33): between the markers [`MARKER_START`] and [`MARKER_END`], in a fence, as the whole text,
+//! or at a brace.
 
 use art_core::JsonObject;
 use serde_json::Value;
@@ -10,7 +11,7 @@ pub(crate) const MARKER_END: &str = "---JSON_OUTPUT_END---";
 
 const FENCE: &str = "```";
 
-/// Maximum number of positions of each kind, such as braces, at which a JSON value is sought.
+/// Maximum number of positions of each kind (start markers, fences, braces) at which a JSON value is sought.
 const MAX_POSITIONS: usize = 64;
 
 /// Returns the first JSON object in `text` for which `accept` returns true. Objects between markers come first, then objects in
@@ -73,8 +74,8 @@ fn texts_between_markers(text: &str) -> impl Iterator<Item = &str> {
         .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
 }
 
-/// Returns the text after each fence that is followed by `{` or `[`. This text goes on after the closing fence, because a fence
-/// may also be inside a string of the JSON.
+/// Returns the text after each fence, without the name of its language, if the text begins with `{` or `[`. The text does not end
+/// at the closing fence, because a fence may also be inside a string of the JSON.
 fn texts_after_fences(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(FENCE).take(MAX_POSITIONS).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use art_core::JsonObject;
-use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::json::{MAX_LEVELS, is_deeper};
 use serde_json::Value;
 
 use super::MAX_PROBLEMS;
@@ -38,8 +38,8 @@ const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
 pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
     let as_list = |problem: String| vec![problem];
     let value: Value = serde_json::from_str(text).map_err(|error| as_list(format!("it is not valid JSON: {error}")))?;
-    if is_deeper(&value, MAX_DEPTH) {
-        return Err(as_list(format!("its values nest deeper than {MAX_DEPTH} levels")));
+    if is_deeper(&value, MAX_LEVELS) {
+        return Err(as_list(format!("its values nest deeper than {MAX_LEVELS} levels")));
     }
     let Value::Object(map) = value else {
         return Err(as_list("it has to be a JSON object".to_owned()));
@@ -71,7 +71,7 @@ fn check_version(map: &JsonObject) -> Result<(), String> {
     }
 }
 
-/// Reads the fields of a plan, and collects what is wrong with them.
+/// Reader of the fields of a plan. It collects what is wrong with them.
 struct PlanReader<'a> {
     /// The plan as JSON.
     map: &'a JsonObject,
@@ -97,8 +97,9 @@ impl<'a> PlanReader<'a> {
 
     fn question(&mut self) -> String {
         let question = self.text_field("question");
-        let has_problem = self.problems.iter().any(|problem| problem.starts_with("`question`"));
-        if question.trim().is_empty() && !has_problem {
+        // If the field is not a text, this was reported and `question` is empty.
+        let is_reported = self.problems.iter().any(|problem| problem.starts_with("`question`"));
+        if question.trim().is_empty() && !is_reported {
             self.add_problem("`question` has to be a text that is not empty");
         }
         question
@@ -176,7 +177,7 @@ impl<'a> PlanReader<'a> {
         }
     }
 
-    /// Returns the version of each tool when the plan was made.
+    /// Returns the stamp of each tool: the version that the tool had when the plan was made.
     fn tools(&mut self) -> BTreeMap<String, ToolStamp> {
         let mut tools = BTreeMap::new();
         for (name, stamp) in self.object_entries("tools") {
@@ -256,10 +257,10 @@ mod tests {
 
     #[test]
     fn a_parsed_plan_survives_writing_and_parsing_again() {
-        let read = parse_kept_plan(&valid_plan().to_string()).unwrap();
-        assert_eq!(read.steps[0].required_tools, ["calculator"]);
-        let written = serde_json::to_string(&read).unwrap();
-        assert_eq!(parse_kept_plan(&written).unwrap(), read);
+        let parsed = parse_kept_plan(&valid_plan().to_string()).unwrap();
+        assert_eq!(parsed.steps[0].required_tools, ["calculator"]);
+        let written = serde_json::to_string(&parsed).unwrap();
+        assert_eq!(parse_kept_plan(&written).unwrap(), parsed);
     }
 
     #[test]
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_another_version_or_of_none_has_no_other_problem() {
+    fn a_wrong_or_missing_version_is_the_only_problem_that_is_reported() {
         let mut plan = valid_plan();
         plan["version"] = json!(2);
         plan["steps"] = json!(null);
@@ -322,6 +323,7 @@ mod tests {
             parse_kept_plan(&nested_plan(80)).unwrap_err(),
             ["its values nest deeper than 64 levels"]
         );
+        // The parser of `serde_json` itself refuses more than 127 levels.
         assert!(parse_kept_plan(&nested_plan(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
     }
 
@@ -345,9 +347,9 @@ mod tests {
             let mut plan = valid_plan();
             let mut remaining = changed_index;
             replace_nth_value(&mut plan, &mut remaining, &replacements[replacement]);
-            if let Ok(read) = parse_kept_plan(&plan.to_string()) {
-                let written = serde_json::to_string(&read).unwrap();
-                prop_assert_eq!(parse_kept_plan(&written), Ok(read));
+            if let Ok(parsed) = parse_kept_plan(&plan.to_string()) {
+                let written = serde_json::to_string(&parsed).unwrap();
+                prop_assert_eq!(parse_kept_plan(&written), Ok(parsed));
             }
         }
     }
@@ -356,6 +358,7 @@ mod tests {
     /// fewer values, changes nothing.
     fn replace_nth_value(value: &mut Value, remaining: &mut usize, other: &Value) {
         if *remaining == 0 {
+            // No later value is replaced as well.
             *remaining = usize::MAX;
             *value = other.clone();
             return;

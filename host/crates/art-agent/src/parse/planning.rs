@@ -87,10 +87,10 @@ impl DraftItem {
     }
 }
 
-/// Maximum length of an item's identifier, in characters. It becomes part of observations and prompts.
+/// Maximum length of an item's identifier, in characters. The identifier becomes part of observations and prompts.
 const MAX_ID_CHARS: usize = 128;
 
-/// Maximum number of required tools of one item, and also of its dependencies.
+/// Maximum number of names in one list: of the required tools of an item, or of the items that it depends on.
 const MAX_NAMES: usize = 64;
 
 /// Heading of tool calls in the form that older prompts requested. In a plan, the text under it is ignored.
@@ -133,7 +133,7 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
         let name = &raw.tool_name;
         match (&raw.problem, raw.arguments.as_object()) {
             (None, Some(plan)) if name == SUBMIT_PLAN => {
-                problems.extend(missing_steps_problem(plan));
+                problems.extend(missing_fields_problem(plan));
                 submitted.push(plan);
             }
             (None, Some(_)) => calls.push(CallWithoutStep {
@@ -171,9 +171,9 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     }
 }
 
-/// Returns the problem of a submitted plan that has none of the core fields, or `None` if it has one.
-fn missing_steps_problem(plan: &JsonObject) -> Option<String> {
-    if CORE_FIELDS.iter().any(|key| plan.contains_key(*key)) {
+/// Returns the problem of a submitted plan that has none of [`IDENTIFYING_FIELDS`], or `None` if it has one of them.
+fn missing_fields_problem(plan: &JsonObject) -> Option<String> {
+    if IDENTIFYING_FIELDS.iter().any(|key| plan.contains_key(*key)) {
         return None;
     }
     let keys: Vec<_> = plan.keys().take(MAX_NAMES).map(|key| format!("`{key}`")).collect();
@@ -183,8 +183,9 @@ fn missing_steps_problem(plan: &JsonObject) -> Option<String> {
     ))
 }
 
-/// Returns the plan in the text of a reply, or else in its thoughts and text, or else the text as the answer if it is prose. Fails with
-/// what is wrong with the plan in the text.
+/// Returns the plan in the text of a reply. If the text has no plan, returns the plan in the thoughts and the text together. If
+/// these have none either, and the text is prose, returns the text as the answer. Fails with what is wrong with the plan in the
+/// text.
 fn plan_or_answer_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Vec<String>> {
     let problems = match plan_in_text(&texts.content) {
         Err(problems) => problems,
@@ -209,17 +210,17 @@ fn is_prose(text: &str) -> bool {
     !text.is_empty() && !begins_like_json(text) && !parts_of_plans.iter().any(|part| text.contains(part))
 }
 
-/// Returns whether a reply of the planner that begins with `text` is meant as JSON.
+/// Returns whether `text`, the whole reply of the planner or its beginning, is meant as JSON.
 pub(super) fn begins_like_json(text: &str) -> bool {
     text.starts_with(['{', '[']) || text.starts_with("```json")
 }
 
 /// Returns the draft of a reply that is only the answer.
 fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
-    let answer = parse_answer(reply);
+    let parsed = parse_answer(reply);
     PlanDraft {
-        answer: Some(answer.content).filter(|text| !text.is_empty()),
-        ui_metadata: answer.ui_metadata,
+        answer: Some(parsed.answer).filter(|text| !text.is_empty()),
+        ui_metadata: parsed.ui_metadata,
         ..PlanDraft::default()
     }
 }
@@ -229,8 +230,8 @@ fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => parse_draft(&map),
         // Lines of broken JSON may look like headings, so a text with this field is not read as the form with headings.
-        None if text.contains("todoList") => Err(vec![no_plan_problem(text)]),
-        None => parse_headings(text).ok_or_else(|| vec![no_plan_problem(text)]),
+        None if text.contains("todoList") => Err(vec![missing_plan_problem(text)]),
+        None => parse_headings(text).ok_or_else(|| vec![missing_plan_problem(text)]),
     }
 }
 
@@ -261,7 +262,7 @@ pub(crate) fn parse_draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
 /// Returns the calls that a plan has outside its items (contracts S003, P33a). Fails with all problems.
 fn calls_outside_items(map: &JsonObject) -> Result<Vec<CallWithoutStep>, Vec<String>> {
     let mut problems = Vec::new();
-    let calls = ItemFields {
+    let calls = ItemReader {
         path: String::new(),
         map,
         problems: &mut problems,
@@ -278,23 +279,27 @@ fn calls_outside_items(map: &JsonObject) -> Result<Vec<CallWithoutStep>, Vec<Str
 }
 
 /// Fields by which an object is recognised as a plan, because other objects rarely have them.
-const CORE_FIELDS: [&str; 3] = ["todoList", "toolCalls", "answer"];
+const IDENTIFYING_FIELDS: [&str; 3] = ["todoList", "toolCalls", "answer"];
 
-/// Returns whether an object is a plan. Any object may have a title, so an object without core fields is a plan only if it has
-/// the field `plan` and all of its fields are fields of a plan.
+/// Returns whether an object is a plan. Any object may have a title, so an object without [`IDENTIFYING_FIELDS`] is a plan
+/// only if it has the field `plan` and all of its fields are fields of a plan.
 fn is_plan(map: &JsonObject) -> bool {
-    let is_field =
-        |key: &String| CORE_FIELDS.contains(&key.as_str()) || ["title", "intent", "plan"].contains(&key.as_str());
-    CORE_FIELDS.iter().any(|key| map.contains_key(*key)) || (map.contains_key("plan") && map.keys().all(is_field))
+    let is_field = |key: &String| {
+        IDENTIFYING_FIELDS.contains(&key.as_str()) || ["title", "intent", "plan"].contains(&key.as_str())
+    };
+    IDENTIFYING_FIELDS.iter().any(|key| map.contains_key(*key))
+        || (map.contains_key("plan") && map.keys().all(is_field))
 }
 
-fn no_plan_problem(text: &str) -> String {
+/// Returns the problem of a text in which no plan was found.
+fn missing_plan_problem(text: &str) -> String {
     match syntax_error(text) {
         Some(fault) => format!("the plan is not valid JSON: {fault}"),
         None => "there is no JSON with a plan in the reply".to_owned(),
     }
 }
 
+/// Returns the text under `key`, trimmed and cut to a maximum length, or `None` if it is blank or is not a text.
 fn text_field(map: &JsonObject, key: &str) -> Option<String> {
     let text = map.get(key)?.as_str()?.trim();
     (!text.is_empty()).then(|| truncate(text, DEFAULT_STRINGIFY_LIMIT))
@@ -326,21 +331,21 @@ pub(super) fn parse_draft_items(list: &Value, field: &str) -> Result<Vec<DraftIt
     let items = list
         .iter()
         .enumerate()
-        .filter_map(|(n, value)| ItemFields::new(format!("{field}[{n}]"), value, &mut problems)?.into_item())
+        .filter_map(|(n, value)| ItemReader::new(format!("{field}[{n}]"), value, &mut problems)?.into_item())
         .collect();
     problems.truncate(MAX_PROBLEMS);
     if problems.is_empty() { Ok(items) } else { Err(problems) }
 }
 
-/// Reads the fields of one item, or the calls of a whole plan, and collects what is wrong with them.
-struct ItemFields<'a> {
+/// Reader of the fields of one item, or of the calls that a plan has outside its items. It collects what is wrong with them.
+struct ItemReader<'a> {
     /// Position of the item in the reply, such as `todoList[0]`; empty for the plan itself.
     path: String,
     map: &'a JsonObject,
     problems: &'a mut Vec<String>,
 }
 
-impl<'a> ItemFields<'a> {
+impl<'a> ItemReader<'a> {
     fn new(path: String, value: &'a Value, problems: &'a mut Vec<String>) -> Option<Self> {
         let Some(map) = value.as_object() else {
             problems.push(format!("`{path}` has to be an object"));
@@ -381,6 +386,7 @@ impl<'a> ItemFields<'a> {
                 return Vec::new();
             }
         };
+        // With an empty path, these are the calls outside the items, each of which becomes an item.
         let maximum = if self.path.is_empty() {
             MAX_TODO_ITEMS
         } else {
@@ -457,8 +463,8 @@ impl<'a> ItemFields<'a> {
         names
     }
 
-    /// Returns the value of a field; the letter case of the value does not matter. `valid_values` lists the valid values, for the message
-    /// about an invalid one.
+    /// Returns the value of a field, which may be in upper or lower case. `valid_values` lists the valid values, for the problem
+    /// that is reported if the value is invalid.
     fn enum_field<T: DeserializeOwned>(&mut self, key: &str, valid_values: &str) -> Option<T> {
         let value = self.map.get(key).filter(|value| !value.is_null())?;
         let lower = value.as_str().map(|name| Value::from(name.trim().to_ascii_lowercase()));

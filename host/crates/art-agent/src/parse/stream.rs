@@ -10,13 +10,13 @@ use art_core::think::{ThinkPart, ThinkTags};
 use super::MAX_REPLY_BYTES;
 use tags::AnswerFinder;
 
-/// Extracts the answer from a reply that arrives in pieces. However the reply is divided, the returned texts together are the
-/// answer that the run ends with. Thoughts in think tags do not belong to it. The answer is the text between `<mainContent>` and
-/// `</mainContent>`; without these tags it is all text up to `<uiMetadata>` or up to a JSON fence with metadata at the end.
+/// Stream of the answer in a reply that arrives in pieces. The answer is the text between `<mainContent>` and `</mainContent>`;
+/// without these tags it is all text up to `<uiMetadata>` or up to a JSON fence with metadata at the end. Thoughts in think tags
+/// do not belong to the answer.
 ///
-/// In two cases the returned text begins with text that turns out later not to belong to the answer: if `<mainContent>` comes
-/// after more than the first sixteen characters, and if a closing think tag has no opening tag. The answer is then the end of the
-/// returned text.
+/// However the reply is divided into pieces, the returned texts together end with the answer, and usually are the answer. In two
+/// cases they may begin with text that turns out later not to belong to the answer: if at least sixteen characters, not counting
+/// white space, come before `<mainContent>`, and if a closing think tag has no opening tag.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerStream {
     /// Number of bytes of the reply so far.
@@ -28,9 +28,9 @@ pub struct AnswerStream {
     trim: Trim,
 }
 
-/// What think tags leave of a reply.
+/// Input of [`AnswerFinder`]: a reply without the thoughts in think tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum VisiblePart {
+enum FinderInput {
     /// Text outside thoughts.
     Text(String),
     /// All text before this part turned out to be thoughts.
@@ -44,8 +44,8 @@ impl AnswerStream {
         Self::default()
     }
 
-    /// Creates a stream for a reply of the planner, which is either a plan or the answer. If it begins like a plan, no text is
-    /// returned.
+    /// Creates a stream for a reply of the planner, which is either a plan or the answer. The stream returns no text of a reply
+    /// that begins like a plan.
     #[must_use]
     pub fn of_planner() -> Self {
         Self {
@@ -54,8 +54,8 @@ impl AnswerStream {
         }
     }
 
-    /// Takes a piece of thoughts that the provider sent separately. If this happens before the first piece of text, think tags in
-    /// the text count as ordinary text.
+    /// Takes a piece of thoughts that the provider sent separately. If such a piece comes before the first piece of text, and is
+    /// not blank, think tags in the text count as ordinary text.
     pub fn think(&mut self, piece: &str) {
         self.separate_thoughts |= self.bytes_read == 0 && !piece.trim().is_empty();
     }
@@ -65,7 +65,7 @@ impl AnswerStream {
         let piece = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.bytes_read));
         self.bytes_read += piece.len();
         let parts = if self.separate_thoughts {
-            vec![VisiblePart::Text(piece.to_owned())]
+            vec![FinderInput::Text(piece.to_owned())]
         } else {
             let mut parts = Vec::new();
             self.think_tags.push(piece, &mut |part| add_part(part, &mut parts));
@@ -86,15 +86,15 @@ impl AnswerStream {
     }
 
     /// Reads `parts`, and returns the text in them that can be shown now as part of the answer.
-    fn read_parts(&mut self, parts: Vec<VisiblePart>) -> String {
+    fn read_parts(&mut self, parts: Vec<FinderInput>) -> String {
         let mut shown = String::new();
         for part in parts {
             match part {
-                VisiblePart::Text(text) => {
+                FinderInput::Text(text) => {
                     let visible = self.finder.push(&text);
                     shown.push_str(&self.trim.push(&visible));
                 }
-                VisiblePart::TextBeforeWasThoughts => self.finder.restart(),
+                FinderInput::TextBeforeWasThoughts => self.finder.restart(),
             }
         }
         shown
@@ -102,14 +102,14 @@ impl AnswerStream {
 }
 
 /// Adds a part unless it is thoughts. Joins adjacent texts, because reading a part has a fixed cost.
-fn add_part(part: ThinkPart<'_>, parts: &mut Vec<VisiblePart>) {
+fn add_part(part: ThinkPart<'_>, parts: &mut Vec<FinderInput>) {
     match (part, parts.last_mut()) {
-        (ThinkPart::CloseWithoutOpen, _) => parts.push(VisiblePart::TextBeforeWasThoughts),
-        (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, Some(VisiblePart::Text(before))) => {
+        (ThinkPart::CloseWithoutOpen, _) => parts.push(FinderInput::TextBeforeWasThoughts),
+        (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, Some(FinderInput::Text(before))) => {
             before.push_str(text);
         }
         (ThinkPart::Text(text) | ThinkPart::Unclosed { content: text, .. }, _) => {
-            parts.push(VisiblePart::Text(text.to_owned()));
+            parts.push(FinderInput::Text(text.to_owned()));
         }
         (ThinkPart::Thought(_) | ThinkPart::BlockEnd, _) => {}
     }

@@ -36,7 +36,8 @@ impl Split {
             ThinkPart::BlockEnd => self.thoughts.push(std::mem::take(&mut self.open_block)),
             ThinkPart::CloseWithoutOpen => self.thoughts.push(std::mem::take(&mut self.content)),
             ThinkPart::Unclosed { content, .. } => {
-                // The block reported this text as thoughts before, so it is removed from them, with the closing tag before it.
+                // `content` was already reported as a part of the block, so it is removed from the text of the block. If the
+                // closing tag of a nested block comes before `content`, this tag ends the thoughts, so it is removed too.
                 self.content.push_str(content);
                 let thoughts = self.open_block.strip_suffix(content).unwrap_or_default();
                 let thoughts = thoughts.strip_suffix("</think>").unwrap_or(thoughts);
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_misses_one_closing_tag_ends_at_the_last_one() {
+    fn a_block_that_misses_one_closing_tag_ends_at_its_last_closing_tag() {
         let (thoughts, content) = split_thoughts("<think>a<think>b</think>x");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a<think>b", "x"));
     }

@@ -1,6 +1,6 @@
 //! Checks the planned calls of a plan before anything runs: whether their tools exist, whether their references are right, and
-//! whether each argument can have a value that the input schema of the tool allows. A reference is an argument, or a part of one,
-//! that takes an output of another call, a file or a parameter; its value is not known yet, but often its schema is.
+//! whether the value that each argument gets can satisfy the input schema of the tool. A reference is an argument, or a part of
+//! one, that takes an output of another call, a file or a parameter; its value is not known yet, but often its schema is.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::{Value, json};
 
 use super::describe::{describe_asked, describe_given, similar_name_hint};
-use super::earlier::{earlier_steps, find_earlier};
+use super::earlier::{earlier_steps, find_earlier_step};
 use super::flow::{self, Verdict, compare_schemas};
 use super::kept::call_place;
 use super::output::{OutputValue, declared_pointers};
@@ -23,7 +23,8 @@ use super::review::{CheckedReference, Fit};
 use crate::estimate::json_bytes;
 use crate::item::MAX_IDENTICAL_CALLS;
 
-/// Maximum number of positions in an output that are compared with what is asked for, to find one that would fit.
+/// Maximum number of positions in an output that are searched for one to suggest: one whose value would fit, or one whose JSON
+/// pointer is similar to a wrong pointer.
 const MAX_POINTERS: usize = 200;
 
 /// Maximum number of positions in an output that a hint lists.
@@ -33,22 +34,24 @@ const MAX_LISTED_POINTERS: usize = 8;
 const MAX_FAULTS: usize = 20;
 
 /// Maximum number of references in one call.
-const MAX_REFERENCES: usize = 200;
+const MAX_CALL_REFERENCES: usize = 200;
 
 /// Maximum number of references in the calls of a plan.
 const MAX_PLAN_REFERENCES: usize = 1_000;
 
-/// Maximum size of an output of an earlier question whose values are checked before the plan runs, in bytes.
-const MAX_COPIED_BYTES: u64 = 16 << 10;
+/// Maximum size of an output of an earlier question whose values are checked before the plan runs, in bytes. The check of each
+/// reference copies the whole output.
+const MAX_CHECKED_OUTPUT_BYTES: u64 = 16 << 10;
 
 /// Maximum length of a key in a message that names the place of an argument, in characters.
 const MAX_KEY_CHARS: usize = 100;
 
-/// What the planned calls are checked against.
+/// The plan whose calls are checked, and what they are checked against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct CallCheckInput<'a> {
+    /// The items of the plan, which are its steps.
     pub(crate) items: &'a [TodoItem],
-    /// Earlier questions, whose results references may take.
+    /// Earlier questions. References may take the results of their steps.
     pub(crate) earlier: &'a [EarlierQuestion],
     pub(crate) tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
@@ -86,15 +89,15 @@ pub(crate) struct CallCheck {
     pub(crate) faults: Vec<Fault>,
     /// Places of arguments whose values can be checked only when the plan runs, such as `step_2.arguments.url`.
     pub(crate) at_run_time: Vec<String>,
-    /// The references in the arguments of all calls. Each says whether the value at its place fits.
+    /// The references in the arguments of all calls. Each says whether the argument that is or contains the reference fits.
     pub(crate) references: Vec<CheckedReference>,
 }
 
 /// Checks the planned calls of all pending items.
-pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
+pub(crate) fn check_calls(input: CallCheckInput<'_>) -> CallCheck {
     let mut found = CallCheck::default();
     let (mut call_count, mut reference_count) = (0, 0);
-    for (position, item) in surroundings.items.iter().enumerate() {
+    for (position, item) in input.items.iter().enumerate() {
         if item.status != TodoItemStatus::Pending {
             continue;
         }
@@ -102,8 +105,8 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
         for (number, call) in item.tool_calls.iter().enumerate() {
             let place = call_place(&item.id, item.tool_calls.len(), number);
             let mut checker = Checker {
-                surroundings,
-                items_before: surroundings.items.get(..position).unwrap_or_default(),
+                input,
+                items_before: input.items.get(..position).unwrap_or_default(),
                 item,
                 number,
                 arguments_place: format!("{place}.arguments"),
@@ -135,7 +138,7 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
 
 /// The check of one call.
 struct Checker<'a> {
-    surroundings: Surroundings<'a>,
+    input: CallCheckInput<'a>,
     /// The items before the item of the call.
     items_before: &'a [TodoItem],
     item: &'a TodoItem,
@@ -150,23 +153,23 @@ struct Checker<'a> {
 /// A value that the plan gives to a call. Often only its schema is known before the plan runs.
 struct Given<'a> {
     schema: Value,
-    /// Whether there may be no value when the plan runs, because a reference may find nothing or a part of a text may not be a
-    /// scalar.
+    /// Whether there may be no value when the plan runs: a reference may find nothing, and a part of a `$concat` may turn out to
+    /// be no scalar.
     may_be_absent: bool,
     /// Where the value comes from, in words, if it is a reference to an output or a parameter.
     source: Option<String>,
     /// The schema of the whole output from which the value is taken, if that is known.
-    whole_output: Option<Cow<'a, Value>>,
+    output_schema: Option<Cow<'a, Value>>,
 }
 
 impl Given<'_> {
-    /// Returns a value that is there when the plan runs, and that is no reference.
+    /// Creates a value of `schema` that is certainly there when the plan runs and whose source is not named.
     fn of(schema: Value) -> Self {
         Self {
             schema,
             may_be_absent: false,
             source: None,
-            whole_output: None,
+            output_schema: None,
         }
     }
 
@@ -190,7 +193,7 @@ impl<'a> Checker<'a> {
 
     /// Reports a call that the run may not make, because the calls before it use up the limit of the run.
     fn check_call_limit(&mut self, call_count: usize, place: &str) {
-        let max = self.surroundings.max_calls;
+        let max = self.input.max_calls;
         if call_count > max {
             self.add_fault(
                 place,
@@ -199,45 +202,44 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a call that the step may not make, because it already has the same call as often as is allowed (contract
-    /// B30).
+    /// Reports a call that repeats the same call of its step more often than is allowed (contract B30).
     fn check_repetition(&mut self, identical_count: u32, place: &str) {
         if identical_count > MAX_IDENTICAL_CALLS {
             let text = format!(
-                "a step makes one call at most {MAX_IDENTICAL_CALLS} times, and this is number {identical_count}"
+                "a step may make the same call only {MAX_IDENTICAL_CALLS} times, and this is number {identical_count}"
             );
             self.add_fault(place, &text);
         }
     }
 
     fn check_call(&mut self, call: &'a PlannedCall, place: &str) {
-        let tools = self.surroundings.tools;
+        let tools = self.input.tools;
         let Some(tool) = tools.iter().find(|tool| tool.name == call.tool_name) else {
             return self.add_fault(place, &self.missing_tool_reason(&call.tool_name));
         };
-        let place = self.arguments_place.clone();
+        let arguments_place = self.arguments_place.clone();
         let mut reference_count = 0;
         visit_references(&call.arguments, &mut |_| reference_count += 1);
-        if reference_count > MAX_REFERENCES {
+        if reference_count > MAX_CALL_REFERENCES {
             return self.add_fault(
-                &place,
-                &format!("it has {reference_count} references, and a call may have {MAX_REFERENCES}"),
+                &arguments_place,
+                &format!("it has {reference_count} references, and a call may have {MAX_CALL_REFERENCES}"),
             );
         }
         let given = match &call.arguments {
-            Value::Object(_) => return self.check_value(&call.arguments, &tool.input_schema, &place),
-            Value::String(text) => text_given_as_object(text),
+            Value::Object(_) => return self.check_value(&call.arguments, &tool.input_schema, &arguments_place),
+            Value::String(text) => describe_text_arguments(text),
             other => format!("{} is given", describe_given(&flow::constant_schema(other))),
         };
-        self.add_fault(&place, &format!("an object is asked for, {given}"));
+        self.add_fault(&arguments_place, &format!("an object is asked for, {given}"));
     }
 
     /// Returns why the tool `name` cannot be called.
     fn missing_tool_reason(&self, name: &str) -> String {
-        if self.surroundings.disabled.iter().any(|disabled| disabled == name) {
+        if self.input.disabled.iter().any(|disabled| disabled == name) {
             return format!("the tool `{name}` is disabled in this conversation");
         }
-        let tools = self.surroundings.tools.iter();
+        let tools = self.input.tools.iter();
         let hint = similar_name_hint(name, tools.map(|tool| tool.name.as_str()));
         format!("there is no tool `{name}`{hint}")
     }
@@ -344,8 +346,8 @@ impl<'a> Checker<'a> {
             Verdict::AtRunTime => self.found.at_run_time.push(place.to_owned()),
             Verdict::No => {
                 let (asked_text, given_text) = (describe_asked(asked), describe_given(&given.schema));
-                let output = given.whole_output.as_ref();
-                let hint = output.and_then(|output| fitting_pointer(output, asked));
+                let output_schema = given.output_schema.as_ref();
+                let hint = output_schema.and_then(|schema| fitting_pointer(schema, asked));
                 let hint = hint.map_or_else(String::new, |path| format!("; `{path}` would fit"));
                 let text = match &given.source {
                     None => format!("{asked_text} is asked for, {given_text} is given"),
@@ -357,7 +359,8 @@ impl<'a> Checker<'a> {
         verdict
     }
 
-    /// Returns what is known of `value` when its references have values. Fails with the reason if a reference in it is wrong.
+    /// Returns what is known in advance of the value that `value` becomes once its references are resolved. Fails with the reason
+    /// if a reference in it is wrong.
     fn given_value(&self, value: &'a Value) -> Result<Given<'a>, String> {
         let schema = match PlannedValue::read(value)? {
             PlannedValue::From(reference) => return self.given_output(reference),
@@ -368,11 +371,11 @@ impl<'a> Checker<'a> {
                 });
             }
             PlannedValue::Param(name) => return self.given_parameter(name),
-            PlannedValue::Data(data) | PlannedValue::Literal(data) => flow::constant_schema(data),
+            PlannedValue::Scalar(data) | PlannedValue::Literal(data) => flow::constant_schema(data),
             PlannedValue::Concat(parts) => {
                 let mut text = Given::of(json!({"type": "string"}));
                 for part in parts.iter().filter(|part| !part.is_string()) {
-                    text.may_be_absent |= !self.is_scalar(part)?;
+                    text.may_be_absent |= !self.is_certainly_scalar(part)?;
                 }
                 return Ok(text);
             }
@@ -391,7 +394,7 @@ impl<'a> Checker<'a> {
 
     /// Returns what is known of the value of a parameter: its schema.
     fn given_parameter(&self, name: &str) -> Result<Given<'a>, String> {
-        let params = self.surroundings.params;
+        let params = self.input.params;
         let Some(schema) = params.get(name) else {
             let hint = similar_name_hint(name, params.keys().map(String::as_str));
             return Err(format!("the plan declares no parameter `{name}`{hint}"));
@@ -404,7 +407,7 @@ impl<'a> Checker<'a> {
 
     /// Returns whether a part of a `$concat` is certainly a scalar, as every part has to be. Fails with the reason if it cannot
     /// be one.
-    fn is_scalar(&self, part: &'a Value) -> Result<bool, String> {
+    fn is_certainly_scalar(&self, part: &'a Value) -> Result<bool, String> {
         let scalars = json!({"type": ["string", "number", "boolean"]});
         if let PlannedValue::Attachment(name) = PlannedValue::read(part)? {
             return Err(format!(
@@ -416,17 +419,17 @@ impl<'a> Checker<'a> {
         if verdict != Verdict::No {
             return Ok(verdict == Verdict::Yes);
         }
-        let source = part.source.unwrap_or_else(|| "it".to_owned());
+        let source = part.source.unwrap_or_else(|| "one part".to_owned());
         Err(format!(
             "`$concat` takes texts, numbers and booleans, {source} is {}",
             describe_given(&part.schema)
         ))
     }
 
-    /// Returns whether a file exists now. Fails with the reason if the file does not exist and the step depends on no other step,
-    /// which could produce the file.
+    /// Returns whether a file exists now. Fails with the reason if the file does not exist and will not exist when the step runs:
+    /// only a step on which this one depends could produce it, and there is none.
     fn file_exists(&self, name: &str) -> Result<bool, String> {
-        let files = self.surroundings.files;
+        let files = self.input.files;
         let exists = files.contains(name);
         if exists || !self.item.dependencies.is_empty() {
             return Ok(exists);
@@ -439,7 +442,7 @@ impl<'a> Checker<'a> {
 
     /// Returns what is known of the value that a reference takes from an output of an earlier step, or of an earlier question.
     fn given_output(&self, reference: OutputReference<'a>) -> Result<Given<'a>, String> {
-        let step = match find_earlier(self.surroundings.earlier, reference.step) {
+        let step = match find_earlier_step(self.input.earlier, reference.step) {
             Some(step) => return given_earlier_output(step, reference),
             None => self.find_step(reference.step)?,
         };
@@ -449,6 +452,7 @@ impl<'a> Checker<'a> {
             source: Some(source),
             ..Given::of(Value::Bool(true))
         };
+        // The output of a completed step is not read here, and the schema of what a model will write is not known.
         if step.status == TodoItemStatus::Completed || step.tool_calls.is_empty() {
             return Ok(unknown_output(source));
         }
@@ -462,7 +466,7 @@ impl<'a> Checker<'a> {
             ));
         };
         // An unknown tool is reported at the call of this tool.
-        let Some(tool) = self.surroundings.tools.iter().find(|tool| tool.name == call.tool_name) else {
+        let Some(tool) = self.input.tools.iter().find(|tool| tool.name == call.tool_name) else {
             return Ok(unknown_output(source));
         };
         if tool.execution_mode == ExecutionMode::Display {
@@ -475,7 +479,7 @@ impl<'a> Checker<'a> {
             return Ok(unknown_output(source));
         };
         let schema = promise::promised_schema(schema, &tool.input_schema, &call.arguments);
-        let output = OutputValue::at(&schema, reference.path).map_err(|missing| {
+        let value = OutputValue::at(&schema, reference.path).map_err(|missing| {
             let known = declared_pointers(&schema, MAX_POINTERS);
             let paths = || {
                 known
@@ -491,10 +495,10 @@ impl<'a> Checker<'a> {
             )
         })?;
         Ok(Given {
-            may_be_absent: output.may_be_absent,
+            may_be_absent: value.may_be_absent,
             source: Some(source),
-            schema: output.schema(),
-            whole_output: Some(schema),
+            schema: value.schema(),
+            output_schema: Some(schema),
         })
     }
 
@@ -505,10 +509,10 @@ impl<'a> Checker<'a> {
         if let Some(step) = self.items_before.iter().find(|step| step.id == id) {
             return Ok(step);
         }
-        if self.surroundings.items.iter().any(|step| step.id == id) {
+        if self.input.items.iter().any(|step| step.id == id) {
             return Err(format!("`$from` names `{id}`, which comes after this step"));
         }
-        let earlier = earlier_steps(self.surroundings.earlier).map(|step| step.name());
+        let earlier = earlier_steps(self.input.earlier).map(|step| step.name());
         let known: Vec<String> = self
             .items_before
             .iter()
@@ -532,8 +536,9 @@ fn pointer_hint<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     format!("; it has {}", paths.join(", "))
 }
 
-/// Returns the second half of the message about arguments that are a text and not an object.
-fn text_given_as_object(text: &str) -> String {
+/// Returns the second half of the message about arguments that are a text and not an object. A text that is not valid JSON is
+/// probably an object that the model wrote with a mistake, so the message says where the mistake is.
+fn describe_text_arguments(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => "a text is given".to_owned(),
         Err(error) => format!("the text is not valid JSON: {error}"),
@@ -547,7 +552,7 @@ fn given_earlier_output<'a>(step: &'a TodoItem, reference: OutputReference<'a>) 
     let value = reference.value_in(output)?;
     let source = Some(reference.to_string());
     // For each reference, the whole output would be copied into a schema, so values of large outputs are not checked here.
-    if json_bytes(output) > MAX_COPIED_BYTES {
+    if json_bytes(output) > MAX_CHECKED_OUTPUT_BYTES {
         return Ok(Given {
             source,
             ..Given::of(Value::Bool(true))
@@ -555,7 +560,7 @@ fn given_earlier_output<'a>(step: &'a TodoItem, reference: OutputReference<'a>) 
     }
     Ok(Given {
         source,
-        whole_output: Some(Cow::Owned(flow::constant_schema(output))),
+        output_schema: Some(Cow::Owned(flow::constant_schema(output))),
         ..Given::of(flow::constant_schema(value))
     })
 }
@@ -591,9 +596,9 @@ pub(crate) fn source_steps(call: &PlannedCall) -> BTreeSet<String> {
     steps
 }
 
-/// Returns the position in an output whose value certainly is what is asked for, if there is exactly one.
-fn fitting_pointer(output: &Value, asked: &Value) -> Option<String> {
-    let mut fitting = declared_pointers(output, MAX_POINTERS)
+/// Returns the position in an output whose value certainly is what is asked for, if there is exactly one such position.
+fn fitting_pointer(output_schema: &Value, asked: &Value) -> Option<String> {
+    let mut fitting = declared_pointers(output_schema, MAX_POINTERS)
         .into_iter()
         .filter(|(_, schema)| compare_schemas(schema, asked) == Verdict::Yes);
     let first = fitting.next()?;
@@ -623,12 +628,13 @@ fn array_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "array")
 }
 
-/// Returns the only branch of `schema` that allows values of the type `type_name`. A schema that is more than an `anyOf` or a
-/// `oneOf` counts as a single branch. Returns `None` if no branch or several branches allow such values.
+/// Returns the only branch of `schema` that allows values of the type `type_name`. The branches are those of its `anyOf` or
+/// `oneOf`; a schema without these, or with other keywords beside them, counts as a single branch. Returns `None` if no branch or
+/// several branches allow such values.
 fn only_branch<'s>(schema: &'s Value, type_name: &str) -> Option<&'s JsonObject> {
     let map = schema.as_object()?;
-    let mut asked = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));
-    match (asked.next(), asked.next()) {
+    let mut keywords = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));
+    match (keywords.next(), keywords.next()) {
         (Some((keyword, Value::Array(branches))), None) if ["anyOf", "oneOf"].contains(&keyword.as_str()) => {
             let mut fitting = branches.iter().filter(|branch| allows_type(branch, type_name));
             let branch = fitting.next()?.as_object()?;

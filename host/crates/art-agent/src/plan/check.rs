@@ -8,7 +8,7 @@ use art_core::pes::{EarlierQuestion, TodoItem, TodoItemStatus, ToolValidationMod
 use art_core::tool::ToolSchema;
 
 use super::calls::{Fault, source_steps};
-use super::earlier::find_earlier;
+use super::earlier::find_earlier_step;
 use super::merge::{has_ended, repeats_earlier};
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
@@ -16,11 +16,11 @@ use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 /// Each fault belongs to one item; if the same is wrong with several items, each has a fault.
 pub(crate) fn check_steps(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    faults.extend(repeated_ids(items));
-    faults.extend(reserved_ids(items, earlier));
-    faults.extend(unknown_dependencies(items, earlier));
+    faults.extend(repeated_id_faults(items));
+    faults.extend(reserved_id_faults(items, earlier));
+    faults.extend(unknown_dependency_faults(items, earlier));
     faults.extend(cycle_faults(items));
-    faults.extend(missing_tools(items, tools));
+    faults.extend(missing_tool_faults(items, tools));
     faults
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn fault_texts(faults: &[Fault]) -> Vec<String> {
 
 /// Returns the problem of a plan with more items than any plan may have, or `None` for any other plan. The items of a plan that
 /// is too long are not checked.
-pub(crate) fn length_problem(items: &[TodoItem]) -> Option<String> {
+pub(crate) fn item_count_problem(items: &[TodoItem]) -> Option<String> {
     let count = items.len();
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
 }
@@ -57,8 +57,8 @@ pub(crate) fn excess_step_faults(items: &[TodoItem], max_items: usize) -> Vec<Fa
     excess.map(|item| Fault::new(item, &text)).collect()
 }
 
-/// Returns a fault for each step that the planned calls cannot complete, so that a model would have to carry it out: it has no
-/// calls, or it is strict and lacks a call of a required tool.
+/// Returns a fault for each step that a model would have to carry out, for runs whose model only plans. The planned calls cannot
+/// complete such a step: it has no calls, or it lacks a call of a required tool and its tool validation mode is strict.
 pub(crate) fn left_to_model_faults(items: &[TodoItem]) -> Vec<Fault> {
     let fault = |item: &TodoItem| {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
@@ -77,9 +77,9 @@ pub(crate) fn left_to_model_faults(items: &[TodoItem]) -> Vec<Fault> {
     unfinished(items).filter_map(fault).collect()
 }
 
-/// Gives a new identifier to each item whose identifier is taken: by an item before it, or by a step of an earlier question. An
-/// item that only repeats the result of such a step keeps the identifier. New identifiers differ from those of `current`, the
-/// items of the plan that the draft changes. Returns a fault for each item that got a new identifier.
+/// Gives a new identifier to each item of a draft whose identifier is taken: by an item before it, or by a step of an earlier
+/// question. An item that only repeats the result of such a step keeps the identifier. New identifiers differ from those of
+/// `current`, the items of the plan that the draft changes. Returns a fault for each item that got a new identifier.
 pub(crate) fn give_unique_ids(
     items: &mut [DraftItem],
     current: &[TodoItem],
@@ -89,12 +89,12 @@ pub(crate) fn give_unique_ids(
     let mut taken: BTreeSet<String> = items.iter().map(|item| item.id.clone()).chain(current).collect();
     let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
     for item in items.iter_mut().filter(|item| !repeats_earlier(earlier, item)) {
-        if seen.insert(item.id.clone()) && find_earlier(earlier, &item.id).is_none() {
+        if seen.insert(item.id.clone()) && find_earlier_step(earlier, &item.id).is_none() {
             continue;
         }
         let mut free_ids = (2..)
             .map(|number: u32| format!("{}_{number}", item.id))
-            .filter(|id| !taken.contains(id) && find_earlier(earlier, id).is_none());
+            .filter(|id| !taken.contains(id) && find_earlier_step(earlier, id).is_none());
         let Some(id) = free_ids.next() else { continue };
         let text = format!("its id `{}` is the name of another step or result", item.id);
         taken.insert(id.clone());
@@ -110,7 +110,7 @@ fn unfinished(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
     items.iter().filter(|item| !has_ended(item.status))
 }
 
-fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
+fn repeated_id_faults(items: &[TodoItem]) -> Vec<Fault> {
     let mut seen = BTreeSet::new();
     let repeated = items.iter().filter(|item| !seen.insert(item.id.as_str()));
     repeated
@@ -127,8 +127,8 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
 
 /// Reports items with the identifier of a step of an earlier question. A reference with this identifier could mean either of the
 /// two.
-fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
-    let reserved = unfinished(items).filter(|item| find_earlier(earlier, &item.id).is_some());
+fn reserved_id_faults(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+    let reserved = unfinished(items).filter(|item| find_earlier_step(earlier, &item.id).is_some());
     reserved
         .take(MAX_PROBLEMS)
         .map(|item| {
@@ -141,9 +141,11 @@ fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
         .collect()
 }
 
-fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+/// Reports dependencies on steps that do not exist, except for steps from which a planned call of the item takes an output: these
+/// are reported by the check of the calls.
+fn unknown_dependency_faults(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let ids: BTreeSet<_> = items.iter().map(|item| item.id.as_str()).collect();
-    let is_known = |id: &str| ids.contains(id) || find_earlier(earlier, id).is_some();
+    let is_known = |id: &str| ids.contains(id) || find_earlier_step(earlier, id).is_some();
     let pairs = unfinished(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
     pairs
         .filter(|(item, dependency)| !is_known(dependency) && !takes_from(item, dependency))
@@ -155,17 +157,19 @@ fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<
         .collect()
 }
 
-/// Returns whether a planned call takes an output of `step`. If that step does not exist, the check of the calls reports it.
+/// Returns whether a planned call of `item` takes an output of `step`.
 fn takes_from(item: &TodoItem, step: &str) -> bool {
     item.tool_calls.iter().any(|call| source_steps(call).contains(step))
 }
 
-/// Returns whether a planned call is one of `tool`. If that tool does not exist, the check of the calls reports it.
+/// Returns whether a planned call of `item` calls `tool`.
 fn calls_tool(item: &TodoItem, tool: &str) -> bool {
     item.tool_calls.iter().any(|call| call.tool_name == tool)
 }
 
-fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
+/// Reports required tools that do not exist, except for tools that a planned call of the item names: these are reported by the
+/// check of the calls.
+fn missing_tool_faults(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
     let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
     let available = if names.is_empty() {
         "none".to_owned()
@@ -238,8 +242,8 @@ mod tests {
         serde_json::from_value(serde_json::json!({"name": name, "description": "", "inputSchema": {}})).unwrap()
     }
 
-    /// Returns the texts of the faults of `items`.
-    fn texts_of_check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
+    /// Returns the texts of the faults that [`check_steps`] finds.
+    fn step_fault_texts(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
         fault_texts(&check_steps(items, tools, earlier))
     }
 
@@ -248,13 +252,13 @@ mod tests {
         let mut last = item("b", &["a"]);
         last.required_tools = vec!["calculator".to_owned()];
         assert_eq!(
-            texts_of_check(&[item("a", &[]), last], &[tool("calculator")], &[]),
+            step_fault_texts(&[item("a", &[]), last], &[tool("calculator")], &[]),
             Vec::<String>::new()
         );
     }
 
     #[test]
-    fn only_pending_steps_count_for_the_maximum() {
+    fn only_pending_steps_count_towards_the_number_of_items_that_the_run_may_start() {
         let mut completed = item("a", &[]);
         completed.status = TodoItemStatus::Completed;
         let items = [completed, item("b", &[]), item("c", &[])];
@@ -270,7 +274,7 @@ mod tests {
     #[test]
     fn the_fault_of_a_repeated_id_names_it() {
         assert_eq!(
-            texts_of_check(&[item("a", &[]), item("a", &[])], &[], &[]),
+            step_fault_texts(&[item("a", &[]), item("a", &[])], &[], &[]),
             ["two items have the id `a`; ids have to be unique"]
         );
     }
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     fn the_fault_of_an_unknown_dependency_names_it() {
         assert_eq!(
-            texts_of_check(&[item("a", &["z"])], &[], &[]),
+            step_fault_texts(&[item("a", &["z"])], &[], &[]),
             ["item `a` depends on `z`, which is not in the plan"]
         );
     }
@@ -292,7 +296,7 @@ mod tests {
             item("d", &["a"]),
         ];
         assert_eq!(
-            texts_of_check(&items, &[], &[]),
+            step_fault_texts(&items, &[], &[]),
             ["the dependencies go in a circle: `a` -> `c` -> `b` -> `a`"]
         );
     }
@@ -326,8 +330,18 @@ mod tests {
         ");
     }
 
+    /// Returns one earlier question. Its only step is completed and has the name `q1.a`.
+    fn earlier_question() -> [EarlierQuestion; 1] {
+        let items = vec![crate::plan::tests::with_status("a", TodoItemStatus::Completed)];
+        [EarlierQuestion {
+            number: 1,
+            items,
+            ..EarlierQuestion::default()
+        }]
+    }
+
     #[test]
-    fn an_item_with_a_taken_id_gets_a_new_one() {
+    fn an_item_whose_id_is_taken_gets_a_new_id() {
         let draft = |id: &str| DraftItem {
             id: id.to_owned(),
             ..DraftItem::default()
@@ -348,7 +362,7 @@ mod tests {
     #[test]
     fn an_item_that_depends_on_itself_is_a_cycle() {
         assert_eq!(
-            texts_of_check(&[item("a", &["a"])], &[], &[]),
+            step_fault_texts(&[item("a", &["a"])], &[], &[]),
             ["the dependencies go in a circle: `a` -> `a`"]
         );
     }
@@ -358,20 +372,20 @@ mod tests {
         let mut requiring = item("a", &[]);
         requiring.required_tools = vec!["web_search".to_owned()];
         assert_eq!(
-            texts_of_check(&[requiring], &[tool("calculator")], &[]),
+            step_fault_texts(&[requiring], &[tool("calculator")], &[]),
             ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
         );
     }
 
     #[test]
-    fn no_check_returns_more_faults_than_are_reported() {
+    fn a_check_returns_at_most_the_maximum_number_of_problems() {
         let mut requiring = item("a", &[]);
         requiring.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
         requiring.dependencies = requiring.required_tools.clone();
         let items = vec![requiring; 30];
-        assert_eq!(missing_tools(&items, &[]).len(), MAX_PROBLEMS);
-        assert_eq!(unknown_dependencies(&items, &[]).len(), MAX_PROBLEMS);
-        assert_eq!(repeated_ids(&items).len(), MAX_PROBLEMS);
+        assert_eq!(missing_tool_faults(&items, &[]).len(), MAX_PROBLEMS);
+        assert_eq!(unknown_dependency_faults(&items, &[]).len(), MAX_PROBLEMS);
+        assert_eq!(repeated_id_faults(&items).len(), MAX_PROBLEMS);
     }
 
     #[test]
@@ -379,27 +393,17 @@ mod tests {
         let mut completed = item("a", &["gone"]);
         completed.required_tools = vec!["gone".to_owned()];
         completed.status = TodoItemStatus::Completed;
-        assert_eq!(texts_of_check(&[completed], &[], &[]), Vec::<String>::new());
-    }
-
-    /// Returns one earlier question. Its only step is completed and has the name `q1.a`.
-    fn earlier_question() -> [EarlierQuestion; 1] {
-        let items = vec![crate::plan::tests::with_status("a", TodoItemStatus::Completed)];
-        [EarlierQuestion {
-            number: 1,
-            items,
-            ..EarlierQuestion::default()
-        }]
+        assert_eq!(step_fault_texts(&[completed], &[], &[]), Vec::<String>::new());
     }
 
     #[test]
     fn an_item_may_depend_on_a_step_of_an_earlier_question() {
         assert_eq!(
-            texts_of_check(&[item("a", &["q1.a"])], &[], &earlier_question()),
+            step_fault_texts(&[item("a", &["q1.a"])], &[], &earlier_question()),
             Vec::<String>::new()
         );
         assert_eq!(
-            texts_of_check(&[item("a", &["q2.a"])], &[], &earlier_question()),
+            step_fault_texts(&[item("a", &["q2.a"])], &[], &earlier_question()),
             ["item `a` depends on `q2.a`, which is not in the plan"]
         );
     }
@@ -408,7 +412,7 @@ mod tests {
     fn the_ids_of_ended_items_are_not_checked() {
         let ended = || crate::plan::tests::with_status("q1.a", TodoItemStatus::Completed);
         assert_eq!(
-            texts_of_check(&[ended(), ended()], &[], &earlier_question()),
+            step_fault_texts(&[ended(), ended()], &[], &earlier_question()),
             Vec::<String>::new()
         );
     }
@@ -416,11 +420,11 @@ mod tests {
     #[test]
     fn an_id_that_names_an_earlier_step_is_refused() {
         assert_eq!(
-            texts_of_check(&[item("q1.a", &[])], &[], &earlier_question()),
+            step_fault_texts(&[item("q1.a", &[])], &[], &earlier_question()),
             ["the id `q1.a` names a result of an earlier question; give the step another id"]
         );
         assert_eq!(
-            texts_of_check(&[item("q1.b", &[])], &[], &earlier_question()),
+            step_fault_texts(&[item("q1.b", &[])], &[], &earlier_question()),
             Vec::<String>::new()
         );
     }

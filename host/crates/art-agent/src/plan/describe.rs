@@ -42,6 +42,7 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
             names.filter(is_mentioned).map(with_article).collect()
         }
         Some(name) => name.as_str().map(with_article).into_iter().collect(),
+        // The message says that another value is asked for than is given.
         None => vec!["another value"],
     };
     let bounds = map
@@ -61,8 +62,8 @@ pub(crate) fn describe_given(schema: &Value) -> String {
     }
 }
 
-/// Returns a hint with that one of `names` which is most similar to `name`, or nothing if none is similar. Long names are never
-/// suggested, because the time to compare two names grows with the product of their lengths.
+/// Returns a hint with that one of `names` which is most similar to `name`, or nothing if none is similar. Long names are not
+/// compared, because the time to compare two names grows with the product of their lengths.
 pub(crate) fn similar_name_hint<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let is_short = |name: &str| name.len() <= MAX_COMPARED_BYTES;
     let lower = name.to_lowercase();

@@ -34,7 +34,7 @@ pub(crate) fn question_steps(question: &EarlierQuestion) -> impl Iterator<Item =
 }
 
 /// Returns the step that has this name, such as `q2.step_1`.
-pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> Option<&'a TodoItem> {
+pub(crate) fn find_earlier_step<'a>(questions: &'a [EarlierQuestion], name: &str) -> Option<&'a TodoItem> {
     let (number, id) = name.strip_prefix('q')?.split_once('.')?;
     // A number with a sign or a leading zero names no question.
     let question = questions
@@ -46,7 +46,7 @@ pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> 
 /// Adds the current question of a thread, `state.query`, to its earlier questions. The steps of the question are the completed
 /// and the failed ones of `items`; if there are none, nothing is added. If there are then too many earlier questions or steps,
 /// the oldest questions are dropped (contract P90).
-pub(crate) fn archive(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
+pub(crate) fn archive_question(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
     use TodoItemStatus::{Completed, Failed};
     let is_completed_or_failed = |item: &TodoItem| matches!(item.status, Completed | Failed);
     let items: Vec<_> = items.into_iter().filter(is_completed_or_failed).collect();
@@ -71,12 +71,13 @@ mod tests {
         with_status(id, TodoItemStatus::Completed)
     }
 
-    /// Returns the state of a thread that had one question with each of these plans. The query contains the number of items.
+    /// Returns the state of a thread that had one question for each of these plans. The text of a question contains the number of
+    /// items of its plan.
     fn archive_plans(plans: impl IntoIterator<Item = Vec<TodoItem>>) -> PesAgentStateData {
         let mut state = PesAgentStateData::default();
         for plan in plans {
             state.query = format!("question {}", plan.len());
-            archive(&mut state, plan);
+            archive_question(&mut state, plan);
         }
         state
     }
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(step_names(&state), ["q1.a", "q2.a", "q2.b.c"]);
         assert_eq!(state.earlier_questions[1].query, "question 2");
         for step in earlier_steps(&state.earlier_questions) {
-            let found = find_earlier(&state.earlier_questions, &step.name()).unwrap();
+            let found = find_earlier_step(&state.earlier_questions, &step.name()).unwrap();
             assert!(std::ptr::eq(found, step.item));
         }
     }
@@ -103,7 +104,7 @@ mod tests {
     fn no_step_is_found_by_a_name_that_none_has() {
         let state = archive_plans([vec![completed("a")]]);
         for name in ["a", "q1", "q1.", "q1.b", "q2.a", "q.a", "q-1.a", ""] {
-            assert_eq!(find_earlier(&state.earlier_questions, name), None, "{name}");
+            assert_eq!(find_earlier_step(&state.earlier_questions, name), None, "{name}");
         }
     }
 
@@ -111,7 +112,7 @@ mod tests {
     fn a_number_with_a_sign_or_a_leading_zero_names_no_question() {
         let state = archive_plans([vec![completed("a")]]);
         for name in ["q+1.a", "q01.a"] {
-            assert_eq!(find_earlier(&state.earlier_questions, name), None, "{name}");
+            assert_eq!(find_earlier_step(&state.earlier_questions, name), None, "{name}");
         }
     }
 

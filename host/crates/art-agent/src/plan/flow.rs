@@ -1,10 +1,11 @@
 //! Finds out whether the values of one JSON Schema, the producer, are values of another one, the consumer.
 //!
-//! A planned call takes the output of an earlier one. Before anything runs, the schema of that output (the producer) is compared
-//! with the schema of the argument (the consumer). The verdict is that every value fits, that no value fits, or that this is
-//! known only when the plan runs. The comparison understands the keywords that say what a value is made of. Any other keyword of
-//! the consumer leaves the verdict open, unless the keyword does not apply to the values or the producer has the same keyword.
-//! Keywords of the producer that the comparison does not understand are ignored, because they only exclude some of the values.
+//! A value flows from the output of a planned call into an argument of a later one. Before anything runs, the schema of that
+//! output (the producer) is compared with the schema of the argument (the consumer). The verdict is that every value fits, that
+//! no value fits, or that this is known only when the plan runs. The comparison understands the keywords for types, constants,
+//! bounds, items, properties and alternatives. Any other keyword of the consumer leaves the verdict open, unless the keyword does
+//! not apply to the values or the producer has the same keyword with the same value. Keywords of the producer that the comparison
+//! does not understand are ignored, because they only exclude some of the values.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +15,8 @@ use serde_json::{Value, json};
 /// Maximum number of pairs of schemas, or parts of them, that are compared for one verdict.
 const MAX_PAIRS: u32 = 20_000;
 
-/// From this size, 64-bit floating-point numbers do not include every whole number.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+/// From this size, not every whole number is a 64-bit floating-point number, so a number may have been rounded.
+const MIN_INEXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Keywords that do not restrict values. In JSON Schema 2020-12, `format` is one of them.
 const ANNOTATIONS: [&str; 14] = [
@@ -35,7 +36,7 @@ const ANNOTATIONS: [&str; 14] = [
     "contentEncoding",
 ];
 
-/// Whether the values of a producer fit a consumer, which means that they are values of it.
+/// Whether the values of a producer fit a consumer. A value fits if it satisfies the schema of the consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Every value of the producer fits the consumer.
@@ -146,7 +147,8 @@ impl Type {
         }
     }
 
-    /// Returns whether values of this type are of one of `types`. `value` is the value, if it is just one that is known.
+    /// Returns whether values of this type are of one of `types`. If there is just one value and it is known, it is `value`, and
+    /// this type is the smallest that contains it: a known value of the type `Number` is no integer.
     fn is_in(self, types: &[Self], value: Option<&Value>) -> Verdict {
         if types.contains(&self) || (self == Self::Integer && types.contains(&Self::Number)) {
             Verdict::Yes
@@ -162,8 +164,9 @@ impl Type {
 #[derive(Clone, Copy, Debug)]
 struct Values<'a> {
     value_type: Type,
+    /// The schema that the values satisfy: the producer, or what [`structure_schema`] returns for a known value.
     schema: &'a JsonObject,
-    /// The value, if it is exactly one known value.
+    /// The known value, or `None` for the values of a type.
     single: Option<&'a Value>,
 }
 
@@ -188,8 +191,9 @@ impl Comparison {
         }
     }
 
-    /// Compares each part of `producer` with `consumer`: its own keywords, its alternatives (`anyOf` and `oneOf`) and its parts
-    /// in `allOf`. A value satisfies all of these, so the first verdict other than [`Verdict::AtRunTime`] is the result.
+    /// Compares the keywords of `producer` with `consumer`: first all except `anyOf`, `oneOf` and `allOf`, then the alternatives
+    /// in `anyOf` and `oneOf`, then each schema in `allOf`. A value of the producer satisfies all of these, so the first verdict
+    /// other than [`Verdict::AtRunTime`] is the result.
     fn compare_parts(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
         let break_if_definite = |verdict: Verdict| match verdict {
             Verdict::AtRunTime => ControlFlow::Continue(()),
@@ -223,7 +227,7 @@ impl Comparison {
         }
     }
 
-    /// Compares what the keywords of `producer` say, without those that contain alternatives or parts.
+    /// Compares what the keywords of `producer` say, except for `anyOf`, `oneOf` and `allOf`.
     fn compare_own_keywords(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
         let constant = producer.get("const").map(std::slice::from_ref);
         let choices = constant.or_else(|| producer.get("enum")?.as_array().map(Vec::as_slice));
@@ -306,7 +310,7 @@ impl Comparison {
             "additionalProperties" if consumer.contains_key("properties") => Verdict::Yes,
             "properties" | "additionalProperties" => self.compare_properties(values, consumer),
             "x-numeric" => compare_numeric(values, asked),
-            known if is_annotation(known) => Verdict::Yes,
+            _ if is_annotation(keyword) => Verdict::Yes,
             _ if values.schema.get(keyword) == Some(asked) && values.single.is_none() => Verdict::Yes,
             _ => judge_unknown_keyword(values.value_type, keyword),
         }
@@ -356,8 +360,8 @@ impl Comparison {
         }
     }
 
-    /// Compares arrays item by item: those for which a schema has an own entry in `prefixItems`, and one more, which stands for
-    /// all later items.
+    /// Compares the items of arrays: each item for which one of the schemas has an own entry in `prefixItems`, and one more item,
+    /// which stands for all later ones.
     fn compare_items(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
         if values.value_type != Type::Array {
             return Verdict::Yes;
@@ -470,11 +474,11 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The lowest or the highest number that a schema allows.
+/// The lower or the upper bound of the numbers that a schema allows.
 #[derive(Clone, Copy)]
 struct Bound {
     number: f64,
-    /// Whether the number itself is not allowed.
+    /// Whether the bound itself is not allowed.
     is_excluded: bool,
 }
 
@@ -536,7 +540,7 @@ fn compare_bound(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
         "minimum" | "exclusiveMinimum" => (low, high, asked),
         _ => (high.negated(), low.negated(), -asked),
     };
-    let is_inexact = |number: f64| number.is_finite() && number.abs() >= MAX_EXACT;
+    let is_inexact = |number: f64| number.is_finite() && number.abs() >= MIN_INEXACT;
     if [near.number, far.number, asked].into_iter().any(is_inexact) {
         return Verdict::AtRunTime;
     }
@@ -574,28 +578,29 @@ fn compare_multiple_of(values: Values<'_>, asked: &Value) -> Verdict {
     }
 }
 
-/// Returns the lowest and the highest count that a schema allows, which are the values of the keywords `min` and `max`.
-fn count_bounds(schema: &JsonObject, min: &str, max: &str) -> (f64, f64) {
+/// Returns the lowest and the highest count that a schema allows, which are the values of these two keywords.
+fn count_bounds(schema: &JsonObject, min_keyword: &str, max_keyword: &str) -> (f64, f64) {
     (
-        number_keyword(schema, min).unwrap_or(0.0),
-        number_keyword(schema, max).unwrap_or(f64::INFINITY),
+        number_keyword(schema, min_keyword).unwrap_or(0.0),
+        number_keyword(schema, max_keyword).unwrap_or(f64::INFINITY),
     )
 }
 
-/// Compares the lengths of values of the type `value_type`, which is texts or arrays, with a bound of the consumer. `keywords`
-/// are the two for the lowest and the highest length of such values.
+/// Compares the lengths of texts or of arrays with a bound of the consumer: `keyword` with the value `asked`. `type_with_length`
+/// is the type to which the keyword applies, and `keywords` are its keywords for the lowest and for the highest length.
 fn compare_length(
     values: Values<'_>,
-    value_type: Type,
+    type_with_length: Type,
     keywords: (&str, &str),
     keyword: &str,
     asked: &Value,
 ) -> Verdict {
-    if values.value_type != value_type {
+    if values.value_type != type_with_length {
         return Verdict::Yes;
     }
-    let (min, max) = keywords;
-    compare_count(count_bounds(values.schema, min, max), keyword == min, asked)
+    let (min_keyword, max_keyword) = keywords;
+    let bounds = count_bounds(values.schema, min_keyword, max_keyword);
+    compare_count(bounds, keyword == min_keyword, asked)
 }
 
 /// Compares the number of properties of objects with a bound of the consumer.

@@ -1,5 +1,5 @@
 //! Kept plans: plans that a person saves to show, check and run them again, without a planner. A kept plan has the steps that the
-//! planner wrote, but no results. Some of its constants may be parameters, whose values are given for each run.
+//! planner wrote, but no results. Parameters may stand in place of constants; their values are given for each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use art_core::pes::{EarlierQuestion, PlannedCall, StepType, TodoItem, ToolValida
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::earlier::find_earlier;
+use super::earlier::find_earlier_step;
 use super::merge::items_for_question;
 use super::reference::{PlannedValue, rewrite, visit_output_references, visit_references};
 use crate::attachment::ATTACHMENT_PREFIX;
@@ -83,7 +83,7 @@ pub struct PlannedStep {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolStamp {
-    /// Digest of the component; absent for a tool of the program itself.
+    /// Digest of the component; absent for a tool that is no component but a function of the program itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component: Option<String>,
     /// Digest of the input schema.
@@ -164,8 +164,8 @@ impl KeptPlan {
         plan
     }
 
-    /// Returns the steps as items of a plan that has not started. There are no items and questions before it, and the creation
-    /// time of the items is 0.
+    /// Returns the steps as items of a plan that has not started, for a thread without a previous plan and without earlier
+    /// questions. The creation time of the items is 0.
     pub(super) fn items(&self) -> Vec<TodoItem> {
         items_for_question(&[], self.draft_items(), &[], 0)
     }
@@ -175,7 +175,8 @@ impl KeptPlan {
         self.steps.iter().cloned().map(DraftItem::from).collect()
     }
 
-    /// Records the names of the files that are attached to the question, and writes every reference to a file as `$attachment`.
+    /// Records the names of the files that are attached to the question, and writes every reference to a file as an object with
+    /// the key `$attachment`, even if it was a text such as `attachment:sales.csv`.
     pub(crate) fn record_files(&mut self, attached: Vec<String>) {
         self.rewrite_arguments(&|value| match value {
             PlannedValue::Attachment(name) => Some(json!({"$attachment": name})),
@@ -189,7 +190,7 @@ impl KeptPlan {
         let mut takes = false;
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
             visit_output_references(&call.arguments, &mut |reference| {
-                takes |= find_earlier(earlier, reference.step).is_some()
+                takes |= find_earlier_step(earlier, reference.step).is_some()
             });
         }
         takes

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use art_core::Timestamp;
 use art_core::pes::{EarlierQuestion, PesAgentStateData, TodoItem, TodoItemStatus};
 
-use super::earlier::find_earlier;
+use super::earlier::find_earlier_step;
 use crate::parse::DraftItem;
 
 /// Returns whether an item with this status is over: no more work is done for it.
@@ -41,11 +41,11 @@ pub(crate) fn items_for_question(
 
 /// Returns whether an item only repeats the result of an earlier question, which can be used without the item.
 pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> bool {
-    item.status == Some(TodoItemStatus::Completed) && find_earlier(earlier, &item.id).is_some()
+    item.status == Some(TodoItemStatus::Completed) && find_earlier_step(earlier, &item.id).is_some()
 }
 
-/// Returns the item of the new plan for an item of the draft: the ended item of `old` that it repeats, or else a new one. A new
-/// item for the same work as an item of `old` keeps the creation time.
+/// Returns the item of the new plan for an item of the draft: the ended item of `old` that it repeats, or else a new one. If an
+/// item of `old` has the same identifier and description, the new item gets its creation time.
 fn keep_or_create_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     let Some(item) = old.iter().find(|item| item.id == draft.id) else {
         return new_item(draft, at);
@@ -61,8 +61,8 @@ fn keep_or_create_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> Tod
 }
 
 /// Returns the items of the plan after the model changed it during the run. An item that is not in `draft` stays if it is
-/// completed, failed, waiting or in progress. It also stays if its identifier is in `started`, so that no change of the plan
-/// hides a failure (contract X7).
+/// completed, failed, waiting or in progress. It also stays if its identifier is in `started`, which has the items that the run
+/// started: it may have failed before it was set back to pending, and no change of the plan may hide a failure (contract X7).
 pub(crate) fn update_items(
     old: &[TodoItem],
     draft: Vec<DraftItem>,

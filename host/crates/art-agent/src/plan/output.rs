@@ -1,17 +1,16 @@
-//! Finds what is known of a value in an output before the output exists, from the output schema of the tool. A JSON pointer says
-//! where the value is.
+//! Finds out from the output schema of a tool what is known of the value that an output will have at a JSON pointer.
 
 use art_core::JsonObject;
 use serde_json::{Value, json};
 
 use super::flow::{self, ANY_VALUE};
-use super::reference::{escape, unescape};
+use super::reference::{escape_pointer_key, unescape_pointer_key};
 
 /// What is known of the value at one position of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OutputValue<'s> {
-    /// The schemas that the value may have: one for each `anyOf` or `oneOf` branch that has the position, or just one without
-    /// branches.
+    /// The schemas of the value: one for each `anyOf` or `oneOf` branch that declares the position, or a single one if there are
+    /// no branches.
     schemas: Vec<&'s Value>,
     /// Whether an output may have no value at this position.
     pub(crate) may_be_absent: bool,
@@ -28,12 +27,13 @@ impl<'s> OutputValue<'s> {
             schemas: vec![schema],
             may_be_absent: false,
         };
+        // Each `beginning` is a pointer that has one part more than the one before it.
         for (end, _) in path.match_indices('/').skip(1).chain([(path.len(), "")]) {
             let beginning = path.get(..end).unwrap_or(path);
             let Some((_, part)) = beginning.rsplit_once('/') else {
                 break;
             };
-            value = value.child(&unescape(part)).ok_or(beginning)?;
+            value = value.child(&unescape_pointer_key(part)).ok_or(beginning)?;
         }
         Ok(value)
     }
@@ -56,7 +56,7 @@ impl<'s> OutputValue<'s> {
         (!child.schemas.is_empty()).then_some(child)
     }
 
-    /// Returns the schema that the value has if there is one.
+    /// Returns the schema of the value, for an output that has a value at this position.
     pub(crate) fn schema(self) -> Value {
         match self.schemas.as_slice() {
             [one] => (*one).clone(),
@@ -65,7 +65,8 @@ impl<'s> OutputValue<'s> {
     }
 }
 
-/// Returns the `anyOf` or `oneOf` branches of a schema and of its branches, or the schema itself if it has none.
+/// Returns the `anyOf` or `oneOf` branches of a schema, or the schema itself if it has none. A branch that has
+/// branches itself is replaced by them.
 fn branches(schema: &Value) -> Vec<&Value> {
     let all = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     match all {
@@ -74,8 +75,8 @@ fn branches(schema: &Value) -> Vec<&Value> {
     }
 }
 
-/// Returns the schema of the value under `key`, and whether this value is always there. Returns `None` if `schema` does not
-/// declare `key`, which may also be a position in an array.
+/// Returns the schema of the value under `key`, which is the name of a property or a position in an array, and whether this value
+/// is always there. Returns `None` if `schema` does not declare `key`.
 fn child_schema<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     let map = match schema {
         Value::Bool(true) => return Some((ANY_VALUE, false)),
@@ -97,8 +98,8 @@ fn child_schema<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     }
     let position = array_position(key)?;
     let item = declared_item(map, position)?;
-    let fewest = map.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-    Some((item, (position as u64) < fewest))
+    let min_items = map.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+    Some((item, (position as u64) < min_items))
 }
 
 /// Returns the schema of the item at `position` of an array. Returns `None` if `schema` declares no items or allows none there.
@@ -121,7 +122,7 @@ fn allows_anything(schema: &JsonObject) -> bool {
 }
 
 /// Returns the positions that a schema declares, as JSON pointers with their schemas: at most `limit`, the outermost first. Of
-/// the items of an array, only the first one is a position.
+/// the items of an array, only the first one is listed.
 pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Value)> {
     let mut found = vec![(String::new(), schema.clone())];
     let mut read_count = 0;
@@ -131,7 +132,7 @@ pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Va
             let Some(map) = schema.as_object() else { continue };
             for key in flow::declared_keys(map) {
                 found.push((
-                    format!("{path}/{}", escape(key)),
+                    format!("{path}/{}", escape_pointer_key(key)),
                     flow::property_schema(map, key).clone(),
                 ));
             }
@@ -241,15 +242,16 @@ mod tests {
     #[test]
     fn the_first_position_of_an_array_has_the_schema_of_its_first_item() {
         let items = json!({"type": "integer"});
-        let first_of = |array: Value| declared_pointers(&array, 100).into_iter().nth(1);
+        // The pointer at index 0 is that of the array itself.
+        let first_item = |array: Value| declared_pointers(&array, 100).into_iter().nth(1);
         let text = json!({"type": "string"});
         for array in [
             json!({"prefixItems": [text], "items": items}),
             json!({"prefixItems": [text]}),
         ] {
-            assert_eq!(first_of(array), Some(("/0".to_owned(), text.clone())));
+            assert_eq!(first_item(array), Some(("/0".to_owned(), text.clone())));
         }
-        assert_eq!(first_of(json!({"items": items})), Some(("/0".to_owned(), items)));
-        assert_eq!(first_of(json!({"type": "array", "items": false})), None);
+        assert_eq!(first_item(json!({"items": items})), Some(("/0".to_owned(), items)));
+        assert_eq!(first_item(json!({"type": "array", "items": false})), None);
     }
 }

@@ -1,4 +1,5 @@
-//! Turns a constant of a kept plan into a parameter, so that each run of the plan can have another value in its place.
+//! Turns a constant of a kept plan, which a person saved to run it again, into a parameter, so that each run of the plan can have
+//! another value in its place.
 
 use std::cell::Cell;
 
@@ -8,16 +9,17 @@ use super::kept::KeptPlan;
 use super::reference::PlannedValue;
 
 impl KeptPlan {
-    /// Replaces the constant `value` by the parameter `name` in the arguments and the texts of the plan. `word` is the constant
-    /// as it is written in a text. An argument, or a part of one, is replaced if it is the constant; in other texts, each whole
-    /// word that is `word` is replaced. The parameter has the type of the constant, which becomes its default. Returns whether
-    /// anything was replaced in an argument. If not, the plan is unchanged.
+    /// Replaces the constant `value` by the parameter `name` in the arguments of the calls and in the texts of the plan, such as
+    /// the question. A scalar in the arguments that equals `value` is replaced as a whole. In every other text, each occurrence
+    /// of `word`, the constant as it is written within a text, is replaced unless it is part of a longer word. The parameter has
+    /// the type of the constant, which becomes its default. Returns whether anything was replaced in an argument. If not, the
+    /// plan is unchanged.
     pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
         let replace = |argument: &PlannedValue<'_>| {
             let replacement = match argument {
-                PlannedValue::Data(data) if *data == value => json!({"$param": name}),
-                PlannedValue::Data(Value::String(text)) => replace_word(name, text, word)?,
+                PlannedValue::Scalar(data) if *data == value => json!({"$param": name}),
+                PlannedValue::Scalar(Value::String(text)) => replace_word(name, text, word)?,
                 _ => return None,
             };
             found.set(true);
@@ -78,8 +80,8 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
     parts
 }
 
-/// Returns whether a word or number goes on with the first of these characters: with a letter, a digit or `_`, or with a point or
-/// comma that a digit follows.
+/// Returns whether a word or number next to `chars` includes the first of them: a letter, a digit or `_`, or a point or comma
+/// that a digit follows. `chars` begin next to the word and lead away from it.
 fn continues_word(mut chars: impl Iterator<Item = char>) -> bool {
     match chars.next() {
         Some('.' | ',') => chars.next().is_some_and(|c| c.is_ascii_digit()),
@@ -165,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn with_its_default_as_value_the_parameter_gives_back_the_arguments(
+        fn a_parameter_that_gets_its_default_gives_back_the_original_arguments(
             text in "[ab1. ,]{0,12}",
             value in "[ab1.]{0,2}",
             prefer_number in any::<bool>(),

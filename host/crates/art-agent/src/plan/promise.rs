@@ -5,7 +5,7 @@
 //! the argument `only` is `words` or absent, the output has the field `words`. A promise applies to a call if, for each argument
 //! that it names under `input`, the call has one of the listed values; `null` also stands for an absent argument. The output then
 //! also satisfies the schema under `output`, of which `required` and `properties` are read. If a tool breaks a promise, a
-//! reference to the output finds nothing when the plan runs, or its value is refused.
+//! reference to the output finds nothing when the plan runs, or the call that takes the value is refused.
 
 use std::borrow::Cow;
 
@@ -21,30 +21,30 @@ pub(crate) const PROMISES_KEYWORD: &str = "x-when";
 /// Maximum number of promises that are read.
 const MAX_PROMISES: usize = 100;
 
-/// Returns the schema that the output of a call with `arguments` has: the output schema `output`, together with its promises that
-/// apply to the call. The defaults in the input schema `input` stand for absent arguments.
-pub(crate) fn promised_schema<'s>(output: &'s Value, input: &Value, arguments: &Value) -> Cow<'s, Value> {
-    let promises = output.get(PROMISES_KEYWORD).and_then(Value::as_array);
-    let mut known = Cow::Borrowed(output);
+/// Returns the schema that the output of a call with `arguments` has: `output_schema`, together with its promises that apply to
+/// the call. The defaults in `input_schema` stand for absent arguments.
+pub(crate) fn promised_schema<'s>(output_schema: &'s Value, input_schema: &Value, arguments: &Value) -> Cow<'s, Value> {
+    let promises = output_schema.get(PROMISES_KEYWORD).and_then(Value::as_array);
+    let mut known = Cow::Borrowed(output_schema);
     for promise in promises.into_iter().flatten().take(MAX_PROMISES) {
         let promised = promise.get("output").and_then(Value::as_object);
-        if let (Some(promised), true) = (promised, applies(promise, input, arguments)) {
+        if let (Some(promised), true) = (promised, applies(promise, input_schema, arguments)) {
             add_promise(known.to_mut(), promised);
         }
     }
     known
 }
 
-/// Returns whether a promise applies to a call with `arguments`. It does not if an argument that it names is known only when the
-/// plan runs.
-fn applies(promise: &Value, input: &Value, arguments: &Value) -> bool {
+/// Returns whether a promise applies to a call with `arguments`. It does not if the value of an argument that it names is known
+/// only when the plan runs.
+fn applies(promise: &Value, input_schema: &Value, arguments: &Value) -> bool {
     let conditions = promise.get("input").and_then(Value::as_object);
     // If the arguments as a whole are a reference, they are known only when the plan runs.
     let is_known = matches!(PlannedValue::read(arguments), Ok(PlannedValue::Object(_)));
     is_known
         && conditions.is_some_and(|conditions| {
             conditions.iter().all(|(name, values)| {
-                let given = known_argument(arguments, input, name);
+                let given = known_argument(arguments, input_schema, name);
                 given.is_some_and(|given| values.as_array().is_some_and(|values| values.contains(given)))
             })
         })
@@ -52,50 +52,61 @@ fn applies(promise: &Value, input: &Value, arguments: &Value) -> bool {
 
 /// Returns the value of the argument `name`. For an absent argument, returns its default or else null. Returns `None` if the
 /// value is known only when the plan runs.
-fn known_argument<'a>(arguments: &'a Value, input: &'a Value, name: &str) -> Option<&'a Value> {
+fn known_argument<'a>(arguments: &'a Value, input_schema: &'a Value, name: &str) -> Option<&'a Value> {
     let Some(given) = arguments.get(name) else {
-        let property = input.as_object().map(|input| flow::property_schema(input, name));
+        let property = input_schema
+            .as_object()
+            .map(|schema| flow::property_schema(schema, name));
         let default = property.and_then(|property| property.get("default"));
         return Some(default.unwrap_or(&Value::Null));
     };
     match PlannedValue::read(given) {
-        Ok(PlannedValue::Data(data) | PlannedValue::Literal(data)) => Some(data),
+        Ok(PlannedValue::Scalar(data) | PlannedValue::Literal(data)) => Some(data),
         _ => None,
     }
 }
 
 /// Adds the schema `promised`, of which only `required` and `properties` count, to the schema of an output.
-fn add_promise(output: &mut Value, promised: &JsonObject) {
-    let Some(output) = output.as_object_mut() else { return };
+fn add_promise(output_schema: &mut Value, promised: &JsonObject) {
+    let Some(output_schema) = output_schema.as_object_mut() else {
+        return;
+    };
     if let Some(Value::Array(names)) = promised.get("required") {
-        let required = output.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+        let required = output_schema
+            .entry("required")
+            .or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(required) = required {
             for name in names {
-                // The comparison of schemas counts these names, as the minimum number of properties, so each is listed once.
+                // Each name is listed once, because the comparison of schemas takes the length of this list as the minimum number
+                // of properties.
                 if !required.contains(name) {
                     required.push(name.clone());
                 }
             }
         }
     }
-    if let Some(Value::Object(narrower)) = promised.get("properties") {
-        let properties = output
+    if let Some(Value::Object(promised_properties)) = promised.get("properties") {
+        let properties = output_schema
             .entry("properties")
             .or_insert_with(|| Value::Object(JsonObject::new()));
         if let Value::Object(properties) = properties {
-            properties.extend(narrower.iter().map(|(name, schema)| (name.clone(), schema.clone())));
+            properties.extend(
+                promised_properties
+                    .iter()
+                    .map(|(name, schema)| (name.clone(), schema.clone())),
+            );
         }
     }
 }
 
-/// Returns an output schema without its promises, the keyword `x-when`. Only the check of plans reads these, so nobody else needs
-/// to see them.
-pub(crate) fn without_promises(output: &Value) -> Value {
-    let mut output = output.clone();
-    if let Some(map) = output.as_object_mut() {
+/// Returns an output schema without its promises, the keyword `x-when`. Only the host uses these, so prompts show the schema
+/// without them.
+pub(crate) fn without_promises(output_schema: &Value) -> Value {
+    let mut schema = output_schema.clone();
+    if let Some(map) = schema.as_object_mut() {
         map.shift_remove(PROMISES_KEYWORD);
     }
-    output
+    schema
 }
 
 #[cfg(test)]

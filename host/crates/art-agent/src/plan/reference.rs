@@ -1,8 +1,9 @@
 //! References: parts of the arguments of a planned call that stand for a value which is known only when the plan runs, such as
 //! `{"$from": "step_1"}` for the output of a step.
 //!
-//! An object is a reference only if its keys are exactly those of a reference; any other object is data. [`PlannedValue`] finds
-//! out what a part of the arguments is, and [`resolve`] puts values in place of the references.
+//! An object is a reference only if it has exactly the keys of one of the forms that [`PlannedValue`] lists; any other object
+//! stays an object. [`PlannedValue::read`] finds out what a part of the arguments is, and [`resolve`] puts values in place of the
+//! references.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,8 +31,8 @@ pub(crate) enum PlannedValue<'a> {
     Concat(&'a [Value]),
     /// `{"$param": "name"}`: a parameter of a kept plan.
     Param(&'a str),
-    /// A scalar.
-    Data(&'a Value),
+    /// A text that names no attachment, a number, a boolean or null.
+    Scalar(&'a Value),
     /// `{"$literal": ..}`: data, even if it looks like a reference.
     Literal(&'a Value),
     /// An array, whose items may be references.
@@ -47,7 +48,7 @@ pub(crate) struct OutputReference<'a> {
     pub(crate) step: &'a str,
     /// Position of the value in the output, as a JSON pointer; empty for the whole output.
     pub(crate) path: &'a str,
-    /// Number of the call in the step whose output it is, from 0; `None` for the last call.
+    /// Which call of the step gave the output: its number, from 0, or `None` for the last call.
     pub(crate) call: Option<usize>,
 }
 
@@ -63,9 +64,9 @@ impl<'a> PlannedValue<'a> {
             Value::Object(map) => map,
             Value::String(text) => {
                 let file = text.strip_prefix(ATTACHMENT_PREFIX);
-                return Ok(file.map_or(Self::Data(value), Self::Attachment));
+                return Ok(file.map_or(Self::Scalar(value), Self::Attachment));
             }
-            scalar => return Ok(Self::Data(scalar)),
+            scalar => return Ok(Self::Scalar(scalar)),
         };
         let mut keys: Vec<&str> = map.keys().map(String::as_str).collect();
         keys.sort_unstable();
@@ -198,11 +199,12 @@ pub(crate) fn visit_references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a 
         Ok(PlannedValue::From(_) | PlannedValue::Attachment(_) | PlannedValue::Param(_)) => visit(value),
         Ok(PlannedValue::Array(items)) => items.iter().for_each(|item| visit_references(item, visit)),
         Ok(PlannedValue::Concat(parts)) => {
+            // A text in a `$concat` is data, even if it begins with `attachment:`.
             let parts = parts.iter().filter(|part| !part.is_string());
             parts.for_each(|part| visit_references(part, visit));
         }
         Ok(PlannedValue::Object(map)) => map.values().for_each(|item| visit_references(item, visit)),
-        Ok(PlannedValue::Data(_) | PlannedValue::Literal(_)) | Err(_) => {}
+        Ok(PlannedValue::Scalar(_) | PlannedValue::Literal(_)) | Err(_) => {}
     }
 }
 
@@ -217,8 +219,9 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     resolved.map(|resolved| resolved.arguments)
 }
 
-/// Returns the arguments of a tool call that the planner made itself, in the form of a planned call. They may take outputs and
-/// files. What looks like a reference of any other kind is data, so it becomes a `$literal`.
+/// Returns the arguments of a planned call for a tool call that the planning model made directly instead of writing it into a
+/// plan. In the arguments of such a call, only `$from` and attachments are references. What looks like a reference of any other
+/// kind is data, so it becomes a `$literal`.
 pub(crate) fn planned_arguments(arguments: &Value) -> Value {
     match PlannedValue::read(arguments) {
         Ok(PlannedValue::Array(items)) => items.iter().map(planned_arguments).collect(),
@@ -226,7 +229,7 @@ pub(crate) fn planned_arguments(arguments: &Value) -> Value {
             .iter()
             .map(|(key, value)| (key.clone(), planned_arguments(value)))
             .collect(),
-        Ok(PlannedValue::From(_) | PlannedValue::Attachment(_) | PlannedValue::Data(_)) => arguments.clone(),
+        Ok(PlannedValue::From(_) | PlannedValue::Attachment(_) | PlannedValue::Scalar(_)) => arguments.clone(),
         Ok(PlannedValue::Concat(_) | PlannedValue::Param(_) | PlannedValue::Literal(_)) | Err(_) => {
             json!({"$literal": arguments})
         }
@@ -253,7 +256,7 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&PlannedValue<'a>)
         PlannedValue::From(_)
         | PlannedValue::Attachment(_)
         | PlannedValue::Param(_)
-        | PlannedValue::Data(_)
+        | PlannedValue::Scalar(_)
         | PlannedValue::Literal(_) => value.clone(),
     }
 }
@@ -263,11 +266,11 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&PlannedValue<'a>)
 pub(crate) struct ResolvedArguments {
     pub(crate) arguments: Value,
     /// JSON pointers of the texts `attachment:NAME` that stand for the content of a file. Other texts of this form are data,
-    /// because they come from the value of a reference.
+    /// because they come from an output, a `$literal` or a `$concat`.
     pub(crate) file_pointers: BTreeSet<String>,
 }
 
-/// Returns `arguments` with values in place of their references. `find_output` returns the output that a `$from` points into. A
+/// Returns `arguments` with values in place of their references. `output_of` returns the output that a `$from` points into. A
 /// reference to a file becomes the text `attachment:NAME`, which is replaced by the content later, as in every call.
 ///
 /// # Errors
@@ -275,10 +278,10 @@ pub(crate) struct ResolvedArguments {
 /// tool may be.
 pub(crate) fn resolve<'a>(
     arguments: &'a Value,
-    find_output: &impl Fn(OutputReference<'a>) -> Result<&'a Value, String>,
+    output_of: &impl Fn(OutputReference<'a>) -> Result<&'a Value, String>,
 ) -> Result<ResolvedArguments, String> {
     let mut resolver = Resolver {
-        find_output,
+        output_of,
         file_pointers: BTreeSet::new(),
         remaining_bytes: Limits::MAX.input_bytes,
     };
@@ -292,19 +295,24 @@ pub(crate) fn resolve<'a>(
 /// The replacement of references in the arguments of one call.
 struct Resolver<F> {
     /// Returns the output that a `$from` points into.
-    find_output: F,
+    output_of: F,
     /// See [`ResolvedArguments::file_pointers`].
     file_pointers: BTreeSet<String>,
-    /// Number of bytes that the values of further references may have.
+    /// Number of bytes that the values of the references not yet replaced may have together.
     remaining_bytes: u64,
 }
 
 impl<'a, F: Fn(OutputReference<'a>) -> Result<&'a Value, String>> Resolver<F> {
-    /// Returns `value`, which is at `pointer` in the arguments, with values in place of its references. `depth` is the number of
-    /// levels that it may have.
-    fn resolve_value(&mut self, value: &'a Value, pointer: &mut String, depth: usize) -> Result<Value, String> {
+    /// Returns `value`, which is at `pointer` in the arguments, with values in place of its references. `value` may have at
+    /// most `remaining_depth` levels.
+    fn resolve_value(
+        &mut self,
+        value: &'a Value,
+        pointer: &mut String,
+        remaining_depth: usize,
+    ) -> Result<Value, String> {
         let error_at = |pointer: &str, reason: String| format!("`arguments{pointer}`: {reason}");
-        let Some(depth) = depth.checked_sub(1) else {
+        let Some(child_depth) = remaining_depth.checked_sub(1) else {
             return Err(error_at(pointer, "it is nested too deep".to_owned()));
         };
         match PlannedValue::read(value).map_err(|reason| error_at(pointer, reason))? {
@@ -314,22 +322,22 @@ impl<'a, F: Fn(OutputReference<'a>) -> Result<&'a Value, String>> Resolver<F> {
                 Ok(Value::from(format!("{ATTACHMENT_PREFIX}{name}")))
             }
             PlannedValue::Param(name) => Err(error_at(pointer, format!("the parameter `{name}` has no value"))),
-            PlannedValue::Data(data) | PlannedValue::Literal(data) => Ok(data.clone()),
+            PlannedValue::Scalar(data) | PlannedValue::Literal(data) => Ok(data.clone()),
             PlannedValue::Concat(parts) => {
                 let texts = parts
                     .iter()
                     .enumerate()
-                    .map(|(n, part)| self.resolve_part(part, pointer, n, depth));
+                    .map(|(n, part)| self.resolve_part(part, pointer, n, child_depth));
                 let texts: Result<String, String> = texts.collect();
                 texts.map(Value::from)
             }
             PlannedValue::Array(items) => (0..)
                 .zip(items)
-                .map(|(n, item): (usize, _)| self.resolve_child(item, pointer, &n.to_string(), depth))
+                .map(|(n, item): (usize, _)| self.resolve_child(item, pointer, &n.to_string(), child_depth))
                 .collect(),
             PlannedValue::Object(map) => {
                 let entry = |(key, value): (&String, &'a Value)| {
-                    Ok((key.clone(), self.resolve_child(value, pointer, key, depth)?))
+                    Ok((key.clone(), self.resolve_child(value, pointer, key, child_depth)?))
                 };
                 let entries: Result<JsonObject, String> = map.iter().map(entry).collect();
                 entries.map(Value::Object)
@@ -343,12 +351,12 @@ impl<'a, F: Fn(OutputReference<'a>) -> Result<&'a Value, String>> Resolver<F> {
         value: &'a Value,
         pointer: &mut String,
         key: &str,
-        depth: usize,
+        remaining_depth: usize,
     ) -> Result<Value, String> {
         let length = pointer.len();
         pointer.push('/');
-        pointer.push_str(&escape(key));
-        let value = self.resolve_value(value, pointer, depth);
+        pointer.push_str(&escape_pointer_key(key));
+        let value = self.resolve_value(value, pointer, remaining_depth);
         pointer.truncate(length);
         value
     }
@@ -359,18 +367,18 @@ impl<'a, F: Fn(OutputReference<'a>) -> Result<&'a Value, String>> Resolver<F> {
         part: &'a Value,
         pointer: &mut String,
         n: usize,
-        depth: usize,
+        remaining_depth: usize,
     ) -> Result<String, String> {
         if let Value::String(text) = part {
             return Ok(text.clone());
         }
-        let value = self.resolve_child(part, pointer, &n.to_string(), depth)?;
+        let value = self.resolve_child(part, pointer, &n.to_string(), remaining_depth)?;
         scalar_text(&value).map_err(|reason| format!("`arguments{pointer}`: {reason}"))
     }
 
     /// Returns a copy of the value of `reference`.
     fn copy_value(&mut self, reference: OutputReference<'a>) -> Result<Value, String> {
-        let output = (self.find_output)(reference)?;
+        let output = (self.output_of)(reference)?;
         let value = reference.value_in(output)?;
         let bytes = value.to_string().len() as u64;
         self.remaining_bytes = self.remaining_bytes.checked_sub(bytes).ok_or_else(|| {
@@ -394,12 +402,12 @@ fn scalar_text(value: &Value) -> Result<String, String> {
 }
 
 /// Returns a key as a part of a JSON pointer.
-pub(crate) fn escape(key: &str) -> String {
+pub(crate) fn escape_pointer_key(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
 /// Returns a part of a JSON pointer as a key.
-pub(crate) fn unescape(part: &str) -> String {
+pub(crate) fn unescape_pointer_key(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
 
@@ -484,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn only_references_to_files_stand_for_files_and_not_texts_that_look_like_them() {
+    fn an_attachment_text_from_an_output_a_literal_or_a_concat_does_not_stand_for_a_file() {
         let arguments = json!({
             "a": {"$attachment": "s.csv"},
             "b": ["attachment:s.csv"],
@@ -532,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_and_concatenations_in_a_call_that_the_planner_made_itself_are_data() {
+    fn literals_and_concatenations_in_a_direct_call_of_the_planning_model_are_data() {
         let call =
             json!({"stages": [{"total": {"$literal": 1}, "name": {"$concat": ["a", "-"]}}], "x": {"$from": "q1.a"}});
         let planned = planned_arguments(&call);
@@ -542,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_together_larger_than_any_input_are_refused() {
+    fn values_that_are_together_larger_than_any_input_may_be_are_refused() {
         let mebibyte = json!("x".repeat(1 << 20));
         let references = |count: usize| json!(vec![json!({"$from": "a"}); count]);
         assert!(resolve_with_output(&references(3), &mebibyte).is_ok());
@@ -568,8 +576,8 @@ mod tests {
         #[test]
         fn an_escaped_key_is_found_by_its_pointer(key in "[~/a-c01]{0,6}") {
             let value = json!({&key: 1});
-            prop_assert_eq!(value.pointer(&format!("/{}", escape(&key))), Some(&json!(1)));
-            prop_assert_eq!(unescape(&escape(&key)), key);
+            prop_assert_eq!(value.pointer(&format!("/{}", escape_pointer_key(&key))), Some(&json!(1)));
+            prop_assert_eq!(unescape_pointer_key(&escape_pointer_key(&key)), key);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Checks a kept plan, and reports its faults, its references and the steps that ask a person for a decision, for people and for
-//! programs.
+//! Checks a kept plan. The report, for people and for programs, has the faults and the references of the plan, and the steps that
+//! ask a person for a decision.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use art_core::tool::{ExecutionMode, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{Fault, Surroundings, check_calls};
-use super::check::{check_steps, excess_step_faults, fault_texts, left_to_model_faults, length_problem};
+use super::calls::{CallCheckInput, Fault, check_calls};
+use super::check::{check_steps, excess_step_faults, fault_texts, item_count_problem, left_to_model_faults};
 use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
@@ -31,7 +31,7 @@ pub struct Available<'a> {
     pub max_items: usize,
     /// Number of calls that a run may make.
     pub max_calls: usize,
-    /// Whether the model only plans, so that every step needs calls.
+    /// Whether the model only plans, so that every step needs planned calls.
     pub plans_only: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct PlanCheck {
 /// What is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFault {
-    /// Identifier of the step, if the fault is one of its calls; absent for faults of the plan or of a step itself.
+    /// Identifier of the step, if the fault is in one of its calls; absent if the fault is in the plan or in the step itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// What is wrong. For a value that does not fit: its place, what is asked for there, what is given and, if known, what would
@@ -63,7 +63,7 @@ pub struct PlanFault {
 /// A reference in the arguments of a planned call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedReference {
-    /// Identifier of the step that has the call.
+    /// Identifier of the step with the call that has the reference.
     pub step: String,
     /// Number of the call in the step, from 0.
     pub call: usize,
@@ -122,7 +122,7 @@ impl KeptPlan {
         let items = self.items();
         let own_files = self.files.iter().map(String::as_str);
         let files: BTreeSet<&str> = available.files.iter().copied().chain(own_files).collect();
-        let calls = check_calls(Surroundings {
+        let calls = check_calls(CallCheckInput {
             items: &items,
             earlier: available.earlier,
             tools: available.tools,
@@ -146,7 +146,7 @@ impl KeptPlan {
         let thread_fault = other_thread.map(|thread| {
             format!("the plan takes results of the conversation `{thread}`; run it there with `--thread {thread}`")
         });
-        let plan_faults = length_problem(&items)
+        let plan_faults = item_count_problem(&items)
             .into_iter()
             .chain(fault_texts(&step_faults))
             .chain(missing_files)

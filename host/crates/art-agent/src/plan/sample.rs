@@ -1,4 +1,4 @@
-//! Makes up an output that a call may return, for runs in which no tool is called.
+//! Makes up the outputs of calls in a dry run, which calls no tools.
 
 use art_core::JsonObject;
 use art_core::tool::ToolSchema;
@@ -47,18 +47,23 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
 }
 
 /// Returns a value for a schema, by its type, choices, minimum, properties and first item; other keywords are ignored. Each
-/// subschema is read at most once, so the time is bounded by the size of the schema.
-fn sample_value(schema: &Value, depth: usize) -> Value {
-    let (Some(map), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
-        // If the schema of the whole output is not an object, usually `true`, the sample is an empty object.
-        return if depth == MAX_DEPTH { json!({}) } else { Value::Null };
+/// subschema is read at most once, so the time is bounded by the size of the schema. At most `remaining_depth` levels of schemas are
+/// read.
+fn sample_value(schema: &Value, remaining_depth: usize) -> Value {
+    let (Some(map), Some(child_depth)) = (schema.as_object(), remaining_depth.checked_sub(1)) else {
+        // The schema is not an object (it is usually `true`), or no depth remains. Only the whole output still has `MAX_DEPTH`.
+        return if remaining_depth == MAX_DEPTH {
+            json!({})
+        } else {
+            Value::Null
+        };
     };
     let first_of = |keyword: &str| map.get(keyword).and_then(Value::as_array)?.first();
     if let Some(value) = map.get("const").or_else(|| first_of("enum")) {
         return value.clone();
     }
     if let Some(branch) = first_of("anyOf").or_else(|| first_of("oneOf")) {
-        return sample_value(branch, depth);
+        return sample_value(branch, child_depth);
     }
     let types = map.get("type").and_then(Value::as_array);
     let type_name = types.and_then(|names| names.first()).or_else(|| map.get("type"));
@@ -71,13 +76,16 @@ fn sample_value(schema: &Value, depth: usize) -> Value {
             .unwrap_or(json!(1)),
         Some("boolean") => json!(true),
         Some("null") => Value::Null,
-        Some("array") => json!([sample_value(flow::item_schema(map, 0), depth)]),
-        _ => Value::Object(sample_properties(map, depth)),
+        Some("array") => json!([sample_value(flow::item_schema(map, 0), child_depth)]),
+        _ => Value::Object(sample_properties(map, child_depth)),
     }
 }
 
-fn sample_properties(schema: &JsonObject, depth: usize) -> JsonObject {
-    let property = |name: &String| (name.clone(), sample_value(flow::property_schema(schema, name), depth));
+fn sample_properties(schema: &JsonObject, remaining_depth: usize) -> JsonObject {
+    let property = |name: &String| {
+        let value = sample_value(flow::property_schema(schema, name), remaining_depth);
+        (name.clone(), value)
+    };
     flow::declared_keys(schema).map(property).collect()
 }
 

@@ -22,7 +22,7 @@ pub fn value_text(value: &Value) -> String {
             let entries = map.iter().map(|(key, value)| format!("{key}: {}", value_text(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
-        Ok(PlannedValue::Data(data) | PlannedValue::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT_CHARS),
+        Ok(PlannedValue::Scalar(data) | PlannedValue::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT_CHARS),
         // The check of the plan reports what is wrong with the value.
         Err(_) => truncate(&value.to_string(), MAX_CONSTANT_CHARS),
     }

@@ -10,8 +10,9 @@ const MAX_EXAMPLES: usize = 3;
 /// Maximum size of an example as JSON, in bytes. Longer ones are not selected.
 const MAX_EXAMPLE_BYTES: usize = 600;
 
-/// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `query`.
-pub(super) fn most_similar<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
+/// Returns a few examples of `tool` with distinct inputs, first those whose question, the `description`, is most
+/// similar to `query`.
+pub(super) fn most_similar_examples<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
     let mut selected: Vec<&ToolExample> = Vec::new();
     for example in tool.examples.by_similarity(query) {
         if selected.len() == MAX_EXAMPLES {
@@ -25,13 +26,14 @@ pub(super) fn most_similar<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a Too
     selected
 }
 
-/// Returns the examples of [`most_similar`] without their outputs, for a model that only has to choose a tool.
-pub(super) fn most_similar_calls(tool: &ToolSchema, query: &str) -> Vec<Value> {
+/// Returns the examples of [`most_similar_examples`] without their outputs, for a model that only needs to know how the tool is
+/// called.
+pub(super) fn most_similar_example_calls(tool: &ToolSchema, query: &str) -> Vec<Value> {
     let call = |example: &ToolExample| match &example.description {
         Some(description) => json!({"input": example.input, "description": description}),
         None => json!({"input": example.input}),
     };
-    most_similar(tool, query).into_iter().map(call).collect()
+    most_similar_examples(tool, query).into_iter().map(call).collect()
 }
 
 #[cfg(test)]
@@ -45,14 +47,14 @@ mod tests {
 
     /// Returns the inputs of the examples that are selected.
     fn selected_inputs(examples: &Value, query: &str) -> Vec<Value> {
-        most_similar(&tool(examples), query)
+        most_similar_examples(&tool(examples), query)
             .into_iter()
             .map(|example| example.input.clone())
             .collect()
     }
 
     #[test]
-    fn at_most_three_examples_are_shown_most_similar_first() {
+    fn at_most_three_examples_are_shown_and_the_most_similar_come_first() {
         let examples = json!([
             {"input": {"n": 1}, "description": "add two numbers"},
             {"input": {"n": 2}, "description": "the root of a number"},

@@ -12,13 +12,13 @@ use art_core::text::truncate;
 use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
 use serde_json::{Value, json};
 
-use super::example::{most_similar, most_similar_calls};
+use super::example::{most_similar_example_calls, most_similar_examples};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
 use super::planning::today_section;
-use super::quote::{EARLIER_RESULTS, attachment_section, file_entry, one_line, problem_list, quote, section};
-use super::step::{earlier_section, result_count, step_entry, truncate_value};
+use super::quote::{EARLIER_STEP_RESULTS, attachment_section, file_entry, one_line, problem_list, quote, section};
+use super::step::{earlier_questions_section, result_count, step_entry, truncate_value};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
@@ -27,7 +27,7 @@ use crate::report::output_for_model;
 use crate::required_tools::is_tool_step;
 
 /// Returns the messages with which a step begins: the instructions and the task (contracts P44, P45, P46).
-pub(crate) fn begin_step(
+pub(crate) fn step_messages(
     start: &RunStart,
     state: &PesAgentStateData,
     item: &TodoItem,
@@ -79,7 +79,7 @@ fn task_text(
     files: &[RunFile],
 ) -> String {
     let tool_step = is_tool_step(item);
-    let [own_results, earlier_results] = result_sections(start, state, item);
+    let [plan_results, earlier_question_results] = result_sections(start, state, item);
     let sections = [
         Some(section("Task", &quote(&item.description))),
         item.expected_outcome
@@ -88,8 +88,8 @@ fn task_text(
         Some(section("Query", &quote(&start.props.query))),
         start.occasion.as_ref().map(today_section),
         attachment_section(start, files),
-        own_results,
-        earlier_results,
+        plan_results,
+        earlier_question_results,
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
         tool_step.then(|| section("Tools", &one_line(&tool_entries(start, item, tools)))),
     ];
@@ -109,16 +109,18 @@ fn tool_entries(start: &RunStart, item: &TodoItem, tools: &[ToolSchema]) -> Vec<
     tools.iter().map(entry).collect()
 }
 
-/// Returns the name and the examples of a tool whose schema is in the request. The schemas in a request have no examples.
-fn name_and_examples(tool: &ToolSchema, query: &str) -> Value {
-    match most_similar_calls(tool, query).as_slice() {
+/// Returns the name and the examples of a tool whose schema is in the request. The schemas in a request have no examples. `task`
+/// is the description of the step.
+fn name_and_examples(tool: &ToolSchema, task: &str) -> Value {
+    match most_similar_example_calls(tool, task).as_slice() {
         [] => json!(tool.name),
         examples => json!({"name": tool.name, "examples": examples}),
     }
 }
 
-/// Returns name, description, schemas and examples of a tool, without the settings that concern only the host.
-fn full_schema(tool: &ToolSchema, query: &str) -> Value {
+/// Returns name, description, schemas and examples of a tool, without the settings that concern only the host. `task` is the
+/// description of the step.
+fn full_schema(tool: &ToolSchema, task: &str) -> Value {
     let mut schema = json!({
         "name": tool.name,
         "description": tool.description,
@@ -130,7 +132,7 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
                 .as_ref()
                 .map(|output| ("outputSchema".to_owned(), without_promises(output))),
         );
-        map.insert("examples".to_owned(), json!(most_similar(tool, query)));
+        map.insert("examples".to_owned(), json!(most_similar_examples(tool, task)));
     }
     schema
 }
@@ -138,29 +140,32 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
 /// Returns the sections on the results that `item` reads (contract P43): those of the plan, and those of earlier
 /// questions.
 fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
-    let own = plan_items_to_read(&state.todo_list, item);
+    let plan_items = plan_items_to_read(&state.todo_list, item);
     let names_to_read = earlier_steps_to_read(state, item);
     let is_read = |step: &EarlierStep<'_>| names_to_read.contains(&step.name());
     let earlier = earlier_steps(&state.earlier_questions).filter(&is_read);
-    let total_results: usize = own
+    let total_results: usize = plan_items
         .iter()
         .copied()
         .chain(earlier.map(|step| step.item))
         .map(result_count)
         .sum();
     let max_chars = start.config.tool_result_max_length / total_results.max(1);
-    let entries: Vec<_> = own.iter().map(|item| step_entry(&item.id, item, max_chars)).collect();
+    let entries: Vec<_> = plan_items
+        .iter()
+        .map(|item| step_entry(&item.id, item, max_chars))
+        .collect();
     [
-        Some(section(EARLIER_RESULTS, &one_line(&entries))),
-        earlier_section(&state.earlier_questions, max_chars, is_read),
+        Some(section(EARLIER_STEP_RESULTS, &one_line(&entries))),
+        earlier_questions_section(&state.earlier_questions, max_chars, is_read),
     ]
 }
 
 /// Returns the names of the steps of earlier questions whose results `item` reads: those that it depends on, directly or not,
 /// or all if it has no dependencies.
 fn earlier_steps_to_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
-    let own = plan_items_to_read(&state.todo_list, item).into_iter();
-    let dependencies: BTreeSet<&str> = own
+    let plan_items = plan_items_to_read(&state.todo_list, item).into_iter();
+    let dependencies: BTreeSet<&str> = plan_items
         .chain([item])
         .flat_map(|item| item.dependencies.iter().map(String::as_str))
         .collect();
@@ -258,7 +263,8 @@ pub(crate) fn rejection_message(result: &ToolResult) -> Message {
     ))
 }
 
-/// Returns the result text of a call of the planner that was not made. `item` is the item of the call.
+/// Returns the text that the planner gets as the result of a tool call that it made directly and that was not carried out. `item`
+/// is the plan item that was created for the call.
 pub(crate) fn unmade_call_text(item: &TodoItem) -> String {
     let reason = item.error.as_deref().unwrap_or("the run ended before it");
     one_line(&json!({"error": format!("not called: {reason}")}))

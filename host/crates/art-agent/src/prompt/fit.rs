@@ -14,7 +14,7 @@ use art_core::tool::ToolCallRequest;
 use serde_json::Value;
 
 use super::quote::{
-    ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, FAILED_STEPS, UNFINISHED_STEPS, one_line,
+    ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_STEP_RESULTS, FAILED_STEPS, UNFINISHED_STEPS, one_line,
 };
 use super::step::truncate_value;
 
@@ -30,15 +30,15 @@ const MEDIA_TOKENS: u64 = 2_000;
 /// Estimated number of bytes of base64 per token, for files that are not pictures.
 const MEDIA_BYTES_PER_TOKEN: usize = 20;
 
-/// Number of tokens reserved for the reply, or a quarter of the context window if that is less.
-const REPLY_TOKENS: u64 = 8_192;
+/// Maximum number of tokens reserved for the reply. In a small context window, only a quarter of the window is reserved.
+const MAX_REPLY_TOKENS: u64 = 8_192;
 
 /// Lengths in characters to which long results and replies are cut, tried one after the other until the request fits.
 const RESULT_CHARS: [usize; 4] = [16_000, 4_000, 1_000, 250];
 
 /// Headings of the sections whose long results are cut.
 const RESULT_HEADINGS: [&str; 5] = [
-    EARLIER_RESULTS,
+    EARLIER_STEP_RESULTS,
     COMPLETED_STEPS,
     FAILED_STEPS,
     UNFINISHED_STEPS,
@@ -47,7 +47,7 @@ const RESULT_HEADINGS: [&str; 5] = [
 
 /// Returns the maximum number of tokens of a request to a model with a context window of `context_tokens`.
 pub(crate) fn max_request_tokens(context_tokens: u64) -> u64 {
-    context_tokens - REPLY_TOKENS.min(context_tokens / 4)
+    context_tokens - MAX_REPLY_TOKENS.min(context_tokens / 4)
 }
 
 /// Estimates the number of tokens of a request.
@@ -97,7 +97,7 @@ pub(crate) fn cut_to_fit(request: &mut ModelRequest, task_index: usize, max_toke
     request.prompt.0 = fitting.messages;
 }
 
-/// Estimates the number of tokens of the parts of a request that are never dropped.
+/// Estimates the number of tokens of a request without its messages, that is, of its tools and files. These are never dropped.
 fn fixed_tokens(request: &ModelRequest) -> u64 {
     let tools = request
         .tools
@@ -129,7 +129,7 @@ fn message_tokens(message: &Message) -> u64 {
     OVERHEAD_TOKENS + content + names + calls + state.unwrap_or_default()
 }
 
-/// A request that is cut to fit.
+/// The messages of a request, while they are cut to fit.
 struct Fitting {
     messages: Vec<Message>,
     /// Index of the message that states the task.
@@ -157,8 +157,8 @@ impl Fitting {
         self.task_index -= self.drop_oldest(&groups);
     }
 
-    /// Drops the oldest exchanges after the task: each message of the model with the results of its calls and the
-    /// host's notes.
+    /// Drops the oldest exchanges after the task, but not the last one. An exchange is a message of the model, with the results
+    /// of its calls and the messages of the host that follow.
     fn drop_exchanges(&mut self) {
         let mut groups = self.groups(self.task_index + 1..self.messages.len(), Role::Assistant);
         groups.pop();
@@ -237,6 +237,7 @@ impl Fitting {
     fn edit_section(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
         let heading = format!("## {heading}");
         for (position, message) in self.messages.iter_mut().enumerate() {
+            // The messages of the conversation before the task have no sections of the host.
             if position < self.task_index && message.role != Role::System {
                 continue;
             }
@@ -253,7 +254,7 @@ impl Fitting {
 }
 
 /// Returns whether the text of a message may be cut anywhere. This holds for texts of tools and of the model, unless they contain
-/// sections of the host, as the result of a submitted plan does.
+/// sections that the host wrote, as the result of a submitted plan does.
 fn may_be_cut(message: &&mut Message) -> bool {
     let has_sections = || message.content_text().lines().any(|line| line.starts_with("## "));
     matches!(message.role, Role::ToolResult | Role::Assistant) && message.content.is_string() && !has_sections()

@@ -11,7 +11,7 @@ pub(crate) enum Fragment {
     FollowUpInstructions,
     /// How to continue a plan that was not finished.
     UnfinishedPlanInstructions,
-    /// The format of a plan and of an answer without one, in text.
+    /// The format of a plan and of an answer without one, for a model without native tool calls, which writes its plan as text.
     PlanFormatInstructions,
     /// The format of a plan and of an answer without one, for a model with native tool calls, which submits its plan by such a
     /// call.

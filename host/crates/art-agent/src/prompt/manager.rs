@@ -14,6 +14,7 @@ use super::template::{UnsetVariables, render};
 /// same name.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptManager<'a> {
+    /// The fragments of the operator, by name. Some may have a name that no fragment of the agent has.
     overrides: &'a BTreeMap<String, String>,
 }
 

@@ -11,7 +11,7 @@ use super::fragment::Fragment;
 use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
 use super::quote::{attachment_section, one_line, problem_list, quote, sanitize, section};
-use super::step::{earlier_section, result_count};
+use super::step::{earlier_questions_section, result_count};
 use super::tools::ShownTools;
 use crate::event::{Occasion, RunStart};
 use crate::file::RunFile;
@@ -24,11 +24,11 @@ const MAX_EARLIER_CHARS: usize = 8_000;
 /// Maximum length of a reply of the planner in its conversation, in characters.
 const MAX_REPLY_CHARS: usize = 8_000;
 
-/// The conversation with the planner. It begins with the rules, the earlier messages and the question; the replies of the model
-/// and the results of its plan are added to it. So every request begins with the text of the previous one, which providers can
-/// read from a cache.
+/// The conversation of the host with the planner. It begins with the rules, the earlier messages of the thread and the question.
+/// The replies of the planner and the results of the plan are added at the end, so every request begins with the text of the
+/// previous one, which providers can read from a cache.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Conversation {
+pub(crate) struct PlannerConversation {
     pub(crate) messages: Vec<Message>,
     /// Index of the message with the question.
     pub(crate) question_index: usize,
@@ -37,7 +37,11 @@ pub(crate) struct Conversation {
 }
 
 /// Returns the conversation that asks for a plan. `state` is the state that earlier runs of the thread stored.
-pub(crate) fn begin_planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Conversation {
+pub(crate) fn planner_conversation(
+    start: &RunStart,
+    state: &PesAgentStateData,
+    files: &[RunFile],
+) -> PlannerConversation {
     let shown = ShownTools::new(start, state);
     let mut messages = vec![Message::system(instructions(start, &shown))];
     messages.extend(history(&start.history, &start.props));
@@ -48,7 +52,7 @@ pub(crate) fn begin_planning(start: &RunStart, state: &PesAgentStateData, files:
     sections.extend(shown.question_sections(start.native_tools, &start.props.query));
     sections.extend(start.occasion.as_ref().map(today_section));
     messages.push(Message::user(sections.join("\n\n")));
-    Conversation {
+    PlannerConversation {
         question_index: messages.len() - 1,
         messages,
         shown_tools: shown.full.iter().map(|tool| tool.name.clone()).collect(),
@@ -68,8 +72,8 @@ pub(super) fn today_section(occasion: &Occasion) -> String {
     section("Today", &quote(&format!("{date}, time zone {time_zone}{locale}")))
 }
 
-/// Returns a reply of the planner as a message of its conversation. The markers around a plan are removed, because models copy
-/// what they see.
+/// Returns a reply of the planner as a message of its conversation. The markers around a plan are removed, not replaced by
+/// `[marker]` as elsewhere, because a model copies what it sees.
 pub(crate) fn planner_message(reply: &str) -> Message {
     let reply = reply.replace(MARKER_START, "").replace(MARKER_END, "");
     let text = match reply.trim() {
@@ -110,8 +114,8 @@ fn instructions(start: &RunStart, shown: &ShownTools<'_>) -> String {
 fn earlier_results_section(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     let questions = &state.earlier_questions;
     let total_results: usize = earlier_steps(questions).map(|step| result_count(step.item)).sum();
-    let chars = start.config.tool_result_max_length.min(MAX_EARLIER_CHARS);
-    let results = earlier_section(questions, chars / total_results.max(1), |_| true)?;
+    let max_total_chars = start.config.tool_result_max_length.min(MAX_EARLIER_CHARS);
+    let results = earlier_questions_section(questions, max_total_chars / total_results.max(1), |_| true)?;
     let rules = PromptManager::new(&start.fragments).text(Fragment::FollowUpInstructions);
     Some(format!("{results}\n{rules}"))
 }

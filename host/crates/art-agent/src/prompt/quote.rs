@@ -14,7 +14,7 @@ use crate::parse::{MARKER_END, MARKER_START};
 pub(crate) const ATTACHMENTS: &str = "Attachments";
 
 /// Heading of the results of earlier steps, in the prompt of a step.
-pub(crate) const EARLIER_RESULTS: &str = "Results of earlier steps";
+pub(crate) const EARLIER_STEP_RESULTS: &str = "Results of earlier steps";
 
 /// Heading of the results of the completed steps, in the synthesis prompt.
 pub(crate) const COMPLETED_STEPS: &str = "Completed steps";
@@ -37,8 +37,8 @@ const UNREADABLE: &str = "not shown: you cannot look at this file; only a tool c
 /// Maximum length of a problem in a list, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are replaced by `[marker]`
-/// (contract P24).
+/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers, which enclose a plan in a reply of a
+/// model, are replaced by `[marker]` (contract P24).
 pub(crate) fn quote(text: &str) -> String {
     let text = replace_markers(&normalize_newlines(text));
     let lines = text.trim_end_matches('\n').split('\n');

@@ -9,13 +9,14 @@ use super::quote::{EARLIER_QUESTIONS, one_line, section};
 use crate::plan::{EarlierStep, question_steps};
 use crate::report::{last_output, output_for_model, unwrap_data};
 
-/// Returns the number of results of an item: those of its calls, and its own. All results in a prompt are cut to equal lengths.
+/// Returns the number of results of an item: those of its calls, and its own. All results in a prompt are cut to the same length,
+/// which depends on the number of results.
 pub(super) fn result_count(item: &TodoItem) -> usize {
     item.tool_results.len() + 1
 }
 
-/// Describes a step with the results of its calls. Arguments, outputs, results and errors are cut to `max_chars` characters each
-/// (contracts P43, P77). `name` is the identifier by which other steps refer to the step.
+/// Describes a step with the results of its calls. Arguments, outputs, titles, results and errors are cut to `max_chars`
+/// characters each (contracts P43, P77). `name` is the identifier by which other steps refer to the step.
 pub(super) fn step_entry(name: &str, item: &TodoItem, max_chars: usize) -> Value {
     let calls = item
         .tool_results
@@ -65,7 +66,7 @@ fn call_entry(item: &TodoItem, result: &ToolResult, max_chars: usize) -> Value {
 
 /// Returns the section on the steps of earlier questions that `is_read` selects, grouped by question, or `None` if there are no
 /// such steps.
-pub(super) fn earlier_section(
+pub(super) fn earlier_questions_section(
     questions: &[EarlierQuestion],
     max_chars: usize,
     is_read: impl Fn(&EarlierStep<'_>) -> bool,

@@ -1,4 +1,4 @@
-//! The part of a prompt that asks for the answer, with the results of the steps (contract P77), and the list of results
+//! The part of a prompt that shows the results of the steps and asks for the answer (contract P77), and the list of results
 //! that replaces a missing answer.
 
 use art_core::pes::{TodoItem, TodoItemStatus};
@@ -16,11 +16,11 @@ use crate::file::RunFile;
 use crate::plan::unfinished_reason;
 use crate::report::outputs;
 
-/// Error of a failed step that has no message.
+/// Text in place of the missing error message of a failed step.
 const NO_REASON: &str = "no reason was given";
 
-/// Maximum length of one result in a list, in characters.
-const MAX_LISTED_CHARS: usize = 2_000;
+/// Maximum length, in characters, of the outputs of one step together, or of its error, in the list that replaces an answer.
+const MAX_LISTED_CHARS_PER_STEP: usize = 2_000;
 
 /// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers unless it is
 /// the same as that for plans. The conversation before this text already contains the guidance for plans, the question, the plan
@@ -47,10 +47,12 @@ pub(crate) fn answer_request_text(
 fn work_summary(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_hit: &[String]) -> String {
     use TodoItemStatus::{Completed, Failed};
     let total_results: usize = items.iter().map(result_count).sum();
-    let max_chars = start.config.tool_result_max_length / total_results.max(1);
+    let max_chars_per_result = start.config.tool_result_max_length / total_results.max(1);
     let step_section = |heading, is_listed: fn(TodoItemStatus) -> bool| {
         let listed = items.iter().filter(|item| is_listed(item.status));
-        let entries: Vec<_> = listed.map(|item| outcome_entry(items, item, max_chars)).collect();
+        let entries: Vec<_> = listed
+            .map(|item| outcome_entry(items, item, max_chars_per_result))
+            .collect();
         Some(section(heading, &one_line(&entries)))
     };
     let sections = [
@@ -63,7 +65,8 @@ fn work_summary(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_
     sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Describes a step with its calls, and the reason if it was not completed.
+/// Describes a step with its calls, and the reason if it was not completed. Each result and the reason are cut to `max_chars`
+/// characters.
 fn outcome_entry(items: &[TodoItem], item: &TodoItem, max_chars: usize) -> Value {
     let (key, reason) = match item.status {
         TodoItemStatus::Completed => return step_entry(&item.id, item, max_chars),
@@ -72,6 +75,7 @@ fn outcome_entry(items: &[TodoItem], item: &TodoItem, max_chars: usize) -> Value
     };
     let mut entry = step_entry(&item.id, item, max_chars);
     if let Some(map) = entry.as_object_mut() {
+        // The reason replaces the error that `step_entry` added.
         map.shift_remove("error");
         map.insert(key.to_owned(), json!(truncate(&reason, max_chars)));
     }
@@ -83,13 +87,14 @@ pub(crate) fn result_listing(items: &[TodoItem]) -> String {
     let lines = items.iter().map(|item| match item.status {
         TodoItemStatus::Completed => {
             let outputs = outputs(item);
-            let length = MAX_LISTED_CHARS / outputs.len();
-            let texts: Vec<_> = outputs.iter().map(|output| safe_stringify(output, length)).collect();
+            let max_chars = MAX_LISTED_CHARS_PER_STEP / outputs.len();
+            let texts: Vec<_> = outputs.iter().map(|output| safe_stringify(output, max_chars)).collect();
             format!("- {}: {}", item.description, texts.join("; "))
         }
         TodoItemStatus::Failed => {
             let error = item.error.as_deref().unwrap_or(NO_REASON);
-            format!("- {}: failed: {}", item.description, truncate(error, MAX_LISTED_CHARS))
+            let error = truncate(error, MAX_LISTED_CHARS_PER_STEP);
+            format!("- {}: failed: {error}", item.description)
         }
         _ => format!("- {}: not done: {}", item.description, unfinished_reason(items, item)),
     });

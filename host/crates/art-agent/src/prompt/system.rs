@@ -1,5 +1,5 @@
-//! Merges the system prompts of all levels (contract M28): the text of the persona, called the base, then those of the
-//! instance, of the thread and of the call, which is here the request that asks one question.
+//! Merges the system prompts of all levels (contract M28). The lowest level, called the base, is the text of the persona. Above
+//! it are those of the agent instance, of the thread, and of the request that asks the question, called the call.
 
 use art_core::JsonObject;
 use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};
@@ -9,8 +9,8 @@ use super::template::{UnsetVariables, render};
 /// Returns the texts of all levels, separated by blank lines. `base` is the lowest level; `levels` follow in order. If
 /// no level names an existing template, the default template of the registry is merged with `base` first.
 ///
-/// The text of a level is the template that its tag names, with its variables replaced, or else its content. It is
-/// merged by the strategy of the level, else by that of the template, else it is appended.
+/// The text of a level is the template that its tag names, with the variables replaced. If there is no such template, the text is
+/// the content of the level. The text is merged by the strategy of the level, else by that of the template, else it is appended.
 #[must_use]
 pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, levels: &[SystemPromptOverride]) -> String {
     let names_template = levels

@@ -16,8 +16,8 @@ pub(crate) enum UnsetVariables {
     Remove,
 }
 
-/// Returns `template` with its variables replaced by their values. Variables inside values are not replaced. Names with a colon
-/// are kept, because they belong to other template languages (contract M28).
+/// Returns `template` with its variables replaced by their values. Variables inside values are not replaced. Text in braces that
+/// contains a colon, such as `{{fragment:x}}`, always stays, because it belongs to another template language (contract M28).
 pub(crate) fn render(template: &str, variables: &JsonObject, unset: UnsetVariables) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_colon_and_braces_without_a_name_stay() {
+    fn braces_stay_if_they_contain_a_colon_or_no_name() {
         let text = "{{fragment:x}} {{}} {{ {\"a\": {\"b\": 1}} {{open";
         assert_eq!(render(text, &JsonObject::new(), UnsetVariables::Remove), text);
     }
 
     #[test]
-    fn the_names_of_variables_are_those_that_are_replaced() {
+    fn variable_names_are_exactly_the_names_that_are_replaced() {
         let text = "{{a}} a {{ b.c }}{{a}} {{{d}} {{ {{e}} {{x:y}} {{}} {{open";
         let names: Vec<_> = variable_names(text).collect();
         assert_eq!(names, ["a", "b.c", "a", "e"]);

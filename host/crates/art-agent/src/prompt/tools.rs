@@ -6,7 +6,7 @@ use art_core::text::first_sentences;
 use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
-use super::example::most_similar_calls;
+use super::example::most_similar_example_calls;
 use super::fit::text_tokens;
 use super::quote::{one_line, section};
 use crate::event::RunStart;
@@ -23,7 +23,7 @@ const MAX_TOKENS_PER_KIND: u64 = 8_000;
 /// Each kind of text about tools may take at most the context window divided by this.
 const CONTEXT_DIVISOR: u64 = 8;
 
-/// Maximum length of the description of a tool without its schemas, in characters.
+/// Maximum length of the description of a tool that is shown without its schemas, in characters.
 const MAX_BRIEF_DESCRIPTION_CHARS: usize = 200;
 
 /// Maximum total length of the names of tools that are listed by name only, in characters.
@@ -44,7 +44,7 @@ pub(super) struct ShownTools<'a> {
     others: Vec<&'a str>,
     /// The tools that are most relevant to the question, most relevant first.
     most_relevant: Vec<&'a ToolSchema>,
-    /// Number of tokens that examples may take.
+    /// Maximum number of tokens of the examples.
     max_example_tokens: u64,
 }
 
@@ -75,21 +75,22 @@ impl<'a> ShownTools<'a> {
         }
     }
 
-    /// Returns the section with the schemas of the tools if all of them fit, so that it is the same for every question. `native`
-    /// tells whether the request contains the tools in the provider's format, which has no field for output schemas.
-    pub(super) fn stable_section(&self, native: bool) -> Option<String> {
+    /// Returns the section with the schemas of the tools if the schemas of all tools fit: it is then the same for every question.
+    /// `tools_in_request` tells whether the request contains the tools in the provider's format, which has no field for output
+    /// schemas.
+    pub(super) fn stable_section(&self, tools_in_request: bool) -> Option<String> {
         let is_stable = self.brief.is_empty() && self.others.is_empty();
-        is_stable.then(|| self.full_section(native))
+        is_stable.then(|| self.full_section(tools_in_request))
     }
 
     /// Returns the sections that depend on the question.
-    pub(super) fn question_sections(&self, native: bool, query: &str) -> Vec<String> {
+    pub(super) fn question_sections(&self, tools_in_request: bool, query: &str) -> Vec<String> {
         let mut sections = Vec::new();
-        if self.stable_section(native).is_none() {
-            sections.push(self.full_section(native));
+        if self.stable_section(tools_in_request).is_none() {
+            sections.push(self.full_section(tools_in_request));
             sections.push(section("More tools", &self.more_tools()));
         }
-        let examples = self.most_relevant.iter().filter_map(|tool| examples(tool, query));
+        let examples = self.most_relevant.iter().filter_map(|tool| example_entry(tool, query));
         let (examples, _) = split_by_tokens(
             examples.take(MAX_TOOLS_WITH_EXAMPLES).collect(),
             self.max_example_tokens,
@@ -103,8 +104,8 @@ impl<'a> ShownTools<'a> {
 
     /// Returns the section with the schemas of the tools in `full`, or only their output schemas if the request contains the
     /// tools in the provider's format.
-    fn full_section(&self, native: bool) -> String {
-        if native {
+    fn full_section(&self, tools_in_request: bool) -> String {
+        if tools_in_request {
             let outputs = self
                 .full
                 .iter()
@@ -116,7 +117,7 @@ impl<'a> ShownTools<'a> {
         section(AVAILABLE_TOOLS, &one_line(&tools))
     }
 
-    /// Describes the tools without schemas. A step may name them in `requiredTools`.
+    /// Describes the tools whose schemas are not shown. A step may name them in `requiredTools`.
     fn more_tools(&self) -> String {
         let brief: Vec<_> = self.brief.iter().map(|tool| brief_form(tool)).collect();
         let parts = [
@@ -144,7 +145,8 @@ fn sorted_by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
     tools
 }
 
-/// Returns a tool with its schemas, as the planner is shown it.
+/// Returns a tool with its schemas, as the planner is shown it. The promises of the output schema, which only the check of plans
+/// reads, are left out.
 fn full_form(tool: &ToolSchema) -> Value {
     let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
     if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {
@@ -160,8 +162,9 @@ fn brief_form(tool: &ToolSchema) -> Value {
     json!({"name": tool.name, "description": description, "parameters": parameters})
 }
 
-fn examples(tool: &ToolSchema, query: &str) -> Option<Value> {
-    let calls = most_similar_calls(tool, query);
+/// Returns a tool with those of its example calls that are most similar to the question, if it has examples.
+fn example_entry(tool: &ToolSchema, query: &str) -> Option<Value> {
+    let calls = most_similar_example_calls(tool, query);
     (!calls.is_empty()).then(|| json!({"tool": tool.name, "examples": calls}))
 }
 

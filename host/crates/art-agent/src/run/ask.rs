@@ -18,14 +18,14 @@ use crate::effect::{Effect, Outbox};
 use crate::event::{CallRefusal, RunEvent};
 use crate::prompt;
 
-/// The model calls to make, with the events that announce them or say why they cannot be made.
+/// The model calls to send, with the events that announce them, and the events that say why other calls cannot be made.
 #[derive(Debug, Default)]
 pub struct AskedModels {
     /// The events. They are already applied to the run, and have to be committed before any request is sent.
     pub events: Vec<RunEvent>,
     /// What to commit together with the events.
     pub effects: Vec<Effect>,
-    /// The calls.
+    /// The calls whose requests the driver sends next.
     pub calls: Vec<ModelCall>,
 }
 
@@ -56,7 +56,7 @@ impl Run {
         asked
     }
 
-    /// Returns the model call with this number, with its request in the wording of the current prompts. Returns `None` if the
+    /// Returns the model call of the action `id`, with its request in the wording of the current prompts. Returns `None` if the
     /// call is not open, was already made, or cannot be made.
     #[must_use]
     pub fn next_call(&self, id: ActionId) -> Option<ModelCall> {
@@ -104,11 +104,12 @@ impl Run {
         })
     }
 
-    /// Returns an open model call with its request, and the estimated tokens of the request: 0 if the context is unlimited. Fails
+    /// Returns an open model call with its request, and the estimated tokens of the request: 0 if the context is unbounded. Fails
     /// if the prompt is invalid (contract M36), the request does not fit the context window, or a budget was used up
     /// while the call waited.
     fn prepare_call(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
-        // A call that was interrupted and is made again counts twice, so the number of calls may be used up as well.
+        // The number of calls was checked when this call was opened. But a call that is made again after an interruption counts
+        // twice, so the number may be above its maximum now.
         let has_too_many_calls = self.usage.llm_calls_opened > self.config().max_model_calls;
         if has_too_many_calls || self.spent_tokens_or_cost().is_some() {
             return Err(CallRefusal::BudgetSpent);
@@ -194,8 +195,8 @@ impl Run {
         }
     }
 
-    /// Opens again a call whose request was too long for the provider. The new request is cut to half of its tokens. Returns false
-    /// if the refused request was already cut in this way or a budget is used up.
+    /// Opens again a call whose request was too long for the provider. The new request is cut to half of its tokens. Returns
+    /// false if the refused request was already cut in this way or a budget is used up.
     pub(super) fn retry_shorter(&mut self, action: &OpenAction, refused: RefusedRequest, was_shortened: bool) -> bool {
         if was_shortened || self.record_if_budget_spent() {
             return false;
@@ -227,7 +228,7 @@ impl Run {
         self.set_status(id, TodoItemStatus::Pending, out);
     }
 
-    /// Counts a reply. If the context is limited and the provider reports no token counts, they are estimated.
+    /// Counts a reply. If the context is bounded and the provider reports no token counts, they are estimated.
     pub(super) fn count_reply(&mut self, action: &OpenAction, request_tokens: u64, reply: &ModelReply) {
         let mut metadata = reply.metadata.clone();
         let has_no_counts = metadata.input_tokens.is_none() && metadata.output_tokens.is_none();
@@ -288,8 +289,9 @@ impl Run {
     /// Adds the usage of a call. If it was estimated and has no cost, its cost follows from the price of the model.
     fn count_usage(&mut self, action: &OpenAction, mut metadata: LlmMetadata) {
         let is_valid = |cost: &f64| cost.is_finite() && *cost >= 0.0;
-        let cache_written = 0;
         let estimated_cost = || {
+            // How many tokens were written to the provider's cache is unknown for an estimated call.
+            let cache_written = 0;
             let price = self.start.price.filter(|_| metadata.estimated)?;
             price.cost(&metadata, cache_written)
         };
@@ -318,7 +320,7 @@ impl Run {
         }
     }
 
-    /// Returns the maximum number of tokens of a request, or `None` if the context is unlimited.
+    /// Returns the maximum number of tokens of a request, or `None` if the context is unbounded.
     pub(super) fn max_request_tokens(&self) -> Option<u64> {
         self.start.context.tokens().map(prompt::max_request_tokens)
     }
@@ -333,10 +335,10 @@ fn too_long_refusal(tokens: u64, max_tokens: u64) -> CallRefusal {
     }
 }
 
-/// Returns whether the model may have read a request that failed. With all other error codes, the provider refused the request
-/// without reading it.
+/// Returns whether the model may have read the request of a call that failed with `error`.
 const fn may_have_read(error: &ModelError) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
+    // With any code but these four, the provider refused the request without reading it.
     !error.request_not_read && matches!(error.code, NetworkError | Timeout | InvalidResponse | Unknown)
 }
 

@@ -18,7 +18,7 @@ use crate::event::RunStart;
 use crate::plan::{Fault, OutputReference};
 use crate::prompt;
 
-/// What a model call in progress may use, by its estimate.
+/// The part of the budgets that a model call in progress reserves: its estimated tokens and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Reservation {
     tokens: u64,
@@ -27,7 +27,7 @@ pub(super) struct Reservation {
 
 /// What is wrong with a plan, and what it will use.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct CheckedPlan {
+pub(super) struct PlanAssessment {
     /// The faults of its planned calls.
     pub(super) faults: Vec<Fault>,
     /// The budgets that it exceeds, in words, with the figures.
@@ -36,7 +36,7 @@ pub(super) struct CheckedPlan {
     pub(super) estimate: PlanEstimate,
 }
 
-impl CheckedPlan {
+impl PlanAssessment {
     /// Returns the faults and the exceeded budgets, in words for the model.
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
         let faults = self.faults.iter().map(|fault| &fault.text);
@@ -53,7 +53,7 @@ impl Run {
 
     /// Checks the planned calls of `items`, and whether the 95th percentile of what they will use is within their limits and the
     /// budgets of the run.
-    pub(super) fn check_plan(&self, items: &[TodoItem]) -> CheckedPlan {
+    pub(super) fn check_plan(&self, items: &[TodoItem]) -> PlanAssessment {
         let mut faults = self.check_calls(items).faults;
         let mut estimate = self.estimate_items(items, &faults);
         let over_limits = self.limit_faults(&estimate);
@@ -61,7 +61,7 @@ impl Run {
             faults.extend(over_limits);
             estimate = self.estimate_items(items, &faults);
         }
-        CheckedPlan {
+        PlanAssessment {
             exceeded_budgets: self.exceeded_budgets(&estimate),
             faults,
             estimate,
@@ -95,7 +95,8 @@ impl Run {
                 || config.max_cost_usd.is_some_and(|limit| cost >= limit))
     }
 
-    /// Returns what a model call with a request of `tokens` tokens reserves until it ends, if the run has a budget for it.
+    /// Returns the tokens and the cost that a model call with a request of `tokens` tokens reserves until it ends. Returns `None`
+    /// if the run has no budget of tokens or cost, or if the context is unbounded.
     pub(super) fn reservation(&self, action: &OpenAction, tokens: u64) -> Option<Reservation> {
         let config = self.config();
         let is_limited = config.max_tokens.is_some() || config.max_cost_usd.is_some();
@@ -107,6 +108,7 @@ impl Run {
             output_tokens: Some(self.reply_tokens(action)),
             ..LlmMetadata::default()
         };
+        // How many tokens will be written to the provider's cache is unknown.
         let cache_written = 0;
         Some(Reservation {
             tokens: metadata.usage().total_tokens,
@@ -122,6 +124,7 @@ impl Run {
     fn reply_tokens(&self, action: &OpenAction) -> u64 {
         match action {
             OpenAction::Answer => self.start.model_record.answer_tokens().0.p95,
+            // A reply with a plan or about a step is assumed to be as long as an answer.
             _ => ASSUMED_ANSWER_TOKENS.p95,
         }
     }
@@ -148,9 +151,9 @@ impl Run {
         PlanEstimate::new(calls, steps, answer)
     }
 
-    /// Returns the estimated tokens of a request for the answer without the outputs of `items`. The request begins with the last
-    /// request to the planner and its reply. Their size is in the journal, so the estimate does not depend on the wording of the
-    /// current prompts.
+    /// Returns the estimated tokens of the request for the answer, not counting the outputs of `items`. The request begins with
+    /// the last request to the planner and the reply to it. The size of both is in the journal, so the estimate does not depend
+    /// on the wording of the current prompts.
     fn answer_request_tokens(&self, items: &[TodoItem]) -> u64 {
         if self.start.context.is_unbounded() {
             return 0;
@@ -160,9 +163,9 @@ impl Run {
         planner_tokens.saturating_add(prompt::byte_tokens(sizes.sum()))
     }
 
-    /// Returns the number of tokens of the first request to a planner.
-    fn request_tokens(&self) -> u64 {
-        let conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
+    /// Returns the estimated tokens that the first request to a planner would have.
+    fn first_planner_request_tokens(&self) -> u64 {
+        let conversation = prompt::planner_conversation(&self.start, &self.state, self.files.all());
         prompt::request_tokens(&self.build_request(&conversation.messages, Phase::Planning, self.planner_tools()))
     }
 
@@ -193,7 +196,8 @@ impl Run {
         };
         let needed = steps.into_iter().fold(estimate.answer.usage(), ModelEstimate::plus);
         let exceeded = [
-            // If only the call for the answer is too many, the run still ends with a list of results.
+            // A plan is not refused if only the model call for the answer is one too many: the run then ends with a list of
+            // results.
             self.exceeded_call_budget(&needed, consumers).filter(|_| has_steps),
             self.exceeded_token_budget(&needed, consumers),
             self.exceeded_cost_budget(&needed, consumers),
@@ -272,7 +276,7 @@ impl RunStart {
     pub fn with_request_tokens(mut self) -> Self {
         let continues_plan = self.props.query.trim().is_empty() && self.prior.is_some();
         if (continues_plan || self.plan.is_some()) && !self.context.is_unbounded() {
-            self.request_tokens = Run::new(&self, String::new(), 0).request_tokens();
+            self.request_tokens = Run::new(&self, String::new(), 0).first_planner_request_tokens();
         }
         self
     }

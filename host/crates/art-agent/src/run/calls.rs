@@ -5,7 +5,7 @@
 
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::stream::PartialReply;
 use art_core::text::truncate;
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
@@ -33,8 +33,8 @@ impl ToolBatch {
         self.results.iter().any(|result| result.call_id == call_id)
     }
 
-    /// Returns the calls that may be made now. A call of a blocking tool is made alone: before all calls after it, and after each
-    /// call before it has ended or, if its tool is blocking as well, waits for the decision.
+    /// Returns the calls that may be made now. A call of a blocking tool is made alone. It is made when each call before it has
+    /// ended, or is also of a blocking tool and waits for the decision. The calls after it are made when it has ended or waits.
     fn ready_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
         let mut ready = Vec::new();
         let mut may_call_blocking = true;
@@ -82,8 +82,7 @@ impl Run {
         ready
     }
 
-    /// Returns the tool call of an open action with this identifier, or `None` if the action has no such call or the call has
-    /// ended.
+    /// Returns the tool call `call_id` of an open action, or `None` if the action has no such call or the call has ended.
     #[must_use]
     pub fn open_call(&self, action: ActionId, call_id: &str) -> Option<ToolCall> {
         let batch = self.batch(action)?;
@@ -120,7 +119,7 @@ impl Run {
         }
     }
 
-    /// Opens tool calls of an item as one batch, and adds them to the calls that the item lists. Returns the number of the
+    /// Opens tool calls of an item as one batch, and adds them to the calls that the item lists. Returns the identifier of the
     /// action.
     pub(super) fn open_tool_calls(&mut self, id: &str, calls: Vec<ParsedToolCall>) -> ActionId {
         if let Some(item) = self.item_mut(id) {
@@ -149,8 +148,8 @@ impl Run {
     }
 
     /// Records the end of a tool call. When all calls of its batch have ended, the item continues. If the tool asks a person, the
-    /// calls of other tools that were not made yet are dropped, unless they are blocking; each gets a result that says
-    /// so (contract B9).
+    /// other calls of the batch that were not made yet are dropped, except those of blocking tools and those about which a person
+    /// decides or has decided. Each dropped call gets a result that says so (contract B9).
     pub(super) fn handle_tool_end(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
         self.count_tool_call(action, end, out);
         if let Some(suspension) = &end.suspension {
@@ -270,7 +269,7 @@ impl Run {
             results,
             ..
         } = batch;
-        let files = self
+        let new_files = self
             .files
             .add(&item_id, &results, &self.start.props.attachments)
             .to_vec();
@@ -282,7 +281,7 @@ impl Run {
         let (Some(item), Some(item_run)) = (item, self.running.get_mut(&item_id)) else {
             return;
         };
-        let next = item_run.handle_results(item, &results, &files, config);
+        let next = item_run.handle_results(item, &results, &new_files, config);
         self.apply_next_move(&item_id, next, out);
     }
 }
@@ -306,5 +305,5 @@ fn dropped_call_end(call: &ParsedToolCall, suspended_tool: &str) -> CallEnd {
     );
     let mut result = ToolResult::error(call, ToolErrorCode::Cancelled, message);
     result.metadata.not_run = true;
-    CallEnd::new(result, CallEnding::NotRun)
+    CallEnd::new(result, EndingKind::NotRun)
 }

@@ -40,7 +40,7 @@ impl Run {
             }
             RunEvent::PlanChecked { questions, .. } => match self.are_about_calls_to_check(questions) {
                 true => Ok(()),
-                false => Err(ApplyError::PlanNotToCheck),
+                false => Err(ApplyError::PlanQuestionsDoNotMatch),
             },
             RunEvent::CallDecided { suspension_id, .. } => self.check_decision(suspension_id),
             RunEvent::ToolEnded { action, end, .. } => check_end(*action, self.find_open_batch(*action)?, end),
@@ -87,6 +87,8 @@ impl Run {
     }
 }
 
+/// Returns the error of an event that ends or announces a call of the other kind than the calls of the action: a tool call in
+/// place of a model call, or the reverse.
 const fn wrong_answer(action: ActionId, expected: &'static str) -> ApplyError {
     ApplyError::WrongAnswer { action, expected }
 }
@@ -116,13 +118,13 @@ fn check_not_ended(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result
     Ok(())
 }
 
-/// Checks that a call of the batch can end in this way: it has not ended before, it was made unless the result says that its tool
-/// was not run, and it has a question to a person if, and only if, it is suspended.
+/// Checks that a call of the batch can end in this way. It has not ended before. It was made, or the result says that its tool
+/// was not run. If it is suspended, it has a question to a person, and otherwise it has none.
 fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), ApplyError> {
     let result = &end.result;
     check_not_ended(action, batch, &result.call_id)?;
-    let has_result = |call: &ParsedToolCall| call.call_id == result.call_id && call.tool_name == result.tool_name;
-    if !batch.calls.iter().any(has_result) {
+    let is_of_result = |call: &ParsedToolCall| call.call_id == result.call_id && call.tool_name == result.tool_name;
+    if !batch.calls.iter().any(is_of_result) {
         return Err(ApplyError::ResultsDoNotMatch {
             action,
             call_id: result.call_id.clone(),

@@ -17,8 +17,8 @@ use crate::report;
 const STEP_ID: &str = "call";
 
 impl Run {
-    /// Begins a run that makes one call of `tool`: adopts a plan of one step, which makes the call. The tool system checks this
-    /// call as it checks every other.
+    /// Begins a run that makes one call of `tool`: adopts a plan of one step. When the step starts, it makes the call that
+    /// the start of the run contains. This call is checked in the same way as every other.
     pub(super) fn begin_direct_call(&mut self, tool: &str, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let step = DraftItem {
@@ -52,13 +52,13 @@ impl Run {
     pub(super) fn direct_ending(&self, tool: &str) -> RunEnding {
         let step = self.own_items().first();
         let Some((step, result)) = step.and_then(|step| Some((step, step.tool_results.last()?))) else {
-            return self.ending_after_failed_call(&format!("`{tool}` was not called"));
+            return self.error_ending(&format!("`{tool}` was not called"));
         };
         if result.metadata.rejected {
-            return self.ending_after_failed_call(&format!("a person rejected the call of `{tool}`"));
+            return self.error_ending(&format!("a person rejected the call of `{tool}`"));
         }
         if result.status != ToolStatus::Success {
-            return self.ending_without_output(tool, result);
+            return self.ending_after_unsuccessful_call(tool, result);
         }
         match report::only_output(step) {
             Some(output) => RunEnding::with_output(output),
@@ -69,15 +69,16 @@ impl Run {
         }
     }
 
-    fn ending_without_output(&self, tool: &str, result: &ToolResult) -> RunEnding {
+    /// Returns how the run ends if its call was cancelled or failed.
+    fn ending_after_unsuccessful_call(&self, tool: &str, result: &ToolResult) -> RunEnding {
         if result.code == Some(ToolErrorCode::Cancelled) {
             return RunEnding::new(RunStatus::Cancelled, format!("The call of `{tool}` was cancelled."));
         }
         let reason = result.error.as_deref().unwrap_or("no reason was given");
-        self.ending_after_failed_call(&format!("the call of `{tool}` failed: {reason}"))
+        self.error_ending(&format!("the call of `{tool}` failed: {reason}"))
     }
 
-    fn ending_after_failed_call(&self, reason: &str) -> RunEnding {
+    fn error_ending(&self, reason: &str) -> RunEnding {
         let error = self.art_error(ErrorCode::ToolExecutionFailed, reason);
         RunEnding::new(RunStatus::Error, format!("There is no output: {reason}.")).with_error(error)
     }

@@ -78,7 +78,7 @@ impl Run {
         }
         if self.conversation.messages.is_empty() {
             // The run asked no planner, because it began with a plan.
-            self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
+            self.conversation = prompt::planner_conversation(&self.start, &self.state, self.files.all());
         }
         let files = self.files.of_this_run();
         let request_text = prompt::answer_request_text(&self.start, self.own_items(), files, &self.limits_hit);
@@ -98,6 +98,7 @@ impl Run {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_after_failed_answer(reason, out),
             CallRefusal::Invalid { error } => self.end_without_answer(error.code, &error.message, out),
+            // `handle_model_call_refusal` handles `NotShorter` itself.
             CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.finish_over_budget(out),
         }
     }
@@ -106,17 +107,17 @@ impl Run {
     /// there is no such output or the run is incomplete.
     pub(super) fn raw_ending(&self) -> Option<RunEnding> {
         let [item] = self.own_items() else { return None };
-        let is_wanted = self.start.props.raw && self.is_complete();
+        let may_be_raw = self.start.props.raw && self.is_complete();
         report::only_output(item)
-            .filter(|_| is_wanted)
+            .filter(|_| may_be_raw)
             .map(RunEnding::with_output)
     }
 
-    /// Ends the run with the answer in `reply`, or with an error if it has none.
+    /// Ends the run with the answer in `reply`, or with an error if the reply contains no answer.
     pub(super) fn handle_answer(&mut self, reply: &ModelReply, out: &mut Outbox) {
-        let answer = parse::parse_answer(reply);
-        self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
-        if answer.content.is_empty() {
+        let parsed = parse::parse_answer(reply);
+        self.observe_thoughts(Phase::Synthesis, None, &parsed.thoughts, out);
+        if parsed.answer.is_empty() {
             let reason = if parse::is_withheld(reply) {
                 parse::WITHHELD_REASON
             } else {
@@ -131,7 +132,7 @@ impl Run {
         let status = self.answer_status(reply);
         let ending = RunEnding {
             unanswered: reply.unanswered.clone(),
-            ..RunEnding::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
+            ..RunEnding::new(status, parsed.answer).with_ui_metadata(parsed.ui_metadata)
         };
         self.finish(ending, out);
     }
@@ -154,7 +155,7 @@ impl Run {
         }
     }
 
-    /// Ends the run because the model could not give an answer for this `reason`.
+    /// Ends the run because the model could not give an answer. `reason` says why.
     pub(super) fn end_after_failed_answer(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
@@ -195,7 +196,7 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Partial, text), out);
     }
 
-    /// Ends the run. Adds the answer to the conversation and then observes it (contract P81).
+    /// Ends the run. Adds the answer to the conversation, and then records an observation of it (contract P81).
     pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
         self.abandon_open_work(out);
@@ -207,7 +208,7 @@ impl Run {
         if let Some(error) = &ending.error {
             out.observe_error(phase, None, &error.message);
         }
-        // An error is returned to the caller and not added to the conversation (contract P82).
+        // The text of a failed or cancelled run is returned to the caller and not added to the conversation (contract P82).
         if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
             out.add_message(answer.clone());
         }
@@ -245,15 +246,15 @@ impl Run {
             self.state.is_paused = false;
             out.mark_state_changed();
         }
-        let mut ended_results: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
+        let mut results_by_item: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
         for action in std::mem::take(&mut self.open_actions).into_values() {
             if let OpenAction::Tools(batch) = action {
-                ended_results.entry(batch.item_id).or_default().extend(batch.results);
+                results_by_item.entry(batch.item_id).or_default().extend(batch.results);
             }
         }
         let ids: Vec<_> = self.running.keys().cloned().collect();
         for id in ids {
-            self.stop_item_and_keep_results(&id, ended_results.get(&id).map_or(&[], Vec::as_slice));
+            self.stop_item_and_keep_results(&id, results_by_item.get(&id).map_or(&[], Vec::as_slice));
             self.set_status(&id, TodoItemStatus::Pending, out);
         }
         if self.state.current_step_id.take().is_some() {
@@ -261,7 +262,7 @@ impl Run {
         }
     }
 
-    /// Adds the question to the conversation. A run that only continues an earlier plan has none.
+    /// Adds the question to the conversation. A run that only continues an earlier plan has no question.
     pub(super) fn add_question(&self, out: &mut Outbox) {
         let query = &self.start.props.query;
         if !query.trim().is_empty() {
@@ -322,9 +323,9 @@ impl Run {
         }
     }
 
-    /// Returns whether every planned item was completed without an error and no limit was hit (contracts X7, A49).
-    /// Items that the model removed from the plan before they started do not count, and neither do failed calls that
-    /// the planner made again.
+    /// Returns whether every item of the plan was completed without an error and no limit was hit (contracts X7, A49).
+    /// Items that the model removed from the plan before they started do not count, and neither do failed items of calls
+    /// of the planner whose tool the planner called again.
     fn is_complete(&self) -> bool {
         let is_incomplete = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some(),

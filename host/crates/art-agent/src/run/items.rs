@@ -38,8 +38,8 @@ impl Run {
             if self.record_if_budget_spent() {
                 break;
             }
-            // A new plan is checked against this limit, but a plan that an earlier run left and this run continues is not.
-            if self.started_item_count >= self.config().max_items {
+            // When a plan is adopted, it is checked against this limit, but a plan that this run continues is not adopted again.
+            if self.item_start_count >= self.config().max_items {
                 self.record_limit(format!(
                     "the run worked on its maximum of {} items",
                     self.config().max_items
@@ -49,6 +49,7 @@ impl Run {
             self.start_item(&item, out);
         }
         if self.continue_ended_batches(out) {
+            // A continued item is still in progress, or this function was called again when it ended.
             return;
         }
         if self.running.is_empty() {
@@ -83,7 +84,7 @@ impl Run {
             files: &self.files,
             call_ids: &mut self.call_ids,
             rejections: &self.rejections,
-            remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
+            remaining_tool_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
         let item = self.state.todo_list.iter().find(|item| item.id == id);
@@ -91,7 +92,7 @@ impl Run {
             return;
         };
         let next = item_run.handle_reply(item, &parsed, &reply.text, &mut admission);
-        self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
+        self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_tool_calls);
         self.apply_next_move(id, next, out);
     }
 
@@ -131,7 +132,7 @@ impl Run {
 
     /// Starts an item: with its planned calls if it has any, else with its first model call.
     fn start_item(&mut self, item: &TodoItem, out: &mut Outbox) {
-        self.started_item_count += 1;
+        self.item_start_count += 1;
         self.started_items.insert(item.id.clone());
         let item_run = ItemRun::of(item, self.start.native_tools);
         self.running.insert(item.id.clone(), item_run);
@@ -155,6 +156,7 @@ impl Run {
     /// Opens the planned calls of an item with values in place of their references, or ends the item if all of them succeeded
     /// before. Fails with the reason if there are none or they cannot be made.
     fn start_planned_calls(&mut self, item: &TodoItem, out: &mut Outbox) -> Result<(), String> {
+        // A step without planned calls fails with this reason only if the model of the run cannot carry out steps.
         let no_calls_reason = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
         let calls: Result<Vec<RawCall>, String> = match &self.start.call {
             Some(call) => Ok(vec![Self::direct_call(call)]),
@@ -168,7 +170,7 @@ impl Run {
             files: &self.files,
             call_ids: &mut self.call_ids,
             rejections: &self.rejections,
-            remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
+            remaining_tool_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
         let item_run = self.running.get_mut(&item.id).ok_or_else(no_calls_reason)?;
@@ -176,13 +178,14 @@ impl Run {
         let next = item_run.start_planned(item, calls, &mut admission);
         let planned_call_ids = item_run.planned_call_ids.clone();
         // Planned calls that succeeded before keep their identifiers and are not made again.
-        let is_kept = |call: &&ParsedToolCall| planned_call_ids.contains(&call.call_id);
-        let kept_calls: Vec<_> = item.actual_tool_calls.iter().filter(is_kept).cloned().collect();
-        self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
+        let succeeded_before = |call: &&ParsedToolCall| planned_call_ids.contains(&call.call_id);
+        let earlier_calls = item.actual_tool_calls.iter().filter(succeeded_before);
+        let earlier_calls: Vec<_> = earlier_calls.cloned().collect();
+        self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_tool_calls);
         let call_ids = planned_call_ids.clone();
         if let Some(item) = self.item_mut(&item.id) {
             item.planned_call_ids = planned_call_ids;
-            item.actual_tool_calls = kept_calls;
+            item.actual_tool_calls = earlier_calls;
         }
         match next {
             NextMove::CallTools(calls) => {
@@ -210,13 +213,14 @@ impl Run {
 
     /// Returns the output that a reference of a planned call points into: of a step of the plan or of an earlier question.
     pub(super) fn referenced_output(&self, reference: OutputReference<'_>) -> Result<&Value, String> {
-        let earlier = || plan::find_earlier(&self.state.earlier_questions, reference.step);
+        let earlier = || plan::find_earlier_step(&self.state.earlier_questions, reference.step);
         let item = self.item(reference.step).or_else(earlier);
         let item = item.ok_or_else(|| format!("there is no step `{}`", reference.step))?;
         plan::find_output(item, reference)
     }
 
-    /// Opens a model call for an item that has no planned calls, or whose planned calls did not complete it. `reason` says why.
+    /// Opens a model call for an item that has no planned calls, or whose planned calls did not complete it. In the second case,
+    /// `reason` says why they did not.
     fn hand_over_to_model(&mut self, id: &str, reason: &str) -> Result<(), CallRefusal> {
         if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
             item.fallback = Some(truncate(reason, DEFAULT_STRINGIFY_LIMIT));
@@ -225,7 +229,7 @@ impl Run {
             return Ok(());
         };
         let tools = self.step_tools(item);
-        let mut messages = prompt::begin_step(&self.start, &self.state, item, &tools, self.files.all());
+        let mut messages = prompt::step_messages(&self.start, &self.state, item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             messages.append(&mut item_run.messages);
             messages.extend(
@@ -253,7 +257,7 @@ impl Run {
         };
         self.start.native_tools = false;
         let tools = self.step_tools(&item);
-        let first_messages = prompt::begin_step(&self.start, &self.state, &item, &tools, self.files.all());
+        let first_messages = prompt::step_messages(&self.start, &self.state, &item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             item_run.native_tools = false;
             // Only the first messages describe the tools, so the later ones stay.
@@ -271,6 +275,7 @@ impl Run {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_item(id, Err(reason.clone()), out),
             CallRefusal::Invalid { error } => self.end_item(id, Err(error.message.clone()), out),
+            // `handle_model_call_refusal` handles `NotShorter` itself.
             CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.postpone_item(id, out),
         }
     }
@@ -370,8 +375,8 @@ impl Run {
         }
     }
 
-    /// Changes the plan as a reply asks for it. An invalid update leaves the plan unchanged; its problems are returned for the
-    /// model (contract P61).
+    /// Applies the update of the plan that a reply contains. An invalid update leaves the plan unchanged; its problems are
+    /// returned for the model (contract P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
         let refusal_texts = |problems: Vec<String>| {
             problems
@@ -389,7 +394,7 @@ impl Run {
             Some(items) => plan::update_items(&before, items, &self.started_items, self.now),
             None => before.clone(),
         };
-        let mut problems: Vec<String> = plan::length_problem(&after).into_iter().collect();
+        let mut problems: Vec<String> = plan::item_count_problem(&after).into_iter().collect();
         problems.extend(plan::fault_texts(&self.step_faults(&after)));
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
@@ -407,7 +412,7 @@ impl Run {
     }
 }
 
-/// Returns the entry of an ended item in the outputs of the state.
+/// Returns the entry for an ended item in `step_outputs` of the state.
 fn step_output(item: &TodoItem, status: TodoItemStatus, at: art_core::Timestamp) -> StepOutputEntry {
     StepOutputEntry {
         step_id: item.id.clone(),

@@ -1,4 +1,5 @@
-//! Kept plans: returns the plan of a run so that it can be kept, and carries out a kept plan without a planner.
+//! Kept plans, which can be stored in a file: returns the plan of a run as a kept plan, and carries out a kept plan without a
+//! planner.
 
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 
@@ -9,7 +10,7 @@ use crate::parse::PlanDraft;
 use crate::plan::{Available, KeptPlan, PlanCheck, PlannedStep};
 
 impl Run {
-    /// Returns the plan of this question so that it can be kept, without results. It names no versions of tools, because the run
+    /// Returns the plan of this question, without its results, as a kept plan. It names no versions of tools, because the run
     /// does not know them.
     #[must_use]
     pub fn kept_plan(&self) -> KeptPlan {
@@ -36,12 +37,13 @@ impl Run {
         self.stage = Stage::Planning;
         let plan = kept.plan.with_values(&kept.values);
         let size_error = kept.plan.size_error(&kept.values);
-        let missing = plan
+        // `with_values` has removed the parameters that have a value, unless there is a size error.
+        let missing_values = plan
             .params
             .keys()
             .filter(|_| size_error.is_none())
             .map(|name| format!("the parameter `{name}` has no value"));
-        let value_faults = size_error.iter().cloned().chain(missing);
+        let value_faults = size_error.iter().cloned().chain(missing_values);
         let faults = self.check_kept_plan(&plan).faults.into_iter().map(|fault| fault.text);
         let faults: Vec<String> = value_faults.chain(faults).collect();
         if !faults.is_empty() {

@@ -1,10 +1,10 @@
 //! Planning: asks the model for a plan, and asks it again if the plan is invalid. The model is called the planner while it does
 //! this.
 //!
-//! A reply of the planner has a draft of a plan: in a call of the function that submits a plan, else in its text, or else in its
-//! thoughts (contract P30). Or it has the answer itself. A draft is merged with the items that the thread has, checked,
-//! and then adopted as the plan of the run. A planner that can call functions may also call tools itself: each such
-//! call becomes an item, and the planner is asked again with the results.
+//! A reply of the planner contains either the answer or a draft of a plan. The draft is in a call of the function that submits a
+//! plan; without such a call it is in the text of the reply, or else in the thoughts (contract P30). A draft is merged with the
+//! plan items that the thread already has, checked, and then adopted as the plan of the run. A planner that can call functions
+//! may also call tools itself: each such call becomes an item, and the planner is asked again with the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,13 +25,14 @@ use crate::event::CallRefusal;
 use crate::file::Files;
 use crate::item::MAX_IDENTICAL_CALLS;
 use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft, PlanReply};
-use crate::plan::{self, CallCheck, Fault, Surroundings};
+use crate::plan::{self, CallCheck, CallCheckInput, Fault};
 use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Begins the work of a run: makes the call that a person makes, or carries out a kept plan, or continues with the plan of
-    /// the last question if there is no new question (contracts P17, P19), or else asks for a plan.
+    /// Begins the work of a run. Makes the tool call that a person asks for, or carries out a kept plan, which is a plan that a
+    /// person saved. Without either, continues with the plan of the last question if there is no new question
+    /// (contracts P17, P19), or else asks for a plan.
     pub(super) fn begin_work(&mut self, out: &mut Outbox) {
         if plan::requeue_interrupted_items(&mut self.state, self.now) {
             out.mark_state_changed();
@@ -69,22 +70,22 @@ impl Run {
         self.request_plan(out);
     }
 
-    /// Moves a plan whose items have all ended to the earlier questions, so that the new question has a plan of its own
-    /// (contract P14).
+    /// If all items of the plan have ended, moves the plan to the earlier questions, so that the new question has a plan of
+    /// its own (contract P14).
     fn archive_finished_plan(&mut self, out: &mut Outbox) {
         let state = &mut self.state;
         if state.todo_list.is_empty() || state.todo_list.iter().any(|item| !plan::has_ended(item.status)) {
             return;
         }
         let items = std::mem::take(&mut state.todo_list);
-        plan::archive(state, items);
+        plan::archive_question(state, items);
         state.step_outputs.clear();
         out.mark_state_changed();
     }
 
     /// Begins the conversation with the planner.
     fn begin_conversation(&mut self) {
-        self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
+        self.conversation = prompt::planner_conversation(&self.start, &self.state, self.files.all());
         self.stage = Stage::Planning;
     }
 
@@ -100,6 +101,7 @@ impl Run {
         match refusal {
             CallRefusal::TooLong { reason } => self.fail_planning(reason, out),
             CallRefusal::Invalid { error } => self.fail_run(error.code, &error.message, out),
+            // `NotShorter` does not get here: `handle_model_call_refusal` fails such a call with the error of the provider.
             CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.finish_over_budget(out),
         }
     }
@@ -107,9 +109,11 @@ impl Run {
     /// Asks the planner again with the tools in the text of the prompt, because the model does not support function calls.
     /// Returns false if the tools are already in the text.
     pub(super) fn plan_with_text_tools(&mut self, out: &mut Outbox) -> bool {
-        if !std::mem::take(&mut self.start.native_tools) {
+        if !self.start.native_tools {
             return false;
         }
+        // Without this setting, the text of the prompt lists the tools.
+        self.start.native_tools = false;
         self.begin_conversation();
         self.request_plan(out);
         true
@@ -152,7 +156,7 @@ impl Run {
         self.conversation.messages.push(if calls.is_empty() {
             message
         } else {
-            // Without a text, the message says that the reply is empty, which is wrong for a reply with calls.
+            // For an empty text, `planner_message` writes that the reply is empty, which is wrong for a reply with calls.
             let text = if parsed.text.trim().is_empty() {
                 ""
             } else {
@@ -168,8 +172,8 @@ impl Run {
     /// Adopts a draft, or ends the run with the answer in it. If the draft has faults or exceeds a budget, asks for a corrected
     /// one as long as repairs are allowed.
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
-        for (position, id) in self.add_call_steps(&mut draft) {
-            if let Some(call) = position.and_then(|position| self.planner_calls.get_mut(position)) {
+        for (call_position, id) in self.add_call_steps(&mut draft) {
+            if let Some(call) = call_position.and_then(|position| self.planner_calls.get_mut(position)) {
                 call.item_id = Some(id);
             }
         }
@@ -177,7 +181,7 @@ impl Run {
             return self.answer_at_once(draft, reply, out);
         }
         let merged = self.merged_items(&draft);
-        if let Some(problem) = plan::length_problem(&merged) {
+        if let Some(problem) = plan::item_count_problem(&merged) {
             return self.ask_for_repair(&[problem], out);
         }
         let (faults, check) = (self.step_faults(&merged), self.check_plan(&merged));
@@ -192,13 +196,15 @@ impl Run {
         self.adopt_as_far_as_possible(draft, &reply.text, out);
     }
 
-    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. The draft is not adopted
-    /// if no step can be carried out; faults of planned calls do not count for this.
+    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. If no step can be carried
+    /// out, asks for a corrected draft instead. For this, a step counts as one that can be carried out even if its planned calls
+    /// have faults.
     fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let items = draft.items.as_deref_mut().unwrap_or_default();
         let mut faults = plan::give_unique_ids(items, &self.state.todo_list, &self.state.earlier_questions);
         let mut merged = self.merged_items(&draft);
         mark_failed(&mut merged, &faults);
+        // One check does not report all faults: for example, it reports at most one cycle of dependencies.
         loop {
             let found = faults_of_open_items(self.step_faults(&merged), &merged);
             if found.is_empty() {
@@ -237,7 +243,7 @@ impl Run {
 
     /// Returns the number of items that the run may still start.
     fn remaining_items(&self) -> usize {
-        let left = self.config().max_items.saturating_sub(self.started_item_count);
+        let left = self.config().max_items.saturating_sub(self.item_start_count);
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
@@ -269,8 +275,8 @@ impl Run {
         faults
     }
 
-    /// Adds a step to the draft for each call that it has in place of a step (contracts S003, P33a). Returns for each of these calls the
-    /// identifier of the new step and, if it is a function call of the reply, its position among them.
+    /// Adds a step to the draft for each call that the draft has outside its steps (contracts S003, P33a). Returns the identifier
+    /// of each new step and, if the planner made the call itself, the position of the call among the function calls of the reply.
     pub(super) fn add_call_steps(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
@@ -290,8 +296,8 @@ impl Run {
         steps
     }
 
-    /// Records which items belong to calls of the planner, and which failed ones are retried: the planner calls their tools
-    /// again, with any arguments. A retried item does not make the run incomplete.
+    /// Records which items belong to calls of the planner, and which failed items count as retried: those whose tool the planner
+    /// now calls again, with any arguments. A retried item does not make the run incomplete.
     fn note_planner_calls(&mut self) {
         let names: BTreeSet<&str> = self
             .planner_calls
@@ -325,6 +331,7 @@ impl Run {
         self.state.title = draft.title.unwrap_or_else(|| std::mem::take(&mut self.state.title));
         out.mark_state_changed();
         self.record_answer_usage();
+        // If the person wants the output of the only step as it is, it takes the place of the model's answer.
         let ending = self.raw_ending().unwrap_or_else(|| {
             let ending = RunEnding::new(self.answer_status(reply), draft.answer.unwrap_or_default());
             ending.with_ui_metadata(draft.ui_metadata)
@@ -339,8 +346,9 @@ impl Run {
         !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_tool_call)
     }
 
-    /// Asks the planner again, with the results of its calls. If it made more calls than the run may start items, it has to
-    /// answer instead. Without this limit it could go on for ever with calls that are refused, since these start no item.
+    /// Asks the planner again, with the results of its calls. If the number of its calls exceeds the maximum number of items of a
+    /// run, it has to answer instead. Without this limit it could go on for ever with calls that are refused, since these
+    /// start no item.
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
         let max = self.config().max_items;
         if self.planner_call_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
@@ -388,7 +396,7 @@ impl Run {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
     }
 
-    /// Checks the planned calls of `items`.
+    /// Checks the planned calls of `items` against the tools, the files, the earlier results and the limit on calls.
     pub(super) fn check_calls(&self, items: &[TodoItem]) -> CallCheck {
         let attached = self
             .start
@@ -401,7 +409,7 @@ impl Run {
             .config()
             .max_tool_calls
             .saturating_sub(self.usage.tool_calls_opened);
-        plan::check_calls(Surroundings {
+        plan::check_calls(CallCheckInput {
             items,
             earlier: &self.state.earlier_questions,
             tools: &self.start.tools,
@@ -452,7 +460,7 @@ impl Run {
     /// from the results so far, or the run ends if there are none.
     fn ask_for_repair(&mut self, problems: &[String], out: &mut Outbox) {
         for call in &mut self.planner_calls {
-            // The item of a call that is not made does not exist.
+            // The draft is not adopted, so the items that it has for these calls are not created.
             call.item_id = None;
         }
         if self.may_repair() {
@@ -474,8 +482,8 @@ impl Run {
         self.fail_planning(&reason, out);
     }
 
-    /// Replaces the plan by the merged draft and records the change, with its estimate if it has any calls or steps.
-    /// `raw_reply` is the text of the reply.
+    /// Replaces the plan by the merged draft, and observes the new plan and what has changed. The observation of the plan has the
+    /// estimate, if any calls or steps are estimated. `raw_reply` is the text of the reply.
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
@@ -524,7 +532,7 @@ impl Run {
         self.state
             .step_outputs
             .retain(|id, _| kept.iter().any(|item| item.id == *id));
-        plan::archive(&mut self.state, removed);
+        plan::archive_question(&mut self.state, removed);
         if kept.is_empty() {
             self.state.query.clone_from(&self.start.props.query);
             self.state.intent.clear();

@@ -1,5 +1,5 @@
-//! Builds the requests of model calls and the arguments of tool calls when these are made. An open action contains neither
-//! prompts nor schemas nor contents of attachments.
+//! Builds the request of a model call and the arguments of a tool call when the call is made, because the open action contains
+//! neither prompts nor schemas nor contents of attachments.
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
@@ -13,7 +13,7 @@ use crate::attachment::{self, FileNamePointers};
 use crate::required_tools::is_tool_step;
 use crate::{prompt, shortlist};
 
-/// A model call with its request.
+/// The request of a model call, with the item and the number of the call.
 pub(super) struct PreparedCall {
     /// The plan item that makes the call; `None` for planning and synthesis.
     pub(super) item_id: Option<String>,
@@ -23,8 +23,8 @@ pub(super) struct PreparedCall {
 }
 
 impl Run {
-    /// Returns a model call with its request, cut to `max_tokens` tokens as far as possible. Returns `None` for tool calls, and
-    /// for an item that is not in progress.
+    /// Returns the model call of `action` as the driver makes it. The request is cut to `max_tokens` tokens as far as possible.
+    /// Returns `None` for tool calls, and for an item that is not in progress.
     pub(super) fn model_call(&self, id: ActionId, action: &OpenAction, max_tokens: Option<u64>) -> Option<ModelCall> {
         let mut call = self.prepared_call(action, max_tokens)?;
         call.request.task = self.task(action);
@@ -37,8 +37,8 @@ impl Run {
         })
     }
 
-    /// Returns whether the text of a reply may be the answer to the question. A planner without function calls writes its plans
-    /// as text, and its answers inside JSON.
+    /// Returns whether the text of a reply may be the answer to the question. Returns false for a planner without function calls,
+    /// which is told to write JSON that contains its plan or its answer.
     const fn may_answer(&self, action: &OpenAction) -> bool {
         match action {
             OpenAction::Plan => self.start.native_tools,
@@ -96,8 +96,8 @@ impl Run {
         shortlist::for_step(&self.start, item).into_iter().cloned().collect()
     }
 
-    /// Returns the model call of `action`, with its request cut to `max_tokens` tokens as far as possible. Returns `None` for
-    /// tool calls, and for an item that is not in progress.
+    /// Returns the request of `action`, cut to `max_tokens` tokens as far as possible and still without its task as data. Returns
+    /// `None` for tool calls, and for an item that is not in progress.
     fn prepared_call(&self, action: &OpenAction, max_tokens: Option<u64>) -> Option<PreparedCall> {
         let mut call = self.uncut_call(action)?;
         if let Some(max_tokens) = max_tokens {
@@ -116,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Returns the model call of `action`, with its request in full length.
+    /// Returns the request of `action` in full length.
     fn uncut_call(&self, action: &OpenAction) -> Option<PreparedCall> {
         match action {
             OpenAction::Plan => Some(self.plan_call()),
@@ -126,8 +126,8 @@ impl Run {
         }
     }
 
-    /// Builds a request from its messages and the tools in the provider's format. It names the capabilities that the model needs
-    /// for it (contract C43).
+    /// Builds a request from its messages and its tools. The request names the capabilities that the model needs for it
+    /// (contract C43).
     pub(super) fn build_request(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
         use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);

@@ -13,8 +13,8 @@ use crate::effect::Outbox;
 use crate::event::InterruptedCall;
 
 impl Run {
-    /// Ends the run because a person cancelled it. `interrupted` lists the model calls whose requests had been sent; others in
-    /// progress are not counted.
+    /// Ends the run because a person cancelled it. `interrupted` lists the model calls in progress whose requests had been sent.
+    /// The others in progress do not count as calls of the run.
     pub(super) fn cancel(&mut self, interrupted: &[InterruptedCall], out: &mut Outbox) {
         for call in interrupted {
             self.interrupt_model_call(call.action, &call.received);

@@ -15,11 +15,11 @@ use crate::prompt;
 impl Run {
     /// Counts and records the reply of an open model call, and continues the run with it.
     pub(super) fn handle_model_reply(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
-        let tokens = self.model_calls_in_progress.get(&action).copied().unwrap_or_default();
+        let request_tokens = self.model_calls_in_progress.get(&action).copied().unwrap_or_default();
         let Some(closed) = self.close_action(action) else {
             return;
         };
-        self.count_reply(&closed, tokens, reply);
+        self.count_reply(&closed, request_tokens, reply);
         // The model works again, so an earlier error is not the reason for a later end of the run.
         self.model_error = None;
         let (phase, parent) = (self.observed_phase(&closed), item_id_of(&closed));
@@ -27,7 +27,7 @@ impl Run {
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
         match closed {
             OpenAction::Plan => {
-                self.planner_tokens = Some(tokens.saturating_add(prompt::reply_tokens(reply)));
+                self.planner_tokens = Some(request_tokens.saturating_add(prompt::reply_tokens(reply)));
                 self.handle_plan(reply, out);
             }
             OpenAction::Item(id) => self.handle_item_reply(&id, reply, out),
@@ -45,18 +45,21 @@ impl Run {
         received: &PartialReply,
         out: &mut Outbox,
     ) {
-        let tokens = self.model_calls_in_progress.get(&action).copied().unwrap_or_default();
+        let request_tokens = self.model_calls_in_progress.get(&action).copied().unwrap_or_default();
         let was_shortened = self.refused_requests.contains_key(&action);
         let Some(closed) = self.close_action(action) else {
             return;
         };
-        self.count_failed_call(&closed, tokens, error, received);
+        self.count_failed_call(&closed, request_tokens, error, received);
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.observed_phase(&closed), "error": error});
         out.observe(ObservationType::LlmStreamError, item_id_of(&closed), content);
         if error.code == ModelErrorCode::ContextLengthExceeded {
-            let error = error.clone();
-            if self.retry_shorter(&closed, RefusedRequest { tokens, error }, was_shortened) {
+            let refused = RefusedRequest {
+                tokens: request_tokens,
+                error: error.clone(),
+            };
+            if self.retry_shorter(&closed, refused, was_shortened) {
                 return;
             }
         }
@@ -72,7 +75,8 @@ impl Run {
         if thoughts.trim().is_empty() {
             return;
         }
-        let token_type = TokenType::for_phase(Some(phase), true);
+        let is_thought = true;
+        let token_type = TokenType::for_phase(Some(phase), is_thought);
         let mut metadata = JsonObject::new();
         metadata.insert("phase".to_owned(), json!(phase));
         metadata.insert("tokenType".to_owned(), json!(token_type));
@@ -81,7 +85,7 @@ impl Run {
             metadata.insert("stepId".to_owned(), json!(item.id));
             metadata.insert("stepDescription".to_owned(), json!(item.description));
         }
-        out.observe_with(ObservationType::Thoughts, item_id, json!({"text": thoughts}), metadata);
+        out.observe_with_metadata(ObservationType::Thoughts, item_id, json!({"text": thoughts}), metadata);
     }
 
     /// Returns the phase of an action as observations of model calls state it, with the item and the number of its model call.

@@ -1,6 +1,6 @@
 //! Suspended calls, which wait for the decision of a person, and what follows from the decision. A suspension contains the call
-//! and the question to the person. A call is suspended before it is made, by a rule of the host, or by its own tool, which asks
-//! the person.
+//! and the question to the person. Either the host suspends a call before it is made, because of a rule or a missing grant, or
+//! the tool of the call runs and asks the person itself.
 
 use art_core::agent::RunStatus;
 use art_core::conversation::MessageRole;
@@ -24,14 +24,15 @@ use crate::report::RunReport;
 pub struct OpenSuspension<'a> {
     /// The plan item that makes the call.
     pub item_id: &'a str,
-    /// The question.
+    /// The call and the question about it.
     pub suspension: &'a SuspendedCall,
     /// Time since which the call waits.
     pub since: Timestamp,
 }
 
 impl Run {
-    /// Returns the calls that wait for a decision, oldest action first.
+    /// Returns the calls that wait for a decision: first the planned calls that are not open yet, then those of open actions,
+    /// oldest action first.
     #[must_use]
     pub fn suspensions(&self) -> Vec<OpenSuspension<'_>> {
         let batches = self.open_actions.values().filter_map(|open| match open {
@@ -84,8 +85,8 @@ impl Run {
         Some(self.report(ending.with_ui_metadata(Some(ui_metadata))))
     }
 
-    /// Finds the call that waits because of this suspension, and returns its action and its identifier. Does not search the
-    /// questions about the plan, whose calls are not open yet.
+    /// Finds the call that waits because of this suspension, and returns the action and the identifier of the call. Does not
+    /// search the questions about the plan, whose calls are not open yet.
     pub(super) fn find_waiting_call(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
         self.open_actions.iter().find_map(|(action, open)| {
             let OpenAction::Tools(batch) = open else { return None };
@@ -231,8 +232,8 @@ impl Run {
         result
     }
 
-    /// Records that a call was decided, so that the model cannot make it again (contract A39). Takes the arguments as
-    /// the model gave them, because those in the question may also contain defaults and contents of files.
+    /// Records that a call was decided, so that the model cannot make it again (contract A39). A rejected call is recorded
+    /// with the arguments that the model gave, because those in `suspension` may also contain defaults and contents of files.
     fn note_decided(&mut self, action: ActionId, suspension: &SuspendedCall, result: &ToolResult) {
         let call_id = &suspension.call.call_id;
         let Some(batch) = self.batch(action) else { return };
@@ -265,7 +266,7 @@ pub(super) fn observe_suspended(item_id: &str, suspension: &SuspendedCall, out: 
     out.observe(ObservationType::AgentSuspended, Some(item_id), content);
 }
 
-/// Records the observation of a person's decision, or that the time for one is over.
+/// Records the observation of a person's decision, or the observation that the time for a decision is over.
 pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
     let kind = match decision.by {
         DecidedBy::Person { .. } => ObservationType::AgentResumed,
@@ -283,7 +284,7 @@ pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decisi
 }
 
 /// Returns the decision as observations contain it, without a sensitive answer. It is enough to remove `value`, because the host
-/// keeps the answer of an accepted decision nowhere else.
+/// moves the answer there from the older fields when it accepts a decision.
 fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {

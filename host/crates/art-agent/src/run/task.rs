@@ -1,4 +1,4 @@
-//! Tasks: what a prompt asks for, as data instead of prose, for models that do not read prose.
+//! Tasks: what a prompt asks for, as data instead of prose, for models that do not read prose, such as the lexical model.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Run {
 
     fn task_files(&self) -> Vec<TaskFile> {
         let attached = self.start.props.attachments.iter().map(attached_file);
-        attached.chain(self.files.all().iter().map(produced_file)).collect()
+        attached.chain(self.files.all().iter().map(stored_file)).collect()
     }
 }
 
@@ -93,7 +93,7 @@ fn attached_file(attachment: &QueryAttachment) -> TaskFile {
 
 /// Describes a file that a tool produced, or that came with an earlier question. Its content is unknown here, because it is in
 /// the store.
-fn produced_file(file: &RunFile) -> TaskFile {
+fn stored_file(file: &RunFile) -> TaskFile {
     TaskFile {
         name: file.name.clone(),
         media_type: file.media_type.clone(),

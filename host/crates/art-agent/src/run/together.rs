@@ -173,6 +173,7 @@ impl Run {
             .partition(|question: &PlanQuestion| question.item_id == item_id);
         self.plan_questions.questions = others;
         for question in of_item {
+            // A call that was refused, or that succeeded when its item was in progress before, is not in the batch.
             let call_id = call_ids.get(question.index).filter(|id| self.is_in_batch(action, id));
             let (Some(call_id), Some(decision)) = (call_id, question.decision) else {
                 continue;
@@ -189,8 +190,8 @@ impl Run {
             .is_some_and(|batch| batch.calls.iter().any(|call| call.call_id == call_id))
     }
 
-    /// Continues the items whose calls all have results as soon as they are opened, because a person decided about them before
-    /// the item started. Returns whether there are any.
+    /// Continues each item all of whose calls already have results when they are opened. These are calls about which a person
+    /// decided before the item started. Returns whether there are any such items.
     pub(super) fn continue_ended_batches(&mut self, out: &mut Outbox) -> bool {
         let mut continued = false;
         while let Some(action) = self.find_ended_batch() {

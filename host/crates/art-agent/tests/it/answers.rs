@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-/// Returns the driver of a run that has one result, to which an answer has to be added.
+/// Returns the driver of a run whose plan has one step, which calls the calculator. Its script has no reply for the answer yet.
 fn driver_with_one_result() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), completes_item("")])
 }
@@ -150,7 +150,8 @@ fn calls_tokens_fuel_and_time_of_a_run_are_added_up() {
     assert_eq!(metadata.tokens.total_tokens, 4 * TOKENS_PER_CALL);
     assert_eq!(metadata.llm_metadata.input_tokens, Some(4 * INPUT_TOKENS));
     assert_eq!(metadata.usage.fuel, FUEL_PER_CALL);
-    assert_eq!(metadata.total_duration_ms, (4 + 1) * ANSWER_MS);
+    let (model_calls, tool_batches) = (4, 1);
+    assert_eq!(metadata.total_duration_ms, (model_calls + tool_batches) * ANSWER_MS);
 }
 
 // The tokens of all model calls are added up, including those of failed steps (contract B20).
@@ -271,7 +272,7 @@ fn a_model_error_is_reported_only_if_no_reply_follows_it() {
 }
 
 #[test]
-fn a_run_whose_host_failed_reports_this_reason_and_no_earlier_model_error() {
+fn a_run_whose_host_failed_reports_the_failure_of_the_host_and_no_earlier_model_error() {
     let items = json!([reasoning_item("a", &[]), reasoning_item("b", &[])]);
     let mut driver = driver_with_plan(&items).script("a", [times_out()]);
     driver.answer_all();

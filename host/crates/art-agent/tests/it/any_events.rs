@@ -12,21 +12,21 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// What happens next in a run. The first number chooses one of the calls to which it can happen (see [`pick`]), the second number
-/// says in which way it happens.
+/// What happens next in a run. The first number chooses one of the calls to which it can happen (see [`pick`]). The second
+/// number, if there is one, chooses among several ways in which it can happen.
 #[derive(Clone, Debug)]
 enum Happening {
-    /// The model replies to a model call in progress; see [`reply`].
+    /// The model replies to a model call in progress; [`reply`] lists the ways.
     Reply(usize, u8),
-    /// A tool call that may be made is made.
+    /// A tool call that may be made is announced, and is in progress from then on.
     Announce(usize),
-    /// A tool call in progress ends; see [`RandomRun::end_call`].
+    /// A tool call in progress ends; [`RandomRun::end_call`] lists the ways.
     End(usize, u8),
     /// A tool call that may be made is refused.
     Refuse(usize),
     /// A tool call that may be made is suspended before it is made.
     Suspend(usize),
-    /// A person decides about a call that waits; see [`RandomRun::decide`].
+    /// A person decides about a call that waits; [`RandomRun::decide`] lists the ways.
     Decide(usize, u8),
     /// The host is stopped, and another one resumes the run.
     Crash { outcomes_are_unknown: bool },
@@ -105,12 +105,14 @@ struct RandomRun {
     statuses: BTreeMap<String, TodoItemStatus>,
     /// Number of questions so far, from which each gets its identifier.
     question_count: u32,
-    /// Bit mask of the calls of the plan about which a person is asked before the first step starts.
+    /// Bit mask of the calls of the plan about which a person is asked before the first step starts. The lowest bit stands for
+    /// the first call.
     calls_to_ask_about: u8,
 }
 
 impl RandomRun {
-    /// Creates a run. With `calls_to_ask_about`, a person is asked about these calls together, before the first step starts.
+    /// Creates a run. If there is a bit mask `calls_to_ask_about`, a person is asked about these calls together, before the first
+    /// step starts.
     fn new(native_tools: bool, max_tokens: Option<u64>, calls_to_ask_about: Option<u8>) -> Self {
         let mut start = start("q");
         start.ask_together = calls_to_ask_about.is_some();
@@ -162,7 +164,7 @@ impl RandomRun {
                 if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
                     let result = self.suspended_result(&ready.call);
                     let id = result.metadata.suspension_id.clone().unwrap();
-                    let mut suspension = question_of_tool(&id, &result);
+                    let mut suspension = suspension_by_tool(&id, &result);
                     suspension.runs_on_approval = true;
                     self.apply(&RunEvent::CallSuspended {
                         at: 2_000,
@@ -188,7 +190,7 @@ impl RandomRun {
         let result = match way {
             0 => ToolResult::error(&call.call, ToolErrorCode::IoError, "broken"),
             4 => self.suspended_result(&call.call),
-            _ => scripted_result(&call.call),
+            _ => stand_in_result(&call.call),
         };
         self.apply(&end_event(2_000, call.action, result));
     }
@@ -196,7 +198,7 @@ impl RandomRun {
     /// Returns the result of a call whose tool asks a person.
     fn suspended_result(&mut self, call: &ParsedToolCall) -> ToolResult {
         self.question_count += 1;
-        let mut result = scripted_result(call);
+        let mut result = stand_in_result(call);
         result.status = ToolStatus::Suspended;
         result.error = None;
         result.metadata.not_run = false;
@@ -260,7 +262,7 @@ impl RandomRun {
     fn question_about(&mut self, known: &KnownCall) -> PlannedQuestion {
         let result = self.suspended_result(&known.call);
         let id = result.metadata.suspension_id.clone().unwrap();
-        let mut suspension = question_of_tool(&id, &result);
+        let mut suspension = suspension_by_tool(&id, &result);
         suspension.runs_on_approval = true;
         PlannedQuestion {
             item_id: known.item_id.clone(),
@@ -284,7 +286,7 @@ impl RandomRun {
         }
     }
 
-    /// Returns whether nothing can happen although the run has neither ended nor waits for a person.
+    /// Returns whether nothing can happen although the run has not ended and does not wait for a person.
     fn is_stuck(&self) -> bool {
         let run = &self.driver.run;
         let nothing_is_open =

@@ -44,7 +44,7 @@ fn a_failure_that_requests_help_reaches_the_model_with_its_output() {
 }
 
 #[test]
-fn a_step_has_an_error_if_its_required_tool_only_requested_help_by_failing() {
+fn a_step_whose_required_tool_only_failed_with_requests_for_help_has_an_error() {
     let mut driver =
         driver_with_one_tool_item().script("a", [calculate(FAILS_REQUESTING_HELP), completes_item("about 40")]);
     let report = driver.drive();
@@ -81,7 +81,7 @@ fn the_output_of_a_failure_is_cut_in_the_message_to_the_model() {
 }
 
 #[test]
-fn output_of_a_failed_display_tool_is_neither_displayed_nor_sent_to_the_model() {
+fn the_model_is_told_neither_the_output_of_a_failed_display_tool_nor_that_it_was_drawn() {
     let mut driver = Driver::new(start("q"))
         .script(
             "plan",

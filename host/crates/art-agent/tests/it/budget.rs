@@ -1,5 +1,5 @@
-//! Budgets of a run for model calls, tokens and cost, which also count calls that failed or were interrupted, and requests that
-//! are cut to fit the context window of the model.
+//! Budgets of a run for model calls, tokens and cost. Calls that failed or were interrupted count towards them. Also tests how
+//! requests are cut to fit the context window of the model.
 
 use art_agent::{ActionId, InterruptedCall, RunEvent, RunStart};
 use art_core::agent::{ExecutionMetadata, RunStatus};
@@ -150,21 +150,21 @@ fn the_tokens_of_a_failed_call_are_counted_only_if_the_model_may_have_read_its_r
     let tokens_of_plan_and_answer = 2 * TOKENS_PER_CALL;
     let unlimited = run_with_failed_step(times_out, None);
     assert_eq!(unlimited.tokens.total_tokens, tokens_of_plan_and_answer);
-    let is_rate_limited = || {
+    let exceeds_rate_limit = || {
         times_out().map_err(|error| ModelError {
             code: ModelErrorCode::RateLimited,
             ..error
         })
     };
-    let rate_limited = run_with_failed_step(is_rate_limited, Some(100_000));
+    let rate_limited = run_with_failed_step(exceeds_rate_limit, Some(100_000));
     assert_eq!(rate_limited.tokens.total_tokens, tokens_of_plan_and_answer);
-    let connection_failed = || {
+    let fails_to_connect = || {
         times_out().map_err(|error| ModelError {
             request_not_read: true,
             ..error
         })
     };
-    let not_read = run_with_failed_step(connection_failed, Some(100_000));
+    let not_read = run_with_failed_step(fails_to_connect, Some(100_000));
     assert_eq!(not_read.tokens.total_tokens, tokens_of_plan_and_answer);
 }
 
@@ -277,7 +277,7 @@ fn an_interrupted_model_call_without_a_price_has_no_known_cost() {
 }
 
 #[test]
-fn an_interrupted_call_of_a_model_with_an_unbounded_context_costs_nothing() {
+fn no_tokens_are_counted_for_an_interrupted_call_of_a_model_with_an_unbounded_context() {
     let metadata = metadata_after_interruption(start("q"), |action| cancel_event(action, partial_reply("x")));
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 0));
     assert_eq!(metadata.tokens.total_tokens, 0);
@@ -329,6 +329,7 @@ fn the_oldest_messages_of_the_conversation_that_do_not_fit_are_not_in_the_reques
     driver.drive();
     for (step, messages_after_question) in [("plan", 0), ("answer", 2)] {
         let messages = driver.messages(step, 0);
+        // The instructions, all ten earlier messages and the question would be 12 messages.
         assert!((3..11).contains(&messages.len()), "{}", messages.len());
         let question_index = messages.len() - 1 - messages_after_question;
         let newest_earlier_message = messages[question_index - 1].content_text();
@@ -354,6 +355,7 @@ fn a_step_whose_request_does_not_fit_fails_with_its_token_counts() {
         error.starts_with("the request is too long for the model: it has about "),
         "{error}"
     );
+    // A quarter of the context window is reserved for the reply.
     assert!(error.contains("there is room for 3000"), "{error}");
 }
 
@@ -377,6 +379,7 @@ fn a_request_that_is_too_long_for_the_provider_is_retried_at_half_its_size() {
     let (refused, retried) = (driver.messages("plan", 0), driver.messages("plan", 1));
     let (instructions, history, question) = (1, 10, 1);
     assert_eq!(refused.len(), instructions + history + question);
+    // Half of the tokens have room for about half of the earlier messages.
     assert!(retried.len() < 8);
     assert_eq!(
         (report.response.metadata.llm_calls, status(&report)),

@@ -1,10 +1,10 @@
-//! Tool calls, which events announce and end: when they may be made, and what becomes of those in progress if a tool asks a
-//! person or another host resumes the run.
+//! Calls, each of which is announced by one event before it is made and ended by another one: when tool calls may be made, and
+//! what becomes of the calls of a run if a tool asks a person or another host resumes the run.
 
 use art_agent::{ApplyError, Run, RunEvent};
 use art_core::agent::RunStatus;
 use art_core::observation::ObservationType;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn make_call(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall
 }
 
 fn succeed(call: &ParsedToolCall) -> Option<ToolResult> {
-    Some(scripted_result(call))
+    Some(stand_in_result(call))
 }
 
 fn resume_event() -> RunEvent {
@@ -131,6 +131,7 @@ fn each_call_has_one_observation_with_its_ending_and_usage() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", FAILS)]);
     driver.drive();
     let observed = driver.observations(ObservationType::ToolExecution);
+    // The driver of the tests ends calls in the reverse order, so the second call is observed first.
     let items_endings_and_fuel: Vec<_> = observed
         .iter()
         .map(|call| {
@@ -155,14 +156,14 @@ fn a_call_that_was_not_announced_cannot_end_unless_it_was_refused() {
     let mut driver = driver_with_calls(&[("calculator", "1")]);
     let ready = driver.run.ready_calls().remove(0);
     let before = driver.run.clone();
-    let refused = driver
+    let applied = driver
         .run
-        .apply(&end_event(2_000, ready.action, scripted_result(&ready.call)));
-    assert_eq!(refused, Err(ApplyError::NotMade { action: ready.action }));
+        .apply(&end_event(2_000, ready.action, stand_in_result(&ready.call)));
+    assert_eq!(applied, Err(ApplyError::NotMade { action: ready.action }));
     assert_eq!(driver.run, before);
-    let mut result = scripted_result(&ready.call);
-    result.metadata.not_run = true;
-    driver.apply(&end_event(2_000, ready.action, result));
+    let mut refused_result = stand_in_result(&ready.call);
+    refused_result.metadata.not_run = true;
+    driver.apply(&end_event(2_000, ready.action, refused_result));
     assert!(driver.run.ready_calls().is_empty());
 }
 
@@ -174,7 +175,7 @@ fn a_call_is_announced_once_and_ends_once() {
     driver.apply(&announced);
     let again = Err(ApplyError::AlreadyMade { action: ready.action });
     assert_eq!(driver.run.apply(&announced), again);
-    let end = end_event(2_000, ready.action, scripted_result(&ready.call));
+    let end = end_event(2_000, ready.action, stand_in_result(&ready.call));
     driver.apply(&end);
     assert!(matches!(
         driver.run.apply(&end),
@@ -238,7 +239,7 @@ fn a_reply_is_refused_before_the_event_that_announces_its_model_call() {
 
 #[test]
 fn an_ending_has_the_same_name_in_journals_and_observations() {
-    for ending in [CallEnding::Success, CallEnding::FuelExhausted, CallEnding::NotRun] {
+    for ending in [EndingKind::Success, EndingKind::FuelExhausted, EndingKind::NotRun] {
         assert_eq!(json!(ending), json!(ending.as_str()));
     }
 }
@@ -264,6 +265,7 @@ fn next_call_returns_a_model_call_until_the_call_is_made() {
         start: Box::new(start("q")),
     };
     let (mut run, _) = Run::start(&started).unwrap();
+    // The digests of the requests, which the closures return, do not matter here.
     let call = run.clone().ask_models(1_000, |_| String::new()).calls.remove(0);
     assert_eq!(run.next_call(call.id).as_ref(), Some(&call));
     run.ask_models(1_000, |_| String::new());

@@ -75,7 +75,7 @@ fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over(
 #[test]
 fn a_direct_call_that_waits_for_a_person_suspends_the_run() {
     assert_eq!(
-        status(&driver_of_calculation("ask").drive_to_question()),
+        status(&driver_of_calculation("ask").drive_to_decision()),
         RunStatus::Suspended
     );
 }
@@ -102,5 +102,6 @@ fn the_output_of_a_direct_call_of_a_display_tool_is_in_no_message() {
         .effects
         .iter()
         .filter(|effect| matches!(effect, Effect::AddMessage(_)));
-    assert!(!format!("{:?}", messages.collect::<Vec<_>>()).contains("walrus"));
+    let output_text = "walrus";
+    assert!(!format!("{:?}", messages.collect::<Vec<_>>()).contains(output_text));
 }

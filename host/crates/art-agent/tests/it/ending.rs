@@ -1,4 +1,4 @@
-//! Ends of runs before the answer, events that do not fit a run, and what a run keeps when it stops early.
+//! Runs that end without an answer, events that a run refuses, and the tool results that remain when a run stops early.
 
 use art_agent::{ActionId, ApplyError, RunEvent};
 use art_core::agent::RunStatus;
@@ -59,6 +59,7 @@ fn a_cancelled_run_keeps_the_tool_results_of_a_step_in_progress() {
         driver.answer_all();
     }
     driver.cancel();
+    // The cancellation sets the step back from in progress to pending.
     assert_eq!(driver.statuses(), [("a", Pending)]);
     for item in [driver.item("a"), &driver.saved_state().todo_list[0]] {
         assert_eq!(item.tool_results[0].output, Some(json!({"result": 42})));
@@ -92,8 +93,9 @@ fn an_action_cannot_be_answered_twice() {
     assert_eq!(driver.run.apply(&again), Err(ApplyError::ActionNotOpen { action }));
 }
 
+// The event `ToolsReturned` has the results of a whole batch. Only journals of version 1 contain it.
 #[test]
-fn an_event_without_the_results_of_all_calls_of_a_batch_is_refused() {
+fn an_event_that_lacks_the_result_of_a_call_of_its_batch_is_refused() {
     let mut driver = driver_with_open_tool_call();
     let before = driver.run.clone();
     let action = driver.first_open_action();

@@ -42,7 +42,7 @@ const RECORDED_FUEL: u64 = 50;
 
 /// Returns the start of a run whose model has a limited context and a price. `calculator` has the record of one call with an
 /// output of `bytes_out` bytes; `clock` has none.
-fn recorded_start(bytes_out: u64) -> RunStart {
+fn start_with_record(bytes_out: u64) -> RunStart {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(100_000);
     start.price = Some(Price {
@@ -71,7 +71,7 @@ fn estimate_of_plan(driver: &mut Driver) -> PlanEstimate {
 
 #[test]
 fn a_planned_call_is_estimated_by_the_records_of_its_tool() {
-    let estimate = estimate_of_plan(&mut driver_with_one_call(recorded_start(3_000)));
+    let estimate = estimate_of_plan(&mut driver_with_one_call(start_with_record(3_000)));
     let [call] = &estimate.calls[..] else {
         panic!("{estimate:?}")
     };
@@ -85,7 +85,8 @@ fn a_planned_call_is_estimated_by_the_records_of_its_tool() {
 
 #[test]
 fn a_planned_call_without_records_is_estimated_by_its_limits() {
-    let mut driver = Driver::new(recorded_start(3_000)).script("plan", [plan(&json!([step_with_call("a", "clock")]))]);
+    let mut driver =
+        Driver::new(start_with_record(3_000)).script("plan", [plan(&json!([step_with_call("a", "clock")]))]);
     let estimate = estimate_of_plan(&mut driver);
     assert_eq!(estimate.calls[0].basis, Basis::Limits);
     assert_eq!(estimate.calls[0].usage.fuel.p95, Limits::EXECUTE.fuel);
@@ -94,7 +95,7 @@ fn a_planned_call_without_records_is_estimated_by_its_limits() {
 
 #[test]
 fn the_estimate_is_part_of_the_observation_of_the_plan() {
-    let mut driver = driver_with_one_call(recorded_start(3_000));
+    let mut driver = driver_with_one_call(start_with_record(3_000));
     let expected = estimate_of_plan(&mut driver);
     let planned = driver.observations(Kind::Plan);
     let observed = planned.last().unwrap().content["estimate"].clone();
@@ -111,8 +112,8 @@ fn a_plan_without_calls_has_no_estimate_in_its_observation() {
     assert_eq!(planned.last().unwrap().content.get("estimate"), None);
 }
 
-/// Returns a number of model calls with the tokens that they used together.
-fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
+/// Returns the usage of a number of model calls, with the tokens of all of them together.
+fn model_usage(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
     ModelUsage {
         model_calls,
         input_tokens,
@@ -121,10 +122,10 @@ fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
 }
 
 /// Returns a driver whose planner has given a plan of one call of the calculator and one step that is left to the model. The
-/// records say that the model used `recorded_steps` for earlier steps. `change` changes the start of the run.
-fn driver_with_call_and_step(recorded_steps: &[ModelUsage], change: impl Fn(&mut RunStart)) -> Driver {
-    let mut start = recorded_start(3_000);
-    start.model_record = ModelRecord::new(recorded_steps, &[]);
+/// record of the model has the usage of each of its `earlier_steps`. `change` changes the start of the run.
+fn driver_with_call_and_step(earlier_steps: &[ModelUsage], change: impl Fn(&mut RunStart)) -> Driver {
+    let mut start = start_with_record(3_000);
+    start.model_record = ModelRecord::new(earlier_steps, &[]);
     start.config.plan_repairs = 0;
     change(&mut start);
     let items = json!([step_with_call("a", "calculator"), reasoning_item("b", &["a"])]);
@@ -138,7 +139,7 @@ fn driver_with_call_and_step(recorded_steps: &[ModelUsage], change: impl Fn(&mut
 
 #[test]
 fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
-    let estimate = driver_with_call_and_step(&[used(2, 500, 100), used(4, 900, 200)], |_| {})
+    let estimate = driver_with_call_and_step(&[model_usage(2, 500, 100), model_usage(4, 900, 200)], |_| {})
         .run
         .estimate()
         .clone();
@@ -157,6 +158,7 @@ fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
             p95: 1_100
         })
     );
+    // The calls for the step, and one call for the answer.
     assert_eq!(estimate.model.model_calls, Quantiles { median: 3, p95: 5 });
     let tokens = estimate.answer.tokens().plus(Quantiles {
         median: 600,
@@ -172,7 +174,7 @@ fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
 
 #[test]
 fn the_estimate_of_a_step_is_part_of_the_observation_of_the_plan() {
-    let driver = driver_with_call_and_step(&[used(2, 500, 100)], |_| {});
+    let driver = driver_with_call_and_step(&[model_usage(2, 500, 100)], |_| {});
     let planned = driver.observations(Kind::Plan);
     let observed = planned.last().unwrap().content["estimate"].clone();
     assert_eq!(
@@ -198,7 +200,7 @@ fn a_plan_is_not_refused_for_a_step_that_is_estimated_only_by_limits() {
 
 #[test]
 fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
-    let steps = [used(2, 5_000, 500)];
+    let steps = [model_usage(2, 5_000, 500)];
     // The call of the planner has used its tokens already.
     let needed = TOKENS_PER_CALL
         + driver_with_call_and_step(&steps, |_| {})
@@ -232,7 +234,7 @@ fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
 
 #[test]
 fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
-    let assumed = estimate_of_plan(&mut driver_with_one_call(recorded_start(3_000))).answer;
+    let assumed = estimate_of_plan(&mut driver_with_one_call(start_with_record(3_000))).answer;
     assert_eq!(assumed.basis, ModelBasis::Assumption);
     assert_eq!(
         assumed.output_tokens,
@@ -241,8 +243,8 @@ fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
             p95: 1_000
         }
     );
-    let mut start = recorded_start(3_000);
-    let recorded_answers = [used(1, 900, 20), used(1, 900, 45)];
+    let mut start = start_with_record(3_000);
+    let recorded_answers = [model_usage(1, 900, 20), model_usage(1, 900, 45)];
     start.model_record = ModelRecord::new(&[], &recorded_answers);
     let recorded = estimate_of_plan(&mut driver_with_one_call(start)).answer;
     assert_eq!(recorded.basis, ModelBasis::Records { count: 2 });
@@ -250,9 +252,9 @@ fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
     assert_eq!(recorded.input_tokens, assumed.input_tokens);
 }
 
-/// Returns what `count` model calls of the script use.
-fn used_by_scripted_calls(count: u64) -> ModelUsage {
-    used(count, count * INPUT_TOKENS, count * OUTPUT_TOKENS)
+/// Returns the usage of `count` model calls, each with a reply of [`says`].
+fn usage_of_model_replies(count: u64) -> ModelUsage {
+    model_usage(count, count * INPUT_TOKENS, count * OUTPUT_TOKENS)
 }
 
 #[test]
@@ -260,40 +262,41 @@ fn a_run_knows_what_its_model_used_for_each_step_and_for_the_answer() {
     let mut driver = driver_with_call_and_step(&[], |_| {});
     driver.drive();
     let expected = [
-        (ModelWork::Step, used_by_scripted_calls(2)),
-        (ModelWork::Answer, used_by_scripted_calls(1)),
+        (ModelWork::Step, usage_of_model_replies(2)),
+        (ModelWork::Answer, usage_of_model_replies(1)),
     ];
     assert_eq!(driver.run.model_work(), expected);
 }
 
 #[test]
 fn what_the_model_used_for_a_failed_step_is_recorded() {
-    let mut driver = Driver::new(recorded_start(10))
+    let mut driver = Driver::new(start_with_record(10))
         .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
         .script("a", [fails_item("I cannot")])
         .script("answer", [says("The answer.")]);
     driver.drive();
-    assert_eq!(driver.run.model_work(), [(ModelWork::Step, used_by_scripted_calls(1))]);
+    assert_eq!(driver.run.model_work(), [(ModelWork::Step, usage_of_model_replies(1))]);
 }
 
+// Only steps without planned calls are recorded.
 #[test]
 fn model_calls_after_failed_planned_calls_are_not_recorded_as_a_step() {
     let mut failing = step_with_call("a", "calculator");
     failing["toolCalls"][0]["arguments"]["expression"] = json!(FAILS);
-    let mut driver = Driver::new(recorded_start(10))
+    let mut driver = Driver::new(start_with_record(10))
         .script("plan", [plan(&json!([failing]))])
         .script("a", [completes_item("x")])
         .script("answer", [says("The answer.")]);
     driver.drive();
     assert_eq!(
         driver.run.model_work(),
-        [(ModelWork::Answer, used_by_scripted_calls(1))]
+        [(ModelWork::Answer, usage_of_model_replies(1))]
     );
 }
 
 #[test]
-fn an_answer_without_tool_calls_is_not_recorded() {
-    let mut driver = Driver::new(recorded_start(10)).script("plan", [says("Hello!")]);
+fn the_answer_of_a_run_without_tool_calls_is_not_recorded() {
+    let mut driver = Driver::new(start_with_record(10)).script("plan", [says("Hello!")]);
     driver.drive();
     assert!(driver.run.model_work().is_empty());
 }
@@ -307,14 +310,15 @@ fn nothing_is_recorded_for_a_model_with_an_unbounded_context() {
 
 #[test]
 fn a_cancelled_step_is_not_recorded() {
-    let mut driver = driver_with_parallel_steps(2, 100_000);
+    let mut driver = driver_with_parallel_steps(2, LARGE_BUDGET);
     driver.cancel();
     assert!(driver.run.model_work().is_empty());
 }
 
-/// Returns whether a plan with one call is refused, and the limits that the run reports. `set_budget` sets the budget of the run.
-fn is_refused_and_limits(bytes_out: u64, set_budget: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
-    let mut start = recorded_start(bytes_out);
+/// Returns whether a plan with one call is refused, and the limits that the run reports. The recorded output of the called tool
+/// has `bytes_out` bytes. `set_budget` sets the budget of the run.
+fn refusal_and_limits(bytes_out: u64, set_budget: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
+    let mut start = start_with_record(bytes_out);
     start.config.plan_repairs = 0;
     set_budget(&mut start);
     let mut driver = driver_with_one_call(start);
@@ -328,9 +332,9 @@ fn is_refused_and_limits(bytes_out: u64, set_budget: impl Fn(&mut RunStart)) -> 
 }
 
 /// Returns the tokens that a run needs for its plan and its answer: those of the call of the planner, and the 95th percentile of
-/// the estimate for the answer.
+/// the estimate for the answer. The recorded output of the called tool has `bytes_out` bytes.
 fn needed_tokens(bytes_out: u64) -> u64 {
-    let estimate = estimate_of_plan(&mut driver_with_one_call(recorded_start(bytes_out)));
+    let estimate = estimate_of_plan(&mut driver_with_one_call(start_with_record(bytes_out)));
     TOKENS_PER_CALL + estimate.answer.tokens().p95
 }
 
@@ -343,7 +347,7 @@ proptest! {
         distance in 0_u64..2_000,
     ) {
         let needed = needed_tokens(bytes_out);
-        let is_refused = |max: u64| is_refused_and_limits(bytes_out, |start| start.config.max_tokens = Some(max)).0;
+        let is_refused = |max: u64| refusal_and_limits(bytes_out, |start| start.config.max_tokens = Some(max)).0;
         prop_assert!(!is_refused(needed) && !is_refused(needed + distance));
         prop_assert!(is_refused(needed - 1) && is_refused(needed - 1 - distance.min(needed - 1)));
     }
@@ -351,7 +355,7 @@ proptest! {
 
 #[test]
 fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
-    let refused_with_max_cost = |max: f64| is_refused_and_limits(3_000, |start| start.config.max_cost_usd = Some(max));
+    let refused_with_max_cost = |max: f64| refusal_and_limits(3_000, |start| start.config.max_cost_usd = Some(max));
     assert!(!refused_with_max_cost(100.0).0);
     let (is_refused, limits) = refused_with_max_cost(1.0);
     assert!(
@@ -363,7 +367,7 @@ fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
 
 #[test]
 fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
-    let mut driver = driver_with_one_call(recorded_start(3_000));
+    let mut driver = driver_with_one_call(start_with_record(3_000));
     let before = estimate_of_plan(&mut driver).answer.input_tokens;
     let mut journal = driver.journal.clone();
     // As if the prompts had been longer when the journal was written.
@@ -378,14 +382,14 @@ fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
 }
 
 #[test]
-fn the_estimate_of_a_run_without_a_planner_uses_the_size_of_a_request_to_a_planner() {
+fn without_a_planner_the_estimate_uses_the_size_that_a_request_to_a_planner_would_have() {
     let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step_with_call("a", "calculator")]});
     let plan = KeptPlan::parse(&plan.to_string()).unwrap();
-    let mut start = recorded_start(3_000);
+    let mut start = start_with_record(3_000);
     assert_eq!(
         start.clone().with_request_tokens().request_tokens,
         0,
-        "it asks a planner"
+        "a run without a plan asks a planner"
     );
     start.plan = Some(Box::new(PlanToRun {
         plan,
@@ -407,7 +411,7 @@ fn the_estimate_of_a_run_without_a_planner_uses_the_size_of_a_request_to_a_plann
 #[test]
 fn a_plan_whose_output_is_the_answer_needs_no_budget_for_an_answer() {
     let is_refused = |raw: bool| {
-        is_refused_and_limits(3_000, |start| {
+        refusal_and_limits(3_000, |start| {
             start.config.max_cost_usd = Some(1.0);
             start.props.raw = raw;
         })
@@ -418,7 +422,7 @@ fn a_plan_whose_output_is_the_answer_needs_no_budget_for_an_answer() {
 
 #[test]
 fn a_plan_is_not_refused_for_outputs_without_records() {
-    let mut start = recorded_start(3_000);
+    let mut start = start_with_record(3_000);
     start.records.clear();
     start.config.max_tokens = Some(100);
     let mut driver = driver_with_one_call(start);
@@ -429,7 +433,7 @@ fn a_plan_is_not_refused_for_outputs_without_records() {
 #[test]
 fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
     let large_plan = || plan(&json!([step_with_call("a", "calculator")]));
-    let mut limited = recorded_start(50_000);
+    let mut limited = start_with_record(50_000);
     limited.config.max_tokens = Some(10_000);
     limited.config.plan_repairs = 1;
     let mut refused = Driver::new(limited.clone()).script("plan", [large_plan(), large_plan()]);
@@ -448,7 +452,7 @@ fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
 
 #[test]
 fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs() {
-    let mut start = recorded_start(10);
+    let mut start = start_with_record(10);
     start.config.plan_repairs = 0;
     let record = start.records.get_mut("calculator").unwrap();
     record.limits.fuel = RECORDED_FUEL - 1;
@@ -461,13 +465,19 @@ fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs
     let error = driver.item("a").error.clone().unwrap();
     assert!(error.contains("needs up to 50 units of fuel"), "{error}");
     assert!(error.contains("may use 49"), "{error}");
-    assert_eq!(driver.run.estimate().calls.len(), 1);
+    assert_eq!(driver.run.estimate().calls.len(), 1, "only `b` has an estimate");
 }
+
+/// Token budget that one model call of [`driver_with_parallel_steps`] reserves completely.
+const BUDGET_FOR_ONE_CALL: u64 = 1_100;
+
+/// Token budget that is enough for all model calls of [`driver_with_parallel_steps`].
+const LARGE_BUDGET: u64 = 100_000;
 
 /// Returns a driver whose planner has given a plan of `count` parallel steps. The run may use `max_tokens` tokens, and a model
 /// call reserves the tokens of its request, which are some hundreds here, and 1,000 for its reply.
 fn driver_with_parallel_steps(count: usize, max_tokens: u64) -> Driver {
-    let mut start = recorded_start(10);
+    let mut start = start_with_record(10);
     start.config.max_tokens = Some(max_tokens);
     let ids: Vec<String> = (0..count).map(|n| format!("s{n}")).collect();
     let items: Vec<Value> = ids.iter().map(|id| reasoning_item(id, &[])).collect();
@@ -481,7 +491,7 @@ fn driver_with_parallel_steps(count: usize, max_tokens: u64) -> Driver {
 
 #[test]
 fn a_model_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
-    let mut driver = driver_with_parallel_steps(2, 1_100);
+    let mut driver = driver_with_parallel_steps(2, BUDGET_FOR_ONE_CALL);
     assert_eq!(driver.open_actions().len(), 1, "the second call waits");
     driver.answer_all();
     assert_eq!(driver.open_actions().len(), 1, "only the second call is open");
@@ -492,12 +502,12 @@ fn a_model_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
 
 #[test]
 fn model_calls_are_made_at_the_same_time_if_the_budget_is_enough_for_all() {
-    assert_eq!(driver_with_parallel_steps(2, 100_000).open_actions().len(), 2);
+    assert_eq!(driver_with_parallel_steps(2, LARGE_BUDGET).open_actions().len(), 2);
 }
 
 #[test]
 fn a_model_call_that_waited_is_not_made_if_the_budget_is_used_up_meanwhile() {
-    let mut driver = driver_with_parallel_steps(2, 1_100);
+    let mut driver = driver_with_parallel_steps(2, BUDGET_FOR_ONE_CALL);
     let id = driver.first_open_action();
     let mut reply = completes_item("x").unwrap();
     // More than the budget.
@@ -514,7 +524,7 @@ fn a_model_call_that_waited_is_not_made_if_the_budget_is_used_up_meanwhile() {
 
 #[test]
 fn a_cancelled_run_drops_the_model_calls_that_wait_for_the_budget() {
-    let mut driver = driver_with_parallel_steps(2, 1_100);
+    let mut driver = driver_with_parallel_steps(2, BUDGET_FOR_ONE_CALL);
     driver.cancel();
     assert_eq!(driver.open_actions(), []);
 }
@@ -522,8 +532,8 @@ fn a_cancelled_run_drops_the_model_calls_that_wait_for_the_budget() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Every model call uses 1,000 tokens, less than each reserves. Without reservations, the parallel steps together could
-    /// exceed the limit by four calls.
+    /// Every model call uses 1,000 tokens, less than each reserves. Four steps run at the same time, so without reservations
+    /// their calls together could exceed the limit by up to four calls.
     #[test]
     fn parallel_model_calls_exceed_a_budget_by_less_than_one_call(
         max_tokens in 100_u64..9_000,

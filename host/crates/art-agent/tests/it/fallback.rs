@@ -1,6 +1,6 @@
-//! Runs random plans with random failures, replies and orders of results. If the planned calls of a step do not complete it, a
-//! model carries it out. The test checks that planned calls that succeeded are not made again, and that every run ends with no
-//! step in progress.
+//! The fallback from planned calls to the model: a model carries out each step that its planned calls do not complete. The test
+//! runs random plans with random failures, replies and orders of results. It checks that planned calls that succeeded are not
+//! made again, and that every run ends with no step in progress.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Maximum number of events of a run. A run with more counts as endless.
-const MAX_EVENTS: usize = 600;
+/// Maximum number of actions that are answered in a run. A run with more counts as endless.
+const MAX_ACTIONS: usize = 600;
 
 /// The random choices of one case, as numbers. Once they are used up, each choice is 0, with which everything succeeds.
 struct Choices(std::vec::IntoIter<u8>);
@@ -50,16 +50,17 @@ struct Case {
     /// Steps about which the model was asked.
     steps_with_model_call: BTreeSet<String>,
     /// Steps whose planned calls all succeeded, so that no model is needed for them.
-    steps_done_by_plan: BTreeSet<String>,
+    steps_done_by_planned_calls: BTreeSet<String>,
     /// Number of steps that changes of the plan added.
     added_steps: usize,
 }
 
-/// Returns a step with at most three planned calls. The calls may take values of the steps before it, which may not exist.
-fn random_step(id: &str, before: &[String], choices: &mut Choices) -> Value {
+/// Returns a step with at most three planned calls. The calls may take values from the outputs of `earlier_steps`, and
+/// some of these values do not exist.
+fn random_step(id: &str, earlier_steps: &[String], choices: &mut Choices) -> Value {
     let call = |n: usize, choices: &mut Choices| {
         let unique_text = format!("{id} {n}");
-        let source_step = before.get(choices.pick_below(before.len() + 2));
+        let source_step = earlier_steps.get(choices.pick_below(earlier_steps.len() + 2));
         let expression = match source_step {
             None => json!(unique_text),
             Some(step) => {
@@ -80,12 +81,12 @@ fn random_step(id: &str, before: &[String], choices: &mut Choices) -> Value {
 }
 
 fn random_plan(choices: &mut Choices) -> Value {
-    let mut before: Vec<String> = Vec::new();
+    let mut earlier_steps: Vec<String> = Vec::new();
     let mut steps = Vec::new();
     for n in 0..=choices.pick_below(6) {
         let id = format!("s{n}");
-        steps.push(random_step(&id, &before, choices));
-        before.push(id);
+        steps.push(random_step(&id, &earlier_steps, choices));
+        earlier_steps.push(id);
     }
     json!(steps)
 }
@@ -109,14 +110,14 @@ impl Case {
             call_ids: BTreeSet::new(),
             succeeded: Vec::new(),
             steps_with_model_call: BTreeSet::new(),
-            steps_done_by_plan: BTreeSet::new(),
+            steps_done_by_planned_calls: BTreeSet::new(),
             added_steps: 0,
         }
     }
 
-    /// Answers actions in any order until the run ends.
+    /// Answers actions in a random order until the run ends.
     fn drive(&mut self) {
-        for _ in 0..MAX_EVENTS {
+        for _ in 0..MAX_ACTIONS {
             if self.driver.run.finished().is_some() {
                 return;
             }
@@ -145,7 +146,7 @@ impl Case {
         panic!("the run did not end");
     }
 
-    /// Returns the results of calls, in any order, each of which may be an error.
+    /// Returns a random result for each of `calls`, success or error, in a random order.
     fn results(&mut self, item: &str, calls: &[ParsedToolCall]) -> Vec<ToolResult> {
         let is_planned = !self.steps_with_model_call.contains(item);
         let mut results = Vec::new();
@@ -179,7 +180,7 @@ impl Case {
         }
         let all_succeeded = results.iter().all(|result| result.status == ToolStatus::Success);
         if is_planned && all_succeeded && self.completes(item, calls) {
-            self.steps_done_by_plan.insert(item.to_owned());
+            self.steps_done_by_planned_calls.insert(item.to_owned());
         }
         results
     }
@@ -211,7 +212,10 @@ impl Case {
     /// succeeded.
     fn reply(&mut self, item: &str, prompt: &str) -> Reply {
         self.steps_with_model_call.insert(item.to_owned());
-        assert!(!self.steps_done_by_plan.contains(item), "no model is needed for {item}");
+        assert!(
+            !self.steps_done_by_planned_calls.contains(item),
+            "no model is needed for {item}"
+        );
         for Success { step, number, .. } in self.succeeded.iter().filter(|success| success.step == item) {
             assert!(
                 *number == 0 || prompt.contains(&number.to_string()),

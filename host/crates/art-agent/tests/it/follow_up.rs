@@ -1,4 +1,5 @@
-//! Several questions in one thread: each has a plan of its own, and may use the results of the earlier ones.
+//! Several questions in one thread: each has a plan of its own, and may use the results of the earlier ones. A plan refers to the
+//! step `a` of the first question as `q1.a`.
 
 use art_agent::{Run, RunEvent};
 use art_core::agent::RunStatus;
@@ -18,7 +19,7 @@ fn state_after_first_question() -> PesAgentStateData {
     driver.saved_state().clone()
 }
 
-/// Returns the driver of a run that asks a further question in a thread with this state.
+/// Returns the driver of a run that asks a further question in a thread with the state `prior`.
 fn follow_up_driver(query: &str, prior: PesAgentStateData) -> Driver {
     let mut start = start(query);
     start.props.trace_id = Some("second".to_owned());
@@ -34,8 +35,8 @@ fn calculator_step(id: &str, expression: impl Into<Value>) -> Value {
     ]})
 }
 
-/// Asks a question in a thread with this state, and runs it to its end. The planner gives a plan of `items`, all of which have
-/// planned calls.
+/// Asks a question in a thread with the state `prior`, and drives its run to the end. The planner gives a plan of `items`, all of
+/// which have planned calls.
 fn run_question(query: &str, prior: PesAgentStateData, items: &Value) -> Driver {
     let mut driver = follow_up_driver(query, prior)
         .script("plan", [plan(items)])
@@ -211,7 +212,9 @@ fn the_prompt_of_a_step_shows_the_earlier_results_that_the_step_depends_on() {
         steps.iter().map(|step| step["stepId"].clone()).collect()
     };
     assert_eq!(shown_earlier_steps("c"), ["q1.b"]);
+    // `d` depends on `q1.b` through `c`.
     assert_eq!(shown_earlier_steps("d"), ["q1.b"]);
+    // A step without dependencies is shown all results of earlier questions.
     assert_eq!(shown_earlier_steps("e"), ["q1.a", "q1.b"]);
 }
 
@@ -230,6 +233,7 @@ fn the_planner_sees_earlier_results_with_their_question_and_no_current_plan() {
     [{"question":"What is 6 times 7?","steps":[{"stepId":"q1.a","description":"do a","calls":[{"tool":"calculator","arguments":{"expression":"6 * 7"},"status":"success","output":{"result":42},"sources":[{"sourceName":"abacus"}]}],"result":"42"}]}]
     These are results of earlier questions, not steps of a plan for this query. When it asks again for what a tool gives, plan the calls again. A step that needs one of these results names its `stepId`, such as `q1.step_1`, in its `dependencies`, or as the `$from` of a planned call.
     "#);
+    // The earlier step does not count as removed from the plan.
     assert!(driver.observations(Kind::PlanUpdate)[0].content["changes"]["changes"] == json!([]));
 }
 
@@ -242,6 +246,7 @@ fn long_earlier_results_are_cut_in_the_prompts() {
     );
     let second = run_question("And now?", first.saved_state().clone(), &json!([]));
     let prompt = second.last_message("plan", 0);
+    // At least 6,000 of the 10,000 characters are left out.
     assert!(prompt.contains("[truncated 6"), "{prompt}");
     assert!(prompt.len() < 8_000, "{}", prompt.len());
 }
@@ -310,7 +315,7 @@ fn a_run_that_ends_early_lists_no_results_of_an_earlier_question() {
 }
 
 #[test]
-fn a_run_without_an_answer_is_not_partial_because_of_earlier_results() {
+fn earlier_results_do_not_make_a_run_without_results_of_its_own_partial() {
     let mut driver = follow_up_driver("And half of it?", state_after_first_question())
         .script("plan", [plan(&json!([tool_item("b", &[])]))])
         .script("b", [times_out()])
@@ -321,7 +326,7 @@ fn a_run_without_an_answer_is_not_partial_because_of_earlier_results() {
 }
 
 #[test]
-fn a_run_without_a_question_finishes_the_plan_and_answers_its_question() {
+fn a_run_without_a_question_finishes_the_unfinished_plan_and_answers_its_question() {
     let mut driver = follow_up_driver("", run_with_unfinished_plan().saved_state().clone())
         .script("b", [calculate("2"), completes_item("21")])
         .script("answer", [says("21")]);
@@ -404,13 +409,13 @@ fn an_item_that_was_in_progress_at_a_crash_is_started_again() {
 }
 
 /// Returns a state as version 0.1 stored it: without earlier questions, and with the steps of all questions in one plan. Its last
-/// step has the status `last`.
-fn state_of_version_0_1(last: art_core::pes::TodoItemStatus) -> PesAgentStateData {
+/// step has the status `last_status`.
+fn state_of_version_0_1(last_status: art_core::pes::TodoItemStatus) -> PesAgentStateData {
     serde_json::from_value(json!({
         "threadId": "thread", "intent": "I", "title": "T", "plan": "P", "currentStepId": null, "isPaused": false,
         "todoList": [
             {"id": "step_1", "description": "one", "status": "completed", "result": {"result": 4}},
-            {"id": "step_2", "description": "two", "status": last, "dependencies": ["step_1"]},
+            {"id": "step_2", "description": "two", "status": last_status, "dependencies": ["step_1"]},
         ],
         "stepOutputs": {},
     }))
@@ -438,7 +443,7 @@ fn an_unfinished_plan_that_an_older_host_stored_can_be_continued() {
     assert_eq!(driver.statuses(), [("step_1", Completed), ("step_2", Completed)]);
 }
 
-// A follow-up question uses the results of earlier ones, also twice in a row (contract A45).
+// A follow-up question uses the results of earlier questions, also those of another follow-up question (contract A45).
 #[test]
 fn a_call_may_take_outputs_of_two_earlier_questions() {
     let second = run_question(

@@ -8,7 +8,7 @@ use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::hitl::{Feedback, FeedbackSchema};
 use art_core::observation::{NewObservation, ObservationType};
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
@@ -18,12 +18,13 @@ use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest
 use art_core::usage::ToolUsage;
 use serde_json::{Value, json};
 
+/// The reply of a model, or the error of the model call.
 pub type Reply = Result<ModelReply, ModelError>;
 
-/// Tokens of the request that belongs to each reply of [`says`], as the model reports them.
+/// Input tokens that each reply of [`says`] reports.
 pub const INPUT_TOKENS: u64 = 10;
 
-/// Tokens of each reply of [`says`], as the model reports them.
+/// Output tokens that each reply of [`says`] reports.
 pub const OUTPUT_TOKENS: u64 = 2;
 
 /// Tokens of a model call with a reply of [`says`].
@@ -35,8 +36,11 @@ pub const FUEL_PER_CALL: u64 = 5;
 /// Time in milliseconds that each answer to an action takes.
 pub const ANSWER_MS: u64 = 10;
 
-// Values of the argument `expression` with which the stand-in tool does something special. With any other value it returns 42; see
-// `scripted_result`.
+/// Time at which a person decides about a suspended call.
+pub const DECIDED_AT: u64 = 5_000;
+
+// Values of the argument `expression` with which the stand-in tool does something special. With any other value it returns 42;
+// see `stand_in_result`.
 
 /// The call fails.
 pub const FAILS: &str = "fail";
@@ -61,14 +65,14 @@ pub const DRAWS: &str = "draw";
 /// The call fails and has an output for display.
 pub const FAILS_DRAWING: &str = "draw!";
 
-/// A request to the model, with what it is for.
+/// A request to the model, with the step that it is for.
 pub struct StepRequest {
     /// `plan`, the identifier of an item, or `answer`.
     pub step: String,
     pub request: ModelRequest,
 }
 
-/// An action for the driver: a model call, or those calls of a batch that may be made now.
+/// An action for the driver: a model call, or those tool calls of a batch that may be made now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     CallModel(ModelCall),
@@ -76,7 +80,8 @@ pub enum Action {
         id: ActionId,
         item_id: String,
         calls: Vec<ParsedToolCall>,
-        /// The arguments of the calls that take files of earlier calls, each with the identifier of its call.
+        /// The arguments of `calls` whose values are files of earlier calls, each with the identifier of the call that has the
+        /// argument.
         files: Vec<(String, FileArgument)>,
     },
 }
@@ -89,7 +94,7 @@ impl Action {
         }
     }
 
-    /// Returns the item that makes the calls, or the name of the phase.
+    /// Returns what the action is for: `plan`, the identifier of an item, or `answer`.
     pub fn step(&self) -> String {
         match self {
             Self::CallModel(call) => step_name(call),
@@ -98,7 +103,7 @@ impl Action {
     }
 }
 
-/// Returns `plan`, the identifier of an item, or `answer`.
+/// Returns what the model call is for: `plan`, the identifier of an item, or `answer`.
 pub fn step_name(call: &ModelCall) -> String {
     let phase = || match call.request.phase {
         art_core::stream::Phase::Planning => "plan".to_owned(),
@@ -110,9 +115,9 @@ pub fn step_name(call: &ModelCall) -> String {
 /// Returns the end of a call with this result.
 pub fn end_event(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
     let ending = match result.status {
-        ToolStatus::Success => CallEnding::Success,
-        ToolStatus::Suspended => CallEnding::Suspended,
-        ToolStatus::Error => CallEnding::Failure,
+        ToolStatus::Success => EndingKind::Success,
+        ToolStatus::Suspended => EndingKind::Suspended,
+        ToolStatus::Error => EndingKind::Failure,
     };
     let usage = ToolUsage {
         fuel: FUEL_PER_CALL,
@@ -122,15 +127,15 @@ pub fn end_event(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
     let end = Box::new(CallEnd {
         usage,
         duration_ms: 1,
-        suspension: id.map(|id| Box::new(question_of_tool(&id, &result))),
+        suspension: id.map(|id| Box::new(suspension_by_tool(&id, &result))),
         ..CallEnd::new(result, ending)
     });
     RunEvent::ToolEnded { at, action, end }
 }
 
-/// Returns the suspension of a call whose tool asks whether it may go on. The call does not run after the decision:
-/// the decision itself is its result.
-pub fn question_of_tool(id: &str, result: &ToolResult) -> SuspendedCall {
+/// Returns the suspension `id` of a call whose tool asks a person whether to go on. The tool does not run again after the
+/// decision: the decision itself is the result of the call.
+pub fn suspension_by_tool(id: &str, result: &ToolResult) -> SuspendedCall {
     SuspendedCall {
         suspension_id: id.to_owned(),
         call: ParsedToolCall {
@@ -155,7 +160,7 @@ pub fn question_of_tool(id: &str, result: &ToolResult) -> SuspendedCall {
 /// Returns the event of a person's decision.
 pub fn decision_event(id: &str, feedback: Feedback) -> RunEvent {
     RunEvent::CallDecided {
-        at: 5_000,
+        at: DECIDED_AT,
         suspension_id: id.to_owned(),
         decision: Box::new(Decision {
             feedback,
@@ -165,13 +170,13 @@ pub fn decision_event(id: &str, feedback: Feedback) -> RunEvent {
 }
 
 pub fn approval() -> Feedback {
-    Feedback::new(true, 5_000)
+    Feedback::new(true, DECIDED_AT)
 }
 
 pub fn rejection(reason: &str) -> Feedback {
     Feedback {
         reason: Some(reason.to_owned()),
-        ..Feedback::new(false, 5_000)
+        ..Feedback::new(false, DECIDED_AT)
     }
 }
 
@@ -180,6 +185,7 @@ pub fn call_event(at: u64, action: ActionId, call: &ParsedToolCall) -> RunEvent 
     RunEvent::ToolCalled {
         at,
         action,
+        // The run knows the item by the action, and does not read this field.
         item_id: "item".to_owned(),
         call_id: call.call_id.clone(),
         tool_name: call.tool_name.clone(),
@@ -199,11 +205,12 @@ pub struct Driver {
     pub requests: Vec<StepRequest>,
     /// Every call that reached the tools.
     pub tool_calls_made: Vec<ParsedToolCall>,
-    /// The arguments of these calls that take files of earlier calls, each with the identifier of its call.
+    /// The arguments of `tool_calls_made` whose values are files of earlier calls, each with the identifier of the call that has
+    /// the argument.
     pub file_arguments: Vec<(String, FileArgument)>,
     /// Largest number of actions that were open at the same time.
     pub max_open_actions: usize,
-    /// Whether to replay the journal after every event. Tests with many events turn this off.
+    /// Whether to replay the journal after every event. Tests with many or large events turn this off.
     pub checks_replay: bool,
     /// The model calls that were made and have no reply yet.
     model_calls: BTreeMap<ActionId, ModelCall>,
@@ -263,12 +270,12 @@ pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns an item of a plan without tools.
+/// Returns an item of a plan that requires no tools.
 pub fn reasoning_item(id: &str, dependencies: &[&str]) -> Value {
     json!({"id": id, "description": format!("think of {id}"), "stepType": "reasoning", "dependencies": dependencies})
 }
 
-/// Returns a reply that calls tools in its text.
+/// Returns a reply that calls tools with JSON in its text.
 pub fn calls(calls: &[(&str, Value)]) -> Reply {
     let calls: Vec<_> = calls
         .iter()
@@ -277,7 +284,7 @@ pub fn calls(calls: &[(&str, Value)]) -> Reply {
     says(json!({ "toolCalls": calls }).to_string())
 }
 
-/// Returns a reply with one native tool call.
+/// Returns a reply with one native tool call: a function call beside the text of the reply, not JSON in it.
 pub fn native_call(id: &str, tool: &str, arguments: &str) -> Reply {
     let mut reply = ModelReply::default();
     reply.tool_calls.push(ToolCallRequest {
@@ -345,8 +352,8 @@ pub fn times_out() -> Reply {
 
 /// Stands in for all tools: returns the result of a call, which is 42 for most expressions. The constants of this file, such as
 /// [`FAILS`], are expressions with other results. With an expression that begins with `ask` the tool asks a person; the
-/// suspension of `ask` is `s`, that of `ask1` is `s1`.
-pub fn scripted_result(call: &ParsedToolCall) -> ToolResult {
+/// suspension has the identifier `s` for `ask`, and `s1` for `ask1`.
+pub fn stand_in_result(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
     match call.arguments["expression"].as_str() {
@@ -428,8 +435,8 @@ impl Driver {
         self
     }
 
-    /// Answers actions until the run can only wait for decisions, and returns its provisional report.
-    pub fn drive_to_question(&mut self) -> RunReport {
+    /// Answers actions until the run can only wait for decisions of a person, and returns its provisional report.
+    pub fn drive_to_decision(&mut self) -> RunReport {
         loop {
             if let Some(report) = self.run.waiting_report() {
                 return report;
@@ -454,7 +461,7 @@ impl Driver {
         self.run.finished().unwrap().clone()
     }
 
-    /// Makes the open model calls that can be made.
+    /// Makes the model calls that the run wants and can make now. Their replies come from [`answer`](Self::answer) later.
     fn make_model_calls(&mut self) {
         let asked = self.run.ask_models(self.now, |_| "digest".to_owned());
         self.journal.extend(asked.events);
@@ -478,8 +485,8 @@ impl Driver {
                 files: Vec::new(),
             });
             if let Action::CallTools { calls, files, .. } = batch {
-                let named = ready.files.into_iter().map(|file| (ready.call.call_id.clone(), file));
-                files.extend(named);
+                let with_call_id = ready.files.into_iter().map(|file| (ready.call.call_id.clone(), file));
+                files.extend(with_call_id);
                 calls.push(ready.call);
             }
         }
@@ -533,7 +540,7 @@ impl Driver {
                 self.file_arguments.extend(files);
                 let mut events: Vec<_> = calls.iter().map(|call| call_event(at, id, call)).collect();
                 // The calls end in the reverse order.
-                let results = calls.iter().rev().map(scripted_result);
+                let results = calls.iter().rev().map(stand_in_result);
                 events.extend(results.map(|result| end_event(at, id, result)));
                 self.tool_calls_made.extend(calls);
                 events

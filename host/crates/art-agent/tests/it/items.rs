@@ -1,7 +1,7 @@
 //! The steps of a plan: the replies of their models, their calls, results, failures, attachments and files.
 //!
-//! The calculator of the tests returns 42, except for the expressions that `harness::tools` lists: `fail` fails, `big` has a long
-//! output, and so on.
+//! The calculator of the tests returns 42, except for the expressions that the constants of `harness` name, such as `FAILS` and
+//! `BIG_OUTPUT`.
 
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -94,8 +94,8 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
     );
 }
 
-// A step without content has the output of its tool as its result (contract A41). This is the whole output, even if it
-// has the fields `status` and `data`.
+// A step without content has the output of its tool as its result (contract A41). The stored
+// item is completed, and has the result of the call.
 #[test]
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
@@ -160,7 +160,7 @@ fn driver_without_reminders(replies: [Reply; 3]) -> Driver {
 }
 
 #[test]
-fn a_call_with_invalid_native_arguments_gets_an_error_result_and_is_not_made() {
+fn a_native_call_with_invalid_arguments_gets_an_error_result_and_is_not_made() {
     let mut driver = driver_without_reminders([
         native_call("x", "calculator", "{\"a\":"),
         calculate("1"),
@@ -233,6 +233,7 @@ fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
+    // The JSON text of the output has two quotes around its 10,000 characters.
     assert!(
         driver
             .last_message("a", 1)
@@ -392,6 +393,7 @@ fn a_file_of_the_question_is_not_replaced_by_a_file_of_a_tool_with_the_same_name
             [
                 calculate(SAVES_FILE),
                 call_with_attachment("out.csv"),
+                // The name that the file of the tool gets, because `out.csv` is taken.
                 call_with_attachment("out-2.csv"),
                 call_with_attachment("none"),
                 completes_item("x"),
@@ -553,13 +555,14 @@ fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Success);
     assert_eq!((driver.tool_calls_made.len(), report.model_error), (2, None));
-    let steps = driver
+    let step_requests = driver
         .requests
         .iter()
         .filter(|request| request.step == "a" || request.step == "b");
-    let in_prompt = |request: &ModelRequest| request.prompt.0[1].content_text().contains("\"inputSchema\"");
-    let forms_of_tools: Vec<_> = steps
-        .map(|StepRequest { request, .. }| (!request.tools.is_empty(), in_prompt(request)))
+    let has_schemas_in_prompt = |request: &ModelRequest| request.prompt.0[1].content_text().contains("\"inputSchema\"");
+    // Whether each request has the tools as functions, and whether it has them in the text of its prompt.
+    let forms_of_tools: Vec<_> = step_requests
+        .map(|StepRequest { request, .. }| (!request.tools.is_empty(), has_schemas_in_prompt(request)))
         .collect();
     let (functions, text) = ((true, false), (false, true));
     assert_eq!(forms_of_tools, [functions, text, text, text, text]);

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns a run with parallel items, a failure, a refused call and a plan update.
+/// Returns a driver whose run has parallel items, a plan update, a call that is refused because it is the third identical one,
+/// and a failed model call.
 fn eventful_run() -> Driver {
     let update = json!({"content": "1", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
     driver_with_plan(&json!([
@@ -37,7 +38,7 @@ fn every_prefix_of_a_journal_replays_to_the_run_at_that_event() {
 }
 
 #[test]
-fn applying_the_last_event_again_returns_its_effects() {
+fn the_last_event_has_the_same_effects_after_a_replay_of_the_events_before_it() {
     let mut driver = eventful_run();
     driver.drive();
     let (last, earlier) = driver.journal.split_last().unwrap();
@@ -134,6 +135,7 @@ proptest! {
             let action = actions.remove(action_number % actions.len());
             let step = match &action {
                 Action::CallModel(call) => step_name(call),
+                // Tool calls need no reply. No step has an empty name, so the reply is not used.
                 Action::CallTools { .. } => String::new(),
             };
             let reply = match reply_kind {
@@ -152,7 +154,7 @@ proptest! {
         prop_assert!(!driver.run.finished().unwrap().response.response.content.is_empty());
     }
 
-    // The default number parser of serde_json may return a neighbouring number.
+    // This needs the feature `float_roundtrip` of serde_json. Without it, the parser may return a neighbouring number.
     #[test]
     fn a_journaled_number_is_the_same_to_the_last_bit(number in prop::num::f64::NORMAL) {
         let text = serde_json::to_string(&number).unwrap();
@@ -162,7 +164,7 @@ proptest! {
     /// With any budgets and context window, and however replies end, the journal replays to the same run, which makes no more
     /// model calls than it may and ends once, with an answer.
     #[test]
-    fn any_budget_ends_in_one_answer(
+    fn a_run_ends_in_one_answer_with_any_budget(
         replies in prop::collection::vec((0u8..9, REPLY_PATTERN), 60),
         context in prop::option::of(100u64..6_000),
         max_calls in 0u32..12,
@@ -211,7 +213,7 @@ proptest! {
 
     /// For any reply of a model, the run ends with an answer, and its journal replays to the same run.
     #[test]
-    fn any_replies_end_in_an_answer(replies in prop::collection::vec(REPLY_PATTERN, 60)) {
+    fn a_run_ends_in_an_answer_with_any_replies(replies in prop::collection::vec(REPLY_PATTERN, 60)) {
         let mut driver = Driver::new(start("q"));
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {

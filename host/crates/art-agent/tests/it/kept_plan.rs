@@ -1,5 +1,5 @@
-//! Runs of kept plans. A kept plan was stored without its results and is run again, so no model plans. It may have parameters,
-//! whose values are given for each run.
+//! Runs of kept plans. A kept plan was stored without its results and is run again, so no model is asked for a plan. It may have
+//! parameters, whose values are given for each run.
 
 use art_agent::{KeptPlan, PlanToRun, RunStart};
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -96,7 +96,7 @@ fn a_tool_that_is_gone_or_disabled_ends_the_run_before_anything_is_called() {
 }
 
 #[test]
-fn a_second_run_of_a_kept_plan_in_its_conversation_calls_its_tools_again() {
+fn a_second_run_of_a_kept_plan_in_the_same_thread_calls_its_tools_again() {
     let mut first =
         Driver::new(start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}))).script("answer", [says("42")]);
     first.drive();

@@ -1,4 +1,5 @@
-//! Tests of the agent through its public interface: a scripted model, scripted tools, and a replay after every event.
+//! Tests of the agent through its public interface: model replies from a script, a stand-in for all tools, and a replay
+//! of the journal after every event.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

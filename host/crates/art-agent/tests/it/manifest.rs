@@ -1,6 +1,6 @@
-//! Which of many tools a prompt describes, and how much of the prompts the descriptions take. For a model with a limited
-//! context, only the tools that are most similar to the question are described, and the others are listed by name
-//! (contract Q7).
+//! The tool manifest, which is the part of a prompt that describes tools: which of many tools it describes, and how much of the
+//! prompts it takes. For a model with a limited context, only the tools that are most similar to the question are described, and
+//! the others are listed by name (contract Q7).
 
 use std::collections::BTreeSet;
 
@@ -46,9 +46,9 @@ const VERBS: [&str; 10] = [
     "summarise",
 ];
 
-/// Number of tools in the registry.
+/// Number of tools in [`registry`].
 const REGISTRY_SIZE: usize = SUBJECTS.len() * VERBS.len();
-/// Number of tools that a prompt describes by default, `max_shown_tools`.
+/// Default of the limit `max_shown_tools`: number of tools that a prompt describes at most.
 const MAX_DESCRIBED: usize = 16;
 
 /// Returns two hundred tools, as in a large registry.
@@ -225,8 +225,8 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
             .filter(|name| !used.contains(name.as_str()))
             .map(|name| name.len() + 3)
             .sum::<usize>();
-        let native = request.tools.iter().filter(|tool| !used.contains(tool.name.as_str()));
-        unused_bytes += native
+        let functions = request.tools.iter().filter(|tool| !used.contains(tool.name.as_str()));
+        unused_bytes += functions
             .map(|tool| serde_json::to_string(tool).unwrap().len())
             .sum::<usize>();
     }
@@ -241,7 +241,7 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
     );
 }
 
-/// One JSON object per line: a question, all tools of its evaluation, and the expected calls.
+/// One JSON object per line: a question, the schemas of a few tools, and the calls of these tools that the question needs.
 const QUESTIONS: &str = include_str!("questions.jsonl");
 
 /// Measures how often the planning prompt describes the tools that a question needs. The planner may use all tools of the
@@ -275,6 +275,6 @@ fn at_least_four_fifths_of_the_needed_tools_are_described() {
         }
     }
     println!("{described} of {needed} described among {} tools", tools.len());
-    // The other questions share no word with the tool that they need, for example `How do you say` and `translate`.
+    // A question whose tool is not described shares no word with this tool, for example `How do you say` and `translate`.
     assert!(described * 5 >= needed * 4, "{described} of {needed}");
 }

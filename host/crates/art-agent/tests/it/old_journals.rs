@@ -18,7 +18,7 @@ struct FinishedRun {
     journal: Vec<RunEvent>,
 }
 
-/// Returns the journals of a version, each with its name.
+/// Returns the stored journals of this version of the journal format, each with its name.
 fn journals(version: u32) -> Vec<(String, FinishedRun)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/journals/{version}"));
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());

@@ -30,10 +30,11 @@ fn good_plans() -> Vec<GoodPlan> {
     serde_json::from_str(include_str!("corpus/plans.json")).unwrap()
 }
 
-/// Returns the first-party tools with the schemas that `art tool list` shows. A test of the workspace compares the file with the
-/// tools.
+/// Returns the first-party tools with the schemas that `art tool list` shows. The test `tests/it/tool_schemas.rs` of the
+/// workspace compares the stored schemas with the tools.
 fn first_party_tools() -> Vec<ToolSchema> {
     let snapshot = include_str!("corpus/tools.snap");
+    // The JSON follows the header of the snapshot, which is between two lines `---`.
     let json = snapshot.splitn(3, "---\n").nth(2).unwrap();
     serde_json::from_str(json).unwrap()
 }
@@ -60,7 +61,7 @@ fn begin(start: RunStart) -> Run {
 /// What a run does with a plan.
 #[derive(Debug)]
 enum Reaction {
-    /// The plan is carried out, with these calls first.
+    /// The run carries out the plan, and makes these calls first.
     Adopted(Vec<ToolCall>),
     /// The plan goes back to the model with this message.
     SentBack(String),
@@ -83,7 +84,7 @@ fn propose(mut run: Run, list: &Value) -> Reaction {
     Reaction::SentBack(planning.request.prompt.0.last().unwrap().content_text().to_owned())
 }
 
-/// Returns the plan with the arguments of its calls as JSON texts. Some providers accept arguments in no other form.
+/// Returns the plan with the arguments of its calls as JSON texts. Some providers accept arguments only in this form.
 fn with_text_arguments(list: &Value) -> Value {
     let mut list = list.clone();
     let steps = list.as_array_mut().unwrap().iter_mut();
@@ -145,7 +146,7 @@ fn faults_of_kept_plan(list: &Value, start: &RunStart) -> String {
 }
 
 #[test]
-fn the_check_of_a_kept_plan_accepts_the_good_ones_and_names_the_place_of_every_fault() {
+fn the_check_of_a_kept_plan_accepts_good_plans_and_names_the_place_of_every_fault() {
     let tools = first_party_tools();
     for good in &good_plans() {
         assert_eq!(
@@ -156,6 +157,7 @@ fn the_check_of_a_kept_plan_accepts_the_good_ones_and_names_the_place_of_every_f
         );
         for mutant in mutants(&good.todo_list, &tools) {
             let mut start = start_for(good);
+            // The fault of some mutants is in the start of the run, such as a disabled tool.
             mutant.change_start(&mut start);
             let faults = faults_of_kept_plan(&mutant.todo_list, &start);
             assert!(
@@ -172,15 +174,15 @@ fn every_mutant_is_refused_before_anything_runs_and_the_place_of_its_fault_is_na
     let mut counts: BTreeMap<FaultKind, usize> = BTreeMap::new();
     let mut problems = Vec::new();
     for good in &good_plans() {
-        let run_of_good_plan = begin(start_for(good));
+        let unchanged_run = begin(start_for(good));
         for mutant in mutants(&good.todo_list, &tools) {
             *counts.entry(mutant.kind).or_default() += 1;
-            let run = if mutant.changes_start() {
+            let run = if mutant.has_fault_in_start() {
                 let mut start = start_for(good);
                 mutant.change_start(&mut start);
                 begin(start)
             } else {
-                run_of_good_plan.clone()
+                unchanged_run.clone()
             };
             problems.extend(refusal_problem(run, &mutant));
         }

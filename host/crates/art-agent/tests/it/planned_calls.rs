@@ -1,4 +1,5 @@
-//! Steps with planned calls: they run without a model, and are left to the model if their calls do not complete them.
+//! Steps (the items of a plan) with planned calls. They run without a model, and are left to the model if their calls do not
+//! complete them.
 //!
 //! The calculator of the tests returns 42, except for the expressions that `harness::tools` lists, such as `fail` and `big`.
 
@@ -24,7 +25,7 @@ fn reference_to(step: &str) -> Value {
 }
 
 #[test]
-fn a_chain_of_planned_calls_needs_two_model_calls() {
+fn planned_calls_that_use_earlier_outputs_need_a_model_only_for_plan_and_answer() {
     let last = json!({"$concat": [reference_to("a"), " + ", reference_to("b")]});
     let mut driver = driver_with_plan(&json!([
         item_with_call("a", json!("1")),
@@ -188,17 +189,18 @@ fn a_fault_that_is_not_repaired_fails_its_step_and_independent_steps_run() {
 }
 
 #[test]
-fn a_plan_with_more_calls_than_the_run_may_make_is_refused_before_it_starts() {
-    let both = || {
+fn a_plan_with_more_calls_than_the_run_may_make_is_refused_before_any_call_is_made() {
+    let plan_with_two_calls = || {
         plan(&json!([
             item_with_call("a", json!("1")),
             item_with_call("b", json!("2"))
         ]))
     };
-    let mut one_call = start("q");
-    one_call.config.max_tool_calls = 1;
-    let mut driver = Driver::new(one_call)
-        .script("plan", [both(), plan(&json!([item_with_call("a", json!("1"))]))])
+    let plan_with_one_call = plan(&json!([item_with_call("a", json!("1"))]));
+    let mut start = start("q");
+    start.config.max_tool_calls = 1;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan_with_two_calls(), plan_with_one_call])
         .script("answer", [says("ok")]);
     driver.answer_all();
     assert!(driver.tool_calls_made.is_empty());
@@ -211,7 +213,7 @@ fn a_plan_with_more_calls_than_the_run_may_make_is_refused_before_it_starts() {
 }
 
 #[test]
-fn a_list_of_calls_is_a_plan_with_a_step_for_each() {
+fn a_reply_with_only_a_list_of_calls_is_a_plan_with_a_step_for_each_call() {
     let text = json!({"toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": "1"}},
         {"toolName": "clock", "arguments": "{\"expression\": \"2\"}"},
@@ -257,13 +259,13 @@ fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
 }
 
 #[test]
-fn a_list_of_calls_is_made_again_for_a_second_question() {
+fn the_calls_of_a_list_are_made_again_for_a_second_question() {
     let list_of_calls =
         || says(json!({"toolCalls": [{"toolName": "calculator", "arguments": {"expression": "1"}}]}).to_string());
     let ask = |prior| {
-        let mut second = start("q");
-        second.prior = prior;
-        let mut driver = Driver::new(second)
+        let mut start = start("q");
+        start.prior = prior;
+        let mut driver = Driver::new(start)
             .script("plan", [list_of_calls()])
             .script("answer", [says("ok")]);
         let calls = driver.drive().response.metadata.tool_calls;
@@ -275,6 +277,7 @@ fn a_list_of_calls_is_made_again_for_a_second_question() {
     assert_eq!((calls, ids), (1, vec!["step_1"]));
 }
 
+// An output for display is drawn for the person. It goes neither to a model nor into the arguments of another call.
 #[test]
 fn a_reference_never_takes_output_for_display() {
     let drawn = json!({"$from": "a", "path": "/bars"});
@@ -339,7 +342,11 @@ fn a_call_beyond_the_budget_fails_its_step_if_the_model_only_plans() {
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([item_with_call("a", json!("1"))]))])
         .script("answer", [says("ok")]);
-    assert_eq!(driver.drive().response.metadata.llm_calls, 2, "no repair is asked for");
+    assert_eq!(
+        driver.drive().response.metadata.llm_calls,
+        2,
+        "the plan is not sent back"
+    );
     let error = driver.item("a").error.clone().unwrap();
     assert!(error.contains("the run may make only 0"), "{error}");
 }
@@ -442,8 +449,8 @@ fn item_with_calls(id: &str, expressions: &[Value]) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": calls})
 }
 
-/// Returns a reference to the whole output of the call of the step `a` with this number, counted from 0.
-fn reference_to_call(number: usize) -> Value {
+/// Returns a reference to the whole output of one call of the step `a`: the call with this number, counted from 0.
+fn reference_to_call_of_a(number: usize) -> Value {
     json!({"$from": "a", "call": number})
 }
 
@@ -454,8 +461,8 @@ fn took_the_big_output(driver: &Driver, id: &str) -> bool {
     expression.is_some_and(|text| text.len() == 10_000)
 }
 
-/// Returns why the model had to carry out a step instead of its planned calls.
-fn fallback<'a>(driver: &'a Driver, id: &str) -> &'a str {
+/// Returns why the planned calls of a step were not enough, so that the model had to carry the step out.
+fn fallback_reason<'a>(driver: &'a Driver, id: &str) -> &'a str {
     driver.item(id).fallback.as_deref().unwrap_or_default()
 }
 
@@ -475,8 +482,8 @@ fn the_call_number_of_a_reference_counts_refused_calls_of_the_plan() {
             "a",
             &[&same_value_in_three_forms("1")[..], &[json!(BIG_OUTPUT)]].concat()
         ),
-        item_with_call("b", reference_to_call(3)),
-        item_with_call("c", reference_to_call(2)),
+        item_with_call("b", reference_to_call_of_a(3)),
+        item_with_call("c", reference_to_call_of_a(2)),
     ]))
     .script("a", [completes_item("done")])
     .script("c", [calculate("2"), completes_item("")])
@@ -484,22 +491,22 @@ fn the_call_number_of_a_reference_counts_refused_calls_of_the_plan() {
     driver.drive();
     assert_eq!(driver.item("a").actual_tool_calls.len(), 3);
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
-    assert_eq!(fallback(&driver, "c"), NO_OUTPUT_OF_A);
+    assert_eq!(fallback_reason(&driver, "c"), NO_OUTPUT_OF_A);
 }
 
 #[test]
 fn the_call_number_of_a_reference_counts_failed_calls_of_the_plan() {
     let mut driver = driver_with_plan(&json!([
         item_with_calls("a", &[json!(FAILS), json!(BIG_OUTPUT)]),
-        item_with_call("b", reference_to_call(1)),
-        item_with_call("c", reference_to_call(0)),
+        item_with_call("b", reference_to_call_of_a(1)),
+        item_with_call("c", reference_to_call_of_a(0)),
     ]))
     .script("a", [calculate("2"), completes_item("")])
     .script("c", [calculate("2"), completes_item("")])
     .script("answer", [says("ok")]);
     driver.drive();
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
-    assert_eq!(fallback(&driver, "c"), NO_OUTPUT_OF_A);
+    assert_eq!(fallback_reason(&driver, "c"), NO_OUTPUT_OF_A);
 }
 
 #[test]
@@ -508,14 +515,14 @@ fn a_call_number_never_refers_to_a_call_that_the_model_made_instead_of_the_plann
     let mut driver = driver_with_plan(&json!([
         item_with_call("z", json!("1")),
         item_with_call("a", gone),
-        item_with_call("b", reference_to_call(0)),
+        item_with_call("b", reference_to_call_of_a(0)),
         item_with_call("c", json!({"$from": "a"})),
     ]))
     .script("a", [calculate(BIG_OUTPUT), completes_item("")])
     .script("b", [calculate("2"), completes_item("")])
     .script("answer", [says("ok")]);
     driver.drive();
-    assert_eq!(fallback(&driver, "b"), NO_OUTPUT_OF_A);
+    assert_eq!(fallback_reason(&driver, "b"), NO_OUTPUT_OF_A);
     assert!(
         took_the_big_output(&driver, "c"),
         "without a number, the last call is meant"
@@ -523,7 +530,7 @@ fn a_call_number_never_refers_to_a_call_that_the_model_made_instead_of_the_plann
 }
 
 #[test]
-fn a_reference_without_a_number_takes_the_content_of_the_model_if_the_last_call_was_refused() {
+fn a_reference_without_a_number_takes_the_content_of_the_model_after_a_refused_call() {
     let mut driver = driver_with_plan(&json!([
         item_with_calls(
             "a",
@@ -542,17 +549,20 @@ fn a_reference_without_a_number_takes_the_content_of_the_model_if_the_last_call_
 
 #[test]
 fn a_call_number_refers_to_a_call_of_the_model_if_the_step_has_no_planned_calls() {
-    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), item_with_call("b", reference_to_call(1))]))
-        .script("a", [calculate("1"), calculate(BIG_OUTPUT), completes_item("")])
-        .script("answer", [says("ok")]);
+    let mut driver = driver_with_plan(&json!([
+        tool_item("a", &[]),
+        item_with_call("b", reference_to_call_of_a(1))
+    ]))
+    .script("a", [calculate("1"), calculate(BIG_OUTPUT), completes_item("")])
+    .script("answer", [says("ok")]);
     driver.drive();
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
 }
 
-/// Carries out a plan whose step `a` fails with the planned calls of the item `first`, and is tried again with those of
-/// `second`. The model of the step `a` gives `replies`.
+/// Carries out a plan whose step `a` fails with the planned calls of the item `first`. Then the step `b` changes the plan, so
+/// that `a` is tried again with the planned calls of `second`. The model of the step `a` gives `replies`.
 fn retry_step(first: &Value, second: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
-    let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
+    let reply_of_b = json!({"content": "once more", "updatedPlan": {"todoList": [
         {"id": "a", "description": "do a", "status": "pending", "toolCalls": second["toolCalls"]},
         {"id": "b", "description": "do b", "stepType": "reasoning"},
     ]}});
@@ -561,7 +571,7 @@ fn retry_step(first: &Value, second: &Value, replies: impl IntoIterator<Item = R
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([first, reasoning_item("b", &[])]))])
         .script("a", replies)
-        .script("b", [says(retry.to_string())])
+        .script("b", [says(reply_of_b.to_string())])
         .script("answer", [says("ok")]);
     driver.drive();
     driver

@@ -1,6 +1,6 @@
 //! The conversation with the planner, the model that plans: answers without a plan, plans as function calls, and calls of tools
-//! that the planner makes itself. A model with native tools submits its plan by a call of the function `submit_plan`; other
-//! models write it as text.
+//! that the planner makes itself. A model with native tools gets the tools as functions in the format of its provider. It submits
+//! its plan by a call of the function `submit_plan`. Other models write the plan as text.
 
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
@@ -21,13 +21,14 @@ fn driver_with_native_tools(query: &str) -> Driver {
     Driver::new(start)
 }
 
-/// Returns a reply with native calls of these names and arguments.
+/// Returns a reply that calls the functions with these names, each with its arguments.
 fn calls_functions(calls: &[(&str, Value)]) -> Reply {
     says("").map(|mut reply| {
         reply.tool_calls = calls
             .iter()
             .enumerate()
             .map(|(n, (name, arguments))| ToolCallRequest {
+                // The identifiers differ within a reply. Another reply may have the same ones.
                 id: format!("f{n}_{}", name.len()),
                 kind: FunctionKind::Function,
                 function: FunctionCall {
@@ -40,12 +41,12 @@ fn calls_functions(calls: &[(&str, Value)]) -> Reply {
     })
 }
 
-/// Returns a reply that submits a plan of these steps, in the form of the function's schema.
+/// Returns a reply that submits a plan of these steps by a call of `submit_plan`.
 fn submits(steps: &[Value]) -> Reply {
     calls_functions(&[("submit_plan", submission(steps))])
 }
 
-/// Returns the arguments of `submit_plan` for a plan of these steps.
+/// Returns the arguments of `submit_plan` for a plan of these steps, in the form of the schema of this function.
 fn submission(steps: &[Value]) -> Value {
     json!({"title": null, "intent": "a number", "plan": null, "todoList": steps})
 }
@@ -180,7 +181,7 @@ fn a_step_that_the_model_carries_out_costs_two_model_calls_more() {
 }
 
 #[test]
-fn calls_that_the_planner_makes_are_its_plan_and_it_answers_from_their_results() {
+fn calls_of_the_planner_become_steps_and_the_planner_answers_from_their_results() {
     let calls = [
         ("calculator", expression_arguments("6 * 7")),
         ("clock", expression_arguments("now")),
@@ -261,6 +262,7 @@ fn start_with_native_tools() -> RunStart {
 
 #[test]
 fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() {
+    // Two calls are made. The next two are sent back for correction, and after the fifth the planner has to answer.
     let mut driver =
         driver_of_planner_that_calls(start_with_native_tools(), ["1"; 5]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
@@ -278,6 +280,7 @@ fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() 
 fn a_planner_that_never_stops_calling_has_to_answer() {
     let mut start = start_with_native_tools();
     start.config.max_items = 3;
+    // Three calls are made. The next two are sent back for correction, and after the sixth the planner has to answer.
     let mut driver =
         driver_of_planner_that_calls(start, ["1", "2", "3", "4", "5", "6"]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
@@ -295,6 +298,8 @@ fn a_planner_that_never_stops_calling_has_to_answer() {
 fn a_planner_that_calls_only_unknown_tools_has_to_answer() {
     let mut start = start_with_native_tools();
     start.config.max_items = 2;
+    // Two calls are sent back for correction. The others become steps that fail, and the third of these exceeds
+    // `max_items`.
     let unknown = |n: u32| calls_functions(&[("nothing", json!({"n": n}))]);
     let mut driver = Driver::new(start)
         .script("plan", (1..=5).map(unknown).collect::<Vec<_>>())
@@ -308,7 +313,7 @@ fn a_planner_that_calls_only_unknown_tools_has_to_answer() {
 }
 
 #[test]
-fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
+fn if_one_call_of_the_planner_is_faulty_none_is_made_and_the_fault_is_its_result() {
     let calls = [
         ("calculator", expression_arguments("1")),
         ("calculator", json!({"expression": 2})),
@@ -327,7 +332,7 @@ fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
 }
 
 #[test]
-fn a_submitted_plan_with_faults_is_corrected_by_the_same_function() {
+fn a_submitted_plan_with_faults_is_corrected_by_another_call_of_submit_plan() {
     let mut driver = driver_with_native_tools("q")
         .script(
             "plan",
@@ -447,6 +452,7 @@ fn a_tool_named_like_the_function_of_the_planner_is_not_offered() {
         .iter()
         .map(|tool| tool.name.clone())
         .collect();
+    // This `submit_plan` is the function of the planner. The tool would be a second one.
     assert_eq!(names, ["submit_plan", "calculator", "clock"]);
 }
 
@@ -473,7 +479,7 @@ fn only_the_text_of_a_planner_with_functions_or_of_a_synthesis_may_be_the_answer
 }
 
 #[test]
-fn planning_with_functions() {
+fn the_messages_of_a_run_whose_plan_is_submitted_match_their_snapshot() {
     let mut driver = driver_with_native_tools("What is 6 times 7?")
         .script("plan", [submits(&[step("a", &json!("6 * 7"))])])
         .script("answer", [says("42")]);
@@ -494,6 +500,8 @@ fn object_schemas(value: &Value) -> Vec<&Value> {
         .collect()
 }
 
+// In strict mode, a provider accepts only schemas whose objects require every property and allow no other one. Some keywords are
+// not allowed either.
 #[test]
 fn the_schema_of_a_plan_is_one_that_strict_providers_accept() {
     let mut driver = driver_with_native_tools("q").script("plan", [says("Hello")]);

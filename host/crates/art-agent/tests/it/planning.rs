@@ -1,4 +1,5 @@
-//! The planning phase: what a run does with the replies of its planner.
+//! The planning phase: what a run does with the replies of its planner. The phase after the steps, in which a model writes the
+//! answer, is the synthesis.
 
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
@@ -32,6 +33,7 @@ fn the_intent_the_title_and_the_plan_are_observed() {
         json!({"intent": "Intent"})
     );
     assert_eq!(driver.observations(Kind::Title)[0].content, json!({"title": "Title"}));
+    // The first observation of this kind says that planning begins.
     assert_eq!(driver.observations(Kind::Plan)[1].content["plan"], json!("The plan."));
     let added = &driver.observations(Kind::PlanUpdate)[0].content["changes"]["added"];
     assert_eq!(added[0]["itemId"], json!("a"));
@@ -64,6 +66,7 @@ fn an_invalid_plan_is_requested_again_with_its_problems() {
     );
 }
 
+// A plan repair is a request to the planner to correct its plan. By default a run makes two.
 #[test]
 fn plan_repairs_are_limited_by_the_configuration() {
     let mut driver = Driver::new(start("q"))
@@ -182,7 +185,7 @@ fn a_plan_in_the_thoughts_is_found() {
 
 // A plan between markers wins over braces around it (contract A25).
 #[test]
-fn a_plan_between_markers_is_found_after_thoughts_with_braces() {
+fn a_plan_between_markers_wins_over_plans_in_the_thoughts_and_around_the_markers() {
     let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});
     let outside_markers = json!({"todoList": [item("x")]});
     let text = format!(

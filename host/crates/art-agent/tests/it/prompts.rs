@@ -1,4 +1,4 @@
-//! Snapshots of the prompts of all phases, and what prompts contain. A changed snapshot changes the prompt contract.
+//! Snapshots of the prompts of all phases, and what prompts contain. If a snapshot changes, models get other texts than before.
 
 use art_agent::RunStart;
 use art_core::agent::QueryAttachment;
@@ -63,6 +63,7 @@ fn start_with_hostile_texts() -> RunStart {
 
 #[test]
 fn planning() {
+    // The first plan is faulty, so the prompt also contains the request to correct it.
     let mut driver = Driver::new(start_with_hostile_texts())
         .script("plan", [plan(&json!([tool_item("a", &["z"])])), plan(&json!([]))])
         .script("answer", [says("ok")]);
@@ -74,6 +75,7 @@ fn planning() {
 fn execution_of_a_tool_step() {
     let mut item = tool_item("b", &["a"]);
     item["expectedOutcome"] = json!("a number");
+    // The prompt of the third request for `b` also contains a reminder of the tool and the error of a failed call.
     let mut driver = Driver::new(start_with_hostile_texts())
         .script("plan", [plan(&json!([tool_item("a", &[]), item]))])
         .script("a", [calculate("6 * 7"), completes_item("it is 42")])
@@ -85,6 +87,7 @@ fn execution_of_a_tool_step() {
 
 #[test]
 fn execution_of_a_reasoning_step() {
+    // The first reply of the step is malformed, so the prompt also contains the request to correct it.
     let mut driver = Driver::new(start("Which is larger?"))
         .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
         .script("a", [says("{\"toolCalls\":[1]}"), completes_item("x")])
@@ -110,7 +113,7 @@ fn synthesis() {
 }
 
 #[test]
-fn the_fragments_of_an_operator_replace_the_built_in_ones() {
+fn the_instruction_texts_of_an_operator_replace_the_built_in_ones() {
     let mut start = start("q");
     start.persona.name = "Ada".to_owned();
     let fragments = [
@@ -123,6 +126,7 @@ fn the_fragments_of_an_operator_replace_the_built_in_ones() {
         .script("answer", [says("ok")]);
     driver.drive();
     let system = driver.messages("plan", 0)[0].content_text().to_owned();
+    // No variable `little` has a value, so its placeholder stays.
     assert!(
         system
             .starts_with("I am Ada: You answer queries, with tools where they help.\n\nPlan {{little}}.\n\nReply with"),
@@ -131,7 +135,7 @@ fn the_fragments_of_an_operator_replace_the_built_in_ones() {
 }
 
 #[test]
-fn a_template_of_the_registry_is_in_the_prompts_of_every_phase() {
+fn a_template_of_the_system_prompts_registry_is_in_the_prompts_of_every_phase() {
     let mut start = start("q");
     start.persona.prompts.planning = Some("Base.".to_owned());
     let registry = json!({"specs": {"house": {"template": "You work for {{company}}."}}});
@@ -143,9 +147,9 @@ fn a_template_of_the_registry_is_in_the_prompts_of_every_phase() {
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let guidance = |step| driver.messages(step, 0)[0].content_text().to_owned();
-    assert!(guidance("plan").contains("> Base.\n>\n> You work for ACME.\n[END"));
-    assert!(guidance("a").contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"));
+    let system_prompt = |step| driver.messages(step, 0)[0].content_text().to_owned();
+    assert!(system_prompt("plan").contains("> Base.\n>\n> You work for ACME.\n[END"));
+    assert!(system_prompt("a").contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"));
     let last = driver.last_message("answer", 0);
     assert!(
         last.contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"),
@@ -182,8 +186,8 @@ fn at_most_three_examples_of_a_tool_are_in_a_prompt() {
 
 #[test]
 fn execution_of_a_tool_step_by_a_model_with_native_tools() {
-    // Returns in how many messages the first prompt of the step has the schema of its tool.
-    let run = |native_tools| {
+    // Returns how many messages in the first prompt of the step contain the schema of its tool, and the driver of the run.
+    let count_messages_with_schema = |native_tools| {
         let mut start = start("What is 6 times 7?");
         start.native_tools = native_tools;
         let mut driver = Driver::new(start)
@@ -206,10 +210,10 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
         let prompts = || request.prompt.0.iter().map(Message::content_text);
         (prompts().filter(|text| text.contains(&schema)).count(), driver)
     };
-    let (schemas_in_text, _) = run(false);
-    assert_eq!(schemas_in_text, 1);
-    let (schemas_in_text, driver) = run(true);
-    assert_eq!(schemas_in_text, 0);
+    let (messages_with_schema, _) = count_messages_with_schema(false);
+    assert_eq!(messages_with_schema, 1);
+    let (messages_with_schema, driver) = count_messages_with_schema(true);
+    assert_eq!(messages_with_schema, 0);
     insta::assert_snapshot!(transcript(&driver.messages("a", 0)), @r#"
     === system ===
     You carry out one step of a plan with tools.
@@ -248,7 +252,7 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
 #[test]
 fn a_file_is_not_sent_to_a_model_without_vision() {
     let mut start = start("What is on the picture?");
-    // This file would not fit the context window.
+    // The file below would not fit this context window.
     start.context = ContextWindow::Tokens(6_000);
     start.props.attachments = vec![QueryAttachment {
         name: "a.pdf".to_owned(),
@@ -264,8 +268,8 @@ fn a_file_is_not_sent_to_a_model_without_vision() {
     let note = "\"bytes\":300000,\"note\":\"not shown: you cannot look at this file; only a tool can read it\"";
     for StepRequest { step, request } in &driver.requests {
         assert_eq!(request.media, [], "{step}");
-        let mentions_it = |message: &Message| message.content_text().contains(note);
-        assert!(request.prompt.0.iter().any(mentions_it), "{step}");
+        let has_note = |message: &Message| message.content_text().contains(note);
+        assert!(request.prompt.0.iter().any(has_note), "{step}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs with a raw answer: the person wants the output of the only call, as it is, in place of an answer that the model writes.
-//! Other runs are answered as usual: the model writes the answer.
+//! If no output can be the answer, for example because the plan has two calls, the run is answered as usual: the model writes the
+//! answer.
 
 use art_agent::{Effect, RunReport};
 use art_core::agent::RunStatus;
@@ -58,11 +59,12 @@ fn a_text_output_is_the_answer_without_quotes_and_is_cut_in_the_conversation() {
         Effect::AddMessage(message) => Some(&message.content),
         _ => None,
     });
+    // The conversation has at most 10,000 characters of the output, and a note that it was cut.
     assert!(added.unwrap().len() < 11_000, "the conversation has the whole output");
 }
 
 #[test]
-fn the_output_of_the_only_call_of_a_model_is_the_answer_too() {
+fn the_output_of_the_only_call_is_the_answer_if_a_model_made_this_call_too() {
     let (report, _) =
         run_to_end(raw_run(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("42")]));
     assert_eq!((content(&report), report.raw), (r#"{"result":42}"#, true));
@@ -76,13 +78,13 @@ fn a_plan_without_exactly_one_call_is_answered_as_usual() {
 }
 
 #[test]
-fn an_output_for_display_is_answered_as_usual() {
+fn a_run_whose_only_output_is_for_display_is_answered_as_usual() {
     let report = report_with_written_answer(&json!([step("a", &[call(DRAWS)])]));
     assert!(!content(&report).contains("walrus"));
 }
 
 #[test]
-fn a_failed_step_is_answered_as_usual() {
+fn a_run_with_a_failed_step_is_answered_as_usual() {
     let items = json!([step("a", &[call(FAILS)])]);
     let driver = raw_run(&items)
         .script("a", [fails_item("no abacus")])
@@ -105,7 +107,7 @@ fn the_output_replaces_the_answer_of_a_planner_that_called_the_tool_itself() {
 }
 
 #[test]
-fn the_journal_says_whether_the_output_is_wanted() {
+fn the_journal_says_whether_a_raw_answer_is_wanted() {
     let driver = raw_run(&json!([]));
     let started = serde_json::to_value(&driver.journal[0]).unwrap();
     assert_eq!(started["start"]["props"]["raw"], true);

@@ -151,8 +151,8 @@ fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
         .map(|call| call.function.name.as_str())
         .collect();
     assert_eq!((names, driver.tool_calls_made.len()), (vec!["calculator"], 1));
-    let mentions_it =
+    let mentions_call =
         |message: &art_core::prompt::Message| message.content_text().contains("the call of `functions.calculator`");
-    assert_eq!(messages.iter().filter(|message| mentions_it(message)).count(), 2);
+    assert_eq!(messages.iter().filter(|message| mentions_call(message)).count(), 2);
     assert_eq!(ArtStandardPrompt(messages).validate(), Ok(()));
 }

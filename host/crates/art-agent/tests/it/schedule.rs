@@ -1,4 +1,4 @@
-//! When items run, and the limits on items and calls.
+//! When the items of a plan run, and the limits on items and calls.
 
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
@@ -77,6 +77,7 @@ fn reasoning_items(ids: &[&str]) -> Value {
 
 #[test]
 fn the_item_limit_leaves_the_other_items_of_a_continued_plan_pending_and_is_reported() {
+    // The first run plans three items and is cancelled. The second run continues its plan.
     let mut planned = driver_with_plan(&reasoning_items(&["a", "b", "c"]));
     planned.answer_all();
     planned.cancel();
@@ -254,6 +255,7 @@ fn the_current_step_is_an_open_step() {
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("b", [completes_item("2")]);
     driver.answer_all();
+    // Both steps are open. The one that started last is the current one.
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("b"));
     let action = driver.open_actions().remove(1);
     driver.carry_out(action);

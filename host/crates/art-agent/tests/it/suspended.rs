@@ -14,25 +14,26 @@ use crate::harness::*;
 
 /// Identifier of the suspension that the expression `ask` of the calculator causes. Those of `ask1` and `ask2` are `s1` and `s2`.
 const TOOL_SUSPENSION: &str = "s";
-/// Identifier of the suspension that [`ask_by_rule`] causes.
+/// Identifier of the suspension that [`suspend_by_rule`] causes.
 const RULE_SUSPENSION: &str = "r1";
 
-/// Returns a run whose only step calls the calculator with these expressions, and which waits for decisions about the calls
-/// that ask.
+/// Returns a run whose only step calls the calculator with these expressions, and which waits for the decisions about those calls
+/// whose expressions begin with `ask`.
 fn waiting_run(expressions: &[&str]) -> Driver {
     let mut start = start("q");
+    // Calls of blocking tools are not dropped when another call asks a person.
     start
         .tools
         .iter_mut()
         .for_each(|tool| tool.execution_mode = ExecutionMode::Blocking);
-    let batch: Vec<_> = expressions
+    let calls_of_step: Vec<_> = expressions
         .iter()
         .map(|text| ("calculator", json!({"expression": text})))
         .collect();
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [calls(&batch)]);
-    driver.drive_to_question();
+        .script("a", [calls(&calls_of_step)]);
+    driver.drive_to_decision();
     driver
 }
 
@@ -50,10 +51,10 @@ fn approved_call(driver: &Driver) -> ToolCall {
     call
 }
 
-/// Suspends the first ready call because a rule of the operator asks for an approval. `change` alters the suspension.
-fn ask_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
+/// Suspends the first ready call because a rule of the operator asks for an approval. `change` alters the suspension first.
+fn suspend_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
     let ready = driver.run.ready_calls().remove(0);
-    let mut suspension = question_of_tool(RULE_SUSPENSION, &scripted_result(&ready.call));
+    let mut suspension = suspension_by_tool(RULE_SUSPENSION, &stand_in_result(&ready.call));
     suspension.cause = SuspensionCause::Rule {
         reason: "the risk of the tool is high".to_owned(),
     };
@@ -150,13 +151,13 @@ fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
 
 // A rejected call completes no step (contract X15).
 #[test]
-fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
+fn a_rejected_planned_call_does_not_complete_its_step() {
     let mut item = tool_item("a", &[]);
     item["toolCalls"] = json!([{"toolName": "calculator", "arguments": {"expression": "ask"}}]);
     let mut driver = driver_with_plan(&json!([item]))
         .script("a", [fails_item("the user said no")])
         .script("answer", [says("ok")]);
-    driver.drive_to_question();
+    driver.drive_to_decision();
     driver.apply(&decision_event(TOOL_SUSPENSION, rejection("no")));
     assert_eq!(
         driver.item("a").fallback.as_deref(),
@@ -168,7 +169,7 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
 
 // A decision with a deeply nested answer completes its call (contract A37).
 #[test]
-fn a_deeply_nested_decision_completes_the_call_as_any_other() {
+fn a_decision_with_a_deeply_nested_value_completes_the_call_as_any_other() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
@@ -218,7 +219,7 @@ fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
 fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
     for (allow_retry, calls_made) in [(true, 1), (false, 0)] {
         let mut driver = run_with_ready_call().script("a", [calculate("2"), completes_item("x")]);
-        ask_by_rule(&mut driver, |suspension| suspension.allow_retry = allow_retry);
+        suspend_by_rule(&mut driver, |suspension| suspension.allow_retry = allow_retry);
         driver.apply(&decision_event(RULE_SUSPENSION, rejection("no")));
         driver.drive();
         assert_eq!(driver.tool_calls_made.len(), calls_made);
@@ -234,7 +235,7 @@ fn a_rejected_call_is_not_asked_about_again_in_another_step() {
     while driver.run.ready_calls().is_empty() {
         driver.answer_all();
     }
-    ask_by_rule(&mut driver, |_| {});
+    suspend_by_rule(&mut driver, |_| {});
     driver.apply(&decision_event(RULE_SUSPENSION, rejection("no")));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 0);
@@ -244,7 +245,7 @@ fn a_rejected_call_is_not_asked_about_again_in_another_step() {
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_were_asked_about() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
-    ask_by_rule(&mut driver, |_| {});
+    suspend_by_rule(&mut driver, |_| {});
     assert!(driver.run.waits_for_decision());
     driver.apply(&decision_event(RULE_SUSPENSION, approval()));
     assert_eq!(approved_call(&driver).call.arguments, json!({"expression": "1"}));
@@ -264,7 +265,7 @@ fn an_approved_call_counts_only_once_towards_the_call_limit() {
     while driver.run.ready_calls().is_empty() {
         driver.answer_all();
     }
-    ask_by_rule(&mut driver, |_| {});
+    suspend_by_rule(&mut driver, |_| {});
     driver.apply(&decision_event(RULE_SUSPENSION, approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
@@ -274,7 +275,7 @@ fn an_approved_call_counts_only_once_towards_the_call_limit() {
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
-    ask_by_rule(&mut driver, |_| {});
+    suspend_by_rule(&mut driver, |_| {});
     let arguments = json!({"expression": "attachment:secret.txt"});
     let feedback = Feedback {
         modified_args: Some(arguments.clone()),
@@ -291,15 +292,15 @@ fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     assert_eq!(driver.item("a").actual_tool_calls[0].arguments, arguments);
 }
 
-// A tool that runs after its approval may ask again, as another suspension (contract P72).
+// A tool that runs after its approval may ask again, which is another suspension (contract P72).
 #[test]
 fn a_tool_that_runs_after_its_approval_may_ask_again() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
-    ask_by_rule(&mut driver, |_| {});
+    suspend_by_rule(&mut driver, |_| {});
     driver.apply(&decision_event(RULE_SUSPENSION, approval()));
     let call = approved_call(&driver);
     driver.apply(&call_event(6_000, call.action, &call.call));
-    let mut result = scripted_result(&call.call);
+    let mut result = stand_in_result(&call.call);
     result.status = ToolStatus::Suspended;
     result.metadata.suspension_id = Some("s2".to_owned());
     driver.apply(&end_event(6_000, call.action, result));
@@ -337,7 +338,7 @@ fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
         .iter()
         .map(|result| result.output.clone().unwrap())
         .collect();
-    assert_eq!(results[0], json!({"result": 42}), "the result of a sibling is kept");
+    assert_eq!(results[0], json!({"result": 42}), "the result of `1` is kept");
     assert_eq!(
         (&results[1]["approved"], &results[2]["approved"]),
         (&json!(true), &json!(false))
@@ -349,7 +350,7 @@ fn other_steps_go_on_while_a_call_of_one_step_waits() {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))
         .script("a", [calculate("ask")])
         .script("b", [calculate("1"), completes_item("1")]);
-    driver.drive_to_question();
+    driver.drive_to_decision();
     assert_eq!(driver.statuses(), [("a", Waiting), ("b", Completed)]);
 }
 
@@ -404,7 +405,7 @@ fn the_result_of_a_decision_says_how_long_the_person_took() {
     driver.apply(&decision_event(TOOL_SUSPENSION, approval()));
     driver.drive();
     let metadata = &driver.item("a").tool_results[0].metadata.extra;
-    assert_eq!(metadata["waitDurationMs"], json!(5_000 - since));
+    assert_eq!(metadata["waitDurationMs"], json!(DECIDED_AT - since));
 }
 
 #[test]
@@ -414,5 +415,5 @@ fn a_run_that_waits_can_be_cancelled() {
     assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Cancelled);
     assert_eq!(driver.statuses(), [("a", Pending)]);
     assert!(!driver.saved_state().is_paused);
-    assert_eq!(driver.item("a").tool_results.len(), 1, "results are kept");
+    assert_eq!(driver.item("a").tool_results.len(), 1, "the result of `1` is kept");
 }

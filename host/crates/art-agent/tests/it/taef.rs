@@ -1,5 +1,5 @@
 //! Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework. A strict step gets
-//! reminders, an advisory step does not. Afterwards, the validation of the step has passed if all its required tools were called.
+//! reminders, an advisory step does not. When a step ends, its validation has passed if all its required tools were called.
 
 use art_core::agent::RunStatus;
 use art_core::pes::{TodoItemStatus, ValidationStatus};
@@ -87,7 +87,7 @@ fn an_advisory_step_is_never_reminded() {
 
 // The validation passes if all required tools were called (contract A31).
 #[test]
-fn a_required_tool_that_was_called_passes_the_validation() {
+fn a_step_whose_required_tool_was_called_passes_the_validation() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(count_reminders(&driver), 0);
@@ -135,7 +135,8 @@ fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
 }
 
-// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (contract P53).
+// If a reply of a strict step omits a required tool, the step gets a reminder, and none of the calls in this reply is made
+// (contract P53).
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();
@@ -152,7 +153,8 @@ fn a_reminder_includes_the_problems_of_a_plan_update() {
     );
 }
 
-// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (contract P53).
+// If a reply of a strict step omits a required tool, the step gets a reminder, and none of the calls in this reply is made
+// (contract P53).
 #[test]
 fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
@@ -170,7 +172,7 @@ fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
     assert_eq!(driver.item("c").status, TodoItemStatus::Completed);
 }
 
-// A step that omits a required tool gets a reminder, and none of the calls of that reply runs (contract P53).
+// A reply that fails its step and calls no tool gets no reminder.
 #[test]
 fn the_error_of_a_failed_step_includes_the_problems_of_its_plan_update() {
     let reply = json!({
@@ -191,7 +193,7 @@ fn a_required_tool_that_was_called_in_an_earlier_reply_needs_no_reminder() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// A call that a person decided counts (contract A32).
+// A call counts as made when a person has decided about it (contract A32).
 #[test]
 fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
     for (feedback, expected) in [
@@ -200,7 +202,7 @@ fn a_required_tool_that_asked_a_person_counts_as_called_after_the_decision() {
         (rejection("no"), ValidationStatus::Passed),
     ] {
         let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("ask"), completes_item("42")]);
-        driver.drive_to_question();
+        driver.drive_to_decision();
         driver.apply(&decision_event("s", feedback));
         let report = driver.drive();
         assert_eq!(count_reminders(&driver), 0);
@@ -230,7 +232,7 @@ fn a_step_in_its_last_iteration_is_completed_without_a_reminder() {
 }
 
 #[test]
-fn a_call_that_was_not_made_is_only_mentioned_as_text() {
+fn a_native_call_that_was_not_made_is_only_a_text_in_the_next_request() {
     let mut driver = driver_with_item(
         &tool_item("a", &[]),
         [native_call("x", "clock", "{}"), calculate("1"), completes_item("42")],

@@ -41,7 +41,7 @@ fn a_request_for_a_step_has_no_task() {
 fn a_synthesis_request_has_a_task_with_the_outcome_of_each_step() {
     let driver = finished_run();
     let Task::Answer(answer) = task(&driver, "answer", 0) else {
-        panic!("no answer")
+        panic!("no task to answer")
     };
     assert!(matches!(answer.steps[0].outcome, StepOutcome::Completed { .. }));
     assert_eq!(answer.steps[1].outcome, StepOutcome::Failed("it is odd".to_owned()));
@@ -56,11 +56,12 @@ fn a_synthesis_task_has_the_result_of_each_call_of_a_step_in_the_order_of_the_pl
         .script("answer", [says("ok")]);
     driver.drive();
     let Task::Answer(answer) = task(&driver, "answer", 0) else {
-        panic!("no answer")
+        panic!("no task to answer")
     };
     let StepOutcome::Completed { results, .. } = &answer.steps[0].outcome else {
         panic!("not completed")
     };
+    // The output of `DRAWS` is for display, so the task says only that it was displayed.
     let expected = [
         json!("x".repeat(10_000)),
         json!({"result": 42}),

@@ -1,5 +1,5 @@
-//! Runs with `ask_together`: before the first step of a plan starts, a person is asked at once about all calls that need an
-//! approval and whose arguments are known.
+//! Runs with `ask_together`: before the first step of a plan starts, a person is asked about several calls together. These are
+//! all calls that need an approval and whose arguments are known.
 
 use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
 use art_core::agent::RunStatus;
@@ -27,7 +27,7 @@ fn unchecked_run(items: &Value) -> Driver {
     driver
 }
 
-/// Returns a run with a plan of two steps, the second of which depends on the first, and a third whose arguments are known later.
+/// Returns a run with a plan of three steps. The step `b` depends on `a`, and the arguments of `c` are not known before `a` ends.
 fn unchecked_run_of_three_steps() -> Driver {
     unchecked_run(&json!([
         item_with_call("a", &[], "1"),
@@ -36,7 +36,8 @@ fn unchecked_run_of_three_steps() -> Driver {
     ]))
 }
 
-/// Returns the question whether a known call may be made. The identifier of its suspension is `s-` and that of the item.
+/// Returns the question whether a call with known arguments may be made. The identifier of the suspension is `s-` followed by
+/// that of the item.
 fn question_about(known: &KnownCall) -> PlannedQuestion {
     let suspension = SuspendedCall {
         suspension_id: format!("s-{}", known.item_id),
@@ -44,7 +45,7 @@ fn question_about(known: &KnownCall) -> PlannedQuestion {
             reason: "a rule".to_owned(),
         },
         runs_on_approval: true,
-        ..question_of_tool("s", &scripted_result(&known.call))
+        ..suspension_by_tool("s", &stand_in_result(&known.call))
     };
     PlannedQuestion {
         item_id: known.item_id.clone(),
@@ -72,8 +73,8 @@ fn check_plan_and_ask_about(driver: &mut Driver, items: &[&str]) {
 #[test]
 fn no_step_starts_before_the_known_calls_are_checked() {
     let driver = unchecked_run_of_three_steps();
-    let known = driver.run.calls_to_check();
-    let known: Vec<_> = known
+    let calls = driver.run.calls_to_check();
+    let known: Vec<_> = calls
         .iter()
         .map(|known| (known.item_id.as_str(), known.index, &known.call.arguments))
         .collect();
@@ -100,7 +101,7 @@ fn a_plan_without_questions_runs() {
 }
 
 #[test]
-fn the_run_waits_for_all_decisions_at_once_and_no_step_starts_before_the_last() {
+fn the_run_waits_for_all_decisions_together_and_no_step_starts_before_the_last() {
     let mut driver = unchecked_run_of_three_steps().script("answer", [says("ok")]);
     check_plan_and_ask_about(&mut driver, &["a", "b"]);
     let report = driver.run.waiting_report().unwrap();
@@ -171,7 +172,7 @@ fn a_call_runs_with_the_arguments_that_the_person_changed() {
 }
 
 #[test]
-fn questions_that_do_not_fit_the_plan_are_refused() {
+fn questions_and_decisions_that_do_not_fit_the_plan_are_refused() {
     let mut driver = unchecked_run_of_three_steps();
     let RunEvent::PlanChecked { at, questions } = plan_checked_event(&driver, &["a", "b"]) else {
         unreachable!()
@@ -181,13 +182,13 @@ fn questions_that_do_not_fit_the_plan_are_refused() {
     of_another_item[0].item_id = "c".to_owned();
     for questions in [twice, of_another_item] {
         let refused = driver.run.apply(&RunEvent::PlanChecked { at, questions });
-        assert_eq!(refused, Err(ApplyError::PlanNotToCheck));
+        assert_eq!(refused, Err(ApplyError::PlanQuestionsDoNotMatch));
     }
     let event = RunEvent::PlanChecked { at, questions };
     driver.apply(&event);
     assert_eq!(
         driver.run.apply(&event),
-        Err(ApplyError::PlanNotToCheck),
+        Err(ApplyError::PlanQuestionsDoNotMatch),
         "checked twice"
     );
     let unknown = driver.run.apply(&decision_event("x", approval()));

@@ -14,6 +14,7 @@ fn updates(content: &str, list: &Value) -> Reply {
 
 #[test]
 fn an_item_that_updates_the_plan_is_completed() {
+    // What the update says about `a` has no effect, because `a` is in progress.
     let list = json!([{"id": "a", "description": "changed", "status": "pending"}, reasoning_item("c", &["a"])]);
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
         .script("a", [updates("1", &list)])
@@ -33,6 +34,7 @@ fn the_changes_of_an_update_are_observed() {
         .script("c", [completes_item("3")])
         .script("answer", [says("ok")]);
     driver.drive();
+    // The first observation of this kind is of the plan itself.
     let update = &driver.observations(Kind::PlanUpdate)[1].content["changes"];
     assert_eq!(update["added"][0]["itemId"], json!("c"));
     assert_eq!(update["removed"][0]["itemId"], json!("b"));
@@ -182,7 +184,7 @@ fn two_updates_cannot_hide_a_failure() {
     assert_eq!(status(&cancelled.drive()), RunStatus::Partial);
 }
 
-// A run is partial if anything failed (contract X7). A step that succeeds in the end did not fail.
+// A run is partial if anything failed (contract X7). A step that succeeds when it is retried does not count as failed.
 #[test]
 fn a_run_is_successful_if_a_failed_step_succeeds_when_retried() {
     let mut driver = driver_with_updates(&[plan_with_status_of_a("pending")]).script("a", [completes_item("1")]);

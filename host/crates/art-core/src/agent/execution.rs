@@ -1,5 +1,6 @@
-//! Limits of a run. They are set on four levels, from the lowest to the highest: default, instance, thread and call. Each limit
-//! comes from the highest level that sets it.
+//! Limits of a run. They are set on four levels, from the lowest to the highest: the default, the configuration of an instance of
+//! the host, the settings of a thread, and those of one call that asks a question. Each limit comes from the highest level that
+//! sets it.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,12 +9,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExecutionConfig {
-    /// Maximum number of model calls for one item.
+    /// Maximum number of model calls for one item of the plan.
     pub max_iterations: u32,
-    /// Maximum number of reminders to call a required tool, for one item. TAEF is the contract's name for this
-    /// enforcement: tool-aware execution framework.
+    /// Maximum number of reminders to call a required tool, for one item. TAEF (tool-aware execution framework) is the
+    /// contract's name for the enforcement of required tools.
     pub taef_max_retries: u32,
-    /// Maximum length of the tool results in one prompt, in characters.
+    /// Maximum total length of the tool results that are added to a prompt together, in characters. Each gets an equal share.
     pub tool_result_max_length: usize,
     /// Maximum number of items in one run.
     pub max_items: u32,
@@ -31,9 +32,9 @@ pub struct ExecutionConfig {
     pub max_cost_usd: Option<f64>,
     /// Maximum number of times that an invalid plan is sent back to the model.
     pub plan_repairs: u32,
-    /// Maximum number of tools that one prompt lists, if the model's context is limited.
+    /// Maximum number of tools that one prompt describes. It does not apply to a model whose context length is unlimited.
     pub max_shown_tools: u32,
-    /// Whether items may be delegated to other agents. This host has none, so only `false` is accepted.
+    /// Whether items may be delegated to other agents. This host has no other agents, so only `false` is accepted.
     #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
     pub enable_a2a_delegation: bool,
 }

@@ -16,12 +16,12 @@ const fn v6(a: u16, b: u16, bits: u32) -> AddressRange<Ipv6Addr> {
 
 /// The IPv4 addresses that are not public. The predicates of the standard library miss many of these ranges.
 const NOT_PUBLIC_V4: [AddressRange<Ipv4Addr>; 19] = [
-    v4(0, 0, 0, 0, 8),        // this network
+    v4(0, 0, 0, 0, 8),        // "this network" (RFC 791)
     v4(10, 0, 0, 0, 8),       // private
     v4(100, 64, 0, 0, 10),    // shared by the customers of a provider
     v4(127, 0, 0, 0, 8),      // loopback
-    v4(168, 63, 129, 16, 32), // services of a cloud for its own machines
-    v4(169, 254, 0, 0, 16),   // link-local, with the metadata of clouds
+    v4(168, 63, 129, 16, 32), // services of Azure for its virtual machines
+    v4(169, 254, 0, 0, 16),   // link-local, with the metadata services of clouds
     v4(172, 16, 0, 0, 12),    // private
     v4(192, 0, 0, 0, 24),     // protocol assignments
     v4(192, 0, 2, 0, 24),     // documentation
@@ -45,7 +45,7 @@ const GLOBAL_V6: AddressRange<Ipv6Addr> = v6(0x2000, 0, 3);
 const NOT_PUBLIC_V6: [AddressRange<Ipv6Addr>; 4] = [
     v6(0x2001, 0, 23),      // protocol assignments, with Teredo
     v6(0x2001, 0x0db8, 32), // documentation
-    v6(0x2002, 0, 16),      // 6to4, which contains an address of IPv4
+    v6(0x2002, 0, 16),      // 6to4: the address contains an IPv4 address
     v6(0x3fff, 0, 20),      // documentation
 ];
 
@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_address_is_public_that_the_standard_library_knows_as_special(bits in any::<u32>()) {
+        fn no_address_that_the_standard_library_calls_special_is_public(bits in any::<u32>()) {
             let address = Ipv4Addr::from_bits(bits);
             let special = address.is_private() || address.is_loopback() || address.is_link_local()
                 || address.is_multicast() || address.is_broadcast() || address.is_documentation() || address.is_unspecified();
@@ -168,7 +168,7 @@ mod tests {
         }
 
         #[test]
-        fn no_mapped_or_compatible_ipv6_address_is_public(bits in any::<u32>()) {
+        fn no_ipv4_mapped_or_ipv4_compatible_address_is_public(bits in any::<u32>()) {
             let address = Ipv4Addr::from_bits(bits);
             prop_assert!(!is_public(address.to_ipv6_mapped().into()));
             prop_assert!(!is_public(address.to_ipv6_compatible().into()));

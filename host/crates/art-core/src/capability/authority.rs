@@ -9,7 +9,7 @@ use super::fs::{absolute_path, guest_path};
 use super::http::RequestTarget;
 use super::{
     Access, ArgumentRef, CallGrants, Capability, CapabilityRequest, Denial, FsGrant, FsRight, HttpGrant, HttpRight,
-    HttpTarget, MAX_DENIALS, ToolPolicy,
+    MAX_DENIALS, RequestedUrl, ToolPolicy,
 };
 
 /// The directories to which relative paths of a call and paths with `~` refer.
@@ -28,12 +28,14 @@ pub struct Authority {
     /// The requests, or `None` for a component without a manifest, which gets whatever is granted.
     requests: Option<Vec<CapabilityRequest>>,
     policy: ToolPolicy,
+    /// The grants of `policy.fs`, shared with the rights of the calls.
     fs: Vec<Arc<FsGrant>>,
+    /// The grants of `policy.http`, shared with the rights of the calls.
     http: Vec<Arc<HttpGrant>>,
     base_dirs: Arc<BaseDirs>,
     /// The grants of every call, if they do not depend on its arguments.
     grants_of_every_call: Option<Arc<CallGrants>>,
-    /// Why every call is denied, or `None` if calls are made.
+    /// Why every call is denied, or `None` if calls are possible.
     denial_of_every_call: Option<Denial>,
 }
 
@@ -67,7 +69,7 @@ impl Authority {
         base_dirs: BaseDirs,
     ) -> Self {
         let reason = "the component is another one than that which was approved";
-        // A denial names one capability: the first of these that the operator granted.
+        // A denial names one capability: the first of files, HTTP requests and variables that the operator granted.
         let capability = match () {
             () if !policy.fs.is_empty() => Capability::Fs,
             () if !policy.http.is_empty() => Capability::Http,
@@ -80,7 +82,7 @@ impl Authority {
         }
     }
 
-    /// Returns why every call is denied, or `None` if calls are made.
+    /// Returns why every call is denied, or `None` if calls are possible.
     #[must_use]
     pub const fn denial_of_every_call(&self) -> Option<&Denial> {
         self.denial_of_every_call.as_ref()
@@ -136,7 +138,7 @@ impl Authority {
                 request,
                 CapabilityRequest::Fs { path: Some(_), .. }
                     | CapabilityRequest::Http {
-                        url: Some(HttpTarget::Argument(_)),
+                        url: Some(RequestedUrl::Argument(_)),
                         ..
                     }
             )
@@ -192,10 +194,10 @@ impl Authority {
             CapabilityRequest::Fs { access, path: None, .. } => self.add_file_rights(*access, grants),
             CapabilityRequest::Fs {
                 access,
-                path: Some(path),
+                path: Some(reference),
                 ..
             } => {
-                for text in path.values(arguments) {
+                for text in reference.values(arguments) {
                     match self.file_right(text, *access) {
                         Ok(fs_right) => grants.fs.push(fs_right),
                         Err(denial) => denials.push(denial),
@@ -203,8 +205,10 @@ impl Authority {
                 }
             }
             CapabilityRequest::Http { url, methods, .. } => match url {
-                Some(HttpTarget::Argument(url)) => self.add_origin_rights(url, methods, arguments, grants, denials),
-                Some(HttpTarget::Scope(scope)) => {
+                Some(RequestedUrl::Argument(reference)) => {
+                    self.add_origin_rights(reference, methods, arguments, grants, denials);
+                }
+                Some(RequestedUrl::Scope(scope)) => {
                     for grant in &self.http {
                         let scope = grant.url.intersect(scope);
                         grants
@@ -233,8 +237,8 @@ impl Authority {
             let home = self.base_dirs.home.as_deref();
             let below_home = home.and_then(|home| grant.path.strip_prefix(home).ok());
             let alias = below_home.map(|below| Path::new("~").join(below));
-            for guest in [Some(grant.path.clone()), alias].into_iter().flatten() {
-                let Ok(guest) = guest_path(&guest.to_string_lossy()) else {
+            for path in [Some(grant.path.clone()), alias].into_iter().flatten() {
+                let Ok(guest) = guest_path(&path.to_string_lossy()) else {
                     continue;
                 };
                 grants.fs.push(FsRight {
@@ -265,17 +269,17 @@ impl Authority {
         }
     }
 
-    /// Adds rights to the origins of the URLs in an argument, and a denial for each URL that no grant covers with one of `methods`.
-    /// Text that is not a valid URL for requests is skipped: the tool has to handle it.
+    /// Adds rights to the origins of the URLs in the argument that `reference` names. Adds a denial for each URL to which no
+    /// grant allows any of `methods`. Text that is not a valid URL for requests is skipped: the tool has to handle it.
     fn add_origin_rights(
         &self,
-        url: &ArgumentRef,
+        reference: &ArgumentRef,
         methods: &[String],
         arguments: &Value,
         grants: &mut CallGrants,
         denials: &mut Vec<Denial>,
     ) {
-        let targets = url
+        let targets = reference
             .values(arguments)
             .into_iter()
             .filter_map(|text| RequestTarget::parse(text).ok());
@@ -289,7 +293,7 @@ impl Authority {
             }
             if grants.http.len() == count_before {
                 let method = methods.first().map_or("GET", String::as_str);
-                denials.push(Denial::of_request(&self.tool, method, &target));
+                denials.push(Denial::of_http_request(&self.tool, method, &target));
             }
         }
     }
@@ -363,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_outside_of_the_grant_is_denied_with_the_grant_that_is_missing() {
+    fn a_file_outside_of_the_grant_is_denied_with_the_command_that_grants_it() {
         let denials = authority_to_read_notes()
             .grants_for(&json!({"path": "todo.txt"}))
             .unwrap_err();
@@ -372,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_upwards_is_denied() {
+    fn a_path_that_leads_upwards_is_denied_without_a_command() {
         let denials = authority_to_read_notes()
             .grants_for(&json!({"path": "/home/me/notes/../.ssh/id"}))
             .unwrap_err();

@@ -1,4 +1,4 @@
-//! What a call was not allowed to do, and the grant that would allow it.
+//! What a call was not allowed to do, and the command that would allow it.
 
 use std::fmt;
 
@@ -10,25 +10,27 @@ use crate::text::printable;
 
 /// Maximum number of denials that a call reports.
 pub const MAX_DENIALS: usize = 8;
+/// Maximum length of an action in a denial, in characters. A longer action, such as a method that a guest invented, is cut.
+const MAX_ACTION_CHARS: usize = 20;
 /// Maximum length of a resource in a denial, in characters. A longer resource is cut, and its denial has no command.
 const MAX_RESOURCE_CHARS: usize = 500;
 /// End of the command that grants requests to a host that is not public.
 const PRIVATE_OPTION: &str = " --private";
 
-/// Something that a call was not allowed to do.
+/// Something that a call was not allowed to do, or the reason why no call of a tool is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Denial {
     /// The kind of authority that is missing.
     pub capability: Capability,
-    /// What the tool wanted to do: `read`, `write`, an HTTP method, or `run` if no call of the tool is made.
+    /// What the tool wanted to do: `read`, `write` or an HTTP method; or `run` if every call of the tool is denied.
     pub action: String,
-    /// What the tool wanted to use: a path, the origin of a URL, or the tool itself if no call of it is made.
+    /// What the tool wanted to use: a path or the origin of a URL; or the name of the tool if every call of it is denied.
     pub resource: String,
-    /// Why it is denied, without a capital letter and a final period.
+    /// Why it is denied. The text begins with a small letter and has no full stop at its end.
     pub reason: String,
-    /// The command with which the operator can allow it, for example by the smallest grant. Absent if no command can allow it, or
-    /// if the resource is too long for a command or has a control character.
+    /// The command with which the operator can allow it: it adds the smallest grant, approves a changed component or sets a
+    /// secret. Absent if no command can allow it, or if the resource is too long for a command or has a control character.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
@@ -46,9 +48,9 @@ impl Denial {
         Self::new(Capability::Fs, action, path, "no grant covers it").with_command(command)
     }
 
-    /// Creates the denial of a request that no grant covers.
+    /// Creates the denial of an HTTP request that no grant covers.
     #[must_use]
-    pub fn of_request(tool: &str, method: &str, target: &RequestTarget) -> Self {
+    pub fn of_http_request(tool: &str, method: &str, target: &RequestTarget) -> Self {
         let denial = Self::new(
             Capability::Http,
             method,
@@ -56,23 +58,24 @@ impl Denial {
             "no grant covers it",
         );
         match check_method(method) {
-            Ok(()) => denial.with_command(request_command(tool, method, target, target.is_known_as_private())),
+            Ok(()) => denial.with_command(http_grant_command(tool, method, target, target.is_known_as_private())),
             Err(_) => denial.with_reason("this method cannot be granted"),
         }
     }
 
-    /// Creates the denial of a request to a host with an address that is not public. It does not contain the address, because the
-    /// tool must not learn how names resolve in the network of the host.
+    /// Creates the denial of an HTTP request to a server whose address is not public. The denial contains only the origin of the
+    /// URL, because the tool must not learn to which addresses names resolve in the network of this host.
     #[must_use]
     pub fn not_public(tool: &str, method: &str, target: &RequestTarget) -> Self {
         let (origin, reason) = (
             target.origin().to_string(),
             "the grant is only for hosts of the public internet",
         );
-        Self::new(Capability::Http, method, &origin, reason).with_command(request_command(tool, method, target, true))
+        Self::new(Capability::Http, method, &origin, reason)
+            .with_command(http_grant_command(tool, method, target, true))
     }
 
-    /// Creates the denial of a request whose secret is not set.
+    /// Creates the denial of an HTTP request to which the host has to add a secret that is not set.
     #[must_use]
     pub fn missing_secret(method: &str, target: &RequestTarget, secret: &str) -> Self {
         let reason = format!("the secret `{secret}` is not set");
@@ -85,7 +88,7 @@ impl Denial {
     pub fn new(capability: Capability, action: &str, resource: &str, reason: &str) -> Self {
         Self {
             capability,
-            action: crate::text::truncate(action, 20),
+            action: crate::text::truncate(action, MAX_ACTION_CHARS),
             resource: crate::text::truncate(resource, MAX_RESOURCE_CHARS),
             reason: reason.to_owned(),
             command: None,
@@ -114,6 +117,7 @@ impl Denial {
     /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
+        // `new` ends a cut resource with a note, so that it is still longer than the maximum.
         if self.resource.chars().count() <= MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
             self.command = Some(command);
         }
@@ -129,8 +133,9 @@ impl fmt::Display for Denial {
     }
 }
 
-/// Returns the command that grants requests with a method to the origin of `target`. `private` also allows addresses that are not public.
-fn request_command(tool: &str, method: &str, target: &RequestTarget, private: bool) -> String {
+/// Returns the command that grants HTTP requests with `method` to the origin of `target`. With `private`, the granted host may
+/// have an address that is not public.
+fn http_grant_command(tool: &str, method: &str, target: &RequestTarget, private: bool) -> String {
     let method_option = match method {
         "GET" | "HEAD" => String::new(),
         _ => format!(" --method {method}"),
@@ -145,8 +150,8 @@ fn request_command(tool: &str, method: &str, target: &RequestTarget, private: bo
 
 /// Returns `text` as one word of a shell command, in quotes if it needs them.
 fn quote_for_shell(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,[]".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') && !text.contains('[') {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,]".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
@@ -157,14 +162,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_denial_names_the_smallest_grant() {
+    fn a_denial_has_the_command_for_the_smallest_grant() {
         let file = Denial::of_path("file_read", "/home/me/my notes/a.txt", Access::Read);
         assert_eq!(
             file.command.as_deref(),
             Some("art grant add file_read --read '/home/me/my notes/a.txt'")
         );
         let target = RequestTarget::parse("https://example.com/a?q=secret").unwrap();
-        let request = Denial::of_request("http_fetch", "POST", &target);
+        let request = Denial::of_http_request("http_fetch", "POST", &target);
         assert_eq!(
             request.command.as_deref(),
             Some("art grant add http_fetch --http https://example.com/ --method POST")
@@ -175,7 +180,7 @@ mod tests {
     #[test]
     fn a_method_that_cannot_be_granted_has_no_command() {
         let target = RequestTarget::parse("https://example.com/").unwrap();
-        let denial = Denial::of_request("t", "CONNECT", &target);
+        let denial = Denial::of_http_request("t", "CONNECT", &target);
         assert_eq!(
             (denial.reason.as_str(), denial.command),
             ("this method cannot be granted", None)
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_denial_of_a_host_that_is_not_public_names_the_option_and_no_address() {
+    fn the_denial_of_a_host_that_is_not_public_has_the_private_option_and_no_address() {
         let target = RequestTarget::parse("http://intranet.example:8080/a").unwrap();
         let denial = Denial::not_public("t", "POST", &target);
         assert_eq!(
@@ -198,9 +203,9 @@ mod tests {
     }
 
     #[test]
-    fn the_grant_for_an_address_that_is_known_as_private_has_the_private_option() {
+    fn the_command_for_an_address_that_is_known_as_private_has_the_private_option() {
         let has_private_option = |url: &str| {
-            let denial = Denial::of_request("t", "GET", &RequestTarget::parse(url).unwrap());
+            let denial = Denial::of_http_request("t", "GET", &RequestTarget::parse(url).unwrap());
             denial.command.unwrap().ends_with(" --private")
         };
         for url in [

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Access;
 
-/// A grant of access to files: one `[[fs]]` entry of the grants file.
+/// A grant of access to files: an entry `[[fs]]` of the file of grants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FsGrant {
@@ -91,7 +91,7 @@ impl FsGrant {
         Ok(())
     }
 
-    /// Returns whether this grant covers a path with the access. Both paths are compared as text, part by part.
+    /// Returns whether this grant allows `access` to `path`. The path is compared with that of the grant as text, part by part.
     #[must_use]
     pub fn covers(&self, path: &Path, access: Access) -> bool {
         self.access >= access && path.starts_with(&self.path)
@@ -112,10 +112,11 @@ pub enum PathProblem {
     Nul,
 }
 
-/// Normalises a path as a guest writes it: removes the leading `/`, empty parts and `.`. `/` becomes the empty string.
+/// Returns the normal form of a path that a guest writes: without the leading `/`, empty parts and `.`. `/` becomes the empty
+/// string.
 ///
 /// # Errors
-/// Fails if it contains `..` or NUL.
+/// Fails if the path contains `..` or NUL.
 pub fn guest_path(text: &str) -> Result<String, PathProblem> {
     if text.contains('\0') {
         return Err(PathProblem::Nul);
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_covers_whole_parts_of_a_path() {
+    fn a_grant_covers_its_path_and_what_is_below_it_but_not_a_longer_name() {
         let grant = FsGrant::new("/home/me/notes".into(), Access::Read);
         assert!(grant.covers(Path::new("/home/me/notes"), Access::Read));
         assert!(grant.covers(Path::new("/home/me/notes/a/b"), Access::Read));

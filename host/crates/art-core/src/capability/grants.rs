@@ -1,4 +1,4 @@
-//! The grants of one call: the part of the authority of its tool that the call gets for its arguments.
+//! The grants of one call: the rights that the call gets, for its arguments, from the authority of its tool.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -23,7 +23,7 @@ pub struct CallGrants {
     pub env: Vec<(String, String)>,
     /// The files that the call may use.
     pub fs: Vec<FsRight>,
-    /// The requests that the call may send.
+    /// The HTTP requests that the call may send.
     pub http: Vec<HttpRight>,
 }
 
@@ -40,7 +40,7 @@ pub struct FsRight {
     pub grant: Arc<FsGrant>,
 }
 
-/// The right of a call to send requests.
+/// The right of a call to send HTTP requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpRight {
     /// The addresses to which the requests may go.
@@ -76,7 +76,7 @@ impl LinkSet {
     /// Number of different sets.
     pub const COUNT: usize = 16;
 
-    /// Returns the set of a call without grants.
+    /// Returns the set of a call whose tool has no file of grants.
     #[must_use]
     pub const fn by_default() -> Self {
         Self {
@@ -87,7 +87,7 @@ impl LinkSet {
         }
     }
 
-    /// Returns the index of this set, below [`COUNT`](Self::COUNT).
+    /// Returns the index of this set in an array that has an entry for each of the [`COUNT`](Self::COUNT) sets.
     #[must_use]
     pub const fn index(self) -> usize {
         self.clock as usize | (self.random as usize) << 1 | (self.fs as usize) << 2 | (self.http as usize) << 3
@@ -95,7 +95,7 @@ impl LinkSet {
 }
 
 impl CallGrants {
-    /// Returns what every call gets without a grant: the time and random numbers.
+    /// Returns what a call gets if its tool has no file of grants: the time and random numbers.
     #[must_use]
     pub fn by_default() -> Arc<Self> {
         static BY_DEFAULT: LazyLock<Arc<CallGrants>> = LazyLock::new(|| {
@@ -123,23 +123,24 @@ impl CallGrants {
         }
     }
 
-    /// Returns the most specific right that allows a request, or `None` if none does.
+    /// Returns the right that allows an HTTP request, or `None` if none does. If several do, returns the one whose grant has the
+    /// longest address.
     #[must_use]
     pub fn find_http_right(&self, method: &str, target: &RequestTarget) -> Option<&HttpRight> {
         let rights = self.http.iter().filter(|http_right| http_right.allows(method, target));
         rights.max_by_key(|http_right| http_right.grant.url.to_string().len())
     }
 
-    /// Returns the denial of a path that the guest named and that no right covers.
+    /// Returns the denial of the path `guest_path`, which the guest named and which no right covers.
     #[must_use]
-    pub fn denial_of_path(&self, guest: &str, access: Access) -> Denial {
-        let guest = guest.trim_start_matches('/');
+    pub fn denial_of_path(&self, guest_path: &str, access: Access) -> Denial {
+        let guest_path = guest_path.trim_start_matches('/');
         let home = self.base_dirs.home.as_deref();
-        let path = match (guest.strip_prefix('~'), home) {
+        let path = match (guest_path.strip_prefix('~'), home) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
                 home.join(rest.trim_start_matches('/'))
             }
-            _ => Path::new("/").join(guest),
+            _ => Path::new("/").join(guest_path),
         };
         let shown = path.to_string_lossy();
         if self.fs.iter().any(|fs_right| fs_right.grant.covers(&path, access)) {
@@ -154,9 +155,9 @@ impl CallGrants {
         Denial::of_path(&self.tool, &shown, access)
     }
 
-    /// Returns the denial of a request that no right covers.
+    /// Returns the denial of an HTTP request that no right covers.
     #[must_use]
-    pub fn denial_of_request(&self, method: &str, target: &RequestTarget) -> Denial {
+    pub fn denial_of_http_request(&self, method: &str, target: &RequestTarget) -> Denial {
         if self
             .http
             .iter()
@@ -166,7 +167,7 @@ impl CallGrants {
             let reason = "the call may send requests only to the addresses in its arguments";
             return Denial::new(Capability::Http, method, &origin, reason);
         }
-        Denial::of_request(&self.tool, method, target)
+        Denial::of_http_request(&self.tool, method, target)
     }
 
     /// Returns whether the call may have had an effect outside of its sandbox.

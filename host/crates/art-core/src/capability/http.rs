@@ -1,4 +1,4 @@
-//! Addresses that requests may go to, and grants of such requests.
+//! Addresses to which HTTP requests may go, and grants to send such requests.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -26,12 +26,12 @@ pub struct HttpScope {
     path: String,
 }
 
-/// The address of one request, in the normal form in which it is compared and sent.
+/// The address of one HTTP request, in the normal form in which it is compared and sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestTarget {
     /// Whether the scheme is `https`.
     pub secure: bool,
-    /// The host: a name in lower case without a final dot, or an address. IPv6 addresses have no brackets.
+    /// The host: a name in lower case without a final dot, or an IP address. IPv6 addresses have no brackets.
     pub host: String,
     /// The port.
     pub port: u16,
@@ -43,8 +43,8 @@ impl RequestTarget {
     /// Parses the URL of a request.
     ///
     /// # Errors
-    /// Fails if it is not an `http` or `https` URL, has a user or a password, or has a path that a server may read in
-    /// another way than this host.
+    /// Fails if it is not an `http` or `https` URL, has a user or a password, or has a path with an encoded slash or
+    /// backslash.
     pub fn parse(text: &str) -> Result<Self, InvalidHttpAddress> {
         let invalid = |reason| InvalidHttpAddress::new(text, reason);
         let url = Url::parse(text).map_err(|_not_a_url| invalid("it is not a URL"))?;
@@ -99,7 +99,8 @@ impl RequestTarget {
         }
     }
 
-    /// Returns whether it is known, even without a look-up of its name, that the host is not public.
+    /// Returns whether the host is certainly not public, even without a look-up of its name: it is `localhost`, a name below
+    /// `localhost`, or an IP address that is not public.
     #[must_use]
     pub fn is_known_as_private(&self) -> bool {
         let name = self.host.as_str();
@@ -111,14 +112,15 @@ impl RequestTarget {
     }
 }
 
-/// Returns whether the path has an encoded slash or backslash. A server that decodes the path once more would see other segments.
+/// Returns whether the path has an encoded slash or backslash. A server that decodes it would see other segments than those that
+/// are compared here.
 fn has_hidden_separator(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.contains("%2f") || lower.contains("%5c")
 }
 
 impl HttpScope {
-    /// Returns whether a request to `target` goes to this address.
+    /// Returns whether `target` is within this scope: with its scheme and port, on its host, and at or below its path.
     #[must_use]
     pub fn covers(&self, target: &RequestTarget) -> bool {
         self.secure == target.secure
@@ -141,7 +143,7 @@ impl HttpScope {
             (_, true) => &self.path,
             _ => return None,
         };
-        let narrower = match (self.any_subdomain, other.any_subdomain) {
+        let with_narrower_host = match (self.any_subdomain, other.any_subdomain) {
             (true, false) if self.covers_host(&other.host) => other,
             (false, true) if other.covers_host(&self.host) => self,
             (true, true) if self.host == other.host || self.covers_host(&other.host) => other,
@@ -152,7 +154,7 @@ impl HttpScope {
         let path = path.clone();
         Some(Self {
             path,
-            ..narrower.clone()
+            ..with_narrower_host.clone()
         })
     }
 
@@ -197,7 +199,7 @@ impl FromStr for HttpScope {
             Some(rest) if rest.contains('.') => (rest.to_owned(), true),
             Some(_) => {
                 return Err(invalid(
-                    "a wildcard needs a domain of two labels, such as `*.example.com`",
+                    "a wildcard needs a domain of at least two labels, such as `*.example.com`",
                 ));
             }
             None => (target.host, false),
@@ -262,7 +264,7 @@ impl InvalidHttpAddress {
     }
 }
 
-/// Checks the method of a grant or a request.
+/// Checks the method of a grant or of an HTTP request.
 ///
 /// # Errors
 /// Fails if the method cannot be granted.
@@ -276,7 +278,7 @@ pub fn check_method(method: &str) -> Result<(), String> {
     ))
 }
 
-/// A grant of requests: an entry `[[http]]` of the file of grants.
+/// A grant to send HTTP requests: an entry `[[http]]` of the file of grants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpGrant {
@@ -285,7 +287,7 @@ pub struct HttpGrant {
     /// Methods that may be used. By default `GET` and `HEAD`.
     #[serde(default = "reading_methods")]
     pub methods: Vec<String>,
-    /// Whether the host may have an address that is not public, such as `127.0.0.1`. By default false.
+    /// Whether the host may have an IP address that is not public, such as `127.0.0.1`. By default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
     /// The secret that is added to each request.
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_covers_its_origin_and_the_paths_below_its_prefix() {
+    fn a_grant_covers_only_its_path_and_the_paths_below_it_at_its_origin() {
         assert!(covers("https://api.example.com/v1", "https://api.example.com/v1"));
         assert!(covers(
             "https://api.example.com/v1/",

@@ -39,20 +39,20 @@ pub struct LearnedPolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Unused {
-    /// A request of its manifest.
+    /// A capability request in the manifest of the tool.
     Requested {
         /// The kind of authority.
         capability: Capability,
-        /// `read`, `write`, or a method.
+        /// `read`, `write`, or an HTTP method.
         action: String,
     },
-    /// A grant, or a part of it.
+    /// An action that a grant allows.
     Granted {
         /// The kind of authority.
         capability: Capability,
-        /// `read`, `write`, or a method.
+        /// `read`, `write`, or an HTTP method.
         action: String,
-        /// The path or address.
+        /// The path or address of the grant.
         grant: String,
     },
 }
@@ -144,7 +144,7 @@ impl ObservedCalls {
     }
 }
 
-/// Returns the actions that a request asks for. The use of variables is not observed, so they have none.
+/// Returns the actions that a capability request asks for. A request for variables has none, because their use is not observed.
 fn actions(request: &CapabilityRequest) -> Vec<(Capability, &str)> {
     match request {
         CapabilityRequest::Fs { access, .. } => vec![(Capability::Fs, access.action())],
@@ -226,9 +226,11 @@ fn narrow_fs_grant(grant: &FsGrant, uses: &[GrantUse]) -> Option<FsGrant> {
         combined.add_path("", &grant.path, used.resource.as_ref());
     }
     let writes = used.iter().any(|used| used.action == "write");
-    let [whole_use] = combined.as_slice() else { return None };
+    let [combined_use] = combined.as_slice() else {
+        return None;
+    };
     Some(FsGrant {
-        path: (&whole_use.resource).into(),
+        path: (&combined_use.resource).into(),
         access: if writes { grant.access } else { Access::Read },
         stage: grant.stage && writes,
         ..grant.clone()
@@ -240,12 +242,14 @@ fn narrow_http_grant(grant: &HttpGrant, uses: &[GrantUse]) -> Option<HttpGrant> 
     let used: Vec<_> = uses_under_grant(uses, Capability::Http, &url).collect();
     let mut combined = GrantUses::default();
     for scope in used.iter().filter_map(|used| used.resource.parse::<HttpScope>().ok()) {
-        combined.add_request("", &grant.url, &scope);
+        combined.add_http_request("", &grant.url, &scope);
     }
-    let [whole_use] = combined.as_slice() else { return None };
+    let [combined_use] = combined.as_slice() else {
+        return None;
+    };
     let is_used = |method: &&String| used.iter().any(|used| used.action == **method);
     Some(HttpGrant {
-        url: whole_use.resource.parse().ok()?,
+        url: combined_use.resource.parse().ok()?,
         methods: grant.methods.iter().filter(is_used).cloned().collect(),
         ..grant.clone()
     })
@@ -268,7 +272,7 @@ fn unused_grants(current_policy: &ToolPolicy, uses: &[GrantUse]) -> Vec<Unused> 
         let actions = ["read"].into_iter().chain(writes);
         actions.map(move |action| (Capability::Fs, action, path.clone()))
     });
-    let requests = current_policy.http.iter().flat_map(|grant| {
+    let http = current_policy.http.iter().flat_map(|grant| {
         let methods = grant.methods.iter().map(String::as_str);
         methods.map(|method| (Capability::Http, method, grant.url.to_string()))
     });
@@ -277,7 +281,7 @@ fn unused_grants(current_policy: &ToolPolicy, uses: &[GrantUse]) -> Vec<Unused> 
         // Reading counts as used as soon as the grant was used in any way.
         !of_grant.any(|used| used.action == *action || *action == "read")
     };
-    let unused = files.chain(requests).filter(is_unused);
+    let unused = files.chain(http).filter(is_unused);
     unused
         .map(|(capability, action, grant)| Unused::Granted {
             capability,
@@ -409,7 +413,7 @@ mod tests {
     fn what_no_grant_allows_stays_denied() {
         let target = RequestTarget::parse("https://a.b/").unwrap();
         let denials = [
-            Denial::of_request("t", "CONNECT", &target),
+            Denial::of_http_request("t", "CONNECT", &target),
             Denial::missing_secret("GET", &target, "KEY"),
             Denial::new(
                 Capability::Fs,

@@ -25,8 +25,8 @@ pub struct ToolPolicy {
     /// Whether the tool may draw random numbers. By default true.
     #[serde(skip_serializing_if = "is_true")]
     pub random: bool,
-    /// Limits of a call, by the names that `art.toml` uses. Each replaces the same limit of an entry in
-    /// [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools).
+    /// Limits of a call, by the names that `art.toml` uses. Each replaces the limit of this name that
+    /// [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools) sets for the tool.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, u64>,
     /// Variables that the tool can read.
@@ -96,11 +96,11 @@ impl ToolPolicy {
         !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
     }
 
-    /// Adds the smallest grant that allows what was denied. A new grant of requests also allows the methods that only read.
+    /// Adds the smallest grant that allows what was denied. A new grant to send HTTP requests also allows `GET` and `HEAD`.
     /// [`check`](Self::check) tells whether the result is valid.
     ///
     /// # Errors
-    /// Fails if no grant allows it.
+    /// Fails if no grant can allow what was denied.
     pub fn allow(&mut self, denial: &Denial) -> Result<(), PolicyError> {
         let impossible = || PolicyError(format!("no grant allows it: {denial}"));
         // Some denials need another command instead of a grant, for example one that sets a secret.
@@ -243,7 +243,7 @@ mod tests {
             .allow(&Denial::of_path("t", "/notes/a.txt", Access::Read))
             .unwrap();
         let target = RequestTarget::parse("https://example.com/a").unwrap();
-        policy.allow(&Denial::of_request("t", "POST", &target)).unwrap();
+        policy.allow(&Denial::of_http_request("t", "POST", &target)).unwrap();
         assert!(policy.http.iter().all(|grant| !grant.private));
         policy.allow(&Denial::not_public("t", "POST", &target)).unwrap();
         assert!(policy.http.len() == 1 && policy.http.iter().all(|grant| grant.private));

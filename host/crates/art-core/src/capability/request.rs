@@ -1,4 +1,4 @@
-//! What a tool requests in its manifest. Untrusted: a request grants nothing.
+//! What a tool requests in its manifest. The manifest is not trusted: a request grants nothing.
 
 use std::fmt;
 
@@ -15,8 +15,8 @@ pub enum CapabilityRequest {
     Fs {
         /// What the tool does with the files.
         access: Access,
-        /// The argument with the path of the only file or directory that a call needs, or with a list of such paths. If
-        /// absent, the tool requests everything that is granted.
+        /// The argument that holds the path of a file or directory, or a list of such paths. A call gets only these paths. If
+        /// absent, the tool requests all files that are granted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<ArgumentRef>,
         /// Why the tool needs this, in its author's words.
@@ -25,9 +25,9 @@ pub enum CapabilityRequest {
     },
     /// The sending of HTTP requests.
     Http {
-        /// Where the requests go. If absent, the tool asks for all addresses that are granted.
+        /// Where the HTTP requests go. If absent, the tool asks for all addresses that are granted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        url: Option<HttpTarget>,
+        url: Option<RequestedUrl>,
         /// Methods that the tool uses.
         #[serde(default = "default_methods", skip_serializing_if = "Vec::is_empty")]
         methods: Vec<String>,
@@ -68,21 +68,21 @@ impl fmt::Display for CapabilityRequest {
             Self::Fs { access, path, .. } => {
                 let verb = if access.may_write() { "read and write" } else { "read" };
                 match path {
-                    Some(path) => write!(f, "{verb} the file or directory of the argument `{}`", path.name()),
+                    Some(reference) => write!(f, "{verb} the file or directory of the argument `{}`", reference.name()),
                     None => write!(f, "{verb} the files that are granted"),
                 }
             }
             Self::Http { url, methods, .. } => {
                 let methods = methods.join(", ");
                 match url {
-                    Some(HttpTarget::Argument(url)) => {
+                    Some(RequestedUrl::Argument(reference)) => {
                         write!(
                             f,
                             "send {methods} requests to the address of the argument `{}`",
-                            url.name()
+                            reference.name()
                         )
                     }
-                    Some(HttpTarget::Scope(scope)) => write!(f, "send {methods} requests to `{scope}`"),
+                    Some(RequestedUrl::Scope(scope)) => write!(f, "send {methods} requests to `{scope}`"),
                     None => write!(f, "send {methods} requests to the addresses that are granted"),
                 }
             }
@@ -141,26 +141,26 @@ impl TryFrom<String> for ArgumentRef {
     }
 }
 
-/// Where the requests of a tool go.
+/// The URL of an HTTP capability request: where the tool wants to send HTTP requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum HttpTarget {
+pub enum RequestedUrl {
     /// The origin of the address in an argument.
     Argument(ArgumentRef),
-    /// A fixed address.
+    /// A scope that the manifest itself names.
     Scope(HttpScope),
 }
 
-impl From<HttpTarget> for String {
-    fn from(target: HttpTarget) -> Self {
-        match target {
-            HttpTarget::Argument(reference) => reference.into(),
-            HttpTarget::Scope(scope) => scope.to_string(),
+impl From<RequestedUrl> for String {
+    fn from(url: RequestedUrl) -> Self {
+        match url {
+            RequestedUrl::Argument(reference) => reference.into(),
+            RequestedUrl::Scope(scope) => scope.to_string(),
         }
     }
 }
 
-impl TryFrom<String> for HttpTarget {
+impl TryFrom<String> for RequestedUrl {
     type Error = InvalidHttpAddress;
 
     fn try_from(text: String) -> Result<Self, InvalidHttpAddress> {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_read_from_the_manifest() {
+    fn requests_are_read_from_the_manifest_and_described_for_a_person() {
         let file = parse(json!({"kind": "fs", "access": "read", "path": "{args.path}"})).unwrap();
         assert_eq!(file.to_string(), "read the file or directory of the argument `path`");
         let page = parse(json!({"kind": "http", "url": "{args.url}", "methods": ["GET", "HEAD"]})).unwrap();

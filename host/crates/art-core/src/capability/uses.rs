@@ -15,11 +15,12 @@ const MAX_RESOURCE_CHARS: usize = 500;
 pub struct GrantUse {
     /// The kind of authority.
     pub capability: Capability,
-    /// What was done: `read`, `write`, or a method.
+    /// What was done: `read`, `write`, or an HTTP method.
     pub action: String,
     /// The path or the address of the grant.
     pub grant: String,
-    /// The longest path or address that covers everything that this action used under the grant, or the grant if that is too long.
+    /// The longest path or address that covers everything that this action used under the grant. If it is too long, this is the
+    /// same as `grant`.
     pub resource: String,
 }
 
@@ -38,12 +39,12 @@ impl GrantUses {
         );
     }
 
-    /// Adds a request to `address` under a grant.
-    pub fn add_request(&mut self, method: &str, grant: &HttpScope, address: &HttpScope) {
+    /// Adds an HTTP request to `address` under a grant.
+    pub fn add_http_request(&mut self, method: &str, grant: &HttpScope, address: &HttpScope) {
         self.add(Capability::Http, method, &grant.to_string(), &address.to_string());
     }
 
-    /// Adds what another call used.
+    /// Adds a use that was recorded before, by this call or another.
     pub fn merge(&mut self, used: &GrantUse) {
         self.add(used.capability, &used.action, &used.grant, &used.resource);
     }
@@ -69,15 +70,15 @@ impl GrantUses {
                 capability,
                 action: action.to_owned(),
                 grant: grant.to_owned(),
-                // A single resource covers itself, so only its length and whether it is within the grant count here.
+                // With the same resource twice, this only checks that the resource is within the grant and not too long.
                 resource: common_resource(capability, grant, resource, resource),
             }),
         }
     }
 }
 
-/// Returns the longest path or address that covers both resources. Returns the grant itself if it does not cover this path or
-/// address, or if the path or address is too long.
+/// Returns the longest path or address that covers both resources. Returns the grant itself if this path or address is not within
+/// the grant or is too long.
 fn common_resource(capability: Capability, grant: &str, one: &str, other: &str) -> String {
     let pairs = one.split('/').zip(other.split('/'));
     let common: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(part, _)| part).collect();
@@ -113,7 +114,7 @@ mod tests {
     fn resource_of_addresses(grant: &str, addresses: &[&str]) -> String {
         let mut uses = GrantUses::default();
         for address in addresses {
-            uses.add_request("GET", &grant.parse().unwrap(), &address.parse().unwrap());
+            uses.add_http_request("GET", &grant.parse().unwrap(), &address.parse().unwrap());
         }
         let [used] = uses.as_slice() else { panic!("{uses:?}") };
         used.resource.clone()

@@ -14,11 +14,11 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    fn provider(&self) -> String {
+    fn provider_phrase(&self) -> String {
         noun_with_name("provider", self.provider.as_deref())
     }
 
-    fn model(&self) -> String {
+    fn model_phrase(&self) -> String {
         noun_with_name("model", self.model.as_deref())
     }
 
@@ -32,7 +32,7 @@ impl ErrorContext {
     }
 }
 
-/// Returns ``the provider `openai` ``, or `the provider` without a name.
+/// Returns the noun and the name, such as ``the provider `openai` ``, or only `the provider` if there is no name.
 fn noun_with_name(noun: &str, name: Option<&str>) -> String {
     name.map_or_else(|| format!("the {noun}"), |name| format!("the {noun} `{name}`"))
 }
@@ -41,7 +41,7 @@ impl ModelErrorCode {
     /// Returns the message for people about a failed model call.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
-        let (provider, model, when) = (context.provider(), context.model(), context.retry_time());
+        let (provider, model, when) = (context.provider_phrase(), context.model_phrase(), context.retry_time());
         let text = match self {
             Self::ProviderNotConfigured => {
                 format!("{provider} is not set up; give it a key or an address in the configuration")
@@ -111,7 +111,7 @@ impl ErrorCode {
     /// Returns the message for people about a failed run.
     #[must_use]
     pub fn user_message(self, context: &ErrorContext) -> String {
-        let (provider, when) = (context.provider(), context.retry_time());
+        let (provider, when) = (context.provider_phrase(), context.retry_time());
         let text = match self {
             Self::InvalidConfig => "the configuration cannot be used; correct what the error names".to_owned(),
             Self::StorageError => "the store could not be read or written; check its disk and try again".to_owned(),

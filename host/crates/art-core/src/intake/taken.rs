@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::digit_count;
 
-/// Upper bound of the size of an answer as JSON without its texts, its bodies and the keys of its fields.
+/// Upper bound of the JSON size of an answer's fixed parts: the name of its variant, brackets, quotes, numbers outside of a
+/// [`FileStatus`], and the padding of one body.
 const MAX_FRAME_BYTES: usize = 64;
-/// Upper bound of the size of the keys of an answer that is an object with fields in JSON.
+/// Upper bound of the JSON size of the keys of a [`FileStatus`] or an [`HttpFailure`].
 const MAX_KEYS_BYTES: usize = 64;
-/// Maximum size of a header field as JSON without the name and the value, but with the base64 padding of the value.
-const MAX_FIELD_BYTES: usize = 12;
+/// Maximum JSON size of a header field (`["",""],`) without its name and its value, but with the base64 padding of the value.
+const MAX_HEADER_BYTES: usize = 12;
 /// Maximum number of bytes that one byte of text takes in JSON, where it may be escaped.
 const MAX_ESCAPED_BYTES: usize = 6;
 
-/// Bytes that a guest read. JSON has them in base64.
+/// Bytes that a guest read from a file, a stream or the value of a header. JSON has them in base64.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Body(pub Vec<u8>);
@@ -51,7 +52,7 @@ pub enum FileAnswer {
     Done,
     /// The operation failed with this code of `wasi:filesystem`.
     Failed(String),
-    /// A file, a directory, a stream or a list was opened.
+    /// A file, a directory, a stream or the list of a directory's entries was opened.
     Opened,
     /// This many bytes were written.
     Written(u64),
@@ -59,7 +60,7 @@ pub enum FileAnswer {
     Read(Body, bool),
     /// What is known about a file or a directory.
     Status(FileStatus),
-    /// The upper and the lower half of a hash by which a guest distinguishes files.
+    /// The lower and the upper half of a hash by which a guest distinguishes files.
     Hash(u64, u64),
     /// The type of an open file or directory, by its name in `wasi:filesystem`.
     Type(String),
@@ -85,7 +86,8 @@ pub struct FileStatus {
     pub links: u64,
     /// Size in bytes.
     pub size: u64,
-    /// When it was read, written, and changed: seconds and nanoseconds after the Unix epoch.
+    /// When its data was last read, when it was last written, and when its status last changed: seconds and nanoseconds after
+    /// the Unix epoch.
     pub times: [Option<(u64, u32)>; 3],
 }
 
@@ -138,8 +140,8 @@ pub struct HttpFailure {
 }
 
 impl FileAnswer {
-    /// Returns the maximum size as JSON without bodies.
-    pub(super) fn max_encoded_bytes(&self) -> usize {
+    /// Returns the maximum size as JSON without the base64 text of each [`Body`].
+    pub(super) fn max_bytes_without_base64(&self) -> usize {
         MAX_FRAME_BYTES
             + match self {
                 Self::Failed(text) | Self::Type(text) | Self::Link(text) => max_text_bytes(text),
@@ -149,7 +151,7 @@ impl FileAnswer {
             }
     }
 
-    /// Returns the bytes and texts that come from outside.
+    /// Returns the bytes and the texts that come from outside, as [`super::Answer::bodies`] does.
     pub(super) fn bodies(&self) -> Vec<&[u8]> {
         match self {
             Self::Read(body, _) => vec![body.0.as_slice()],
@@ -169,8 +171,8 @@ impl FileStatus {
 }
 
 impl StreamAnswer {
-    /// Returns the maximum size as JSON without bodies.
-    pub(super) fn max_encoded_bytes(&self) -> usize {
+    /// Returns the maximum size as JSON without the base64 text of each [`Body`].
+    pub(super) fn max_bytes_without_base64(&self) -> usize {
         MAX_FRAME_BYTES
             + match self {
                 Self::Failed(text, code) => max_text_bytes(text) + code.as_deref().map_or(0, max_text_bytes),
@@ -178,7 +180,7 @@ impl StreamAnswer {
             }
     }
 
-    /// Returns the bytes and texts that come from outside.
+    /// Returns the bytes and the texts that come from outside, as [`super::Answer::bodies`] does.
     pub(super) fn bodies(&self) -> Vec<&[u8]> {
         match self {
             Self::Read(body) => vec![body.0.as_slice()],
@@ -189,22 +191,22 @@ impl StreamAnswer {
 }
 
 impl ResponseAnswer {
-    /// Returns the maximum size as JSON without bodies.
-    pub(super) fn max_encoded_bytes(&self) -> usize {
+    /// Returns the maximum size as JSON without the base64 text of each [`Body`].
+    pub(super) fn max_bytes_without_base64(&self) -> usize {
         MAX_FRAME_BYTES
             + match self {
                 Self::Failed(failure) => {
                     MAX_KEYS_BYTES + max_text_bytes(&failure.code) + failure.text.as_deref().map_or(0, max_text_bytes)
                 }
                 Self::Head(_, fields) | Self::Trailers(fields) => {
-                    let names = fields.iter().map(|(name, _)| max_text_bytes(name) + MAX_FIELD_BYTES);
-                    names.sum()
+                    let sizes = fields.iter().map(|(name, _)| max_text_bytes(name) + MAX_HEADER_BYTES);
+                    sizes.sum()
                 }
                 _ => 0,
             }
     }
 
-    /// Returns the bytes and texts that come from outside.
+    /// Returns the bytes and the texts that come from outside, as [`super::Answer::bodies`] does.
     pub(super) fn bodies(&self) -> Vec<&[u8]> {
         match self {
             Self::Failed(failure) => failure.text.iter().map(|text| text.as_bytes()).collect(),

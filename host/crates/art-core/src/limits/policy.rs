@@ -5,6 +5,8 @@ use std::fmt;
 
 use super::{LimitOverrides, Limits};
 
+/// Maximum length of the name of a tool.
+const MAX_TOOL_NAME_BYTES: usize = 64;
 /// The limits that an operator sets, which bound or replace those that tools request.
 ///
 /// By default, a tool that requests no limits gets [`Limits::EXECUTE`], and a request for more is refused.
@@ -160,7 +162,7 @@ impl LimitsNotGranted {
         }
     }
 
-    /// Returns each exceeded limit with its `value`, as a line of the operator's file.
+    /// Returns a line of the operator's file for each exceeded limit. `value` chooses the requested or the allowed value.
     fn lines(&self, value: impl Fn(&Exceeded) -> u64) -> Vec<String> {
         let line = |exceeded: &Exceeded| format!("{} = {}", exceeded.setting, value(exceeded));
         self.exceeded.iter().map(line).collect()
@@ -169,7 +171,7 @@ impl LimitsNotGranted {
     /// Returns a hint with the lines to add to the operator's file, or `None` if the name of the tool cannot be a key there.
     fn hint(&self) -> Option<String> {
         let is_key_char = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(is_key_char) {
+        if self.tool.is_empty() || self.tool.len() > MAX_TOOL_NAME_BYTES || !self.tool.chars().all(is_key_char) {
             return None;
         }
         let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.requested));
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_below_the_default_lowers_it() {
+    fn a_ceiling_below_the_default_lowers_the_default() {
         let policy = policy(LimitOverrides::default(), only_fuel(5));
         assert_eq!(policy.grant("t", LimitOverrides::default()).unwrap().fuel, 5);
     }
@@ -278,17 +280,19 @@ mod tests {
 
     #[test]
     fn nothing_raises_a_limit_over_its_maximum() {
-        let of_one_tool = policy_for_tool("t", only_fuel(u64::MAX));
+        let policy_of_one_tool = policy_for_tool("t", only_fuel(u64::MAX));
         assert_eq!(
-            of_one_tool.grant("t", LimitOverrides::default()).unwrap().fuel,
+            policy_of_one_tool.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
         );
-        let of_all_tools = policy(only_fuel(u64::MAX), only_fuel(u64::MAX));
+        let policy_of_all_tools = policy(only_fuel(u64::MAX), only_fuel(u64::MAX));
         assert_eq!(
-            of_all_tools.grant("t", LimitOverrides::default()).unwrap().fuel,
+            policy_of_all_tools.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
         );
-        of_all_tools.grant("t", only_fuel(Limits::MAX.fuel + 1)).unwrap_err();
+        policy_of_all_tools
+            .grant("t", only_fuel(Limits::MAX.fuel + 1))
+            .unwrap_err();
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl ArtStandardPrompt {
     /// Reads a prompt from JSON and validates it.
     ///
     /// # Errors
-    /// Fails with all faults. If single messages have faults, calls and results are not matched.
+    /// Fails with the faults of single messages or, if there are none, with those of calls and results that do not match.
     pub fn parse(prompt: &Value) -> Result<Self, Vec<PromptFault>> {
         let malformed = |reason: &str| PromptFaultKind::Malformed(reason.to_owned());
         let Some(messages) = prompt.as_array() else {
@@ -150,7 +150,7 @@ impl Message {
     /// Returns the faults of the message, without regard to other messages.
     fn faults(&self) -> Vec<PromptFaultKind> {
         use PromptFaultKind as Kind;
-        let content = match (self.role, &self.content) {
+        let content_fault = match (self.role, &self.content) {
             (Role::System | Role::User, Value::String(_))
             | (Role::Assistant, Value::String(_) | Value::Null)
             | (Role::ToolRequest, Value::Object(_) | Value::Null)
@@ -162,7 +162,7 @@ impl Message {
         };
         let lacks_call_id = self.role == Role::ToolResult && self.tool_call_id.is_none();
         let has_misplaced_calls = self.role != Role::Assistant && !self.tool_calls.is_empty();
-        let mut faults: Vec<_> = content.into_iter().collect();
+        let mut faults: Vec<_> = content_fault.into_iter().collect();
         faults.extend(lacks_call_id.then_some(Kind::NoCallId));
         faults.extend(has_misplaced_calls.then_some(Kind::MisplacedCalls));
         faults.extend(call_faults(&self.tool_calls));
@@ -199,8 +199,8 @@ struct OpenCalls<'a> {
 }
 
 impl<'a> OpenCalls<'a> {
-    /// Updates the open calls with `message`, which is at `index`. Adds the faults of `message` to `kinds`, and the calls of
-    /// earlier messages that it leaves without a result to `faults`.
+    /// Updates the open calls with `message`, which is at `index`. If it is the result of no open call, adds this fault to
+    /// `kinds`. If it is an assistant message, adds a fault to `faults` for each call that is still open.
     fn check_message(
         &mut self,
         index: usize,
@@ -228,7 +228,7 @@ impl<'a> OpenCalls<'a> {
     }
 }
 
-/// Parses a message. Fails with all of its faults.
+/// Parses a message. Fails with its unknown keys and its unknown role or, if there are none, with its other faults.
 fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
     let malformed = |reason: String| vec![PromptFaultKind::Malformed(reason)];
     let map = message

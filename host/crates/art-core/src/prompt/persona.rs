@@ -26,7 +26,7 @@ pub enum SystemPromptOverride {
     Text(String),
     /// Content, or the tag of a template.
     Detailed {
-        /// Tag of a template. If the registry has the template, it takes precedence over the content.
+        /// Tag of a template of the instance's [`SystemPromptsRegistry`]. If there is such a template, the content is ignored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tag: Option<String>,
         /// Values of the variables in the template. Strings are inserted unchanged, other values as JSON.
@@ -35,7 +35,7 @@ pub enum SystemPromptOverride {
         /// Content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// Position of the text. If absent, the strategy of the template applies, else the text is appended.
+        /// Position of the text. If absent, that of the template applies; if that is absent too, the text is appended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         strategy: Option<MergeStrategy>,
     },
@@ -45,7 +45,7 @@ pub enum SystemPromptOverride {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SystemPromptSpec {
-    /// Name for people. The registry finds the template by its tag.
+    /// A label that the host does not use. The registry finds the template by its tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Text with variables in the form `{{name}}`.
@@ -62,7 +62,7 @@ pub struct SystemPromptSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SystemPromptsRegistry {
-    /// Tag of the template that is used if no level names one.
+    /// Tag of the template that is used if no level names a template of [`specs`](Self::specs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_tag: Option<String>,
     /// Templates by tag.
@@ -72,7 +72,7 @@ pub struct SystemPromptsRegistry {
 /// The agent's name and guidance (contract C30).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentPersona {
-    /// Name; empty if a thread sets only the guidance.
+    /// Name; empty if a level sets only the guidance.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Guidance for each stage.
@@ -94,7 +94,7 @@ pub struct StagePrompts {
 }
 
 impl AgentPersona {
-    /// Returns this persona with the unset fields taken from that of the lower level (contract P5).
+    /// Returns this persona with its unset fields taken from `lower`, the persona of the lower level (contract P5).
     #[must_use]
     pub fn with_defaults(self, lower: Self) -> Self {
         Self {

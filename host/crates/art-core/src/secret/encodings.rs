@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::MIN_BYTES;
 
-/// Returns the forms of a value, each at least [`MIN_BYTES`] long: as it is, in JSON, in a URL, in hexadecimal, and in base64 with
-/// any number of bytes before and after it.
+/// Returns the forms of a value, each at least [`MIN_BYTES`] long: as it is, in JSON, in a URL, in hexadecimal, and in base64
+/// with any number of bytes before and after it.
 pub(super) fn forms(value: &str) -> Vec<String> {
     let mut forms = vec![value.to_owned()];
     let json = serde_json::Value::from(value).to_string();
@@ -64,8 +64,8 @@ fn push_hexadecimal(text: &mut String, byte: u8, upper_case: bool) {
     });
 }
 
-/// Returns the characters that depend on `value` alone in the base64 text of longer bytes, in which `bytes_before` bytes precede
-/// it.
+/// Encodes `value` in base64 as a part of longer data in which `bytes_before` bytes come before it. Returns only those characters
+/// that do not depend on the bytes around it.
 fn base64_within(value: &str, bytes_before: usize) -> String {
     let mut bytes = vec![0; bytes_before];
     bytes.extend(value.bytes());

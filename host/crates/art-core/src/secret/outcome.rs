@@ -1,4 +1,5 @@
-//! Redacts the outcome of a call, except its intake, in which no secret is ever recorded.
+//! Redacts the outcome of a call. [`Outcome::intake`], the record for a replay, is left as it is, because no secret is ever
+//! recorded there.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use crate::tool::Source;
 
 impl Redactor {
     /// Replaces the secrets in an outcome. Returns the name of the first canary in it, or `None` if there is none.
-    pub fn outcome(&self, outcome: &mut Outcome) -> Option<String> {
+    pub fn redact_outcome(&self, outcome: &mut Outcome) -> Option<String> {
         if self.is_empty() {
             return None;
         }
@@ -275,7 +276,7 @@ mod tests {
     fn no_part_of_an_outcome_has_a_secret() {
         for ending in endings_with_secrets() {
             let mut outcome = outcome_with_secrets(ending);
-            redactor().outcome(&mut outcome);
+            redactor().redact_outcome(&mut outcome);
             let shown = format!("{outcome:?}");
             assert!(!shown.contains(SECRET), "{shown}");
             if let Ending::Success(success) = &outcome.ending {
@@ -297,13 +298,16 @@ mod tests {
                 ending,
                 ..without_texts()
             };
-            assert_eq!(redactor_of_a_canary().outcome(&mut outcome).as_deref(), Some(NAME));
-            assert_eq!(redactor_of_a_canary().outcome(&mut outcome), None);
+            assert_eq!(
+                redactor_of_a_canary().redact_outcome(&mut outcome).as_deref(),
+                Some(NAME)
+            );
+            assert_eq!(redactor_of_a_canary().redact_outcome(&mut outcome), None);
         }
-        assert_eq!(redactor_of_a_canary().outcome(&mut without_texts()), None);
+        assert_eq!(redactor_of_a_canary().redact_outcome(&mut without_texts()), None);
         assert_eq!(
             redactor_of_a_canary()
-                .outcome(&mut outcome_with_secrets(Ending::Cancelled))
+                .redact_outcome(&mut outcome_with_secrets(Ending::Cancelled))
                 .as_deref(),
             Some(NAME)
         );

@@ -57,7 +57,8 @@ impl Redactor {
             // An automaton with a table for each state would take a hundred times the memory of the secrets.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&all_forms);
-        // The builder fails above four billion states, which is more than the secrets have bytes.
+        // The builder fails only if there are more than four billion states, and all forms together have fewer bytes. So `ok`
+        // never drops an error.
         Self(automaton.ok().map(|automaton| {
             Arc::new(Patterns {
                 automaton,
@@ -67,7 +68,7 @@ impl Redactor {
         }))
     }
 
-    /// Returns whether there is nothing to redact.
+    /// Returns whether the redactor has no secrets to look for.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_none()

@@ -29,7 +29,7 @@ impl RedactedStream {
             return part.to_vec();
         }
         self.held.extend(part);
-        // A secret that begins before this position has arrived completely.
+        // If a secret begins before this position, all of its bytes have arrived.
         let complete_until = (self.held.len() + 1).saturating_sub(self.redactor.longest_form_len());
         self.take(complete_until)
     }

@@ -57,7 +57,7 @@ impl TokenType {
 pub struct StreamContext {
     /// Identifier of the conversation.
     pub thread_id: String,
-    /// Identifier of the run.
+    /// Identifier of the run, which the contracts call a trace.
     pub trace_id: String,
     /// Identifier of the person's session.
     pub session_id: Option<String>,
@@ -93,7 +93,7 @@ pub struct StreamEnvelope {
     pub timestamp: Option<Timestamp>,
     /// Identifier of the conversation.
     pub thread_id: String,
-    /// Identifier of the run.
+    /// Identifier of the run, which the contracts call a trace.
     pub trace_id: String,
     /// Identifier of the person's session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,18 +161,18 @@ mod tests {
         for (phase, name, prefix) in phases {
             let context = context(Some(phase));
             let thought = envelope_json(&StreamEvent::Thinking("a".to_owned()), &context);
-            let word = envelope_json(&StreamEvent::Token("a".to_owned()), &context);
-            assert_eq!((&thought["phase"], &word["phase"]), (&json!(name), &json!(name)));
+            let text = envelope_json(&StreamEvent::Token("a".to_owned()), &context);
+            assert_eq!((&thought["phase"], &text["phase"]), (&json!(name), &json!(name)));
             assert_eq!(thought["tokenType"], format!("{prefix}THINKING"));
-            assert_eq!(word["tokenType"], format!("{prefix}RESPONSE"));
+            assert_eq!(text["tokenType"], format!("{prefix}RESPONSE"));
         }
     }
 
     // Token types of each phase (contract A52).
     #[test]
     fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
-        let word = envelope_json(&StreamEvent::Token("a".to_owned()), &context(None));
-        assert_eq!((word.get("phase"), &word["tokenType"]), (None, &json!("LLM_RESPONSE")));
+        let text = envelope_json(&StreamEvent::Token("a".to_owned()), &context(None));
+        assert_eq!((text.get("phase"), &text["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }
 
     // Fields of error events (contract A53).
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_with_thinking_in_its_name_is_a_thought() {
+    fn the_token_types_of_thoughts_and_no_others_have_thinking_in_their_names() {
         for phase in [
             None,
             Some(Phase::Planning),
@@ -220,8 +220,8 @@ mod tests {
             Some(Phase::Synthesis),
         ] {
             for is_thought in [true, false] {
-                let kind = TokenType::for_phase(phase, is_thought);
-                let name = json!(kind).to_string();
+                let token_type = TokenType::for_phase(phase, is_thought);
+                let name = json!(token_type).to_string();
                 assert_eq!(name.contains("THINKING"), is_thought);
             }
         }

@@ -92,7 +92,7 @@ fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
 }
 
 #[test]
-fn a_value_of_a_choice_may_be_that_of_another_example_with_the_same_parameters() {
+fn a_choice_is_understood_if_another_example_with_the_same_parameters_shows_it() {
     let calls_for = |query: &str| {
         let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
         arguments_of_each_call(query, &tools(), &[csv])
@@ -143,8 +143,9 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
 }
 
 #[test]
-fn a_unit_of_one_parameter_is_known_to_the_other() {
+fn a_unit_that_examples_show_for_one_parameter_is_also_known_for_the_other() {
     let expected = json!({"value": 2, "from": "kilograms", "to": "stones"});
+    // `stones` is in no example: an unknown unit needs all words of an example in their order.
     assert_eq!(call_arguments("2 kilograms convert to stones"), NO_CALLS);
     assert_eq!(call_arguments("Convert 2 kilograms to stones"), [expected]);
 }

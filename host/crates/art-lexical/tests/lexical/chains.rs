@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// Returns a calculator whose output has the schema `output`.
-fn calculator_with_output(output: Value) -> ToolSchema {
+/// Returns a calculator whose output has the schema `output_schema`.
+fn calculator_with_output(output_schema: Value) -> ToolSchema {
     ToolSchema {
-        output_schema: Some(output.into()),
+        output_schema: Some(output_schema.into()),
         ..calculation_tool()
     }
 }
@@ -17,9 +17,9 @@ fn calculator_with_result() -> ToolSchema {
     )
 }
 
-/// Returns the second step of the plan for a question whose first part has an output with the schema `output`.
-fn second_step(query: &str, output: Value) -> Value {
-    let plan = plan_for(query, &[calculator_with_output(output), conversion_tool()], &[]);
+/// Returns the second step of the plan for a question whose first part has an output with the schema `output_schema`.
+fn second_step(query: &str, output_schema: Value) -> Value {
+    let plan = plan_for(query, &[calculator_with_output(output_schema), conversion_tool()], &[]);
     plan["todoList"][1].clone()
 }
 
@@ -66,7 +66,7 @@ fn a_reference_that_is_the_whole_argument_is_not_concatenated() {
 }
 
 #[test]
-fn the_main_value_of_an_output_is_its_result_or_its_only_field() {
+fn the_main_value_of_an_output_is_the_field_value_or_the_only_field() {
     let query = "How much is 12 times 9? What is that divided by 3?";
     let number = json!({"type": ["number", "null"]});
     for (properties, path) in [
@@ -125,7 +125,7 @@ fn a_reference_is_not_understood_if_the_output_has_no_main_value() {
     }
 }
 
-/// Returns the first step of the plan for a question that follows one whose step `step_4` had the output `result`.
+/// Returns the first step of the plan for `query`, asked after another question whose step `step_4` had the output `result`.
 fn follow_up_step(query: &str, result: Value) -> Value {
     let done = TaskStep {
         id: "step_4".to_owned(),

@@ -154,12 +154,12 @@ fn arguments_of_each_call(query: &str, tools: &[ToolSchema], files: &[TaskFile])
     steps.map(|step| step["toolCalls"][0]["arguments"].clone()).collect()
 }
 
-/// Returns the arguments of each call in the plan for a question without attachments.
+/// Returns the arguments of each call in the plan for a question with [`tools`] and without attachments.
 fn call_arguments(query: &str) -> Vec<Value> {
     arguments_of_each_call(query, &tools(), &[])
 }
 
-/// Arguments of the calls in a plan that has none.
+/// The arguments of each call in a plan without calls.
 const NO_CALLS: [Value; 0] = [];
 
 fn attachment(name: &str, media_type: &str, text: &str) -> TaskFile {

@@ -158,6 +158,7 @@ fn a_column_of_a_file_that_is_not_attached_may_be_any_single_word() {
             ),
         ],
     );
+    // Unlike the schema that `tool` makes, this one requires no parameter.
     let table = [ToolSchema {
         input_schema: json!({"type": "object", "properties": {"csv": text, "path": text, "column": text}}).into(),
         ..schema

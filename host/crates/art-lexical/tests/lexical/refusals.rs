@@ -10,7 +10,7 @@ fn expect_refusal(query: &str) -> String {
 }
 
 #[test]
-fn a_refusal_names_a_content_word_that_fits_nowhere() {
+fn a_refusal_names_a_word_that_no_example_accounts_for() {
     let reason = expect_refusal("How many kilograms are 150 pounds of feathers?");
     assert!(
         reason.starts_with("No tool fits") && reason.contains("`feathers`"),
@@ -49,11 +49,14 @@ fn a_quoted_word_is_not_the_text_when_a_file_is_attached() {
     let letter = attachment("letter.txt", "text/plain", "The river is calm.");
     let question = "How many words are in \"river\"?";
     assert_eq!(arguments_of_each_call(question, &tools(), &[letter]), NO_CALLS);
-    assert_eq!(call_arguments(question), [json!({"text": "river"})]);
+    assert_eq!(
+        arguments_of_each_call(question, &tools(), &[]),
+        [json!({"text": "river"})]
+    );
 }
 
 #[test]
-fn a_word_of_grammar_is_not_a_value_unless_it_is_quoted() {
+fn a_function_word_is_a_value_only_if_it_is_quoted() {
     let input = |text: &str, find: &str| json!({"text": text, "find": find});
     let examples = [
         (
@@ -72,6 +75,7 @@ fn a_word_of_grammar_is_not_a_value_unless_it_is_quoted() {
         found("How often does \"the\" occur in \"the end\"?"),
         [input("the end", "the")]
     );
+    // The unquoted "the" is not the word to find in the text "river".
     assert_eq!(found("How often does \"river\" occur in the letter?"), NO_CALLS);
 }
 
@@ -133,7 +137,7 @@ fn one_value_that_no_example_has_is_accepted_if_all_other_words_match() {
 }
 
 #[test]
-fn a_value_cannot_begin_with_a_word_from_inside_the_value_of_an_example() {
+fn a_value_cannot_begin_with_a_word_from_the_middle_of_an_example_value() {
     expect_refusal("What is times 3?");
     expect_refusal("What is by 3?");
 }
@@ -144,7 +148,7 @@ fn a_refusal_shows_no_example_when_none_is_near() {
 }
 
 #[test]
-fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
+fn question_words_or_some_words_of_an_example_are_not_enough_for_a_call() {
     let input = json!({"text": "The sea was calm. The ship was not."});
     let questions = [
         "How many words are in this text?",
@@ -156,8 +160,8 @@ fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
     let count = tool("count", &json!({"text": {"type": "string"}}), &examples);
     let letter = attachment("letter.txt", "text/plain", "The river is calm.");
     let count_calls = |query: &str| {
-        let (count, letter) = (std::slice::from_ref(&count), std::slice::from_ref(&letter));
-        arguments_of_each_call(query, count, letter).len()
+        let (tools, files) = (std::slice::from_ref(&count), std::slice::from_ref(&letter));
+        arguments_of_each_call(query, tools, files).len()
     };
     assert_eq!(count_calls("Count the words"), 1);
     assert_eq!(count_calls("How many minutes?"), 0);
@@ -165,7 +169,7 @@ fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
 }
 
 #[test]
-fn a_remark_in_a_question_is_not_ignored() {
+fn a_remark_in_a_question_is_refused_instead_of_ignored() {
     for remark in [
         "in binary",
         "it's for 3 people",
@@ -180,7 +184,7 @@ fn a_remark_in_a_question_is_not_ignored() {
 }
 
 #[test]
-fn a_word_before_one_parameter_cannot_stand_before_another() {
+fn a_word_before_values_of_one_parameter_cannot_precede_those_of_another() {
     let text = json!({"type": "string"});
     let input = json!({"start": "2026-02-15", "end": "2026-04-04"});
     let examples = [

@@ -3,7 +3,7 @@
 use art_agent::{CallEnd, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::ToolErrorCode;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::pes::PesAgentStateData;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult};
@@ -11,8 +11,8 @@ use art_model::{Model, reply};
 
 use super::*;
 
-/// Asks `query` in a thread with the state `prior`. Every call returns 42, except that a call with the text `fail` fails. Returns
-/// the report, the state afterwards and the calls.
+/// Asks `query` in a thread with the state `prior`. Every tool call returns 42, except that a call with the text `fail` fails.
+/// Returns the report, the state afterwards and the tool calls.
 fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentStateData, Vec<ParsedToolCall>) {
     let (model, tools) = (model(), tools_with_outputs());
     let props = AgentProps {
@@ -30,17 +30,18 @@ fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentSta
     let (mut run, _) = Run::start(&RunEvent::Started { at: 0, start }).unwrap();
     let mut calls = Vec::new();
     while run.finished().is_none() {
-        for call in run.ask_models(0, |_| String::new()).calls {
-            let reply = reply(&model, *call.request).now_or_never().unwrap().unwrap();
-            let action = call.id;
+        for model_call in run.ask_models(0, |_| String::new()).calls {
+            let reply = reply(&model, *model_call.request).now_or_never().unwrap().unwrap();
+            let action = model_call.id;
             run.apply(&RunEvent::ModelReplied { at: 0, action, reply }).unwrap();
         }
-        for call in run.ready_calls() {
-            run.apply(&call.called_event(0)).unwrap();
-            let (action, result) = (call.action, result_of(&call.call));
-            let end = Box::new(CallEnd::new(result, CallEnding::Success));
+        for ready in run.ready_calls() {
+            run.apply(&ready.called_event(0)).unwrap();
+            let (action, result) = (ready.action, result_of(&ready.call));
+            // A call with an error may say `Success` here: the run decides by the result.
+            let end = Box::new(CallEnd::new(result, EndingKind::Success));
             run.apply(&RunEvent::ToolEnded { at: 0, action, end }).unwrap();
-            calls.push(call.call);
+            calls.push(ready.call);
         }
     }
     (run.finished().unwrap().clone(), run.state().clone(), calls)
@@ -75,7 +76,7 @@ fn a_question_costs_two_model_calls_however_many_parts_it_has() {
 }
 
 #[test]
-fn five_follow_ups_in_one_thread_cost_no_repair_and_call_their_tools_again() {
+fn each_follow_up_in_a_thread_takes_two_model_calls_and_calls_its_tools_again() {
     let mut state = None;
     for query in [
         "What is 6*7?",
@@ -94,7 +95,7 @@ fn five_follow_ups_in_one_thread_cost_no_repair_and_call_their_tools_again() {
 }
 
 #[test]
-fn a_call_that_fails_fails_its_step_without_another_model_call() {
+fn the_step_of_a_failed_tool_call_fails_without_another_model_call() {
     let (report, ..) = ask("How many words are in \"fail\"? What is 6*7?", None);
     let metadata = &report.response.metadata;
     assert_eq!((metadata.status, metadata.llm_calls), (RunStatus::Partial, 2));

@@ -1,4 +1,5 @@
-//! What the model learns from all questions of a tool's examples together.
+//! What the model learns from the examples of a tool. Inputs that differ only in the values that their questions say have the
+//! same template, and the model learns from the questions of such examples together.
 
 use serde_json::json;
 
@@ -63,7 +64,7 @@ fn calls_about_sales(query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn questions_for_the_same_input_share_their_words() {
+fn words_of_example_questions_with_the_same_input_can_be_combined() {
     let sum = [json!({"aggregate": "sum", "column": "amount"})];
     assert_eq!(
         calls_about_sales("What is the total amount recorded in this table?"),
@@ -75,7 +76,7 @@ fn questions_for_the_same_input_share_their_words() {
 }
 
 #[test]
-fn a_question_without_all_words_of_an_example_gets_no_call() {
+fn a_question_that_lacks_words_of_every_example_gets_no_call() {
     assert!(calls_about_sales("Amount recorded").is_empty());
     assert!(calls_about_sales("What is the amount?").is_empty());
 }
@@ -118,6 +119,7 @@ fn a_cell_may_be_named_with_its_column() {
 fn a_cell_in_capitals_is_no_preposition() {
     let filter = json!([{"operator": "eq", "value": "ON"}]);
     assert_eq!(calls_about_sales("Total amount in ON")[0]["filter"], filter);
+    // In lower case, `on` is a preposition like `in`.
     assert_eq!(
         calls_about_sales("total amount on Halifax").len(),
         calls_about_sales("total amount in Halifax").len()
@@ -125,7 +127,7 @@ fn a_cell_in_capitals_is_no_preposition() {
 }
 
 #[test]
-fn a_question_with_an_unused_column_gets_no_call() {
+fn a_question_that_names_a_column_for_no_argument_gets_no_call() {
     assert!(calls_about_sales("How many branch rows are there?").is_empty());
     assert!(calls_about_sales("Total amount product").is_empty());
 }
@@ -154,7 +156,7 @@ fn an_unknown_value_needs_a_question_with_all_words_of_an_example() {
 }
 
 #[test]
-fn a_question_with_exactly_the_words_of_an_example_gets_its_input() {
+fn the_example_with_exactly_the_words_of_the_question_determines_the_input() {
     let text = json!({"type": "string"});
     let examples = [
         (
@@ -188,7 +190,7 @@ fn a_value_under_a_key_with_a_slash_is_learnt() {
 }
 
 #[test]
-fn a_key_that_the_schema_does_not_list_is_no_choice_because_of_the_name_of_another_one() {
+fn a_property_named_enum_does_not_make_the_value_of_an_unlisted_key_a_choice() {
     let example = ("Use the level 5", json!({"level": 5}));
     let mut mixer = tool("mix", &json!({"enum": {"type": "string"}}), &[example]);
     mixer.input_schema["required"] = json!([]);

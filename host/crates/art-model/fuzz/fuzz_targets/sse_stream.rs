@@ -9,7 +9,8 @@
 use art_model::{Protocol, replay};
 use libfuzzer_sys::fuzz_target;
 
-/// Each protocol with a provider that uses it. `OpenaiChat` has two: those whose variants of it have the most branches.
+/// Each protocol with a provider that uses it. `OpenaiChat` comes with two providers: the decoder has the most special cases for
+/// them.
 const PROTOCOLS: [(Protocol, &str); 5] = [
     (Protocol::OpenaiChat, "deepseek"),
     (Protocol::OpenaiChat, "openrouter"),
@@ -18,8 +19,11 @@ const PROTOCOLS: [(Protocol, &str); 5] = [
     (Protocol::Gemini, "gemini"),
 ];
 
+/// Maximum length of a chunk, in bytes. It is small, so that most streams are split in many places.
+const MAX_CHUNK_SIZE: u8 = 61;
+
 fuzz_target!(|bytes: &[u8]| {
-    let chunk_size = usize::from(bytes.first().copied().unwrap_or(0) % 61) + 1;
+    let chunk_size = usize::from(bytes.first().copied().unwrap_or(0) % MAX_CHUNK_SIZE) + 1;
     for (protocol, provider) in PROTOCOLS {
         let expected = replay(protocol, provider, [bytes]);
         assert_eq!(replay(protocol, provider, bytes.chunks(chunk_size)), expected);

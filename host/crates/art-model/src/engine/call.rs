@@ -21,7 +21,7 @@ use crate::retry::{RetryDecision, decide};
 
 /// Maximum size of the text and thoughts of a reply, in bytes. A store accepts journal entries of at most 16 MiB, and a reply is
 /// longer as JSON than as text.
-const MAX_REPLY_BYTES: usize = 4 << 20;
+const MAX_TEXT_BYTES: usize = 4 << 20;
 
 /// Returns the events of a call with its retries. The last event is [`StreamEvent::End`] or [`StreamEvent::Error`].
 pub(super) fn stream(
@@ -74,7 +74,7 @@ struct Attempt {
     /// Whether any content was received: text, thoughts or a tool call.
     has_content: bool,
     /// Size of the text and thoughts so far, in bytes.
-    reply_bytes: usize,
+    text_bytes: usize,
 }
 
 impl EngineCall {
@@ -110,8 +110,9 @@ impl EngineCall {
             let slot = self.inner.queue.acquire(provider, &self.config).await?;
             self.model_and_slot = Some((model, slot));
         }
-        let ticket = self.use_breaker(|breaker, now| breaker.admit(now))?;
+        let ticket = self.ask_breaker(|breaker, now| breaker.admit(now))?;
         let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
+        // The model and its slot were set above, so this error cannot occur.
         let (model, _) = self
             .model_and_slot
             .as_ref()
@@ -120,15 +121,15 @@ impl EngineCall {
             events: model.stream(self.request.clone()),
             ticket,
             has_content: false,
-            reply_bytes: 0,
+            text_bytes: 0,
         })
     }
 
-    /// Returns the model of the call. Fails if the call can be refused without waiting for a slot.
+    /// Makes the checks that need no slot, and returns the model of the call.
     fn callable_model(&self) -> Result<Arc<dyn Model>, ModelError> {
         let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
         self.check_capabilities(provider)?;
-        self.use_breaker(|breaker, now| breaker.check(now))?;
+        self.ask_breaker(|breaker, now| breaker.check(now))?;
         self.inner.model(provider, &self.config)
     }
 
@@ -142,14 +143,14 @@ impl EngineCall {
         Ok(())
     }
 
-    /// Calls `work` with the circuit breaker of the provider and the current time. Fails if `work` returns a time for which calls
-    /// are refused.
-    fn use_breaker<T>(
+    /// Asks the circuit breaker of the provider for permission: `ask` gets the breaker and the current time. Fails if `ask`
+    /// returns the remaining time for which calls are refused.
+    fn ask_breaker<T>(
         &self,
-        work: impl FnOnce(&mut crate::breaker::Breaker, Instant) -> Result<T, Duration>,
+        ask: impl FnOnce(&mut crate::breaker::Breaker, Instant) -> Result<T, Duration>,
     ) -> Result<T, ModelError> {
         let name = &self.config.provider_name;
-        let result = self.inner.with_breaker(name, |breaker| work(breaker, Instant::now()));
+        let result = self.inner.with_breaker(name, |breaker| ask(breaker, Instant::now()));
         result
             .ok_or_else(|| unknown_provider(&self.config))?
             .map_err(|remaining| circuit_open_error(name, remaining))
@@ -186,13 +187,13 @@ impl EngineCall {
             match &event {
                 StreamEvent::Token(text) | StreamEvent::Thinking(text) => {
                     attempt.has_content = true;
-                    attempt.reply_bytes = attempt.reply_bytes.saturating_add(text.len());
+                    attempt.text_bytes = attempt.text_bytes.saturating_add(text.len());
                 }
                 StreamEvent::ToolCall(_) => attempt.has_content = true,
                 _ => {}
             }
-            if attempt.reply_bytes > MAX_REPLY_BYTES {
-                return self.handle_failure(reply_too_long(&self.config));
+            if attempt.text_bytes > MAX_TEXT_BYTES {
+                return self.handle_failure(too_much_text(&self.config));
             }
         }
         event
@@ -293,9 +294,9 @@ fn missing_capability(config: &RuntimeProviderConfig, missing: ModelCapability) 
     error(ModelErrorCode::ProviderNotSupported, message)
 }
 
-fn reply_too_long(config: &RuntimeProviderConfig) -> ModelError {
+fn too_much_text(config: &RuntimeProviderConfig) -> ModelError {
     let message =
-        format!("the reply of `{config}` has more than {MAX_REPLY_BYTES} bytes of text; ask for a shorter reply");
+        format!("the reply of `{config}` has more than {MAX_TEXT_BYTES} bytes of text; ask for a shorter reply");
     error(ModelErrorCode::InvalidResponse, message)
 }
 

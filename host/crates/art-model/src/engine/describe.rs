@@ -14,7 +14,7 @@ use crate::provider::{Provider, ProviderKind, RemoteProvider};
 pub struct ModelInfo {
     /// Provider and model.
     pub config: RuntimeProviderConfig,
-    /// One line about the model's limits, shown when a run starts.
+    /// One line about what the model can and cannot do, shown when a run starts.
     pub notice: Option<String>,
     /// What the model can do.
     pub capabilities: Vec<ModelCapability>,

@@ -46,21 +46,21 @@ impl EvalReport {
             cases: results.len(),
             cases_right: count(CaseResult::is_right),
             errors: count(|result| result.error.is_some()),
-            expected_calls: sum(|result| result.expected),
+            expected_calls: sum(|result| result.expected_calls),
             tools_right: sum(|result| result.tools_right),
             calls_right: sum(|result| result.calls_right),
             arguments: sum(|result| result.arguments),
             arguments_right: sum(|result| result.arguments_right),
             extra_calls: sum(|result| result.extra_calls),
-            unanswerable: count(|result| result.expected == 0),
-            unanswerable_right: count(|result| result.expected == 0 && result.is_right()),
+            unanswerable: count(|result| result.expected_calls == 0),
+            unanswerable_right: count(|result| result.expected_calls == 0 && result.is_right()),
             results,
         }
     }
 }
 
-/// Obtains the calls that a model makes for each case from `calls_for`, in order, and scores them. A case for which `calls_for`
-/// fails is scored as if no call was made, and keeps the error.
+/// Obtains the calls that a model makes for each case from `calls_for`, one case after the other, and scores them. A case for
+/// which `calls_for` fails is scored as if no call was made, and its result contains the error.
 pub async fn evaluate<F>(cases: &[EvalCase], mut calls_for: F) -> EvalReport
 where
     F: AsyncFnMut(&EvalCase) -> Result<Vec<ProposedCall>, String>,

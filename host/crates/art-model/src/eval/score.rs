@@ -25,7 +25,8 @@ pub struct CaseResult {
     /// The question.
     pub query: String,
     /// Number of expected calls.
-    pub expected: usize,
+    #[serde(rename = "expected")]
+    pub expected_calls: usize,
     /// Number of expected calls for which a call of the same tool was made.
     pub tools_right: usize,
     /// Number of expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
@@ -48,7 +49,7 @@ impl CaseResult {
     /// Returns whether the model did not fail and made exactly the expected calls, with the right arguments.
     #[must_use]
     pub const fn is_right(&self) -> bool {
-        self.error.is_none() && self.calls_right == self.expected && self.extra_calls == 0
+        self.error.is_none() && self.calls_right == self.expected_calls && self.extra_calls == 0
     }
 }
 
@@ -61,7 +62,7 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
     let mut result = CaseResult {
         line: case.line,
         query: case.query.clone(),
-        expected: case.expected.len(),
+        expected_calls: case.expected.len(),
         arguments: case.expected.iter().map(|call| call.arguments.len()).sum(),
         extra_calls: calls.len().saturating_sub(case.expected.len()),
         calls: calls.to_vec(),
@@ -91,6 +92,7 @@ fn take_best_match<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall
             count_right_arguments(expected, call),
         )
     };
+    // Of equal calls, `max_by_key` returns the last one, which is the first of `calls` because of `rev`.
     let (index, _) = same_tool.rev().max_by_key(|(_, call)| rank(call))?;
     Some(calls.remove(index))
 }
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unexpected_argument_makes_only_the_call_wrong() {
+    fn an_unexpected_argument_makes_the_call_wrong_but_not_its_tool_or_other_arguments() {
         let result = score(&case(), &[call("t", &json!({"n": 3, "s": "a", "x": 1}))]);
         assert_eq!(
             (result.calls_right, result.arguments_right, result.tools_right),

@@ -11,8 +11,8 @@ use rustls_platform_verifier::Verifier;
 
 use crate::fault::error;
 
-/// Returns the TLS configuration. Fails on a system without certificates, unless it is for connections to this machine
-/// (`loopback`), most of which do not use TLS.
+/// Returns the TLS configuration for connections to this machine (`loopback`) or to others. Fails on a system without
+/// certificates, except for this machine, to which most connections do not use TLS.
 pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
     // Reading the certificates of the system is slow, and all clients share them.
     static VERIFIER: OnceLock<Result<Arc<Verifier>, Error>> = OnceLock::new();

@@ -17,7 +17,8 @@ use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_name
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anthropic;
 
-/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+/// Name of the protocol in [`art_core::stream::ProviderState`], the data that a provider expects back with a turn of the model.
+/// Data of other protocols are not sent.
 const PROTOCOL_NAME: &str = "anthropic";
 
 impl Codec for Anthropic {
@@ -46,6 +47,7 @@ impl Codec for Anthropic {
     }
 
     fn models_path(&self) -> &'static str {
+        // The list has pages of at most 1000 models.
         "models?limit=1000"
     }
 

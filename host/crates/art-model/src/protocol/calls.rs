@@ -1,4 +1,4 @@
-//! Assembles the tool calls of a reply, which may arrive in pieces. Memory is bounded by the text of the calls.
+//! Assembles the tool calls of a reply, which may arrive in pieces. The number and the size of the calls are limited.
 //!
 //! Protocols stream calls in two ways. In a chat reply, pieces of calls arrive with or without their index, identifier and name
 //! ([`Calls::add_piece`]). In the other protocols, an event starts each call ([`Calls::start`]), and later events add its
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Maximum number of calls of a reply.
 const MAX_CALLS: usize = 128;
 /// Maximum size of all calls of a reply, in bytes.
-const MAX_CALL_BYTES: usize = 1 << 20;
+const MAX_TOTAL_BYTES: usize = 1 << 20;
 
 /// The error for a reply with too many or too long calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Calls {
 
     /// Adds a piece of a call in a chat reply. Some providers omit indexes, use one index for several calls, or repeat the
     /// identifier with each piece. `PartialCall::is_continued_by` decides whether a piece belongs to an earlier call; otherwise
-    /// it starts one.
+    /// the piece starts a new call.
     pub(super) fn add_piece(
         &mut self,
         index: Option<u64>,
@@ -79,8 +79,8 @@ impl Calls {
         self.add_bytes(added)
     }
 
-    /// Starts a call. If the last call with this index has the same identifier, or one of the two has none, fills in what that
-    /// call lacks instead. `initial_arguments` are used if no pieces of arguments follow.
+    /// Starts a call, unless the last call with this index is the same one: its identifier is equal or empty, or `id` is empty.
+    /// In that case, sets only the empty fields of that call. `initial_arguments` are used if no pieces of arguments follow.
     pub(super) fn start(
         &mut self,
         index: u64,
@@ -88,8 +88,8 @@ impl Calls {
         name: &str,
         initial_arguments: &str,
     ) -> Result<(), CallsTooLarge> {
-        let has_same_id = |call: &&mut PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
-        if let Some(call) = self.last_with_index(index).filter(has_same_id) {
+        let is_same_call = |call: &&mut PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
+        if let Some(call) = self.last_with_index(index).filter(is_same_call) {
             let added = fill_if_empty(&mut call.id, id)
                 + fill_if_empty(&mut call.name, name)
                 + fill_if_empty(&mut call.initial_arguments, initial_arguments);
@@ -140,10 +140,10 @@ impl Calls {
         self.calls.iter_mut().rev().find(|call| call.index == Some(index))
     }
 
-    /// Counts `bytes`. Fails if the calls exceed [`MAX_CALL_BYTES`].
+    /// Counts `bytes`. Fails if the calls exceed [`MAX_TOTAL_BYTES`].
     fn add_bytes(&mut self, bytes: usize) -> Result<(), CallsTooLarge> {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > MAX_CALL_BYTES {
+        if self.bytes > MAX_TOTAL_BYTES {
             Err(CallsTooLarge)
         } else {
             Ok(())
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_ordered_by_index_even_if_one_is_huge() {
+    fn calls_are_ordered_by_index_even_if_an_index_is_huge() {
         let mut calls = Calls::default();
         calls.add_piece(Some(u64::MAX), "a", "f", "{}").unwrap();
         calls.add_piece(Some(7), "b", "g", "{}").unwrap();
@@ -339,7 +339,8 @@ mod tests {
         assert_eq!(calls.add_piece(Some(128), "", "f", ""), Err(CallsTooLarge));
         let mut calls = Calls::default();
         calls.start(0, "", "f", "").unwrap();
-        calls.append_arguments(0, &"x".repeat(MAX_CALL_BYTES - 1)).unwrap();
+        // The name `f` takes one byte.
+        calls.append_arguments(0, &"x".repeat(MAX_TOTAL_BYTES - 1)).unwrap();
         assert_eq!(calls.append_arguments(0, "x"), Err(CallsTooLarge));
     }
 

@@ -22,7 +22,7 @@ pub(super) enum Variant {
     Groq,
     Mistral,
     Ollama,
-    /// Any other provider.
+    /// Any other provider. It is not known which fields its server supports.
     Compatible,
 }
 
@@ -50,7 +50,8 @@ impl Variant {
         matches!(self, Self::DeepSeek | Self::Compatible)
     }
 
-    /// Returns whether the provider reports the cost of a call. The caller trusts it only at the provider's own address.
+    /// Returns whether the provider reports the cost of a call. The caller uses the reported cost only if it comes
+    /// from the provider's own address.
     const fn reports_cost(self) -> bool {
         matches!(self, Self::OpenRouter)
     }
@@ -65,7 +66,8 @@ impl Variant {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chat(pub(super) Variant);
 
-/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+/// Name of the protocol in [`art_core::stream::ProviderState`], the data that a provider expects back with a turn of the model.
+/// Data of other protocols are not sent.
 const PROTOCOL_NAME: &str = "openai-chat";
 
 impl Codec for Chat {

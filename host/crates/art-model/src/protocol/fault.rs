@@ -15,7 +15,7 @@ const MAX_SEARCHED_BYTES: usize = 2000;
 /// Maximum number of details of an error that are read.
 const MAX_DETAILS: usize = 16;
 
-/// Returns the error that the provider reports in `body`. `status` is the HTTP status, or `None` for an error in a stream. A
+/// Returns the error that the provider reports in `body`. `status` is the HTTP status, or `None` for an error inside a reply. A
 /// used-up quota has the code [`ModelErrorCode::Unknown`], because waiting does not help; a rate limit has
 /// [`ModelErrorCode::RateLimited`].
 pub(crate) fn error_from_body(status: Option<u16>, body: &Value) -> ModelError {
@@ -107,7 +107,7 @@ fn error_of_unfinished_choice(body: &Value) -> Option<ModelError> {
         .then(|| unfinished_reply_error(choice, reason))
 }
 
-/// Returns the error of a response that the provider reports as cancelled or failed.
+/// Returns the error of a reply in the Responses protocol that the provider reports as cancelled or failed.
 fn error_of_unfinished_response(body: &Value) -> Option<ModelError> {
     let event_type = body.get("type").and_then(Value::as_str).unwrap_or_default();
     let response = body.get("response").unwrap_or(body);
@@ -119,16 +119,16 @@ fn error_of_unfinished_response(body: &Value) -> Option<ModelError> {
     (is_response && matches!(status, "cancelled" | "failed")).then(|| unfinished_reply_error(&Value::Null, status))
 }
 
-/// Returns the error of a reply that the provider did not finish. It is read from `part` of the reply, with `status` in place
-/// of a missing message. An error of no known kind counts as a failure of the provider.
-fn unfinished_reply_error(part: &Value, status: &str) -> ModelError {
+/// Returns the error of a reply that the provider did not finish. The error is read from `part` of the reply; `default_message`
+/// is used if it has no message. An error of no known kind counts as a failure of the provider.
+fn unfinished_reply_error(part: &Value, default_message: &str) -> ModelError {
     let provider_error = ProviderError::read(None, part);
     let (code, sentence) = match provider_error.kind() {
         ErrorKind::Other => ErrorKind::Unavailable.code_and_text(),
         kind => kind.code_and_text(),
     };
     let detail = if provider_error.message.is_empty() {
-        status
+        default_message
     } else {
         &provider_error.message
     };
@@ -167,7 +167,7 @@ enum ErrorKind {
     Quota,
     /// The prompt is longer than the context of the model.
     ContextLength,
-    /// The key was not accepted.
+    /// The API key was not accepted.
     Authentication,
     ModelNotFound,
     RateLimit,
@@ -209,6 +209,7 @@ impl ErrorKind {
 
 /// A provider's error in a common form.
 struct ProviderError {
+    /// HTTP status of the error. Some providers send it only in the body, as its code.
     status: Option<u16>,
     /// Codes and types, in lower case, separated by spaces.
     codes: String,
@@ -300,7 +301,8 @@ impl ProviderError {
             let found = table.iter().find(|(words, _)| text.contains(words));
             found.map(|(_, kind)| *kind)
         };
-        // A request with a client error would fail again, so the code cannot mean that the provider is down.
+        // After a client error, the same request would fail again, so a code such as `api_error` does not mean that the provider
+        // is down.
         let client_error = matches!(self.status, Some(400..=407 | 409..=428));
         let kind_of_code = lookup(CODES, &self.codes).filter(|kind| !(client_error && *kind == ErrorKind::Unavailable));
         if let Some(kind @ (ErrorKind::Quota | ErrorKind::RateLimit | ErrorKind::ContextLength)) = kind_of_code {
@@ -335,7 +337,8 @@ fn clean(text: &str) -> String {
     words.join(" ")
 }
 
-/// Returns whether a word seems to contain an API key: one of its parts has a common prefix of keys, or it contains `key=`.
+/// Returns whether a word seems to contain an API key: one of its parts begins with a common prefix of keys and is longer than
+/// the prefix by at least 5 bytes, or the word contains `key=`.
 fn looks_like_a_key(word: &str) -> bool {
     const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
     let starts_with_prefix = |word: &str| {
@@ -349,7 +352,7 @@ fn looks_like_a_key(word: &str) -> bool {
 }
 
 /// Returns the delay before a retry that Gemini requests in the details of an error, such as `34.5s`, in milliseconds. Zero is
-/// ignored, as in headers.
+/// ignored, as in the header `retry-after`.
 fn retry_after_ms(body: &Value) -> Option<u64> {
     let body = body.get(0).unwrap_or(body);
     let details = body.pointer("/error/details")?.as_array()?;

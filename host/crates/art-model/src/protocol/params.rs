@@ -1,13 +1,13 @@
-//! The parameters of a request. Common ones have one name for all providers, and any other is sent to the provider under its
-//! own name (contract C42). A parameter cannot set a field that the program itself controls, such as the model
-//! (contract B24).
+//! The parameters of a request. A common parameter has one name for all providers. Any other parameter is sent to the provider
+//! unchanged, under the name that the request gives it (contract C42). A parameter cannot set a field that the program itself
+//! controls, such as the model (contract B24).
 
 use art_core::JsonObject;
 use serde_json::Value;
 
 use super::ProtocolCall;
 
-/// Parameters that have the same name for every provider.
+/// Parameters that a request names alike for every provider. Each protocol sends them under the name that its provider uses.
 const COMMON: &[&str] = &["temperature", "topP", "maxTokens", "seed", "stop", "reasoningEffort"];
 
 /// Fields of a request that parameters never set, because the program controls them.
@@ -79,7 +79,7 @@ impl<'a> Params<'a> {
         self.get("reasoningEffort").and_then(Value::as_str)
     }
 
-    /// Sets `body[field]` to the parameter `name`, if it is set.
+    /// Sets `body[field]` to the parameter `name`, if the request sets that parameter.
     pub(super) fn copy(&self, name: &str, body: &mut JsonObject, field: &str) {
         if let Some(value) = self.get(name) {
             body.insert(field.to_owned(), value.clone());
@@ -99,7 +99,8 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Adds a field to `body`. An existing field is only extended: if both values are objects, the missing entries are added.
+/// Adds a field to `body`. If the field exists and both values are objects, adds the missing entries to it. Any other existing
+/// field stays as it is.
 fn add_field(body: &mut JsonObject, name: &str, value: &Value) {
     match (body.get_mut(name), value) {
         (None, value) => {

@@ -26,12 +26,12 @@ impl ReplyReader {
         }
     }
 
-    /// Decodes `bytes` and adds the events to `out`.
+    /// Decodes `bytes` and adds the events of the reply to `out`.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
         self.decode(out, |sse, events| sse.push(bytes, events));
     }
 
-    /// Ends the stream and adds the last events to `out`. An incomplete reply ends with an error.
+    /// Ends the stream and adds the last events of the reply to `out`. An incomplete reply ends with an error.
     pub(crate) fn finish(&mut self, out: &mut Vec<StreamEvent>) {
         self.decode(out, SseDecoder::finish);
         if !self.has_ended {
@@ -45,18 +45,18 @@ impl ReplyReader {
         self.has_ended
     }
 
-    /// Obtains server-sent events with `read` and decodes them into `out`.
+    /// Obtains server-sent events with `split`, and adds the events of the reply that they contain to `out`.
     fn decode(
         &mut self,
         out: &mut Vec<StreamEvent>,
-        read: impl FnOnce(&mut SseDecoder, &mut Vec<SseEvent>) -> Result<(), EventTooLong>,
+        split: impl FnOnce(&mut SseDecoder, &mut Vec<SseEvent>) -> Result<(), EventTooLong>,
     ) {
         if self.has_ended {
             return;
         }
-        let mut events = Vec::new();
-        let result = read(&mut self.sse, &mut events);
-        for event in &events {
+        let mut sse_events = Vec::new();
+        let result = split(&mut self.sse, &mut sse_events);
+        for event in &sse_events {
             let length_before = out.len();
             self.decoder.decode_event(event, out);
             let added = out.get(length_before..).unwrap_or_default();
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn bytes_after_the_end_of_a_reply_are_ignored() {
-        // An `End` that was in `out` before does not end the reply.
+        // An `End` that `out` already contains does not end the reply.
         let (mut reader, mut out) = (reader(), vec![StreamEvent::End]);
         reader.push(b": wait\n\n", &mut out);
         assert!(!reader.has_ended());
@@ -96,12 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_is_too_long_is_an_invalid_response() {
+    fn an_event_that_is_too_long_ends_the_reply_with_an_error() {
         let (mut reader, mut out) = (reader(), Vec::new());
         reader.push(
             b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: ",
             &mut out,
         );
+        // The event becomes longer than 1 MiB.
         for _ in 0..200 {
             reader.push(&[b'x'; 8192], &mut out);
         }

@@ -1,5 +1,5 @@
-//! The decoder that all protocols share. It passes the JSON of each server-sent event to the parser of the protocol, and ends the
-//! reply.
+//! The decoder that all protocols share. It passes the JSON of each server-sent event to the parser of the protocol, and adds the
+//! last events of the reply, up to `End` or `Error`.
 //!
 //! Text and thoughts are added to the events of the reply as soon as they are parsed. Everything else, such as calls, token
 //! counts and the stop reason, is collected and added at the end.
@@ -7,7 +7,7 @@
 use std::fmt::Debug;
 
 use art_core::error::ModelError;
-use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::json::{MAX_LEVELS, is_deeper};
 use art_core::stream::{LlmMetadata, ProviderState, StopReason, StreamEvent};
 use serde_json::Value;
 
@@ -22,16 +22,17 @@ const MAX_REASON_CHARS: usize = 64;
 
 /// Parses the events of one reply in one protocol.
 pub(super) trait EventParser: Send + Debug {
-    /// Adds the content of one event to `reply`. An event that reports an error is handled by the caller.
+    /// Adds the content of one event to `reply`. The event may also be the body of a reply that did not stream. An event that
+    /// reports an error is never passed: the caller handles it.
     fn read_event(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge>;
 
     /// Returns whether the reply is complete even if it has no stop reason.
-    fn is_complete(&self) -> bool {
+    fn is_complete_without_stop_reason(&self) -> bool {
         false
     }
 
-    /// Returns the state that the provider expects back, together with the reply, in later requests, if there is one. `has_calls`
-    /// tells whether the reply has calls.
+    /// Returns the state, if there is one, that later requests must send back to the provider with this reply. `has_calls` tells
+    /// whether the reply has calls.
     fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState>;
 
     /// Adds the text that is still pending at the end of the reply.
@@ -54,7 +55,7 @@ pub(super) struct CollectedReply {
     pub(super) end_marked: bool,
 }
 
-/// Adds to what was collected of a reply and to its events.
+/// The reply to which a parser adds: its events so far, and what is collected for its end.
 #[derive(Debug)]
 pub(super) struct ReplyBuilder<'a> {
     pub(super) collected: &'a mut CollectedReply,
@@ -76,23 +77,23 @@ impl ReplyBuilder<'_> {
         }
     }
 
-    /// Adds the token counts in `body`.
-    pub(super) fn add_usage(&mut self, body: &Value) {
-        if let Some(usage) = usage::find(body) {
+    /// Adds the token counts in `event`, or in a part of an event.
+    pub(super) fn add_usage(&mut self, event: &Value) {
+        if let Some(usage) = usage::find(event) {
             usage::merge(&mut self.collected.usage, usage);
         }
     }
 
-    /// Sets the stop reason, in the words of the provider, unless `reason` is empty.
-    pub(super) fn set_stop_reason(&mut self, reason: &str) {
-        if !reason.is_empty() {
-            self.collected.stop_reason = Some(stop_reason(reason));
+    /// Sets the stop reason that the provider calls `name`, unless `name` is empty.
+    pub(super) fn set_stop_reason(&mut self, name: &str) {
+        if !name.is_empty() {
+            self.collected.stop_reason = Some(parse_stop_reason(name));
         }
     }
 
-    /// Sets the cost of the call, if `body` reports it.
-    pub(super) fn set_cost(&mut self, body: &Value) {
-        let cost = usage::find(body).and_then(usage::cost);
+    /// Sets the cost of the call, if `event` reports it.
+    pub(super) fn set_cost(&mut self, event: &Value) {
+        let cost = usage::find(event).and_then(usage::cost);
         self.collected.cost_usd = cost.or(self.collected.cost_usd);
     }
 }
@@ -128,15 +129,15 @@ impl<P: EventParser> ReplyDecoder<P> {
     }
 
     /// Decodes the JSON of one event, or of a reply that did not stream.
-    fn decode_value(&mut self, body: &Value, out: &mut Vec<StreamEvent>) {
-        if let Some(error) = fault::error_in_reply(body) {
+    fn decode_value(&mut self, json: &Value, out: &mut Vec<StreamEvent>) {
+        if let Some(error) = fault::error_in_reply(json) {
             return self.fail(error, out);
         }
         let mut reply = ReplyBuilder {
             collected: &mut self.collected,
             out,
         };
-        if self.parser.read_event(body, &mut reply).is_err() {
+        if self.parser.read_event(json, &mut reply).is_err() {
             let error = fault::unreadable_reply("it has more than 128 tool calls, or more than 1 MiB of them");
             return self.fail(error, out);
         }
@@ -147,7 +148,7 @@ impl<P: EventParser> ReplyDecoder<P> {
 
     /// Returns whether the reply is complete, so that the stream may end.
     fn is_complete(&self) -> bool {
-        self.collected.stop_reason.is_some() || self.parser.is_complete()
+        self.collected.stop_reason.is_some() || self.parser.is_complete_without_stop_reason()
     }
 
     fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
@@ -165,7 +166,8 @@ impl<P: EventParser> ReplyDecoder<P> {
         };
         self.parser.add_pending_text(&mut reply);
         let is_refused = self.collected.refused || self.collected.stop_reason == Some(StopReason::ContentFilter);
-        let started_calls = self.collected.calls.len();
+        let started_call_count = self.collected.calls.len();
+        // If the token limit cut the reply off, `take` drops an incomplete last call.
         let is_cut_off = self.collected.stop_reason == Some(StopReason::Length);
         let mut calls = self.collected.calls.take(is_cut_off);
         if is_refused {
@@ -173,11 +175,11 @@ impl<P: EventParser> ReplyDecoder<P> {
         }
         let has_calls = !calls.is_empty();
         // The state to send back has a placeholder for each call, so it is useless if a call was dropped.
-        let has_all_calls = calls.len() == started_calls;
+        let has_all_calls = calls.len() == started_call_count;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
         // Drop a state that is nested too deeply, because the store of the run would refuse the whole reply with it.
         let state = self.parser.state_to_send_back(has_calls);
-        let state = state.filter(|state| has_all_calls && !is_deeper(&state.content, MAX_DEPTH));
+        let state = state.filter(|state| has_all_calls && !is_deeper(&state.content, MAX_LEVELS));
         out.extend(state.map(StreamEvent::State));
         out.push(StreamEvent::Metadata(self.metadata(has_calls)));
         out.push(StreamEvent::End);
@@ -213,7 +215,7 @@ impl<P: EventParser> Decoder for ReplyDecoder<P> {
             return self.end(out);
         }
         match serde_json::from_str::<Value>(data) {
-            Ok(body) => self.decode_value(&body, out),
+            Ok(json) => self.decode_value(&json, out),
             // The stream ended inside the event. `finish` is called next and reports that.
             Err(_) if event.is_incomplete => {}
             Err(source) => self.fail(fault::unreadable_reply(&format!("{source} in `{data}`")), out),
@@ -232,9 +234,9 @@ impl<P: EventParser> Decoder for ReplyDecoder<P> {
     }
 }
 
-/// Returns the stop reason for the name that a provider uses.
-pub(super) fn stop_reason(reason: &str) -> StopReason {
-    match reason.to_ascii_lowercase().as_str() {
+/// Returns the stop reason that a provider calls `name`.
+pub(super) fn parse_stop_reason(name: &str) -> StopReason {
+    match name.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "stop_sequence" | "completed" | "eos" => StopReason::Stop,
         "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
             StopReason::Length
@@ -242,7 +244,7 @@ pub(super) fn stop_reason(reason: &str) -> StopReason {
         "tool_calls" | "tool_use" | "function_call" => StopReason::ToolCalls,
         "content_filter" | "refusal" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii"
         | "image_safety" => StopReason::ContentFilter,
-        _ => StopReason::Other(reason.chars().take(MAX_REASON_CHARS).collect()),
+        _ => StopReason::Other(name.chars().take(MAX_REASON_CHARS).collect()),
     }
 }
 

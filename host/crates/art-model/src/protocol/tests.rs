@@ -102,7 +102,7 @@ pub(super) fn request_with(messages: Vec<Message>) -> ModelRequest {
 /// thoughts are joined.
 pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
     let mut lines: Vec<String> = Vec::new();
-    let mut last = "";
+    let mut last_kind = "";
     for event in events {
         let (kind, text) = match event {
             StreamEvent::Token(text) => ("token", text.clone()),
@@ -123,11 +123,11 @@ pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
             StreamEvent::End => ("end", String::new()),
         };
         match lines.last_mut() {
-            Some(line) if kind == last && matches!(kind, "token" | "thinking") => line.push_str(&text),
+            Some(line) if kind == last_kind && matches!(kind, "token" | "thinking") => line.push_str(&text),
             _ if text.is_empty() => lines.push(kind.to_owned()),
             _ => lines.push(format!("{kind} {text}")),
         }
-        last = kind;
+        last_kind = kind;
     }
     lines.join("\n")
 }
@@ -203,7 +203,7 @@ fn thoughts_and_text_of_every_provider_are_distinguished() {
     }
 }
 
-/// Returns a stream with these server-sent events. A text is sent without quotes.
+/// Returns a stream with these server-sent events. A text, such as `[DONE]`, is sent without quotes.
 pub(super) fn sse_bytes(events: &[Value]) -> Vec<u8> {
     let lines = events.iter().map(|event| match event {
         Value::String(text) => format!("data: {text}\n\n"),
@@ -239,6 +239,8 @@ fn each_tool_choice_is_sent_in_the_terms_of_the_provider() {
         field.unwrap().to_string()
     };
     use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+    // A model of Anthropic that thinks if an effort is set. The choice for other providers does not depend on the model.
+    let model = "claude-sonnet-4-6";
     let mut lines = String::new();
     for (protocol, provider, effort) in [
         (OpenaiResponses, "openai", None),
@@ -251,11 +253,12 @@ fn each_tool_choice_is_sent_in_the_terms_of_the_provider() {
         (Gemini, "gemini", None),
     ] {
         let [auto, required, none] = [ToolChoice::Auto, ToolChoice::Required, ToolChoice::None]
-            .map(|choice| tool_choice_field(protocol, provider, "claude-sonnet-4-6", choice, effort));
+            .map(|choice| tool_choice_field(protocol, provider, model, choice, effort));
         lines.push_str(&format!(
             "{provider} {protocol:?} {effort:?}: {auto} {required} {none}\n"
         ));
     }
+    // `Required` is sent as `auto` to DeepSeek, to unknown servers and to a thinking model of Anthropic, which may refuse it.
     insta::assert_snapshot!(lines, @r#"
     openai OpenaiResponses None: "auto" "required" "none"
     openai OpenaiChat None: "auto" "required" "none"

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::reply::MAX_PROVIDER_STATE_BYTES;
 
-/// The state to send back with one turn, while its reply is parsed. A state over the limit is dropped, because an incomplete
-/// one is useless.
+/// The state to send back with one turn. It is collected while the reply that becomes the turn is parsed. A state over the limit
+/// is dropped, because an incomplete one is useless.
 #[derive(Debug, Default)]
 pub(super) struct StateToSendBack {
     /// Objects and placeholders, in the order of the reply.

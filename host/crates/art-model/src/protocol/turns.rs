@@ -1,5 +1,5 @@
 //! Converts a prompt into turns that every provider accepts: turns of the system, of the user and of the model. The results of
-//! the calls in a turn of the model are the next turn. Each call has a unique identifier and one result.
+//! the calls in a turn of the model form the turn after it. Each call has a unique identifier and one result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -52,7 +52,7 @@ pub(super) struct TurnResult<'a> {
 /// Text in place of the result of a call, if the prompt has none. Providers refuse a call without a result.
 const NO_RESULT: &str = "no result: the call was not made";
 
-/// Returns the turns of `call`. Only states that `protocol` created are sent back.
+/// Returns the turns of the prompt of a model call. A state that a protocol other than `protocol` created is left out.
 pub(super) fn turns<'a>(call: &ProtocolCall<'a>, protocol: &str) -> Vec<Turn<'a>> {
     let media: &[Media] = if call.vision { &call.request.media } else { &[] };
     let mut builder = TurnBuilder::new(&call.request.prompt.0, protocol);
@@ -87,8 +87,8 @@ impl Turn<'_> {
     }
 }
 
-/// Returns arguments or a result as a JSON object, which some providers require. Any other value becomes the field `field` of an
-/// object.
+/// Returns arguments or a result as a JSON object, which some providers require. A value that is not an object becomes the field
+/// `field` of one, and an empty text becomes an empty object.
 pub(super) fn to_object(text: &str, field: &str) -> JsonObject {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,
@@ -146,7 +146,7 @@ fn attach_media<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
     }
 }
 
-/// Returns the content of a message as text.
+/// Returns the content of a message as text. Unlike [`Message::content_text`], returns the object in a tool request as JSON.
 fn content_as_text(message: &Message) -> Cow<'_, str> {
     match &message.content {
         Value::String(text) => Cow::Borrowed(text),
@@ -155,7 +155,7 @@ fn content_as_text(message: &Message) -> Cow<'_, str> {
     }
 }
 
-/// A call in a prompt. Unlike that of a [`TurnCall`], its identifier may be empty or repeated.
+/// A call in a prompt. Its identifier may be empty or repeated, unlike that of a [`TurnCall`].
 struct RequestedCall<'a> {
     id: &'a str,
     name: &'a str,
@@ -215,7 +215,7 @@ impl<'a> TurnBuilder<'a> {
             .provider_state
             .as_ref()
             .filter(|state| state.protocol == self.protocol);
-        self.add_calls(text, calls.collect(), state.map(|state| &state.content));
+        self.add_turn_and_results(text, calls.collect(), state.map(|state| &state.content));
     }
 
     /// Adds a call that is a separate message. A call without a name is ignored.
@@ -229,11 +229,11 @@ impl<'a> TurnBuilder<'a> {
             name,
             arguments: content_as_text(message),
         };
-        self.add_calls("", vec![call], None);
+        self.add_turn_and_results("", vec![call], None);
     }
 
     /// Adds a turn of the model, and a turn with the results of its calls.
-    fn add_calls(&mut self, text: &'a str, requested: Vec<RequestedCall<'a>>, state: Option<&'a Value>) {
+    fn add_turn_and_results(&mut self, text: &'a str, requested: Vec<RequestedCall<'a>>, state: Option<&'a Value>) {
         let mut calls = Vec::with_capacity(requested.len());
         let mut results = Vec::with_capacity(requested.len());
         for call in requested {
@@ -273,7 +273,8 @@ impl<'a> TurnBuilder<'a> {
     /// Adds a result without an earlier call as a user turn, because providers refuse such a result.
     fn add_result_as_text(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        // Remove the result, so that no later call gets it. Earlier ones with this identifier were removed, so it is the first.
+        // Remove the result, so that no later call gets it. It is the first in its queue, because all earlier results with this
+        // identifier were removed before.
         self.unmatched_results.get_mut(id).and_then(VecDeque::pop_front);
         let name = message.name.as_deref().unwrap_or("a tool");
         self.add_user(Cow::Owned(format!("result of `{name}`: {}", content_as_text(message))));

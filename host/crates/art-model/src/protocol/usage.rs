@@ -4,11 +4,11 @@ use art_core::json::is_deeper;
 use art_core::stream::LlmMetadata;
 use serde_json::Value;
 
-/// Maximum size of the usage object of a provider that is stored unchanged, in bytes.
+/// Maximum size of a usage object, in bytes. A larger one is not stored; only its counts are.
 const MAX_RAW_BYTES: usize = 4 << 10;
 
-/// Maximum depth of the usage object of a provider that is stored unchanged: counts, their details, and lists of details for each
-/// kind of content.
+/// Maximum depth of a usage object, in levels. A deeper one is not stored; only its counts are. The deepest known one has a list
+/// of objects with counts, such as `{"details": [{"tokenCount": 1}]}`: 4 levels with the number.
 const MAX_RAW_DEPTH: usize = 4;
 
 /// Maximum plausible cost of a call, in US dollars.
@@ -111,6 +111,7 @@ fn sum(counts: [Option<u64>; 2]) -> Option<u64> {
 
 /// Parses a count, which some gateways send as a float or as text.
 fn parse_count(value: &Value) -> Option<u64> {
+    // Larger floats are not exact integers.
     let float = || value.as_f64().filter(|n| (0.0..9.0e15).contains(n));
     let text = || value.as_str().and_then(|text| text.parse().ok());
     value.as_u64().or_else(|| float().map(to_integer)).or_else(text)
@@ -119,7 +120,7 @@ fn parse_count(value: &Value) -> Option<u64> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the caller checked that it is between 0 and 9e15"
+    reason = "the caller checked that the number is between 0 and 9e15"
 )]
 fn to_integer(number: f64) -> u64 {
     number as u64

@@ -1,5 +1,5 @@
-//! Keeps what the models of a provider can do, as far as the settings say and refused requests show. A model that lacks a
-//! capability that a request needs is not called (contract C43).
+//! The capabilities of the models of a provider, as far as the settings and refused requests tell. A request that needs a
+//! capability is not sent to a model that lacks it (contract C43).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ pub(crate) struct ModelCapabilities {
     stream: bool,
     /// Settings of single models, by the name of the model.
     overrides: BTreeMap<String, CapabilityOverrides>,
-    /// Names of the models whose requests were refused since the process started because they had tools.
+    /// Names of the models for which the provider has refused a request because of its tools, since the process started.
     models_refusing_tools: Mutex<BTreeSet<String>>,
 }
 

@@ -1,14 +1,14 @@
 use super::*;
 use crate::testing::{API_KEY, ScriptedModel, environment, settings};
 
-/// Creates all providers with the settings of the provider `p`.
+/// Creates all providers, with these settings for the provider `p`.
 fn providers_with(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
     let mut all_settings = settings(String::new(), crate::settings::EngineLimits::default());
     all_settings.providers = BTreeMap::from([("p".to_owned(), provider)]);
     create_providers(&all_settings, &environment, &[])
 }
 
-fn provider_at(base_url: &str) -> ProviderSettings {
+fn settings_at(base_url: &str) -> ProviderSettings {
     ProviderSettings {
         api: Some(Protocol::OpenaiChat),
         base_url: Some(base_url.to_owned()),
@@ -16,11 +16,11 @@ fn provider_at(base_url: &str) -> ProviderSettings {
     }
 }
 
-/// Returns a provider whose key [`environment`] has.
-fn provider_with_key(base_url: &str) -> ProviderSettings {
+/// Returns the settings of a provider whose key [`environment`] has.
+fn settings_with_key(base_url: &str) -> ProviderSettings {
     ProviderSettings {
         api_key_env: Some("P_KEY".to_owned()),
-        ..provider_at(base_url)
+        ..settings_at(base_url)
     }
 }
 
@@ -137,7 +137,7 @@ fn an_unknown_provider_must_be_defined() {
         ..ProviderSettings::default()
     };
     insta::assert_snapshot!(error_message(without_address), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
-    assert!(providers_with(provider_at("https://models.example/v1")).is_ok());
+    assert!(providers_with(settings_at("https://models.example/v1")).is_ok());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn an_address_that_cannot_be_used_is_refused_without_being_shown() {
         "https://models.example/#s3cret",
     ];
     for url in wrong {
-        let message = error_message(provider_at(url));
+        let message = error_message(settings_at(url));
         assert!(message.starts_with("`base_url` of `[providers.p]`"), "{message}");
         assert!(!message.contains("s3cret"), "{message}");
     }
@@ -164,23 +164,23 @@ fn a_key_is_sent_unencrypted_only_to_this_machine() {
         "http://[::1]:8080",
         "https://models.example",
     ] {
-        assert_eq!(problem_with(provider_with_key(url)), None, "{url}");
+        assert_eq!(problem_with(settings_with_key(url)), None, "{url}");
     }
-    assert_eq!(problem_with(provider_at("http://models.example/v1")), None);
+    assert_eq!(problem_with(settings_at("http://models.example/v1")), None);
     for url in [
         "http://models.example/v1",
         "http://localhost.example",
         "http://10.0.0.1",
     ] {
-        assert!(problem_with(provider_with_key(url)).is_some(), "{url}");
+        assert!(problem_with(settings_with_key(url)).is_some(), "{url}");
     }
-    insta::assert_snapshot!(problem_with(provider_with_key("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
+    insta::assert_snapshot!(problem_with(settings_with_key("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
 }
 
-fn provider_with_header(name: &str, value: &str) -> ProviderSettings {
+fn settings_with_header(name: &str, value: &str) -> ProviderSettings {
     ProviderSettings {
         headers: BTreeMap::from([(name.to_owned(), value.to_owned())]),
-        ..provider_at("https://models.example")
+        ..settings_at("https://models.example")
     }
 }
 
@@ -192,15 +192,15 @@ fn a_header_that_cannot_be_sent_is_refused_without_showing_its_value() {
         ("x a", "s3cret"),
         ("", "s3cret"),
     ] {
-        assert!(!error_message(provider_with_header(name, value)).contains("s3cr"));
+        assert!(!error_message(settings_with_header(name, value)).contains("s3cr"));
     }
-    insta::assert_snapshot!(error_message(provider_with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
+    insta::assert_snapshot!(error_message(settings_with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
 }
 
 #[test]
 fn a_header_must_not_carry_the_key() {
-    insta::assert_snapshot!(error_message(provider_with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; a key is set with `api_key_env` or `api_key_file`");
-    assert!(providers_with(provider_with_header("x-title", "mine")).is_ok());
+    insta::assert_snapshot!(error_message(settings_with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; a key is set with `api_key_env` or `api_key_file`");
+    assert!(providers_with(settings_with_header("x-title", "mine")).is_ok());
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_provider_in_this_process_cannot_be_configured() {
 
 #[test]
 fn debug_output_has_no_key() {
-    let providers = providers_with(provider_with_key("https://models.example")).unwrap();
+    let providers = providers_with(settings_with_key("https://models.example")).unwrap();
     assert_eq!(providers["p"].as_remote().unwrap().key.expose(), Some(API_KEY));
     assert!(!format!("{providers:?}").contains(API_KEY));
 }
@@ -227,7 +227,7 @@ fn a_local_provider_makes_one_call_at_a_time_by_default() {
     };
     for (settings, name, expected) in [
         (ProviderSettings::default(), "ollama", 1),
-        (ProviderSettings::default(), "openai", MAX_PARALLEL),
+        (ProviderSettings::default(), "openai", DEFAULT_MAX_PARALLEL),
         (with_limit, "ollama", 3),
     ] {
         let settings = ModelSettings {

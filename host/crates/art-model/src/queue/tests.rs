@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A queue of calls to two remote and two local providers.
+/// A queue of calls to two local providers and to two that are not local.
 struct Fixture {
     queue: CallQueue,
     providers: BTreeMap<String, Provider>,
@@ -117,6 +117,7 @@ async fn another_call_of_the_local_model_in_use_waits() {
     let active = fixture.acquire("local").await.unwrap();
     let mut second = Box::pin(fixture.acquire("local"));
     assert!(second.as_mut().now_or_never().is_none());
+    // A call at a provider that is not local would fail after 30 s.
     tokio::time::advance(5 * MINUTE).await;
     assert!(second.as_mut().now_or_never().is_none(), "a local model may be slow");
     drop(active);

@@ -13,7 +13,7 @@ pub(super) struct Meter {
     first_token_ms: Option<u64>,
     input_characters: usize,
     output_characters: usize,
-    /// Whether metadata with counts and times was returned.
+    /// Whether the meter has returned metadata, with counts and times.
     has_returned_metadata: bool,
 }
 
@@ -33,7 +33,7 @@ impl Meter {
         self.input_characters = characters;
     }
 
-    /// Measures an event and returns it. Metadata is completed with the counts and times that the provider omitted.
+    /// Measures an event and returns it. Adds times to metadata, and estimates of the counts that the provider omitted.
     pub(super) fn measure(&mut self, event: StreamEvent) -> StreamEvent {
         match &event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => self.count_output(text),

@@ -11,7 +11,7 @@ use crate::fault::{error, format_duration};
 use crate::http::Transport;
 use crate::provider::{RemoteProvider, host_and_port};
 
-/// Maximum number of models that are kept of the list of a provider.
+/// Maximum number of models in the result of a probe. Providers may list more.
 const MAX_MODELS: usize = 500;
 
 /// The result of probing a model.
@@ -58,7 +58,7 @@ pub(crate) async fn probe(remote: &RemoteProvider, transport: &Transport, model_
     let started = Instant::now();
     let mut probe = match &remote.problem {
         Some(problem) => Probe::failed(problem.clone()),
-        None => timeout(max_wait, list_models(remote, transport, model_id))
+        None => timeout(max_wait, probe_with_model_list(remote, transport, model_id))
             .await
             .unwrap_or_else(|_elapsed| Probe::failed(timeout_error(remote, max_wait))),
     };
@@ -78,8 +78,8 @@ fn timeout_error(remote: &RemoteProvider, max_wait: Duration) -> ModelError {
     error(ModelErrorCode::Timeout, message)
 }
 
-/// Requests the list of models, and checks the key where the list is public.
-async fn list_models(remote: &RemoteProvider, transport: &Transport, model_id: &str) -> Probe {
+/// Requests the list of models, and checks the key where the list is public. Returns the result of the probe.
+async fn probe_with_model_list(remote: &RemoteProvider, transport: &Transport, model_id: &str) -> Probe {
     let sent = match request::list_request(remote) {
         Ok(request) => transport.send(request).await,
         Err(error) => Err(error),
@@ -124,14 +124,14 @@ async fn list_models(remote: &RemoteProvider, transport: &Transport, model_id: &
 
 /// Returns whether a list of models proves that the key is valid, because the provider returns the list only with a valid key.
 fn list_requires_key(remote: &RemoteProvider) -> bool {
-    let defaults = remote.defaults_at_own_address();
+    let defaults = remote.defaults_at_built_in_address();
     defaults.is_some_and(|defaults| defaults.needs_key && defaults.key_check_path.is_none())
 }
 
 /// Returns the path that checks the key, for a provider whose list of models is public.
 fn key_check_path(remote: &RemoteProvider) -> Option<&'static str> {
     remote.key.secret.as_ref()?;
-    remote.defaults_at_own_address()?.key_check_path
+    remote.defaults_at_built_in_address()?.key_check_path
 }
 
 /// Checks the key by a request for `path`, and returns `probe` with the result. A reply that neither accepts nor refuses the key
@@ -161,15 +161,15 @@ fn probe_from_list(remote: &RemoteProvider, body: &[u8], model_id: &str) -> Prob
     let list = serde_json::from_slice(body).unwrap_or_default();
     let models = remote.codec.models(&list);
     let found = models.iter().any(|model| is_entry_for(model, model_id));
-    let checked = !model_id.is_empty() && !models.is_empty();
-    let error = (checked && !found).then(|| {
+    let can_look_up = !model_id.is_empty() && !models.is_empty();
+    let error = (can_look_up && !found).then(|| {
         let message = "the provider does not list the model; check its name";
         error(ModelErrorCode::ModelNotFound, message)
     });
     Probe {
         reachable: true,
         key_accepted: list_requires_key(remote).then_some(true),
-        model_listed: checked.then_some(found),
+        model_listed: can_look_up.then_some(found),
         models: models
             .iter()
             .take(MAX_MODELS)
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_looked_up_in_the_list_only_if_it_is_named() {
+    fn the_list_is_searched_for_a_model_only_if_one_is_named() {
         let look_up = |model: &str| {
             let probe = probe_from_list(&remote("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
             (probe.model_listed, probe.error.is_some())
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_list_does_not_prove_the_key() {
+    fn a_public_list_does_not_prove_that_the_key_is_valid() {
         let providers = create_providers(&ModelSettings::default(), &|_| Some("k".to_owned()), &[]).unwrap();
         for (name, proves_key) in [
             ("openai", true),

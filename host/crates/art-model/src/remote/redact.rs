@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::fault::Redactor;
 use crate::key::Key;
 
-/// Redacts the key in the events of one reply. The end of a piece that may be the beginning of the key is kept until the next
-/// piece.
+/// Redacts the key in the events of one reply. If the end of a piece of text may be the beginning of the key, that end is held
+/// back until the next piece.
 #[derive(Debug)]
 pub(super) struct ReplyRedactor {
     redactor: Redactor,
@@ -78,12 +78,12 @@ impl ReplyRedactor {
     }
 
     fn redact_metadata(&self, metadata: LlmMetadata) -> LlmMetadata {
-        let reason = |reason| match reason {
+        let redact_reason = |reason| match reason {
             StopReason::Other(text) => StopReason::Other(self.redactor.redact(&text)),
             reason => reason,
         };
         LlmMetadata {
-            stop_reason: metadata.stop_reason.map(reason),
+            stop_reason: metadata.stop_reason.map(redact_reason),
             provider_raw_usage: metadata.provider_raw_usage.map(|usage| self.redact_value(usage)),
             ..metadata
         }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_key_in_call_arguments_is_redacted_in_any_encoding() {
-        let arguments = |text: &str| {
+        let redact_arguments = |text: &str| {
             let call = ToolCallRequest {
                 id: API_KEY.to_owned(),
                 kind: FunctionKind::Function,
@@ -187,10 +187,13 @@ mod tests {
             }
         };
         let escaped = API_KEY.replace('-', "\\u002d");
-        assert_eq!(arguments(&format!("{{\"a\": [\"{escaped}\"]}}")), r#"{"a":["[key]"]}"#);
-        assert_eq!(arguments(&format!("{{ \"{API_KEY}\" : 1 }}")), r#"{"[key]":1}"#);
-        assert_eq!(arguments(&format!("not JSON: {API_KEY}")), "not JSON: [key]");
-        assert_eq!(arguments("{ \"a\" : 1.50 }"), "{ \"a\" : 1.50 }");
+        assert_eq!(
+            redact_arguments(&format!("{{\"a\": [\"{escaped}\"]}}")),
+            r#"{"a":["[key]"]}"#
+        );
+        assert_eq!(redact_arguments(&format!("{{ \"{API_KEY}\" : 1 }}")), r#"{"[key]":1}"#);
+        assert_eq!(redact_arguments(&format!("not JSON: {API_KEY}")), "not JSON: [key]");
+        assert_eq!(redact_arguments("{ \"a\" : 1.50 }"), "{ \"a\" : 1.50 }");
     }
 
     #[test]
@@ -219,6 +222,7 @@ mod tests {
         fn a_text_without_the_beginning_of_the_key_is_unchanged(pieces in prop::collection::vec("[sk tes-]{0,6}", 0..20)) {
             let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
             let text = pieces.concat();
+            // At the end of a text, the first six characters of the key are redacted as a truncated key.
             prop_assume!(!text.contains("sk-tes"));
             prop_assert_eq!(redact_pieces(API_KEY, &pieces), text);
         }

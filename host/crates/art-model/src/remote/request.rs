@@ -21,7 +21,7 @@ pub(super) struct PreparedRequest {
     pub(super) http_request: HttpRequest,
     /// Number of characters of the body, without files. The size of a file is unrelated to its number of tokens.
     pub(super) characters: usize,
-    /// Whether the request offers tools as function calls, not only in the text of the prompt.
+    /// Whether the request offers tools as function calls. If not, at most the text of the prompt describes them.
     pub(super) has_tools: bool,
 }
 

@@ -337,6 +337,7 @@ async fn the_requested_delay_is_part_of_the_error() {
     assert_eq!(error_for("retry-after: 7").await.retry_after_ms, Some(7000));
     assert_eq!(error_for("retry-after-ms: 250").await.retry_after_ms, Some(250));
     assert_eq!(error_for("retry-after: -1").await.retry_after_ms, None);
+    // A longer delay is shortened to 366 days.
     let error = error_for("retry-after: 1e9").await;
     assert!(
         error.message.ends_with("it accepts requests again in 8784 h"),
@@ -374,7 +375,7 @@ async fn cookies_are_not_stored() {
 }
 
 #[tokio::test]
-async fn an_interrupted_stream_has_its_events_and_an_error() {
+async fn an_interrupted_stream_yields_its_events_and_then_an_error() {
     let head = [stream_head(), text_event("half").into_bytes()].concat();
     let tails: [&[u8]; 4] = [b"", b"data: {\"choices\":[{\"del", b"data: \xe2\x82", b"\n\n\n"];
     for tail in tails {
@@ -418,8 +419,8 @@ async fn a_reply_that_is_too_long_is_refused() {
         ..limits()
     };
     let long = text_event(&"x".repeat(20_000)).into_bytes();
-    let complete = http_reply(200, "content-type: application/json\r\n", &"x".repeat(20_000));
-    for reply in [[stream_head(), long].concat(), complete] {
+    let unstreamed = http_reply(200, "content-type: application/json\r\n", &"x".repeat(20_000));
+    for reply in [[stream_head(), long].concat(), unstreamed] {
         let error = error_after_actions(vec![ServerAction::Send(reply)], limits).await;
         assert_eq!(error.code, InvalidResponse);
         assert!(error.message.contains("is longer than 10000 bytes"), "{error}");
@@ -498,6 +499,7 @@ async fn the_wait_for_a_silent_provider_is_limited() {
         assert_eq!(error.code, code);
         texts.push(without_port(&error.message));
     }
+    // The messages round the limit of 30 ms up to a second.
     insta::assert_snapshot!(texts.join("\n"), @r"
     `p:m`: `127.0.0.1:PORT` did not answer within 1 s; try again, or choose a faster model
     `p:m`: `127.0.0.1:PORT` sent nothing for 1 s in the middle of a reply; try again
@@ -684,7 +686,7 @@ async fn a_probe_reads_the_list_of_models() {
 }
 
 #[tokio::test]
-async fn a_key_is_checked_by_the_reply_of_a_protected_path() {
+async fn a_key_is_checked_by_a_request_for_a_path_that_needs_it() {
     let rows = [
         (http_reply(200, "", "{}"), Some(true), None),
         (
@@ -739,7 +741,7 @@ async fn a_list_may_name_a_model_with_a_tag_or_prefix() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_reported() {
+async fn a_probe_reports_a_refused_key() {
     let (probe, _) = probe(http_reply(401, "", &error_body("no such key"))).await;
     assert_eq!(
         (probe.reachable, probe.key_accepted, probe.model_listed),
@@ -855,15 +857,15 @@ async fn a_key_in_a_reply_is_redacted() {
     let (first, second) = API_KEY.split_at(9);
     let pieces = ["You sent ", first, second, "."].map(text_event).concat();
     let reply = [stream_head(), pieces.into_bytes(), CHAT_END.into()].concat();
-    // `events` checks that no event contains the key.
+    // `events_after_actions` checks that no event contains the key.
     assert_eq!(
         joined_text(&events_after_actions(vec![ServerAction::Send(reply)], limits()).await),
         "You sent [key]."
     );
     let body = serde_json::json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": API_KEY}}]});
-    let complete = http_reply(200, "content-type: application/json\r\n", &body.to_string());
+    let unstreamed = http_reply(200, "content-type: application/json\r\n", &body.to_string());
     assert_eq!(
-        joined_text(&events_after_actions(vec![ServerAction::Send(complete)], limits()).await),
+        joined_text(&events_after_actions(vec![ServerAction::Send(unstreamed)], limits()).await),
         "[key]"
     );
 }

@@ -74,7 +74,7 @@ fn a_byte_order_mark_is_removed_from_the_first_line_only() {
 }
 
 #[test]
-fn an_event_cut_off_by_the_end_is_returned_and_marked() {
+fn an_event_cut_off_by_the_end_of_the_stream_is_returned_as_incomplete() {
     let (events, _) = decode(100, [b"data: a\n\ndata: b".as_slice()]);
     let incomplete: Vec<bool> = events.iter().map(|event| event.is_incomplete).collect();
     assert_eq!(incomplete, [false, true]);
@@ -98,7 +98,7 @@ fn the_limit_applies_to_each_event_separately() {
 }
 
 #[test]
-fn nothing_follows_an_event_that_is_too_long() {
+fn after_an_event_that_is_too_long_all_calls_fail() {
     let (mut decoder, mut out) = (SseDecoder::new(8), Vec::new());
     assert_eq!(
         decoder.push(b"data: 123456789", &mut out),
@@ -161,7 +161,7 @@ proptest! {
     #[test]
     fn the_limit_bounds_the_size_of_events(stream in stream(), max in 1usize..40) {
         for event in decode(max, [stream.as_slice()]).0 {
-            // A byte that is not UTF-8 becomes three.
+            // A byte that is not UTF-8 becomes U+FFFD, which has three bytes. The other three bytes are a margin.
             prop_assert!(event.data.len() <= 3 * max + 3);
         }
     }

@@ -17,7 +17,7 @@ pub(super) struct Directories {
     pub(super) cache: PathBuf,
     /// Directory of the user's plugins folder.
     pub(super) data: PathBuf,
-    /// What determined all of these directories.
+    /// `--home` or `ART_HOME` as the origin of all of these directories; `Default` for those of the XDG convention.
     pub(super) origin: Origin,
 }
 
@@ -39,7 +39,7 @@ impl Directories {
 }
 
 /// Returns the directories. Fails if neither `--home` nor the environment determines them.
-pub(super) fn directories(
+pub(super) fn find_directories(
     overrides: &Overrides,
     environment: &BTreeMap<&str, OsString>,
 ) -> Result<Directories, ConfigError> {

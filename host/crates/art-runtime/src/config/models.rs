@@ -1,5 +1,5 @@
-//! Merges the settings of providers in the file with the address and the key that flags and the environment set for the
-//! provider of the model in use.
+//! Merges the tables `[providers]` of the file with `base_url` and `api_key_env`, which flags and the environment set for one
+//! provider: that of the model in use.
 
 use std::path::Path;
 
@@ -10,8 +10,9 @@ use super::{ConfigError, Origin, Overrides, Setting};
 
 /// Returns `settings` with `--base-url` and `--api-key-env` in the entry of the provider of `model`.
 ///
-/// Fails if a flag does not apply to that provider, or if `api_key_env` does not name a variable. Before this call,
-/// [`remove_ambiguous_overrides`] must have removed values of the environment that may belong to another provider.
+/// Fails if one of these flags is set for the embedded model, which has no provider, or if `api_key_env` does not name a
+/// variable. Before this call, [`remove_ambiguous_overrides`] must have removed values of the environment that may belong to
+/// another provider.
 pub(super) fn merge_settings(
     overrides: &Overrides,
     model: &str,
@@ -45,8 +46,8 @@ pub(super) fn merge_settings(
 }
 
 /// Removes from `overrides` the address and the name of the key variable if they come from the environment and may be meant for
-/// another provider than that of `model`. Otherwise the key of one provider could be sent to the address of another. Returns a
-/// note about what was removed.
+/// another provider than that of `model`. If they stayed, the key of one provider could be sent to the address of another.
+/// Returns a note about what was removed.
 ///
 /// Removes nothing if the environment also names the model, or if neither a flag nor the file nor the catalog has an address of
 /// the provider. The embedded model has no provider: for it, both are always removed, and without a note, because the variables
@@ -121,6 +122,7 @@ fn check_variable_name(name: Option<&str>, setting: &'static str) -> Result<(), 
 /// Returns whether a name looks like a key: it begins like keys of known providers, or it is long and has both lower-case
 /// letters and digits.
 fn looks_like_key(name: &str) -> bool {
+    // A key that begins with `sk-` contains a character that no name of a variable may have.
     const PREFIXES: &[&str] = &["sk_", "gsk_", "hf_", "AIza", "eyJ"];
     let has = |kind: fn(&u8) -> bool| name.bytes().any(|byte| kind(&byte));
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))

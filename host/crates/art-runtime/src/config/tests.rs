@@ -226,12 +226,12 @@ fn a_system_prompt_has_a_text_or_the_tag_of_a_template() {
 #[test]
 fn the_bounds_of_tool_calls_are_read_from_the_file() {
     let load = |text: &str| load_with_file(text, Overrides::default());
-    let bounds = load("[tools]\nmax_parallel = 1\nmax_queue = 0").unwrap().tools;
+    let tools = load("[tools]\nmax_parallel = 1\nmax_queue = 0").unwrap().tools;
     let smallest = ToolBounds {
         max_parallel: 1,
         max_queue: 0,
     };
-    assert_eq!((bounds.value.bounds, bounds.origin), (smallest, Origin::File));
+    assert_eq!((tools.value.bounds, tools.origin), (smallest, Origin::File));
     let largest = load("[tools]\nmax_parallel = 1024\nmax_queue = 65536")
         .unwrap()
         .tools
@@ -296,7 +296,7 @@ fn the_limits_of_tools_are_read_from_the_file() {
 }
 
 #[test]
-fn a_limit_of_tools_that_is_out_of_range_or_names_no_tool_is_refused() {
+fn a_limit_out_of_range_or_above_its_ceiling_and_an_invalid_tool_name_are_refused() {
     for (text, expected) in [
         ("fuel = 0", "`tools.fuel` is `0`; it must be from 1 to 50000000000"),
         (
@@ -309,7 +309,7 @@ fn a_limit_of_tools_that_is_out_of_range_or_names_no_tool_is_refused() {
         ),
         (
             "fuel = 3\nmax_fuel = 2",
-            "`tools.fuel` is `3`, more than `tools.max_fuel`, which is `2`; raise that one or lower this one",
+            "`tools.fuel` is `3`, which exceeds the ceiling `tools.max_fuel`, `2`; lower `tools.fuel` or raise `tools.max_fuel`",
         ),
         (
             "No.fuel = 2",
@@ -344,8 +344,9 @@ fn an_invalid_setting_of_tools_is_reported_with_its_line() {
     }
 }
 
-/// The address and the variable of a key that [`overrides_for`] sets.
+/// The address that [`overrides_for`] sets.
 const OVERRIDING_URL: &str = "https://overriding.example";
+/// The name of the environment variable with the API key that [`overrides_for`] sets.
 const OVERRIDING_KEY_VARIABLE: &str = "OVERRIDING_KEY";
 
 /// Returns the flags `--model`, `--base-url` and `--api-key-env`, with this model.
@@ -389,7 +390,7 @@ fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment(
 }
 
 #[test]
-fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
+fn address_and_key_of_the_environment_are_ignored_if_meant_for_another_provider() {
     let own_without_address = "[providers.own]\napi = \"openai-chat\"\n";
     let own_with_address = "[providers.own]\napi = \"openai-chat\"\nbase_url = \"https://own.example\"\n";
     let load = |text: &str, model: &str, from_environment: &[&'static str]| {
@@ -400,7 +401,8 @@ fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
         load_with_file(text, overrides).unwrap()
     };
     let address_and_key = ["base_url", "api_key_env"];
-    // The provider has an address already, and the environment does not name the model: its address and key are ignored.
+    // The provider has an address already, and the environment does not name the model: the address and key of the environment
+    // are ignored.
     for (text, model) in [("", "openai:m"), ("", "ollama:m"), (own_with_address, "own:m")] {
         let config = load(text, model, &address_and_key);
         let provider = config

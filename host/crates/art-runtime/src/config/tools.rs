@@ -15,8 +15,8 @@ use super::{ConfigError, check_range};
 pub struct ToolSettings {
     /// Limits on the number of calls.
     pub bounds: ToolBounds,
-    /// Limits of each call: `fuel`, for example, is the default for tools that request none, and `max_fuel` the ceiling, the
-    /// most that a tool may request.
+    /// Limits of each call. The key `max_fuel`, for example, is the ceiling: the most fuel that a tool may request. The key
+    /// `fuel` is the default, for tools that do not request an amount.
     pub limits: LimitPolicy,
 }
 

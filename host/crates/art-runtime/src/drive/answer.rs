@@ -9,7 +9,7 @@ use art_core::pes::TodoItem;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::usage::ToolUsage;
 use art_store::SuspensionRecord;
-use art_tools::{CallEnding, ToolReport};
+use art_tools::{EndingKind, ToolReport};
 
 /// The resources that one tool call used, for tables of the calls of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,14 +19,14 @@ pub struct CallCost {
     /// Name of the tool.
     pub tool: String,
     /// How the call ended.
-    pub ending: CallEnding,
+    pub ending: EndingKind,
     /// The fuel, memory and time that the call used.
     pub usage: ToolUsage,
     /// Digest of the code of the tool, if the call ran and the tool has one.
     pub tool_digest: Option<Arc<str>>,
 }
 
-/// The answer to a question, and the report of its run. `Display` writes its text.
+/// The answer to a question, and the report of its run. `Display` writes the text of the answer.
 #[derive(Debug)]
 pub struct Answer {
     /// Identifier of the conversation.
@@ -43,7 +43,7 @@ pub struct Answer {
     pub waits_for: Vec<SuspensionRecord>,
     /// The report of a direct call, if it ended in this process: see [`Runtime::call_tool`](crate::Runtime::call_tool).
     pub called: Option<Box<ToolReport>>,
-    /// Number of panics of the watcher. It is not called again after the first, so this is 0 or 1.
+    /// Number of panics of the watcher: 0 or 1, because the watcher is not called again after a panic.
     pub watcher_panics: u32,
 }
 

@@ -3,7 +3,7 @@
 use art_agent::{CallToMake, RunStart};
 use art_core::agent::AgentProps;
 use art_core::id;
-use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::json::{MAX_LEVELS, is_deeper};
 use art_core::text::truncate;
 use art_sandbox::Sandbox;
 use art_store::{NewThread, Thread};
@@ -59,9 +59,9 @@ impl Runtime {
     ) -> Result<Answer, RuntimeError> {
         let UserCall { call, user_id } = call.into();
         check_id("user", user_id.as_deref())?;
-        if is_deeper(&call.arguments, MAX_DEPTH) {
+        if is_deeper(&call.arguments, MAX_LEVELS) {
             return Err(RuntimeError::Request(format!(
-                "the arguments nest deeper than {MAX_DEPTH} levels; pass less deeply nested ones"
+                "the arguments nest deeper than {MAX_LEVELS} levels; pass less deeply nested ones"
             )));
         }
         let new = NewThread {
@@ -71,10 +71,12 @@ impl Runtime {
         };
         let (thread, lease) = ThreadLease::for_new_thread(self, new).await?;
         let start = self.run_start_of_call(thread, call);
-        Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
+        Driver::begin(self, start, lease, cancel, watcher)?
+            .drive_and_release()
+            .await
     }
 
-    /// Returns the start of the run that makes the call. The limits of questions do not apply to a direct call.
+    /// Returns the start of the run that makes the call. The limits in `[execution]` of the configuration do not apply to it.
     fn run_start_of_call(&self, thread: Thread, call: CallToMake) -> RunStart {
         let shown_arguments = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
         let props = AgentProps {

@@ -22,8 +22,8 @@ const RENEWAL_INTERVAL: Duration = Duration::from_millis(LEASE_MS / 3);
 /// Maximum number of leases that are renewed at the same time.
 const PARALLEL_RENEWALS: usize = 16;
 
-/// The leases that a runtime of the host holds. On each tokio runtime, one task renews the leases that were taken there, so
-/// that none expires while a slow tool runs, and a short run starts no task of its own.
+/// The leases that one [`Runtime`] holds. On each tokio runtime, one task renews the leases that were taken there, so that none
+/// expires while a slow tool runs, and a short run starts no task of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Leases(Arc<Mutex<RenewalsByRuntime>>);
 
@@ -32,7 +32,7 @@ type RenewalsByRuntime = HashMap<runtime::Id, Renewals>;
 /// The leases that one task renews.
 #[derive(Debug)]
 struct Renewals {
-    /// The leases, which nobody else refers to once they are released.
+    /// Weak references to the leases. Once a lease is released, its reference cannot be upgraded any more.
     held: Vec<Weak<HeldLease>>,
     /// The task, which ends when no lease is held.
     task: JoinHandle<()>,
@@ -63,7 +63,7 @@ impl Leases {
         });
         let id = Handle::current().id();
         let mut by_runtime = lock(&self.0);
-        // A task ends with its tokio runtime.
+        // Remove the entries of tokio runtimes that were shut down: their tasks have ended.
         by_runtime.retain(|_, renewals| !renewals.task.is_finished());
         let renewals = by_runtime.entry(id).or_insert_with(|| Renewals {
             held: Vec::new(),
@@ -221,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a store with the thread `t`, whose time is that of the returned clock.
+    /// Returns a store with the thread `t`, and the clock of the store.
     async fn store() -> (Arc<dyn Store>, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::new(1));
         let store = MemoryStore::with_clock(Arc::clone(&clock) as Arc<_>);
@@ -233,7 +233,7 @@ mod tests {
         (Arc::new(store), clock)
     }
 
-    /// Lets more time pass than a lease lasts, for the store and for the renewal.
+    /// Lets more time pass than a lease lasts, both on the clock of the store and on that of tokio, which times the renewals.
     async fn outlast_a_lease(clock: &ManualClock) {
         for _ in 0..4 {
             clock.advance(LEASE_MS / 3);

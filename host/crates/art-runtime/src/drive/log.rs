@@ -29,10 +29,11 @@ const MAX_BUSY_RETRIES: u32 = 3;
 /// Writes the log of one run. What was added is durable once [`commit`](Self::commit) has succeeded, all of it or nothing.
 pub(crate) struct RunLog {
     store: Arc<dyn Store>,
+    /// The encoded declarations of tools, which most runs share.
     declarations: Arc<DeclarationCache>,
     /// What was added since the last commit.
     pending: Commit,
-    /// Identifiers of the suspensions that begin with the pending events.
+    /// Identifiers of the new suspensions, which the pending events create.
     suspended: Vec<String>,
     /// Whether a pending event changed the state of the thread.
     state_changed: bool,
@@ -40,7 +41,7 @@ pub(crate) struct RunLog {
     blob_room: u64,
     /// Digests of the blobs that were added to this log. Adding one of them again takes no room.
     blobs: HashSet<String>,
-    /// How many entries of [`Run::model_work`], the usage of the model for each step and answer, are committed.
+    /// Number of committed entries of [`Run::model_work`], which lists the usage of the model for each step and for the answer.
     committed_work: usize,
     /// Whether the commit that ends the run releases the lease.
     releases_lease_at_end: bool,
@@ -92,7 +93,7 @@ impl RunLog {
         }
     }
 
-    /// Releases the lease of the thread with the commit that ends the run.
+    /// Sets that the commit which ends the run also releases the lease of the thread.
     pub(crate) const fn release_lease_at_end(&mut self) {
         self.releases_lease_at_end = true;
     }
@@ -193,7 +194,7 @@ impl RunLog {
             tracing::warn!(
                 run = self.pending.trace_id,
                 bytes = size,
-                "a file, a log or a value is not stored by its digest"
+                "a file, a log or a value is not stored as a blob: it is too large, or the run has no room left"
             );
             return None;
         };
@@ -207,6 +208,7 @@ impl RunLog {
     /// the results of the run, returns it without their contents.
     pub(crate) fn limit_intake(&self, mut intake: Intake) -> Intake {
         let size = intake.max_encoded_bytes() as u64;
+        // A small record stays in its event, so it needs no room for blobs.
         if size > MAX_INLINE_BYTES as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
             intake.truncate();
         }
@@ -218,7 +220,7 @@ impl RunLog {
         self.pending.calls.extend(records::call_record(cost));
     }
 
-    /// Commits what was added, with the current state of the run if it changed, and the end of the run if it has ended or waits.
+    /// Commits what was added, with the state of the thread if it changed, and the status of the run if it has ended or waits.
     ///
     /// # Errors
     /// Fails if the store fails or another host has taken the run over. In the second case nothing is stored.
@@ -232,6 +234,7 @@ impl RunLog {
         if self.is_empty() {
             return Ok(());
         }
+        // That the run waits is stored with its other changes, and is no reason for a commit by itself.
         if self.pending.end.is_none() {
             self.pending.end = run.waiting_report().as_ref().map(run_end);
         }
@@ -244,13 +247,14 @@ impl RunLog {
         );
         let commit = std::mem::replace(&mut self.pending, next);
         let (contents, releases) = (CommitContents::of(&commit), commit.release);
-        contents.reach(
+        // Intents are the announcements of tool calls.
+        contents.reach_fail_points(
             FailPoint::BeforeIntents,
             FailPoint::BeforeToolEnds,
             FailPoint::BeforeRunEnd,
         );
         self.commit_with_retries(commit).await?;
-        contents.reach(
+        contents.reach_fail_points(
             FailPoint::AfterIntents,
             FailPoint::AfterToolEnds,
             FailPoint::AfterRunEnd,
@@ -326,7 +330,7 @@ impl CommitContents {
     }
 
     /// Reaches the fail points that belong to the contents of the commit.
-    fn reach(&self, intents: FailPoint, tool_ends: FailPoint, run_end: FailPoint) {
+    fn reach_fail_points(&self, intents: FailPoint, tool_ends: FailPoint, run_end: FailPoint) {
         let points = [
             (self.intents, intents),
             (self.tool_ends, tool_ends),
@@ -339,7 +343,8 @@ impl CommitContents {
     }
 }
 
-/// Returns an empty commit, whose events follow the journal entry with this sequence. 0 means that they are the first ones.
+/// Returns an empty commit. Events that are added to it follow the journal entry with the number `last_sequence`; 0 means that
+/// there is no entry yet.
 fn commit_after(trace_id: String, lease: Lease, last_sequence: u64) -> Commit {
     Commit {
         trace_id,

@@ -1,4 +1,4 @@
-//! Notifies the watcher of a run. Each call is reported with a span, its identity in the trace of the run.
+//! Notifies the watcher of a run. Each model call and tool call is reported with a span, its identity in the trace of the run.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -58,8 +58,9 @@ impl<'a> Notifier<'a> {
         self.watcher.panics
     }
 
-    pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        self.watcher.notify(|watcher| watcher.update(view, calls));
+    /// Reports that the state of the run may have changed.
+    pub(super) fn update(&mut self, view: &RunView<'_>, costs: &[CallCost]) {
+        self.watcher.notify(|watcher| watcher.update(view, costs));
     }
 
     pub(super) fn run_started(&mut self) {
@@ -160,8 +161,8 @@ struct GuardedWatcher<'a> {
 }
 
 impl GuardedWatcher<'_> {
-    /// Calls the watcher; no other code does. If the watcher panics, this is counted and the watcher is not called again, and
-    /// the run goes on, except in strict mode (contract X10).
+    /// Calls the watcher; no other code does. If the watcher panics in strict mode, the run panics as well. Otherwise the panic
+    /// is counted, the watcher is not called again, and the run goes on (contract X10).
     fn notify(&mut self, call_watcher: impl FnOnce(&mut dyn Watcher)) {
         let Some(watcher) = self.watcher.as_deref_mut() else {
             return;

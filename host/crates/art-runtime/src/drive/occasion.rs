@@ -1,10 +1,16 @@
 //! The date, the time zone and the locale of this process, so that models can be told when and where a question is asked.
 
+use std::ops::RangeInclusive;
+
 use art_agent::Occasion;
 use jiff::Zoned;
 
 /// Environment variables with the locale, in the order of their precedence (POSIX).
 const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_TIME", "LANG"];
+
+/// Numbers of characters that a language tag can have. The shortest tags have two letters. A program that limits the length must
+/// accept tags of 35 characters (RFC 5646).
+const TAG_CHARS: RangeInclusive<usize> = 2..=35;
 
 /// Returns the current date, the time zone and the locale.
 pub(super) fn now() -> Occasion {
@@ -25,7 +31,7 @@ pub(super) fn now() -> Occasion {
 /// Returns the language tag of a POSIX locale such as `de_DE.UTF-8`, or `None` for `C`, `POSIX` and text that is not a locale.
 fn language_tag(locale: &str) -> Option<String> {
     let name = locale.split(['.', '@']).next().unwrap_or_default().replace('_', "-");
-    let is_tag = (2..=35).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let is_tag = TAG_CHARS.contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     (is_tag && name != "POSIX").then_some(name)
 }
 

@@ -28,8 +28,8 @@ use crate::runtime::Runtime;
 
 /// Maximum number of earlier messages that a model is shown, unless the thread sets another maximum.
 const DEFAULT_HISTORY_LIMIT: usize = 20;
-/// Maximum size of the earlier messages as JSON, in bytes. They share the first entry of the journal with the attachments
-/// of the question and the state of the thread.
+/// Maximum size of the earlier messages as JSON, in bytes. The size of a journal entry is limited, and the first entry of the
+/// run contains these messages, the attachments of the question and the state of the thread.
 const MAX_HISTORY_BYTES: usize = 512 << 10;
 
 /// Maximum time that a question waits for its thread while another question is in progress there. After this time it fails.
@@ -44,6 +44,7 @@ pub(super) async fn prepare(
     cancel: &CancellationToken,
 ) -> Result<(RunStart, ThreadLease), RuntimeError> {
     question.plan = question.plan.take().map(complete_plan).transpose()?;
+    // Fail before a thread is created if there is no such model.
     if let Some(model) = &question.settings.model {
         resolve_model(&runtime.engine, model)?;
     }
@@ -81,7 +82,8 @@ async fn run_start_under_lease(
     thread: Thread,
     lease: &Lease,
 ) -> Result<RunStart, RuntimeError> {
-    // This check comes first: ending an interrupted run would lose a decision that the run has not applied yet.
+    // If a run of the thread waits for a decision, refuse the question before any interrupted run is ended: the end of such a
+    // run would lose a decision that it has not applied yet.
     decisions::refuse_if_waiting(runtime, &thread.id).await?;
     recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
     // The settings of the thread may have changed while the question waited.

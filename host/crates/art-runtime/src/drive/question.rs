@@ -16,10 +16,11 @@ pub struct Question {
     pub query: String,
     /// Conversation to continue; `None` starts a new one.
     pub thread_id: Option<String>,
-    /// A kept plan to carry out in place of one that the model writes. See [`read_plan`](crate::read_plan).
+    /// A kept plan, which a person saved earlier, to carry out in place of one that the model writes. See
+    /// [`read_plan`](crate::read_plan).
     pub plan: Option<PlanToRun>,
-    /// Identifier of the person who asks, in a program that has several. A new conversation belongs to that person, and other
-    /// persons cannot find it.
+    /// Identifier of the person who asks, in a program that several persons use. A new conversation belongs to the person who
+    /// starts it, and other persons cannot find it.
     pub user_id: Option<String>,
     /// Identifier of the person's session, which is passed to tools.
     pub session_id: Option<String>,
@@ -105,7 +106,7 @@ impl Question {
     }
 }
 
-/// Fails if an identifier is empty or too long for a store. `what` names in the error what the identifier identifies.
+/// Fails if an identifier is empty or too long for a store. The error says that it is the identifier of a `what`, such as `user`.
 pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
     match id {
         Some(id) if id.is_empty() || id.len() > MAX_NAME_BYTES => {
@@ -115,7 +116,8 @@ pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), Runti
     }
 }
 
-/// A run, and the person for whom it is looked up. An identifier alone refers to a run in a conversation without an owner.
+/// A run, and the owner in whose conversations it is looked up. A `UserRun` that is created from an identifier alone refers to a
+/// run in a conversation without an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRun {
     pub(crate) trace_id: String,
@@ -164,7 +166,7 @@ pub struct CallSettings {
     pub persona: AgentPersona,
     /// System prompt, which follows those of the configuration and the thread.
     pub system_prompt: Option<SystemPromptOverride>,
-    /// Whether the answer is the unchanged output of the tool if the plan has a single step with a single call.
+    /// Whether a run with a single step and a single successful call is answered with the unchanged output of the tool.
     pub raw: bool,
     /// Whether a panic of the watcher becomes a panic of the run, for tests of watchers.
     pub strict_watcher: bool,

@@ -7,7 +7,7 @@ use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::ToolSchema;
 use art_core::usage::{ModelUsage, ModelWork};
 use art_store::{CallRecord, Store, StoreError, WorkRecord};
-use art_tools::{CallEnding, ToolRegistry};
+use art_tools::{EndingKind, ToolRegistry};
 use futures_util::future::{try_join, try_join_all};
 
 use super::answer::CallCost;
@@ -22,7 +22,7 @@ const MAX_STEPS_OR_ANSWERS: usize = 200;
 /// stopped or gave up does not show how much the tool needs for its work.
 pub(super) fn call_record(cost: &CallCost) -> Option<CallRecord> {
     let digest = cost.tool_digest.as_deref();
-    let tool_digest = digest.filter(|_| cost.ending == CallEnding::Success)?.to_owned();
+    let tool_digest = digest.filter(|_| cost.ending == EndingKind::Success)?.to_owned();
     Some(CallRecord {
         tool_digest,
         usage: cost.usage,
@@ -60,7 +60,7 @@ pub(crate) async fn read_tool_records(
     Ok(records.await?.into_iter().flatten().collect())
 }
 
-/// Returns the record of a tool, or `None` if it was removed in the meantime.
+/// Returns the name of a tool and its record, or `None` if the tool was removed in the meantime.
 async fn read_tool_record(
     store: &dyn Store,
     registry: &ToolRegistry,
@@ -83,7 +83,7 @@ mod tests {
     use crate::testing::store_with_run;
     use art_core::usage::ToolUsage;
 
-    fn cost(ending: CallEnding, tool_digest: Option<&str>, fuel: u64) -> CallCost {
+    fn cost(ending: EndingKind, tool_digest: Option<&str>, fuel: u64) -> CallCost {
         CallCost {
             item_id: "a".to_owned(),
             tool: "tool".to_owned(),
@@ -97,16 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_that_succeeded_are_recorded_by_the_digest_of_their_tool() {
+    fn a_call_is_recorded_only_if_it_succeeded_and_its_tool_has_a_digest() {
         let record = |ending, digest, fuel| call_record(&cost(ending, digest, fuel));
-        let recorded = record(CallEnding::Success, Some("d"), 1).unwrap();
+        let recorded = record(EndingKind::Success, Some("d"), 1).unwrap();
         assert_eq!((recorded.tool_digest.as_str(), recorded.usage.fuel), ("d", 1));
-        assert_eq!(record(CallEnding::Timeout, Some("d"), 2), None);
-        assert_eq!(record(CallEnding::Success, None, 3), None);
+        assert_eq!(record(EndingKind::Timeout, Some("d"), 2), None);
+        assert_eq!(record(EndingKind::Success, None, 3), None);
     }
 
     #[tokio::test]
-    async fn the_record_of_a_model_has_its_own_steps_and_answers() {
+    async fn the_record_of_a_model_does_not_have_the_steps_and_answers_of_other_models() {
         let usage = |output_tokens| ModelUsage {
             model_calls: 2,
             input_tokens: 10,

@@ -130,7 +130,7 @@ async fn journal(runtime: &Runtime, trace_id: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn results_of_calls_that_ended_before_a_cancellation_are_applied_first() {
+async fn the_ends_of_all_calls_are_recorded_before_the_cancellation_of_the_run() {
     let replies = [
         scripted::one_step_plan(),
         scripted::calling_reply(&["one", "cancels_run"]),
@@ -147,16 +147,16 @@ async fn results_of_calls_that_ended_before_a_cancellation_are_applied_first() {
     let metadata = answer.report.response.metadata;
     assert_eq!((metadata.status, metadata.tool_calls), (RunStatus::Cancelled, 2));
     let journal = journal(&runtime, &answer.trace_id).await;
-    let [.., first, second, cancelled] = &journal[..] else {
+    let [.., completed_call, cancelled_call, cancellation] = &journal[..] else {
         panic!("{journal:?}")
     };
-    assert_eq!(cancelled["type"], "cancel_requested");
-    assert_eq!(first["end"]["result"]["output"], 1, "{first}");
-    assert_eq!(second["end"]["result"]["code"], "CANCELLED", "{second}");
+    assert_eq!(cancellation["type"], "cancel_requested");
+    assert_eq!(completed_call["end"]["result"]["output"], 1, "{completed_call}");
+    assert_eq!(cancelled_call["end"]["result"]["code"], "CANCELLED", "{cancelled_call}");
 }
 
 #[tokio::test]
-async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
+async fn a_call_beyond_the_configured_number_of_parallel_calls_is_refused_as_busy() {
     let (_home, mut runtime) = scripted::scripted_runtime([
         scripted::one_step_plan(),
         scripted::calling_reply(&["yields", "two"]),
@@ -412,7 +412,7 @@ async fn a_run_that_answers_a_part_of_its_question_is_partial() {
 }
 
 #[tokio::test]
-async fn a_later_question_without_a_tool_has_no_steps() {
+async fn a_later_question_that_no_tool_can_answer_has_no_steps() {
     let (_home, runtime) = runtime_with_population_tool();
     let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let question = Question {
@@ -425,14 +425,14 @@ async fn a_later_question_without_a_tool_has_no_steps() {
 }
 
 #[tokio::test]
-async fn settings_of_a_question_override_the_thread_which_overrides_the_instance() {
+async fn settings_of_a_question_override_the_thread_which_overrides_the_configuration() {
     let (_home, mut runtime) = runtime_with_population_tool();
     let text = |text: &str| Some(SystemPromptOverride::Text(text.to_owned()));
-    runtime.config.system_prompt.value = text("instance");
+    runtime.config.system_prompt.value = text("configuration");
     runtime.config.execution.value.max_items = 1;
     runtime.config.execution.value.max_iterations = 2;
     runtime.config.execution.value.max_tool_calls = 3;
-    runtime.config.persona.value.name = "Instance".to_owned();
+    runtime.config.persona.value.name = "Configuration".to_owned();
     runtime.config.persona.value.prompts.planning = Some("plan".to_owned());
     runtime.config.params.value.insert("seed".to_owned(), 7.into());
     let config = ThreadConfig {
@@ -456,10 +456,10 @@ async fn settings_of_a_question_override_the_thread_which_overrides_the_instance
             ..ExecutionOverrides::default()
         },
         persona: AgentPersona {
-            name: "Call".to_owned(),
+            name: "Question".to_owned(),
             ..AgentPersona::default()
         },
-        system_prompt: text("call"),
+        system_prompt: text("question"),
         ..CallSettings::default()
     };
     let question = Question {
@@ -475,11 +475,11 @@ async fn settings_of_a_question_override_the_thread_which_overrides_the_instance
         (execution.max_items, execution.max_iterations, execution.max_tool_calls),
         (1, 4, 6)
     );
-    assert_eq!(start.persona.name, "Call");
+    assert_eq!(start.persona.name, "Question");
     assert_eq!(start.persona.prompts.planning.as_deref(), Some("plan"));
     assert_eq!(start.params["seed"], 7);
     let prompts: Vec<_> = start.system_prompts.into_iter().map(Some).collect();
-    assert_eq!(prompts, [text("instance"), text("thread"), text("call")]);
+    assert_eq!(prompts, [text("configuration"), text("thread"), text("question")]);
 }
 
 #[test]

@@ -25,9 +25,9 @@ pub struct ReplyPiece<'a> {
     pub call: ActionId,
     /// Phase of the run.
     pub phase: Phase,
-    /// Whether the text of the reply is the answer to the question if the reply neither calls tools nor is a plan. This is so
-    /// in the synthesis, and in the planning of a model with function calls. [`AnswerStream`](art_agent::AnswerStream) extracts
-    /// the answer.
+    /// Whether this call may answer the question. The text of its reply is then the answer, unless the reply calls tools or is
+    /// a plan. Calls in the synthesis may answer, and so may calls in the planning of a model with function calls.
+    /// [`AnswerStream`](art_agent::AnswerStream) extracts the answer from the pieces.
     pub may_answer: bool,
     /// Step of the plan; `None` in other phases than execution.
     pub step: Option<&'a StepContext>,
@@ -50,14 +50,15 @@ impl Watcher for Unwatched {}
 /// or tool call is a child of the root, with the same span at its start and its end. The order is: `run_started`; for each model
 /// call `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`,
 /// `tool_progressed` for each progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and `run_ended`.
-/// The events of concurrent calls are interleaved. All calls of a reply end before the next model call of the same step. Retries
-/// do not start a call; they are pieces of the stream.
+/// The events of concurrent calls are interleaved. All tool calls that a reply requests end before the next model call of the
+/// same step. The retry of a model call does not start another call; it is a piece of the stream.
 ///
-/// A model call that is dropped when its run ends has no end event, and neither has a tool call that did not stop when its run was
-/// cancelled. A watcher that keeps open spans closes them in `run_ended`.
+/// The end of a model call that is dropped when its run ends is not reported. Nor is the end of a tool call that did not stop
+/// when its run was cancelled. A watcher that exports spans closes the spans of such calls in
+/// `run_ended`.
 pub trait Watcher: Send {
-    /// The state of the run may have changed.
-    fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
+    /// The state of the run may have changed. `_costs` are those of the tool calls that have ended.
+    fn update(&mut self, _view: &RunView<'_>, _costs: &[CallCost]) {}
 
     /// The run started with this question.
     fn run_started(&mut self, _span: &SpanContext, _query: &str) {}

@@ -15,7 +15,7 @@ use art_agent::{ActionId, FileArgument, InterruptedCall, ModelCall, RunEvent, Ru
 use art_core::stream::PartialReply;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::ParsedToolCall;
-use art_tools::{CallEnding, CallScope, EnabledTools, ToolReport};
+use art_tools::{CallScope, EnabledTools, EndingKind, ToolReport};
 use futures_util::stream::{BoxStream, SelectAll};
 use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::notifier::Notifier;
 use crate::runtime::Runtime;
 use enabled::ThreadTools;
-use event::{EndedCall, WorkEvent};
+use event::{EndedToolCall, WorkEvent};
 
 pub(super) use tool::{Admission, AnnouncedCall};
 
@@ -63,7 +63,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Prepares a tool call: makes the grants that a person approved for it, inserts the files that its arguments name, and
+    /// Prepares a tool call: gives its tool the grants that a person approved, inserts the files that the arguments name, and
     /// checks the call. Returns the admission, or the report of a refused call.
     pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
@@ -80,7 +80,7 @@ impl<'a> Work<'a> {
         tool::question_about_call(self.runtime, item_id, call, files, &self.scope).await
     }
 
-    /// Starts a model call, which the journal has announced.
+    /// Starts a model call, which is already announced in the journal.
     pub(super) fn start_model_call(
         &mut self,
         call: ModelCall,
@@ -92,7 +92,7 @@ impl<'a> Work<'a> {
         self.model_calls.push(ask::call_model(self.runtime, model, call));
     }
 
-    /// Starts a tool call, which the journal has announced.
+    /// Starts a tool call, which is already announced in the journal.
     pub(super) fn start_tool_call(&mut self, call: AnnouncedCall) {
         self.tool_calls.push(tool::run_call(self.runtime, call));
     }
@@ -110,7 +110,7 @@ impl<'a> Work<'a> {
     }
 
     /// Returns a tool call that has already ended, or `None` if there is none. Passes progress on to `notifier`.
-    pub(super) fn next_ended_tool(&mut self, notifier: &mut Notifier<'_>) -> Option<EndedCall> {
+    pub(super) fn next_ended_tool(&mut self, notifier: &mut Notifier<'_>) -> Option<EndedToolCall> {
         loop {
             match self.tool_calls.next().now_or_never()?? {
                 WorkEvent::ToolEnded(call) => return Some(*call),
@@ -133,7 +133,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Returns the model calls in progress, each with what has arrived of its reply, before they are dropped.
+    /// Returns the model calls in progress, which are about to be dropped, each with what has arrived of its reply.
     pub(super) fn interrupted_model_calls(&self) -> Vec<InterruptedCall> {
         let calls = self.received.iter().map(|(action, received)| InterruptedCall {
             action: *action,
@@ -143,8 +143,8 @@ impl<'a> Work<'a> {
     }
 
     /// Drops the model calls, cancels the tool calls, and waits up to [`MAX_STOP_TIME`] until the tool calls have ended.
-    /// Returns those that ended.
-    pub(super) async fn stop_calls(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedCall> {
+    /// Returns the tool calls that ended.
+    pub(super) async fn stop_calls(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedToolCall> {
         self.scope.cancel.cancel();
         self.model_calls.clear();
         let mut ended = Vec::new();
@@ -163,7 +163,7 @@ impl<'a> Work<'a> {
             self.tool_calls.clear();
         }
         // Calls that ended on their own come before those that the cancellation ended, in whatever order they were read.
-        ended.sort_by_key(|call| call.report.ending == CallEnding::Cancelled);
+        ended.sort_by_key(|call| call.report.ending == EndingKind::Cancelled);
         ended
     }
 }

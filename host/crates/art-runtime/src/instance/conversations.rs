@@ -61,7 +61,7 @@ impl ConversationManager {
         Ok(self.runtime.store.list_messages(thread_id, options).await?)
     }
 
-    /// Returns the content of a file that a run of the thread keeps, by its digest, or `None` if no run keeps it.
+    /// Returns the content of the file with this digest, or `None` if no stored run of the thread uses such a file.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.
@@ -81,6 +81,6 @@ impl ConversationManager {
         callback: impl Fn(&ConversationMessage) + Send + Sync + 'static,
     ) -> Result<Subscription<ConversationMessage>, RuntimeError> {
         self.runtime.find_thread(thread_id, &self.owner).await?;
-        Ok(self.publishing_store.messages.subscribe(thread_id, callback))
+        Ok(self.publishing_store.message_subscribers.subscribe(thread_id, callback))
     }
 }

@@ -58,7 +58,7 @@ impl Gate {
         self.runs.borrow().in_progress
     }
 
-    /// Waits up to `max_wait` until no run is in progress. Returns whether that is so.
+    /// Waits up to `max_wait` until no run is in progress. Returns whether all runs have ended.
     async fn wait_until_all_ended(&self, max_wait: Duration) -> bool {
         let mut runs = self.runs.subscribe();
         let all_ended = runs.wait_for(|runs| runs.in_progress == 0);

@@ -1,4 +1,4 @@
-//! The observations of conversations.
+//! The observations of conversations: records of what the runs did, such as a plan or a tool call.
 
 use std::sync::Arc;
 
@@ -72,6 +72,9 @@ impl ObservationManager {
         callback: impl Fn(&Observation) + Send + Sync + 'static,
     ) -> Result<Subscription<Observation>, RuntimeError> {
         self.runtime.find_thread(thread_id, &self.owner).await?;
-        Ok(self.publishing_store.observations.subscribe(thread_id, callback))
+        Ok(self
+            .publishing_store
+            .observation_subscribers
+            .subscribe(thread_id, callback))
     }
 }

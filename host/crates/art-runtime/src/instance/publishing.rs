@@ -21,17 +21,17 @@ pub(super) struct PublishingStore {
     /// The other store.
     store: Arc<dyn Store>,
     /// Subscribers of the messages of threads.
-    pub(super) messages: Subscribers<ConversationMessage>,
+    pub(super) message_subscribers: Subscribers<ConversationMessage>,
     /// Subscribers of the observations of threads.
-    pub(super) observations: Subscribers<Observation>,
+    pub(super) observation_subscribers: Subscribers<Observation>,
 }
 
 impl PublishingStore {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
-            messages: Subscribers::default(),
-            observations: Subscribers::default(),
+            message_subscribers: Subscribers::default(),
+            observation_subscribers: Subscribers::default(),
         }
     }
 }
@@ -68,7 +68,7 @@ impl Store for PublishingStore {
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.store.append_messages(thread_id, messages.clone()).await?;
-            self.messages.notify(thread_id, &messages);
+            self.message_subscribers.notify(thread_id, &messages);
             Ok(())
         })
     }
@@ -85,7 +85,8 @@ impl Store for PublishingStore {
         Box::pin(async move {
             let observation = self.store.record(new).await?;
             let thread_id = observation.body.thread_id.clone();
-            self.observations.notify(&thread_id, std::slice::from_ref(&observation));
+            self.observation_subscribers
+                .notify(&thread_id, std::slice::from_ref(&observation));
             Ok(observation)
         })
     }
@@ -122,8 +123,8 @@ impl Store for PublishingStore {
         Box::pin(async move {
             let (thread_id, messages) = (commit.lease.thread_id.clone(), commit.messages.clone());
             let committed = self.store.commit(commit).await?;
-            self.messages.notify(&thread_id, &messages);
-            self.observations.notify(&thread_id, &committed.observations);
+            self.message_subscribers.notify(&thread_id, &messages);
+            self.observation_subscribers.notify(&thread_id, &committed.observations);
             Ok(committed)
         })
     }

@@ -1,4 +1,5 @@
-//! The settings and the states of threads.
+//! The settings and the states of threads. The state of a thread is what its next run continues from, such as the plan and the
+//! title.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ pub enum StateSaving {
     Implicit,
 }
 
-/// The settings and the state of a thread, as they were when they were loaded.
+/// The settings and the state of a thread, loaded from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadContext {
     /// Identifier of the thread.
@@ -57,7 +58,7 @@ pub struct StateManager {
     runtime: Arc<Runtime>,
     /// When [`Self::save_state_if_modified`] saves a state.
     saving: StateSaving,
-    /// Held while settings of a thread are read and written again.
+    /// Held while settings of a thread are read, changed and written.
     settings_lock: Arc<Mutex<()>>,
     /// Owner of the threads; `None` for threads without an owner.
     user_id: Option<String>,
@@ -93,7 +94,8 @@ impl StateManager {
         Ok(self.runtime.store.create_thread(new).await?.id)
     }
 
-    /// Returns the threads of the owner, the most recently updated first. `limit` is as in [`ThreadFilter`].
+    /// Returns the threads of the owner, the most recently updated first. `limit` is the maximum number of threads, as in
+    /// [`ThreadFilter`].
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -171,8 +173,8 @@ impl StateManager {
         .await
     }
 
-    /// Disables tools. Tools that are not enabled are ignored. If the thread enables all tools, the other tools that exist now stay
-    /// enabled.
+    /// Disables tools. Tools that are not enabled are ignored. If the thread enables all tools, the other tools that exist now
+    /// stay enabled.
     ///
     /// # Errors
     /// Same as [`enable_tools_for_thread`](Self::enable_tools_for_thread).
@@ -230,8 +232,8 @@ impl StateManager {
         self.find_thread(&context.thread_id).await?;
         check_state(&context.thread_id, &context.state)?;
         let store = &self.runtime.store;
-        let saved = store.save_state(&context.thread_id, context.state.clone(), context.version());
-        let version = self.under_lease(&context.thread_id, saved).await?;
+        let save = store.save_state(&context.thread_id, context.state.clone(), context.version());
+        let version = self.under_lease(&context.thread_id, save).await?;
         context.stored = Some(AgentState {
             data: context.state.clone(),
             version,
@@ -294,7 +296,7 @@ fn check_names(names: &[&str]) -> Result<(), RuntimeError> {
         Some(name) => {
             let name = art_core::text::truncate(name, 64);
             Err(RuntimeError::Request(format!(
-                "`{name}` is not a valid tool name; use that of a tool"
+                "`{name}` is not a valid tool name; use the name of a tool"
             )))
         }
         None => Ok(()),

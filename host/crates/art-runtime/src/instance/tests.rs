@@ -61,7 +61,8 @@ fn question_props(thread_id: &str, user: Option<&str>) -> AgentProps {
     }
 }
 
-/// Calls sixteen methods that take a thread, as a person. Returns the error of each without the identifier of the thread, or `ok`.
+/// Calls sixteen methods that take a thread, on behalf of the person `user`. Returns the error of each, with `ID` in place of the
+/// identifier of the thread, or `ok`.
 async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
     fn result_text<T>(result: Result<T, RuntimeError>, id: &str) -> String {
         result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
@@ -96,7 +97,7 @@ async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Ve
 
 // A thread of another person is like one that does not exist (contract B23).
 #[tokio::test]
-async fn threads_of_others_fail_like_unknown_ones() {
+async fn calls_on_threads_of_others_fail_like_calls_on_unknown_threads() {
     let instance = instance().await;
     let thread = instance
         .state_manager()
@@ -395,14 +396,15 @@ async fn a_subscriber_gets_what_runs_and_managers_store_in_its_thread() {
         .await
         .unwrap();
     let (messages, observed) = (Arc::new(StdMutex::new(Vec::new())), Arc::new(StdMutex::new(Vec::new())));
-    let (in_callback, in_other_callback) = (Arc::clone(&messages), Arc::clone(&observed));
-    let on_message = move |message: &ConversationMessage| in_callback.lock().unwrap().push(message.clone());
-    let on_observation = move |new: &Observation| in_other_callback.lock().unwrap().push(new.clone());
+    let (pushed_messages, pushed_observations) = (Arc::clone(&messages), Arc::clone(&observed));
+    let on_message = move |message: &ConversationMessage| pushed_messages.lock().unwrap().push(message.clone());
+    let on_observation = move |new: &Observation| pushed_observations.lock().unwrap().push(new.clone());
     let (conversation, observations) = (instance.conversation_manager(), instance.observation_manager());
     let _message_subscription = conversation.subscribe(&thread, on_message).await.unwrap();
     let _observation_subscription = observations.subscribe(&thread, on_observation).await.unwrap();
     instance.process(question_props(&thread, None)).await.unwrap();
     instance.process(question_props(&other, None)).await.unwrap();
+    // The store lists messages by time. With this time, `m` is the last message both there and in the callback.
     let far_future = u64::MAX >> 12;
     conversation
         .add_messages(&thread, vec![message("m", &thread, far_future)])
@@ -424,6 +426,7 @@ async fn a_subscriber_gets_what_runs_and_managers_store_in_its_thread() {
             .await
             .unwrap()
     );
+    // The question, the answer and `m`; at least one observation of the run, and the recorded one.
     assert!(messages.len() >= 3 && observed.len() >= 2);
 }
 
@@ -465,6 +468,7 @@ async fn subscribers_do_not_get_messages_that_the_store_refuses() {
         .create_thread(config_with_tools(&[]))
         .await
         .unwrap();
+    // The instance catches a panic of a callback, so only an abort makes the test fail if the callback is called.
     let _aborts = conversation
         .subscribe(&thread, |_| std::process::abort())
         .await
@@ -493,8 +497,8 @@ async fn instance_with_endless_tool() -> (Arc<ArtInstance>, Question) {
 #[tokio::test(start_paused = true)]
 async fn closing_cancels_runs_that_do_not_end_and_releases_their_threads() {
     let (instance, question) = instance_with_endless_tool().await;
-    let asking = Arc::clone(&instance);
-    let task = tokio::spawn(async move { asking.ask(question, CancellationToken::new(), &mut Unwatched).await });
+    let clone = Arc::clone(&instance);
+    let task = tokio::spawn(async move { clone.ask(question, CancellationToken::new(), &mut Unwatched).await });
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert_eq!(instance.close(Duration::from_secs(1)).await, 0);
     let answer = task.await.unwrap().unwrap();

@@ -1,6 +1,6 @@
 use art_agent::{ActionId, CallEnd, RunStart};
 use art_core::agent::{AgentProps, QueryAttachment};
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult};
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn tool_ended(output: Value) -> RunEvent {
     RunEvent::ToolEnded {
         at: 1,
         action: ActionId(2),
-        end: Box::new(CallEnd::new(result, CallEnding::Success)),
+        end: Box::new(CallEnd::new(result, EndingKind::Success)),
     }
 }
 
@@ -112,7 +112,7 @@ fn each_large_tool_declaration_is_stored_as_its_own_blob() {
     let mut store = BlobStore::default();
     let event = run_started(MAX_INLINE_BYTES);
     let payload = store.encode(&event);
-    // Those of the two tools, and that of the list of attachments.
+    // The blobs of the two declarations, and the blob of the list of attachments.
     assert_eq!((value_digests(&payload).len(), store.blobs.len()), (3, 3));
     assert_eq!(store.decode(&payload), event);
 }
@@ -140,7 +140,7 @@ fn a_declaration_with_reordered_keys_is_stored_as_another_blob() {
             unreachable!()
         };
         assert_eq!(json!(start.tools[0]).to_string(), json!(tool).to_string());
-        // Those of the declarations, and that of the list of attachments.
+        // The blobs of the declarations so far, and the blob of the list of attachments.
         assert_eq!(store.blobs.len(), blobs_so_far);
     }
 }
@@ -150,7 +150,7 @@ fn small_declarations_of_tools_stay_in_the_event() {
     let mut store = BlobStore::default();
     let event = run_started(10);
     let payload = store.encode(&event);
-    // Only that of the list of attachments.
+    // Only the list of attachments is stored as a blob.
     assert_eq!(value_digests(&payload).len(), 1);
     assert_eq!(store.decode(&payload), event);
 }

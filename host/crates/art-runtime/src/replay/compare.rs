@@ -23,10 +23,11 @@ pub(super) fn input_mismatch(recorded: &str, input_json: &str) -> Option<Mismatc
 /// Compares a call with its record, and also its use of fuel if `with_fuel` is set. Returns the first difference, if any.
 pub(super) fn call_mismatch(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Mismatch> {
     let ReplayedCall { report, divergence } = replayed;
-    // The component asked the host for something else than it did when it was recorded. A crossing is one question to the host.
+    // The component asked the host for other things than it did when it was recorded. Each answer of the host is a crossing,
+    // since it crosses the border of the sandbox.
     if let Some(divergence) = divergence {
         let what = format!("crossing {}", divergence.number);
-        return Some((what, "its answer".to_owned(), divergence.reason.to_string()));
+        return Some((what, "an answer of the host".to_owned(), divergence.reason.to_string()));
     }
     if recorded.ending != report.ending {
         let found = match &report.result.error {
@@ -78,7 +79,8 @@ fn compare_results(recorded: &ToolResult, found: &ToolResult) -> Option<Mismatch
     })
 }
 
-/// Returns the first place at which two values differ, with what each has there. `path` is the path of these values.
+/// Returns the first place at which two values differ, with what each has there. `path` leads to the two values. It is extended
+/// while the values inside of them are compared, and then restored.
 fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Option<Mismatch> {
     match (recorded, found) {
         (Value::Object(recorded), Value::Object(found)) => {

@@ -9,7 +9,7 @@ use art_files::{open_regular, read_text};
 
 use crate::config::Config;
 
-/// Maximum size of the file, in bytes.
+/// Maximum size of the file with the list, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A component in quarantine.
@@ -27,7 +27,7 @@ pub struct Quarantined {
 /// the quarantine of its component.
 #[derive(Clone, Debug)]
 pub struct Quarantine {
-    /// The file. It is an empty path if the configuration has no database; then the list stays empty.
+    /// The path of the file; an empty path if the configuration has no database. Then the list stays empty.
     path: PathBuf,
 }
 
@@ -50,10 +50,11 @@ impl Quarantine {
         &self.path
     }
 
-    /// Returns the components; none if there is no file. Lines that do not describe a component are left out.
+    /// Returns the components in quarantine; none if the file does not exist. Lines that do not describe a component
+    /// are left out.
     ///
     /// # Errors
-    /// Fails if the file cannot be read. Then no component should be offered.
+    /// Fails if the file cannot be read. Then no component should be offered, since each may be in quarantine.
     pub fn list(&self) -> std::io::Result<Vec<Quarantined>> {
         if self.path.as_os_str().is_empty() {
             return Ok(Vec::new());
@@ -66,7 +67,8 @@ impl Quarantine {
         Ok(text.lines().filter_map(parse_line).collect())
     }
 
-    /// Adds a component, unless it is in the list already or there is no file for the list.
+    /// Adds a component, and creates the file if it does not exist. Does nothing if the component is in the list already, or if
+    /// the configuration has no database.
     pub(super) fn add(&self, digest: &str, tool: &str, canary: &str) -> std::io::Result<()> {
         let is_listed = self.list()?.iter().any(|listed| listed.digest == digest);
         if is_listed || self.path.as_os_str().is_empty() {

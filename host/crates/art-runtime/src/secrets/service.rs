@@ -9,7 +9,7 @@ use zbus_secret_service_keyring_store::Store;
 
 use super::SecretError;
 
-/// What the keyring calls the service of an entry. It is the same for all entries of the host.
+/// The attribute `service` of an entry in the keyring. It has this value in all entries of the host.
 const SERVICE: &str = "art";
 
 /// A connection to the keyring. A locked keyring asks the person to unlock it.
@@ -19,7 +19,7 @@ impl Keyring {
     /// Connects to the keyring.
     ///
     /// # Errors
-    /// Fails if there is none.
+    /// Fails if the desktop has no keyring.
     pub(super) fn open() -> Result<Self, SecretError> {
         Store::new().map(Self).map_err(|error| keyring_error(&error))
     }

@@ -2,12 +2,13 @@ use serde_json::json;
 
 use super::*;
 
+/// Returns an approval of the calls of a tool whose argument `text` has any value and whose argument `n` is null.
 fn approval(tool: &str) -> StandingApproval {
     serde_json::from_value(json!({"tool": tool, "arguments": {"text": "any", "n": {"is": null}}})).unwrap()
 }
 
 /// Returns the approvals of a folder that does not exist yet, in a new home.
-fn no_approvals() -> (tempfile::TempDir, StandingApprovals) {
+fn empty_approvals() -> (tempfile::TempDir, StandingApprovals) {
     let home = tempfile::TempDir::new().unwrap();
     let folder = home.path().join("approvals");
     (home, StandingApprovals { folder })
@@ -15,7 +16,7 @@ fn no_approvals() -> (tempfile::TempDir, StandingApprovals) {
 
 #[test]
 fn an_approval_is_stored_once_and_removed_by_its_identifier() {
-    let (_home, approvals) = no_approvals();
+    let (_home, approvals) = empty_approvals();
     assert_eq!(approvals.list().unwrap(), []);
     let stored = approvals.add(approval("echo")).unwrap();
     assert_eq!(approvals.add(approval("echo")).unwrap(), stored);
@@ -28,7 +29,7 @@ fn an_approval_is_stored_once_and_removed_by_its_identifier() {
 
 #[test]
 fn a_full_folder_refuses_a_new_approval_and_accepts_an_existing_one() {
-    let (_home, approvals) = no_approvals();
+    let (_home, approvals) = empty_approvals();
     let stored = approvals.add(approval("echo")).unwrap();
     for number in 1..MAX_APPROVALS {
         approvals.add(approval(&format!("tool{number}"))).unwrap();
@@ -40,7 +41,7 @@ fn a_full_folder_refuses_a_new_approval_and_accepts_an_existing_one() {
 
 #[test]
 fn a_file_without_a_valid_approval_is_left_out() {
-    let (_home, approvals) = no_approvals();
+    let (_home, approvals) = empty_approvals();
     let stored = approvals.add(approval("echo")).unwrap();
     let (no_json, unknown_key, too_large) = ("{", r#"{"tool": "echo", "argument": {}}"#, " ".repeat(1 << 20));
     for (name, text) in [
@@ -57,7 +58,7 @@ fn a_file_without_a_valid_approval_is_left_out() {
 
 #[test]
 fn an_invalid_identifier_removes_no_file() {
-    let (home, approvals) = no_approvals();
+    let (home, approvals) = empty_approvals();
     let stored = approvals.add(approval("echo")).unwrap();
     let outside = home.path().join("file.json");
     fs::write(&outside, "{}").unwrap();

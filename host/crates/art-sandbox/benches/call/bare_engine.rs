@@ -147,7 +147,7 @@ impl BareEngine {
         ToolPluginPre::new(self.linker.instantiate_pre(&self.component).unwrap()).unwrap()
     }
 
-    /// Measures calls of one instance that is reused.
+    /// Measures calls of one instance that is reused. The engine must count fuel.
     pub(crate) fn time_warm(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let mut store = self.store();

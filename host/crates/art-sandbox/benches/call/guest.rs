@@ -40,8 +40,8 @@ impl Components {
     }
 }
 
-/// Builds a guest for `target` as `art plugin build` would, and returns the component. `selection` are the options of cargo that
-/// select the guest, and `file` is the component in the directory of the profile.
+/// Builds a guest for `target` as `art plugin build` would, and returns the component. `selection` contains the options with
+/// which cargo selects the guest. `file` is the path of the component below the output directory of the profile `tool`.
 fn build_component(target: &str, selection: &[&str], file: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let target_dir = root.join("target/bench-guest");

@@ -1,10 +1,10 @@
 //! Measures a sandboxed call, and compares it with calls of the bare engine and with native code.
 //!
 //! The same small call is made in several *forms*. Native code is compiled in the release profile, like a function of the host:
-//! `function` accepts and returns text, and `native_call` also creates the context and the outcome of the contract. Of the calls
-//! of the bare engine, `warm` reuses one instance, `fresh` makes a new one for each call, and `defaults` has the default settings
-//! of the engine. Components are built as `art plugin build` builds them. Absolute times vary between machines and over time, so
-//! the tables at the end show ratios within this run.
+//! `function` accepts and returns text, and `native_call` also creates the context and the outcome that the interface of tools
+//! demands. Of the calls of the bare engine, `warm` reuses one instance, `fresh` makes a new one for each call, and `defaults`
+//! has the default settings of the engine. Components are built as `art plugin build` builds them. Absolute times vary between
+//! machines and over time, so the tables at the end show ratios within this run.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -89,7 +89,7 @@ fn print_calls(guest: &Components) {
         let index = forms.iter().position(|form| form.name == name).unwrap();
         report::fastest(rounds.iter().filter_map(|round| round.get(index).copied()))
     };
-    // The other columns show how many times as long a call takes as a call in these forms.
+    // Each column after the fastest time has the ratio of this time to the fastest time of one of these forms.
     let base_names = ["function", "native_call", "fresh"];
     let base_seconds = base_names.map(fastest_seconds);
     println!(

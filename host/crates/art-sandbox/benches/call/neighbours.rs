@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use crate::report::{Row, print_table};
 use crate::sandboxed::{Sandboxed, add_call, call_with};
 
-/// Number of rounds. Each measures the small calls beside each kind of neighbour, so that other work on the machine disturbs all of
-/// them alike.
+/// Number of rounds. Each measures the small calls beside each kind of neighbour, so that other work on the machine disturbs
+/// all of them alike.
 const ROUNDS: usize = 8;
 /// How long a round measures the small calls beside one kind of neighbour.
 const MEASUREMENT: Duration = Duration::from_secs(1);
@@ -31,7 +31,8 @@ const NEIGHBOURS: [(&str, &str, usize); 5] = [
     ("beside 100 guests that sleep", "Sleep", 100),
 ];
 
-/// Prints the latency of a small call, made from another thread on two workers, alone and beside other guests.
+/// Prints the latency of a small call, alone and beside other guests. The sandbox has two workers, and the calls come from a
+/// thread that is no worker.
 pub(crate) fn print_neighbours(wasm: &[u8]) {
     let sandboxed = Sandboxed::new(wasm, 2);
     let mut measured = NEIGHBOURS.map(|(name, ..)| (name, Vec::new()));
@@ -81,13 +82,14 @@ async fn time_small_calls(plugin: Arc<Plugin>) -> Vec<f64> {
     latencies
 }
 
-/// Calls a guest that never ends by itself, again and again until `stop` is cancelled.
+/// Calls a guest that does not end before its deadline, again and again until `stop` is cancelled.
 async fn repeat_endless_calls(plugin: Arc<Plugin>, op: &str, stop: CancellationToken) {
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms: DEADLINE_MS,
         ..Limits::EXECUTE
     };
+    // `Sleep` sleeps `a` milliseconds, which is an hour. `Spin` ignores `a`.
     let admitted = Admitted::for_test(call_with(serde_json::json!({"op": op, "a": 3_600_000})), limits);
     while !stop.is_cancelled() {
         let outcome = plugin.execute(&admitted).await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use art_agent::{Available, CallEnd, KeptPlan, Run, RunEvent, RunStart};
 use art_core::agent::{AgentProps, QueryAttachment};
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::ModelReply;
 use art_core::tool::{ToolResult, ToolSchema};
@@ -23,10 +23,11 @@ fn tools() -> Vec<ToolSchema> {
     serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
 }
 
-/// Returns the step with a number. Of three steps from a multiple of three on, the first filters a table and needs no other step,
-/// the second queries the rows of the first, and the third calculates with the count that the second gives.
+/// Returns step `n` of a plan. The steps are of three kinds in turn: steps 0, 3, 6 and so on filter a table and need no other
+/// step. The step after such a step queries the rows that it gives, and the next one calculates with the count that the query
+/// gives.
 fn step(n: usize) -> Value {
-    let before = |path: &str| json!({"$from": format!("step_{}", n - 1), "path": path});
+    let output_of_step_before = |path: &str| json!({"$from": format!("step_{}", n - 1), "path": path});
     let call = match n % 3 {
         0 => {
             let filter = json!([{"column": "total", "operator": "gt", "value": n}]);
@@ -34,10 +35,11 @@ fn step(n: usize) -> Value {
             json!({"toolName": "csv_query", "arguments": arguments})
         }
         1 => {
-            json!({"toolName": "json_query", "arguments": {"json": before("/rows"), "query": "group_by(.customer)[]"}})
+            let rows = output_of_step_before("/rows");
+            json!({"toolName": "json_query", "arguments": {"json": rows, "query": "group_by(.customer)[]"}})
         }
         _ => {
-            let expression = json!({"$concat": ["100 * ", before("/count"), " / 7"]});
+            let expression = json!({"$concat": ["100 * ", output_of_step_before("/count"), " / 7"]});
             json!({"toolName": "calculator", "arguments": {"expression": expression}})
         }
     };
@@ -93,7 +95,7 @@ struct RunInProgress {
 }
 
 impl RunInProgress {
-    /// Begins a plan whose first two steps need no other step.
+    /// Begins a run with these steps, and makes the calls of the first two, which may need no other step.
     fn new(steps: &Value) -> Self {
         let mut run = begin_run();
         let action = run.ask_models(1, |_| String::new()).calls.pop().unwrap().id;
@@ -108,7 +110,7 @@ impl RunInProgress {
         run.apply(&second.called_event(3)).unwrap();
         let rows = json!([{"customer": "Ada", "total": 120}, {"customer": "Bob", "total": 80}]);
         let output = json!({"rows": rows, "columns": ["customer", "total"], "row_count": 2, "matched_rows": 2});
-        let end = CallEnd::new(ToolResult::success(&first.call, output), CallEnding::Success);
+        let end = CallEnd::new(ToolResult::success(&first.call, output), EndingKind::Success);
         let end_of_first = RunEvent::ToolEnded {
             at: 3,
             action: first.action,
@@ -183,7 +185,7 @@ pub(crate) fn print_plans(wasm: &[u8]) {
         ("check of a plan with 50 steps", check),
         ("end of a step", end),
         ("end of a step and the call of the next", end_and_next),
-        ("resolve and dispatch, the difference", end_and_next - end),
+        ("call of the next, the difference", end_and_next - end),
         (
             "end of a step and the next in a plan with 50 steps",
             end_and_next_of_fifty,

@@ -51,11 +51,11 @@ fn scope() -> CallScope {
 struct FixedSecrets(Arc<Secrets>);
 
 impl SecretSource for FixedSecrets {
-    fn secrets(&self, _: bool) -> Arc<Secrets> {
+    fn secrets(&self, _call_uses_secrets: bool) -> Arc<Secrets> {
         Arc::clone(&self.0)
     }
 
-    fn quarantine(&self, _: &str, _: &str, _: &str) {}
+    fn quarantine(&self, _digest: &str, _tool: &str, _canary: &str) {}
 }
 
 impl Sandboxed {
@@ -69,7 +69,8 @@ impl Sandboxed {
         )
     }
 
-    /// Creates a sandbox with one worker that redacts secrets from outcomes: as many as a host can have.
+    /// Creates a sandbox with one worker and with as many secrets as a host can have, which it redacts from outcomes. None of the
+    /// secrets is a canary.
     pub(crate) fn with_secrets(wasm: &[u8]) -> Self {
         let secret = |number| Secret::new(&format!("key_{number}"), &format!("sk-{number:037}").into(), false).unwrap();
         let secrets = Secrets::new((0..MAX_SECRETS).map(secret).collect()).unwrap();
@@ -274,6 +275,7 @@ pub(crate) fn print_deadlines(wasm: &[u8]) {
         timeout_ms: DEADLINE_MS,
         ..Limits::EXECUTE
     };
+    // `Sleep` sleeps `a` milliseconds, which is an hour. `Spin` ignores `a`.
     let rows: Vec<_> = [("Spin", 0), ("Sleep", 3_600_000)]
         .into_iter()
         .map(|(op, a)| {

@@ -16,8 +16,9 @@ const GUESTS: usize = 1_000;
 /// Each worker has a pool of 64 slots, and each guest takes one.
 const WORKERS: usize = GUESTS.div_ceil(64);
 
-/// Prints how much memory a small tool takes that sleeps, with its call in the host: in a slot of the pool that no guest has used
-/// before, and in one that keeps the pages of an earlier guest. Tools with more functions take more.
+/// Prints how much memory a small tool takes while it sleeps, including what the host keeps for its call. It is measured in slots
+/// of the pool that no guest has used before, and in slots that keep the pages of an earlier guest. Tools with more functions
+/// take more.
 pub(crate) fn print_sleepers(guest: &Components) {
     let config = SandboxConfig {
         workers: WORKERS,

@@ -1,8 +1,8 @@
 //! Measures by how much guests that are made to be hard to stop exceed their deadline, including the release of their
 //! memory.
 //!
-//! `cargo bench --bench overrun [KIND]` prints milliseconds. The goal at the 99th percentile is 15 ms with the default
-//! limits and 50 ms with the highest.
+//! `cargo bench --bench overrun [GUEST]` prints the milliseconds of each guest, or only those of the guest with this name. The
+//! goal at the 99th percentile is 15 ms with the default limits and 50 ms with the highest.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -48,7 +48,7 @@ fn main() {
         if selected_name.as_deref().is_some_and(|selected| selected != guest.name) {
             continue;
         }
-        for (limits, name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
+        for (limits, limits_name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
             let memory_pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - TABLE_PAGES;
             let plugin = sandbox.load("overrunning", &(guest.build)(memory_pages)).unwrap();
             let mut overruns: Vec<_> = (0..ROUNDS)
@@ -56,7 +56,7 @@ fn main() {
                 .collect();
             overruns.sort_by(f64::total_cmp);
             println!(
-                "{:<34} {name:>10} {:>8.1} {:>8.1}",
+                "{:<34} {limits_name:>10} {:>8.1} {:>8.1}",
                 guest.name,
                 overruns.get(ROUNDS / 2).unwrap(),
                 overruns.get(ROUNDS * 99 / 100).unwrap()

@@ -1,4 +1,5 @@
-//! `wasi:cli`: the granted variables, the exit of the guest, and its standard streams. What it writes to them is captured.
+//! `wasi:cli`: the granted environment variables, the exit of the guest, and its standard streams. The host captures what the
+//! guest writes to standard output and standard error.
 
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};

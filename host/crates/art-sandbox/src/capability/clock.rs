@@ -1,5 +1,5 @@
-//! `wasi:clocks`: the time, and waiting. A call records each time that it reads, and a replayed call gets the time from this
-//! record: `outside.ask` calls `read_clock` only if the call is no replay.
+//! `wasi:clocks`: the time, and waiting. Each value that a guest reads from a clock is recorded, and a replayed call gets the
+//! values from this record: `outside.ask` calls `read_clock` only if the call is no replay.
 
 use std::time::{Duration, SystemTime};
 

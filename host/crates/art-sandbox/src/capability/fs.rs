@@ -2,9 +2,9 @@
 //!
 //! With a *grant*, the operator allows a tool to use a directory or a file of the host. The *rights* of a call are the parts of
 //! the grants that its tool may use; each maps a path of the guest to a path on the host. A guest sees one tree, and at first
-//! gets only its root. A path in the tree leads to the right that covers the path, to a directory above rights, or to a denial. A
-//! file that a right covers is opened with `cap-std` beneath the directory that the operator granted, so neither `..` nor a link
-//! leads out of this directory. Every operation blocks the worker until it is done.
+//! gets only its root. A path in the tree leads to the right that covers the path, to a directory in which only the names that
+//! lead to rights are visible, or to a denial. A file that a right covers is opened with `cap-std` beneath the directory that the
+//! operator granted, so neither `..` nor a link leads out of this directory. Every operation blocks the worker until it is done.
 //!
 //! Changes under a grant with `stage = true` are *staged*: they go to a draft, and the files of the host stay as they are until a
 //! person commits the changes.

@@ -31,6 +31,7 @@ impl host::Host for CallState {
     }
 
     fn cancelled(&mut self) -> wasmtime::Result<bool> {
+        // `answer_now` is the answer of a live call. In a replay, the record answers.
         let is_cancelled = self.is_cancelled();
         let answer_now = || Answer::Cancelled(is_cancelled);
         self.outside

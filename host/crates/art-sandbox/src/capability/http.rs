@@ -69,7 +69,7 @@ impl Http {
         FieldMap::new_immutable(&mut self.sender, map)
     }
 
-    /// Returns the number of requests that the grants and the limits of the call allowed.
+    /// Returns how many requests the call has made, without those that its grants or limits refused.
     pub(crate) const fn requests(&self) -> u64 {
         self.sender.gate.admitted_requests()
     }

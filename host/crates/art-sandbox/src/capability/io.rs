@@ -1,4 +1,4 @@
-//! `wasi:io`: streams, and waiting until they are ready. It gives no access to anything that another interface did not open.
+//! `wasi:io`: streams, and waiting until they are ready. It gives access only to what other interfaces have opened.
 //!
 //! What a guest learns when it waits is recorded, and a replayed call gets it from the record.
 
@@ -15,6 +15,7 @@ use crate::state::{CallState, HostFunctions, Tables};
 
 /// Links the streams, their errors, and the functions that wait for them.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    // `ctx` counts the call, like `count_call`.
     io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
     io::streams::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
     io::poll::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
@@ -23,7 +24,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 impl poll::Host for CallState {
     async fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> wasmtime::Result<Vec<u32>> {
         let count = pollables.len();
-        // For an empty list, `poll` of the table returns an error, also in a replay.
+        // A replay polls only an empty list, for which the table returns an error, so that the replay gets this error too.
         let ready_now = if self.outside.is_replay() && count > 0 {
             Vec::new()
         } else {

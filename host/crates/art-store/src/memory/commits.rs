@@ -61,22 +61,24 @@ impl Data {
             self.begin_run(new, now);
         }
         let thread_id = commit.lease.thread_id;
-        let data = self.run(&commit.trace_id)?;
-        data.append_entries(commit.events, now);
+        let run_data = self.run(&commit.trace_id)?;
+        run_data.append_entries(commit.events, now);
         let blobs = commit.blobs.into_iter();
-        data.blobs.extend(blobs.map(|blob| (blob.digest().to_owned(), blob)));
+        run_data
+            .blobs
+            .extend(blobs.map(|blob| (blob.digest().to_owned(), blob)));
         match commit.end {
             Some((end, _)) => {
-                data.run.status = end.status.into();
-                data.run.ended = Some(now);
-                data.run.summary = end.summary;
+                run_data.run.status = end.status.into();
+                run_data.run.ended = Some(now);
+                run_data.run.summary = end.summary;
             }
             None => {
-                data.run.status = RunState::Running;
-                data.run.ended = None;
+                run_data.run.status = RunState::Running;
+                run_data.run.ended = None;
             }
         }
-        let run = data.run.clone();
+        let run = run_data.run.clone();
         self.add_suspensions(&run, commit.new_suspensions, now);
         self.settle(&commit.used_decisions);
         if run.status.is_final() {
@@ -90,29 +92,29 @@ impl Data {
         let messages: Vec<_> = commit.messages.into_iter().map(|(message, _)| message).collect();
         self.message_ids
             .extend(messages.iter().map(|message| message.message_id.clone()));
-        let data = self.touch(&thread_id, now)?;
-        data.messages.extend(messages);
+        let thread_data = self.touch(&thread_id, now)?;
+        thread_data.messages.extend(messages);
         if commit.release {
-            data.lease = None;
+            thread_data.lease = None;
         }
         let observations = commit
             .observations
             .into_iter()
-            .map(|(new, ..)| data.add_observation(new, now));
+            .map(|(new, ..)| thread_data.add_observation(new, now));
         Ok(Committed {
             run,
             observations: observations.collect(),
-            state_version: commit.state.map(|state| data.replace_state(state, now)),
+            state_version: commit.state.map(|state| thread_data.replace_state(state, now)),
         })
     }
 
-    /// Refuses a commit that cannot be stored, without any change.
+    /// Refuses a commit that cannot be stored.
     fn check_commit(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
         self.check_lease(&commit.lease)?;
         let existing = self.runs.get(&commit.trace_id);
         // The record of a new run is used only for the checks below, for which the time of its start does not matter.
         let new_run = match (&commit.begin, existing) {
-            (None, None) => return Err(check::unknown_run(&commit.trace_id)),
+            (None, None) => return Err(check::unknown_run_error(&commit.trace_id)),
             (Some(_), Some(_)) => return Err(check::run_exists_error(&commit.trace_id)),
             (Some(new), None) => Some(check::initial_run(new, 0)),
             (None, Some(_)) => None,

@@ -1,4 +1,4 @@
-//! Runs of a store in memory, with their blobs, tool calls and model work.
+//! Runs of a store in memory, with their blobs and with what their tool calls and models used.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,9 @@ use crate::{blob, check};
 impl Data {
     /// Returns a run, and fails if it does not exist.
     pub(super) fn run(&mut self, trace_id: &str) -> Result<&mut RunData, StoreError> {
-        self.runs.get_mut(trace_id).ok_or_else(|| check::unknown_run(trace_id))
+        self.runs
+            .get_mut(trace_id)
+            .ok_or_else(|| check::unknown_run_error(trace_id))
     }
 
     pub(super) fn blob_room(&self, trace_id: &str) -> u64 {

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::record::{Owner, RunRecord};
 use crate::suspension::{
     ByteLimit, NewSuspension, SuspensionFilter, SuspensionRecord, SuspensionStatus, UsedDecision, encode_decision,
-    unknown_suspension,
+    unknown_suspension_error,
 };
 
 impl Data {
@@ -27,7 +27,7 @@ impl Data {
             let mut records = self.suspensions.iter();
             let record = records.find(|record| record.id() == id && record.trace_id == commit.trace_id);
             record
-                .ok_or_else(|| unknown_suspension(id))?
+                .ok_or_else(|| unknown_suspension_error(id))?
                 .check_use(&used.decision)?;
         }
         Ok(())
@@ -52,7 +52,7 @@ impl Data {
         self.suspensions.extend(records);
     }
 
-    /// Marks the suspensions of decisions as settled, because the run has used the decisions.
+    /// Marks the suspensions of `used_decisions` as settled.
     pub(super) fn settle(&mut self, used_decisions: &[UsedDecision]) {
         for used in used_decisions {
             let mut records = self.suspensions.iter_mut();
@@ -78,15 +78,15 @@ impl Data {
         decision: Decision,
         now: Timestamp,
     ) -> Result<SuspensionRecord, StoreError> {
-        // Only refuses a decision that is too large or nested too deeply, as the SQLite store does. The encoded text is not needed.
+        // The text is not stored here; this only refuses what is too large or nested too deeply, as the SQLite store does.
         encode_decision(suspension_id, &decision)?;
         let found = self.find_suspension(suspension_id, owner);
         found
-            .ok_or_else(|| unknown_suspension(suspension_id))?
+            .ok_or_else(|| unknown_suspension_error(suspension_id))?
             .check_decision(&decision.by, now)?;
         let mut records = self.suspensions.iter_mut();
         let record = records.find(|record| record.id() == suspension_id);
-        let record = record.ok_or_else(|| unknown_suspension(suspension_id))?;
+        let record = record.ok_or_else(|| unknown_suspension_error(suspension_id))?;
         record.decision = Some(decision);
         record.status = SuspensionStatus::Decided;
         Ok(record.clone())
@@ -102,7 +102,8 @@ impl Data {
         let mut records = self.suspensions.iter();
         if let Some(after) = &filter.after {
             self.find_suspension(after, &filter.owner)
-                .ok_or_else(|| unknown_suspension(after))?;
+                .ok_or_else(|| unknown_suspension_error(after))?;
+            // Skips the suspensions up to and including `after`.
             records.by_ref().find(|record| record.id() == after);
         }
         let records = records.filter(|record| filter.matches(record));
@@ -114,7 +115,7 @@ impl Data {
     }
 }
 
-/// Returns the size of the call and the decision in bytes, as the JSON texts that the SQLite store keeps.
+/// Returns the total size in bytes of the call and the decision as JSON texts, which the SQLite store keeps and counts.
 fn json_size(record: &SuspensionRecord) -> usize {
     let length = |text: Result<String, _>| text.map_or(0, |text: String| text.len());
     let decision = record.decision.as_ref().map(serde_json::to_string);

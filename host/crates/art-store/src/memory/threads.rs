@@ -19,6 +19,7 @@ use crate::record::{MessageOptions, NewThread, ObservationFilter, Owner, Thread,
 impl Data {
     pub(super) fn create_thread(&mut self, new: NewThread, now: Timestamp) -> Result<Thread, StoreError> {
         check::new_thread(&new)?;
+        // The text is not stored here; this only refuses what is too large or nested too deeply, as the SQLite store does.
         check::encode("the configuration", &new.id, &new.config)?;
         if self.threads.contains_key(&new.id) {
             return Err(StoreError::AlreadyExists {
@@ -51,7 +52,7 @@ impl Data {
         let data = self
             .threads
             .get_mut(thread_id)
-            .ok_or_else(|| check::unknown_thread(thread_id))?;
+            .ok_or_else(|| check::unknown_thread_error(thread_id))?;
         data.thread.updated = now;
         Ok(data)
     }
@@ -60,7 +61,7 @@ impl Data {
     pub(super) fn thread(&self, thread_id: &str) -> Result<&ThreadData, StoreError> {
         self.threads
             .get(thread_id)
-            .ok_or_else(|| check::unknown_thread(thread_id))
+            .ok_or_else(|| check::unknown_thread_error(thread_id))
     }
 
     /// Returns a thread if it has that owner.
@@ -121,7 +122,7 @@ impl Data {
         Ok(())
     }
 
-    /// Refuses messages whose identifiers are in use.
+    /// Refuses messages if the identifier of one of them is in use, or if two of them have the same identifier.
     pub(super) fn check_new_messages<'a>(
         &self,
         mut messages: impl Iterator<Item = &'a ConversationMessage>,

@@ -40,7 +40,7 @@ pub(super) fn list(
     tool_digest: &str,
     limit: Option<usize>,
 ) -> Result<Vec<ToolUsage>, QueryError> {
-    // A database that is opened for reading may have an older format, without this table.
+    // A database that is opened for reading only may have an older format, without this table.
     if !connection.table_exists(None, "calls")? {
         return Ok(Vec::new());
     }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_a_format_without_calls_has_none() {
+    fn a_database_of_a_format_without_the_table_of_calls_lists_no_calls() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(
             &mut connection,

@@ -1,4 +1,4 @@
-//! Copies the write-ahead log into the database, which SQLite calls a checkpoint.
+//! Copies the write-ahead log into the database. SQLite calls this a checkpoint.
 //!
 //! SQLite can do this by itself at the end of a commit, but then it ignores failures. To ignore a failed sync of the database
 //! would lose data: the system forgets what it could not write, the next sync succeeds without that data, and then SQLite
@@ -31,6 +31,7 @@ pub(super) fn copy_whole_log(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The result of a checkpoint.
 struct Checkpoint {
+    /// Whether another connection kept the checkpoint from its end.
     is_busy: bool,
     /// Number of pages in the log.
     pages: i64,

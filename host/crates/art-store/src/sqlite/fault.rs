@@ -75,8 +75,8 @@ fn lacks_space_for_index(error: &rusqlite::Error) -> bool {
     extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// Returns whether the error means that a connection that only reads found a transaction that a crash interrupted. Somebody who
-/// may write has to undo it first.
+/// Returns whether a connection that only reads failed because a crash has interrupted a transaction. A connection that may write
+/// has to undo this transaction before anybody can read the database.
 pub(super) fn needs_rollback(error: &rusqlite::Error) -> bool {
     extended_code(error) == Some(rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
 }

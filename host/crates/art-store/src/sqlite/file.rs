@@ -1,4 +1,4 @@
-//! The files of a database: creating, checking and opening them, and the lock for these steps.
+//! The files of a database: creating, checking and opening them, and the lock for creating and migrating them.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::checkpoint;
 use super::fault::{QueryError, needs_rollback, sqlite_error};
-use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing, inspect, migrate};
+use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing_schema, inspect, migrate};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
 
@@ -38,6 +38,9 @@ const SETTINGS: &str = "
     PRAGMA wal_autocheckpoint = 0;
     PRAGMA journal_size_limit = 67108864;
 ";
+
+/// Number of prepared statements that a connection keeps. The store has more different statements than the default of 16.
+const CACHED_STATEMENTS: usize = 64;
 
 /// How long opening a database waits for another process that creates or migrates it.
 const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -163,7 +166,7 @@ pub(super) fn check_is_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a file that is not a database of this host. This comes before SQLite opens the file for use: it would take an empty
+/// Refuses a file that is not a database of this host. Call this before SQLite opens the file for use: SQLite would take an empty
 /// file for an empty database, and would apply the log of another program's database.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_is_file(path)?;
@@ -220,6 +223,7 @@ pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
 fn roll_back(path: &Path) -> rusqlite::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open_configured(path, flags)?;
+    // SQLite undoes the transaction at the first read of a connection that may write.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
@@ -254,16 +258,17 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connect().map_err(|error| error.at(path))
 }
 
-/// Opens a connection that only reads, to a database of any format.
+/// Opens a connection that only reads. If the database has an older format, the queries of the store may not work: they need a
+/// connection of [`connect_reader`].
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     open_configured(path, flags).map_err(|error| QueryError::from(error).at(path))
 }
 
-/// Opens a connection that only reads, and adds to it what a database of an older format lacks.
+/// Opens a connection that only reads, for the queries of the store, even if the database has an older format.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect_read_only(path)?;
-    add_missing(&connection).map_err(|error| error.at(path))?;
+    add_missing_schema(&connection).map_err(|error| error.at(path))?;
     Ok(connection)
 }
 
@@ -272,7 +277,7 @@ fn open_configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.execute_batch(SETTINGS)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     Ok(connection)
 }
 

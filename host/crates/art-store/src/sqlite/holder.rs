@@ -1,5 +1,5 @@
-//! The holders of leases: each store that can write is one. It keeps a locked file while it is open. Other processes see by the
-//! lock whether the holder of a lease still runs: if it does not, its leases are free.
+//! The holders of leases. Each store that can write is a holder, and keeps a locked file while it is open. By this lock other
+//! processes see whether the holder of a lease still runs. The leases of a holder that has ended are free.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -38,7 +38,7 @@ impl Holder {
             .mode(0o600)
             .open(&path)
             .map_err(|source| io_error("create", &path, source))?;
-        FailPoint::BeforeHolder.reach();
+        FailPoint::BeforeHolderLock.reach();
         file.lock().map_err(|source| io_error("lock", &path, source))?;
         Ok(Self { id, path, _file: file })
     }
@@ -78,7 +78,8 @@ impl Holders {
                 false
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            // If this is uncertain, the holder counts as running, and its leases stay until they expire.
+            // `WouldBlock` means that the holder has the lock. After any other error it is uncertain whether the holder runs. It
+            // then counts as running, and its leases stay until they expire.
             Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | Err(_) => true,
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<Journa
     Ok(entries)
 }
 
-/// Computes the digests of all journals, for the migration from a format without them.
+/// Computes and stores the digests of all journals, for the migration from a format without digests.
 pub(super) fn add_digests(connection: &Connection) -> Result<(), QueryError> {
     let runs = query_all(connection, "SELECT seq, trace_id FROM runs", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))

@@ -28,7 +28,7 @@ pub(super) fn acquire(
         params![thread_id, holder, to_integer(number), to_integer(now + LEASE_MS)],
     )?;
     if updated_threads == 0 {
-        return Err(check::unknown_thread(thread_id).into());
+        return Err(check::unknown_thread_error(thread_id).into());
     }
     let thread_id = thread_id.to_owned();
     Ok(Lease { thread_id, number })

@@ -13,7 +13,7 @@ use crate::check;
 use crate::error::StoreError;
 use crate::record::MessageOptions;
 
-/// Adds messages to a thread. Each comes with its metadata as JSON text.
+/// Adds messages to a thread, and sets the time of its last write. Each message comes with its metadata as JSON text.
 pub(super) fn append(
     connection: &Connection,
     thread_id: &str,
@@ -24,7 +24,7 @@ pub(super) fn append(
     insert(connection, thread_key, messages)
 }
 
-/// Adds messages to the thread with that primary key.
+/// Adds messages to the thread with that primary key, but does not set the time of its last write.
 pub(super) fn insert(
     connection: &Connection,
     thread_key: i64,
@@ -64,7 +64,7 @@ pub(super) fn list(
     };
     let (before, after) = time_bounds(options.before, options.after);
     let roles = name_list(options.roles.iter().map(to_name));
-    // Reads the newest messages first, since the limit keeps these, and then reverses them.
+    // Reads the newest messages first, since the limit keeps these, and then reverses them. `roles` is a text such as `,A,B,`.
     let mut messages = query_all(
         connection,
         "SELECT id, role, content, timestamp, metadata FROM messages

@@ -30,7 +30,7 @@ impl Migration {
     }
 }
 
-/// The migrations: the first one makes format 1 of an empty database, the second one makes format 2 of format 1, and so on. A
+/// The migrations: the first one turns an empty database into format 1, the second one turns format 1 into format 2, and so on. A
 /// migration is never changed after a release.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::of_script(include_str!("migrations/0001.sql")),
@@ -59,7 +59,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Mi
             (next_migration.finish)(&transaction)?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             transaction.pragma_update(None, "user_version", format + 1)?;
-            FailPoint::BeforeMigration.reach();
+            FailPoint::BeforeMigrationCommit.reach();
             Ok::<_, QueryError>(transaction.commit()?)
         };
         make_migration().map_err(|error| error.at(path))?;
@@ -87,18 +87,21 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
     }
 }
 
-/// Adds what a database of an older format lacks to a connection that only reads: temporary views and tables with the missing
-/// columns and the tables of blobs. Other tables that may be missing, such as `calls`, are not added: their queries first look
-/// whether they exist.
-pub(super) fn add_missing(connection: &Connection) -> Result<(), QueryError> {
+/// Lets the queries of the store read a database of an older format without migrating it: adds temporary views with the columns
+/// that it lacks, and temporary tables or views for its blobs. Other tables that may be missing, such as `calls`, are not added:
+/// their queries first look whether they exist.
+pub(super) fn add_missing_schema(connection: &Connection) -> Result<(), QueryError> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    // Format 5 added the columns of leases and of digests, and the table `blob_uses`.
     if format < 5 {
         connection.execute_batch(include_str!("older.sql"))?;
     }
     match format {
+        // Format 1 has no blobs.
         1 => connection.execute_batch(
             "CREATE TEMP TABLE blob_uses (run INTEGER, digest TEXT); CREATE TEMP TABLE blobs (digest TEXT, bytes BLOB)",
         )?,
+        // In these formats each run has rows of its own in `blobs`.
         2..5 => connection.execute_batch("CREATE TEMP VIEW blob_uses AS SELECT run, digest FROM main.blobs")?,
         _ => {}
     }
@@ -205,7 +208,7 @@ mod tests {
     fn a_database_of_each_older_format_can_be_read_without_migrating_it() {
         for format in 1..MIGRATIONS.len() {
             let connection = database(format);
-            add_missing(&connection).unwrap();
+            add_missing_schema(&connection).unwrap();
             assert_readable(&connection);
         }
     }

@@ -34,7 +34,7 @@ mod writer;
 use fault::QueryError;
 use holder::{Holder, Holders};
 use queue::Queue;
-use reader::{READERS, Read};
+use reader::{READER_THREADS, Read};
 pub use writer::WriteStats;
 use writer::{Counters, Job, Write, Writer};
 
@@ -42,14 +42,15 @@ use writer::{Counters, Job, Write, Writer};
 ///
 /// - Writes of several processes wait for each other. A write that waits for 5 s fails with [`StoreError::Busy`] and can be
 ///   repeated.
-/// - Each store that writes keeps a locked file in the directory with the suffix `-hosts` while it is open. When its process
-///   ends, even by a crash, its leases are free.
+/// - While a store that can write is open, it keeps a locked file in the directory with the name of the database and the suffix
+///   `-hosts`. When the process of the store ends, even by a crash, the leases of the store are free.
 /// - Every write is synced to the disk before its caller is told of its success (`synchronous = FULL`), so it survives a loss of
 ///   power. Writes that wait at the same time are synced together.
 /// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again,
-///   because the system may have forgotten what it could not write. If the disk is full, only the writes that need space fail.
+///   because the operating system may have forgotten what it could not write. If the disk is full, only the writes that need
+///   space fail.
 /// - Opening refuses a file that is damaged, has a newer format, or is not a database of this host, and does not change it.
-/// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can
+/// - Only the owner of the files can read the database and its log. Deleted data is overwritten in the database, but the log can
 ///   contain it until the next checkpoint, at the latest until the store is dropped.
 /// - Dropping the store completes the queued writes and closes the file, and blocks until that is done.
 /// - Opening the store checks the whole database, and blocks until that is done.
@@ -64,8 +65,8 @@ pub struct SqliteStore {
     writer: Option<Queue<Box<dyn Job>>>,
     /// The holders of leases in the database, to find out whether they still run.
     holders: Holders,
-    /// This store as a holder of leases; `None` in a store that only reads. It is the last field, so that its file is removed
-    /// after all queued writes.
+    /// This store as a holder of leases; `None` in a store that only reads. This is the last field: fields are dropped in order,
+    /// so the file of the holder is removed last.
     holder: Option<Holder>,
 }
 
@@ -86,12 +87,14 @@ impl SqliteStore {
     pub fn open_with_clock(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::create_directory(path)?;
+        // While this process has the guard, no other process creates or migrates the database, or registers a holder.
         let guard = file::take_guard(path)?;
         if !file::exists(path)? {
             file::create(path)?;
         }
         drop(guard);
-        // These checks run without the guard: for a large database they take longer than other processes wait for it.
+        // These checks run without the guard: other processes wait for it only a few seconds, and the checks of a large database
+        // take longer.
         file::check_header(path)?;
         file::check_content(path)?;
         file::restrict(path)?;
@@ -128,12 +131,17 @@ impl SqliteStore {
         self.counters.stats()
     }
 
-    /// Starts the threads of a store. `writing` has the connection and the holder of a store that can write.
-    fn start(path: &Path, clock: Arc<dyn Clock>, writing: Option<(Connection, Holder)>) -> Result<Self, StoreError> {
+    /// Starts the threads of a store. `write_access` has the connection and the holder of a store that can write; `None`
+    /// starts a store that only reads.
+    fn start(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        write_access: Option<(Connection, Holder)>,
+    ) -> Result<Self, StoreError> {
         let path: Arc<Path> = path.into();
         let counters = Arc::default();
         let readers = spawn_readers(&path)?;
-        let (writer, holder) = match writing {
+        let (writer, holder) = match write_access {
             Some((connection, holder)) => (Some(spawn_writer(connection, &path, &counters)?), Some(holder)),
             None => (None, None),
         };
@@ -201,7 +209,8 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // The readers end first, so that the connection of the writer is the last one to close: only it can then remove the log.
+        // The readers end first, so that the connection of the writer is the last one to close. SQLite removes the log when the
+        // last connection closes, but only if that connection can write.
         self.readers.finish(&self.path);
         if let Some(writer) = &mut self.writer {
             writer.finish(&self.path);
@@ -212,7 +221,7 @@ impl Drop for SqliteStore {
 fn spawn_readers(path: &Arc<Path>) -> Result<Queue<Read>, StoreError> {
     let (mut queue, reads) = Queue::new(reader::QUEUE_CAPACITY);
     let reads = Arc::new(Mutex::new(reads));
-    for _ in 0..READERS {
+    for _ in 0..READER_THREADS {
         let (connection, reads) = (file::connect_reader(path)?, Arc::clone(&reads));
         queue.spawn("art-store-read", path, move || reader::run_reads(&connection, &reads))?;
     }

@@ -20,7 +20,7 @@ pub(super) fn record(
     metadata: &str,
     now: Timestamp,
 ) -> Result<Observation, QueryError> {
-    let (thread_key, sequence) = next_sequence(connection, &new.thread_id, now)?;
+    let (thread_key, sequence) = take_next_sequence(connection, &new.thread_id, now)?;
     let observation = Observation {
         id: id::time_ordered(),
         sequence,
@@ -48,17 +48,18 @@ pub(super) fn record(
 }
 
 /// Adds one to the number of observations of a thread, and sets the time of its last write. Returns the primary key of the thread
-/// and the new number, which is the sequence for the next observation.
-fn next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), QueryError> {
+/// and the new number, which is the sequence of the observation that the caller adds.
+fn take_next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), QueryError> {
     query_first(
         connection,
         "UPDATE threads SET updated = ?2, observations = observations + 1 WHERE id = ?1 RETURNING seq, observations",
         params![thread_id, to_integer(now)],
         |row| Ok((row.get(0)?, get_u64(row, 1)?)),
     )?
-    .ok_or_else(|| check::unknown_thread(thread_id).into())
+    .ok_or_else(|| check::unknown_thread_error(thread_id).into())
 }
 
+/// Returns observations by ascending sequence, and none if the thread does not have the owner of the filter.
 pub(super) fn list(
     connection: &Connection,
     thread_id: &str,

@@ -36,7 +36,7 @@ impl<T> Queue<T> {
     }
 
     /// Starts a thread of the queue. It runs `work`, which has to process entries and to return when the queue is closed and
-    /// empty.
+    /// empty. An error names the database by its `path`.
     pub(super) fn spawn(
         &mut self,
         name: &str,

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
-/// Number of threads that read. There is more than one, so that a long list does not delay all other reads, and only a few,
-/// because each has its own page cache.
-pub(super) const READERS: usize = 2;
+/// Number of threads that read. There is more than one, so that reading a long list does not delay all other reads, and only a
+/// few, because each has its own page cache.
+pub(super) const READER_THREADS: usize = 2;
 
 /// Maximum number of queued reads; further callers wait.
 pub(super) const QUEUE_CAPACITY: usize = 64;

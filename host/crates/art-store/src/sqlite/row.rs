@@ -41,7 +41,7 @@ pub(super) fn to_name<T: Serialize>(value: T) -> String {
     }
 }
 
-/// Returns the enum value that has that name in JSON. An error calls the value `what`, and `id` identifies its owner.
+/// Returns the enum value that has that name in JSON. An error calls the value `what`, and names by `id` the record that has it.
 pub(super) fn from_name<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
     serde_json::from_value(Value::String(name)).map_err(|source| StoreError::Decode {
         what,
@@ -59,8 +59,8 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// Returns a `WHERE` clause and the values for its parameters. Each filter is a condition with one parameter, and a value for it;
-/// the clause has the conditions that have a value, and is empty if there are none.
+/// Returns a `WHERE` clause and the values of its parameters. Each filter is a condition with one parameter, and the value of
+/// this parameter. Filters whose value is `None` are left out; the clause is empty if no filter has a value.
 pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
     let with_value = filters
         .iter()
@@ -77,8 +77,8 @@ pub(super) fn parameter<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
     value.map(|value| value as &dyn ToSql)
 }
 
-/// Converts an owner to the parameter of the condition `user_id IS ?`, or to `None` for threads of anyone, which need no
-/// condition.
+/// Converts an owner to the parameter of the condition `user_id IS ?`. Returns `None` for [`Owner::Anyone`], since a query for
+/// the threads of all owners has no such condition.
 pub(super) fn owner_parameter(owner: &Owner) -> Option<&dyn ToSql> {
     match owner {
         Owner::Anyone => None,

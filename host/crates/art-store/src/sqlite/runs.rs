@@ -145,7 +145,7 @@ pub(super) fn get_for_owner(
     trace_id: &str,
     owner: &Owner,
 ) -> Result<Option<RunRecord>, QueryError> {
-    find(connection, trace_id, owner).map(|row| row.map(|row| row.run))
+    find_row(connection, trace_id, owner).map(|row| row.map(|row| row.run))
 }
 
 /// Returns runs, the most recently started first. If the filter asks for abandoned runs, `held_leases` has the fencing numbers of
@@ -178,11 +178,12 @@ pub(super) fn list(
 }
 
 /// Returns the row of a run, and fails if the run does not exist.
-pub(super) fn get_existing(connection: &Connection, trace_id: &str) -> Result<RunRow, QueryError> {
-    find(connection, trace_id, &Owner::Anyone)?.ok_or_else(|| check::unknown_run(trace_id).into())
+pub(super) fn get_existing_row(connection: &Connection, trace_id: &str) -> Result<RunRow, QueryError> {
+    find_row(connection, trace_id, &Owner::Anyone)?.ok_or_else(|| check::unknown_run_error(trace_id).into())
 }
 
-fn find(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRow>, QueryError> {
+/// Returns the row of a run if its thread has that owner.
+fn find_row(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRow>, QueryError> {
     let (condition, values) = conditions(&[
         ("r.trace_id = ?", Some(&trace_id)),
         ("t.user_id IS ?", owner_parameter(owner)),

@@ -34,10 +34,10 @@ impl Store for SqliteStore {
         Box::pin(async move {
             check::new_thread(&new)?;
             let config = encode("the configuration", &new.id, &new.config)?;
-            let (holders, holder) = (self.holders.clone(), self.holder_id());
+            let (holders, holder_id) = (self.holders.clone(), self.holder_id());
             self.write(move |connection, now| {
                 let thread = threads::create(connection, new, &config, now)?;
-                let lease = leases::acquire(connection, &holders, &holder, &thread.id, now)?;
+                let lease = leases::acquire(connection, &holders, &holder_id, &thread.id, now)?;
                 Ok((thread, lease))
             })
             .await
@@ -129,8 +129,8 @@ impl Store for SqliteStore {
     }
 
     fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {
-        let (thread_id, holders, holder) = (thread_id.to_owned(), self.holders.clone(), self.holder_id());
-        Box::pin(self.write(move |connection, now| leases::acquire(connection, &holders, &holder, &thread_id, now)))
+        let (thread_id, holders, holder_id) = (thread_id.to_owned(), self.holders.clone(), self.holder_id());
+        Box::pin(self.write(move |connection, now| leases::acquire(connection, &holders, &holder_id, &thread_id, now)))
     }
 
     fn renew_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {

@@ -1,6 +1,7 @@
 //! Queries for suspensions: tool calls that wait for the decision of a person.
 //!
-//! The column `settled` is 1 if the run has used the decision, or has ended. A suspension without a decision is then closed.
+//! The column `settled` is 1 if the run has used the decision or has ended, and otherwise 0. A suspension with 1 and without a
+//! decision is closed: its run ended before anybody decided.
 
 use art_core::Timestamp;
 use art_core::suspension::Decision;
@@ -13,7 +14,8 @@ use super::row::{
 use crate::check;
 use crate::record::Owner;
 use crate::suspension::{
-    ByteLimit, NewSuspension, SuspensionFilter, SuspensionRecord, SuspensionStatus, UsedDecision, unknown_suspension,
+    ByteLimit, NewSuspension, SuspensionFilter, SuspensionRecord, SuspensionStatus, UsedDecision,
+    unknown_suspension_error,
 };
 
 const SELECT: &str = "SELECT s.id, r.trace_id, t.id, s.item_id, s.since, s.call, s.decision, s.settled
@@ -45,7 +47,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Marks the suspensions of decisions as settled, because the run uses the decisions. Fails if it cannot use one of them.
+/// Marks suspensions as settled whose decisions the run uses. Fails if the run cannot use one of the decisions.
 pub(super) fn settle(
     connection: &Connection,
     trace_id: &str,
@@ -55,7 +57,7 @@ pub(super) fn settle(
         let id = used.suspension_id.as_str();
         let record = find(connection, id, &Owner::Anyone)?.filter(|record| record.trace_id == trace_id);
         record
-            .ok_or_else(|| unknown_suspension(id))?
+            .ok_or_else(|| unknown_suspension_error(id))?
             .check_use(&used.decision)?;
         execute(
             connection,
@@ -85,7 +87,7 @@ pub(super) fn decide(
     text: &str,
     now: Timestamp,
 ) -> Result<SuspensionRecord, QueryError> {
-    let record = find(connection, suspension_id, owner)?.ok_or_else(|| unknown_suspension(suspension_id))?;
+    let record = find(connection, suspension_id, owner)?.ok_or_else(|| unknown_suspension_error(suspension_id))?;
     record.check_decision(&decision.by, now)?;
     execute(
         connection,
@@ -106,13 +108,13 @@ pub(super) fn find(connection: &Connection, id: &str, owner: &Owner) -> Result<O
 }
 
 pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result<Vec<SuspensionRecord>, QueryError> {
-    // A database that is opened for reading may have an older format, without this table.
+    // A database that is opened for reading only may have an older format, without this table.
     if !connection.table_exists(None, "suspensions")? {
         return Ok(Vec::new());
     }
     if let Some(after) = &filter.after {
-        // Refuses an identifier of another owner. Otherwise the entries of the list would show when that suspension was made.
-        find(connection, after, &filter.owner)?.ok_or_else(|| unknown_suspension(after))?;
+        // Refuses a suspension of another owner: from the entries that come after it, the caller would learn when it was made.
+        find(connection, after, &filter.owner)?.ok_or_else(|| unknown_suspension_error(after))?;
     }
     let limit = limit_parameter(filter.limit);
     let settled = filter.pending.then_some(0);

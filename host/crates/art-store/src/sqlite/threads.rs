@@ -99,7 +99,7 @@ pub(super) fn touch(connection: &Connection, thread_id: &str, now: Timestamp) ->
         params![thread_id, to_integer(now)],
         |row| Ok(row.get(0)?),
     )?
-    .ok_or_else(|| check::unknown_thread(thread_id).into())
+    .ok_or_else(|| check::unknown_thread_error(thread_id).into())
 }
 
 /// Replaces the settings of a thread. `config` is their JSON text.
@@ -115,10 +115,11 @@ pub(super) fn set_config(
         params![thread_id, config, to_integer(now)],
         read,
     )?
-    .ok_or_else(|| check::unknown_thread(thread_id).into())
+    .ok_or_else(|| check::unknown_thread_error(thread_id).into())
 }
 
-/// Deletes a thread, and returns whether it existed. All its data have foreign keys that delete them with it.
+/// Deletes a thread, and returns whether it existed. The foreign keys of the other tables also delete
+/// the rows that belong to the thread.
 pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, QueryError> {
     execute(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
 }
@@ -143,17 +144,17 @@ pub(super) fn save_state(
     connection: &Connection,
     thread_id: &str,
     data: &str,
-    expected: Option<u64>,
+    expected_version: Option<u64>,
     now: Timestamp,
 ) -> Result<u64, QueryError> {
     let thread_key = touch(connection, thread_id, now)?;
-    let actual = query_first(
+    let actual_version = query_first(
         connection,
         "SELECT version FROM states WHERE thread = ?1",
         [thread_key],
         |row| Ok(get_u64(row, 0)?),
     )?;
-    check::expected_version(thread_id, actual, expected)?;
+    check::expected_version(thread_id, actual_version, expected_version)?;
     replace_state(connection, thread_key, data, now)
 }
 

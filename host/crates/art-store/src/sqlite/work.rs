@@ -27,7 +27,7 @@ pub(super) fn record(connection: &Connection, run_key: i64, records: &[WorkRecor
     Ok(())
 }
 
-/// Selects the newest work of a model. With the index of the table this reads no other work, however much is stored.
+/// Selects the newest work of a model. With the index of the table this reads no other rows, however many are stored.
 const LIST: &str = "SELECT model_calls, input_tokens, output_tokens FROM model_work
          WHERE model = ?1 AND work = ?2 ORDER BY seq DESC LIMIT ?3";
 
@@ -37,7 +37,7 @@ pub(super) fn list(
     work: ModelWork,
     limit: Option<usize>,
 ) -> Result<Vec<ModelUsage>, QueryError> {
-    // A database that is opened for reading may have an older format, without this table.
+    // A database that is opened for reading only may have an older format, without this table.
     if !connection.table_exists(None, "model_work")? {
         return Ok(Vec::new());
     }
@@ -58,7 +58,7 @@ mod tests {
 
     const MODEL: &str = "m";
     const LIMIT: i64 = 5;
-    const FORMAT_WITHOUT_WORK: usize = 3;
+    const FORMAT_WITHOUT_WORK_TABLE: usize = 3;
     /// Position of the description of a step in a row of a query plan.
     const DESCRIPTION_COLUMN: usize = 3;
 
@@ -84,9 +84,9 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_a_format_without_work_has_none() {
+    fn a_database_of_a_format_without_the_table_of_model_work_lists_no_work() {
         assert_eq!(
-            list(&database(FORMAT_WITHOUT_WORK), MODEL, ModelWork::Step, None).unwrap(),
+            list(&database(FORMAT_WITHOUT_WORK_TABLE), MODEL, ModelWork::Step, None).unwrap(),
             []
         );
     }

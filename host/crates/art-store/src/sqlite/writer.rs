@@ -20,7 +20,7 @@ use crate::fail_point::FailPoint;
 /// Maximum number of queued writes, and of writes in one commit; further callers wait.
 pub(super) const QUEUE_CAPACITY: usize = 256;
 
-/// A queued write, as the thread sees it.
+/// A queued [`Write`] without the type of its result, so that one queue has the writes of all types.
 pub(super) trait Job: Send {
     /// Makes the write, in the transaction of its group, and keeps the result for [`finish`](Self::finish). Returns an error only
     /// if SQLite failed, not if the store refuses the write.
@@ -116,8 +116,8 @@ impl Writer {
         tracing::error!(path = %self.path.display(), %error, "failed to copy the log into the database");
         if is_fatal(&error) {
             self.poison.get_or_insert(Arc::new(error));
-            // Closing the connection would copy the log again. SQLite would not notice what the system has lost, and would remove
-            // the log.
+            // Closing the connection would copy the log again. SQLite would not notice what the operating system has lost, and
+            // would remove the log.
             let disabled = self
                 .connection
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -133,8 +133,8 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for job in group {
-            // A write that fails alone does not stop the group. But some failures, such as a full disk, roll back the whole
-            // transaction with the earlier writes of the group.
+            // Most failures undo only the write that failed, and the group goes on. But some, such as a full disk, roll back the
+            // whole transaction with the earlier writes of the group: the connection is then in autocommit mode again.
             if let Err(error) = job.run(&transaction)
                 && (is_fatal(&error) || transaction.is_autocommit())
             {

@@ -1,4 +1,4 @@
-//! A disk: records what happens to the files of a database, in order, and makes operations fail if a test asks for it.
+//! A [`Disk`] records, in order, what happens to the files of a database, and makes operations fail if a test asks for that.
 
 use std::ffi::c_int;
 use std::fs;
@@ -12,7 +12,7 @@ use rusqlite::ffi::{
 
 /// An operation on a file, or the moment at which a caller of the store was told that its write is durable.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Event {
+pub(crate) enum DiskEvent {
     Create {
         file: String,
     },
@@ -28,7 +28,7 @@ pub(crate) enum Event {
     Sync {
         file: String,
     },
-    /// The sync failed. The system has forgotten what was not on the disk yet.
+    /// The sync failed. The operating system has forgotten what was not on the disk yet.
     SyncFailed {
         file: String,
     },
@@ -90,7 +90,7 @@ pub(crate) struct Disk {
 
 #[derive(Debug, Default)]
 struct State {
-    events: Vec<Event>,
+    events: Vec<DiskEvent>,
     plan: Option<FailurePlan>,
     /// Number of operations that failed since the plan was made.
     failure_count: u64,
@@ -113,7 +113,7 @@ pub(crate) fn find_disk(path: &Path) -> Option<Arc<Disk>> {
     disk.cloned()
 }
 
-/// Records the operations on a disk until it is dropped.
+/// A guard: the operations on its disk are recorded, and can fail, until the guard is dropped.
 #[derive(Debug)]
 pub(crate) struct Recording(Arc<Disk>);
 
@@ -150,13 +150,13 @@ impl Disk {
     }
 
     /// Returns what happened so far.
-    pub(crate) fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<DiskEvent> {
         self.state().events.clone()
     }
 
     /// Records that a caller was told that its write is durable.
     pub(crate) fn acknowledge(&self, writer: usize) {
-        self.state().events.push(Event::Acknowledged { writer });
+        self.state().events.push(DiskEvent::Acknowledged { writer });
     }
 
     /// Makes the operations of `plan` fail from now on, and no others. Resets the count of failures.
@@ -181,12 +181,12 @@ impl Disk {
         let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
         let mut state = self.state();
         match state.next_failure(Operation::Open, name) {
-            // Opens the file for reading only, as the VFS of the system does.
+            // Opens the file for reading only, as the VFS of the system does if the process has no permission to write the file.
             Some(Failure::ReadOnly) => Ok(flags & !(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY),
             Some(_) => Err(SQLITE_CANTOPEN),
             None => {
                 if !exists && flags & SQLITE_OPEN_CREATE != 0 {
-                    state.events.push(Event::Create { file: name.to_owned() });
+                    state.events.push(DiskEvent::Create { file: name.to_owned() });
                 }
                 Ok(flags)
             }
@@ -195,7 +195,7 @@ impl Disk {
 
     pub(crate) fn delete(&self, name: &str, syncs_directory: bool) {
         let file = name.to_owned();
-        self.state().events.push(Event::Delete { file, syncs_directory });
+        self.state().events.push(DiskEvent::Delete { file, syncs_directory });
     }
 
     /// Records a write. Returns how many of the bytes are written, and the result code for SQLite.
@@ -208,7 +208,7 @@ impl Disk {
             Some(Failure::HalfWritten) => (bytes.len() / 2, SQLITE_FULL),
         };
         if written > 0 {
-            state.events.push(Event::Write {
+            state.events.push(DiskEvent::Write {
                 file: name.to_owned(),
                 offset,
                 bytes: bytes[..written].to_vec(),
@@ -223,7 +223,7 @@ impl Disk {
             return Err(SQLITE_IOERR_TRUNCATE);
         }
         let file = name.to_owned();
-        state.events.push(Event::Truncate { file, size });
+        state.events.push(DiskEvent::Truncate { file, size });
         Ok(())
     }
 
@@ -231,10 +231,10 @@ impl Disk {
         let mut state = self.state();
         let file = name.to_owned();
         if state.next_failure(Operation::Sync, name).is_some() {
-            state.events.push(Event::SyncFailed { file });
+            state.events.push(DiskEvent::SyncFailed { file });
             return Err(SQLITE_IOERR_FSYNC);
         }
-        state.events.push(Event::Sync { file });
+        state.events.push(DiskEvent::Sync { file });
         Ok(())
     }
 

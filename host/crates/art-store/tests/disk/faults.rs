@@ -11,14 +11,14 @@ use tempfile::TempDir;
 
 use crate::chance::Chance;
 use crate::disk::{Failure, FailurePlan, Operation, Recording};
-use crate::history::{self, Stored, WRITERS, block_on, new_path, read_stored, step};
-use crate::image::{DiskState, Kept};
+use crate::history::{self, StoredData, WRITERS, block_on, new_path, next_commit, read_stored};
+use crate::image::{DiskState, KeptChanges};
 
 /// Name of the only writer of these tests, and of its thread and its run.
 const WRITER: &str = WRITERS[0];
 
-/// A store whose disk can fail, the lease of its writer, and the state of the disk before the store was opened.
-struct FailingStore {
+/// A store whose disk can be made to fail, the lease of its writer, and the state of the disk before the store was opened.
+struct Fixture {
     _directory: TempDir,
     state_before_opening: DiskState,
     disk: Recording,
@@ -26,7 +26,7 @@ struct FailingStore {
     lease: Lease,
 }
 
-impl FailingStore {
+impl Fixture {
     fn new() -> Self {
         let (directory, path) = new_path();
         history::create(&path);
@@ -47,15 +47,15 @@ impl FailingStore {
     fn commit(&self) -> Result<(), StoreError> {
         let run = block_on(self.store.get_run(WRITER)).unwrap();
         let last_sequence = run.map_or(0, |run| run.last_sequence);
-        block_on(self.store.commit(step(WRITER, &self.lease, last_sequence))).map(drop)
+        block_on(self.store.commit(next_commit(WRITER, &self.lease, last_sequence))).map(drop)
     }
 
-    fn stored(&self) -> Stored {
+    fn stored(&self) -> StoredData {
         block_on(read_stored(&self.store, WRITER))
     }
 
-    /// Returns what the store would contain if the power was cut now.
-    fn after_power_loss(&self, kept: Kept) -> Stored {
+    /// Returns what the store would contain if the power was cut now and the database was opened again.
+    fn after_power_loss(&self, kept: KeptChanges) -> StoredData {
         let mut state = self.state_before_opening.clone();
         self.disk.events().iter().for_each(|event| state.apply(event));
         let (directory, path) = new_path();
@@ -64,8 +64,9 @@ impl FailingStore {
     }
 }
 
-/// Returns the plan that one operation of its kind fails, on any file, after `successes_before` others succeeded.
-fn fail_once(operation: Operation, failure: Failure, successes_before: u64) -> FailurePlan {
+/// Returns a plan by which one operation of this kind fails, on any file, after `successes_before` operations of this kind have
+/// succeeded.
+fn one_failure(operation: Operation, failure: Failure, successes_before: u64) -> FailurePlan {
     FailurePlan {
         operation,
         file_suffix: "",
@@ -75,69 +76,70 @@ fn fail_once(operation: Operation, failure: Failure, successes_before: u64) -> F
     }
 }
 
-/// Commits a step while one operation fails, after `successes_before` operations of its kind. Returns the error of the commit, or
-/// `None` if the commit needed fewer operations and succeeded. Asserts that a failed commit is not visible.
+/// Commits a step while one operation fails, as [`one_failure`] plans it. Returns the error of the commit, or `None` if the
+/// commit succeeded because it needed no more than `successes_before` operations of this kind. Asserts that a failed commit is
+/// not visible.
 fn commit_with_failure(
-    failing: &FailingStore,
+    fixture: &Fixture,
     operation: Operation,
     failure: Failure,
     successes_before: u64,
 ) -> Option<StoreError> {
-    let before = failing.stored();
-    failing.disk.fail(fail_once(operation, failure, successes_before));
-    let result = failing.commit();
-    failing.disk.stop_failing();
+    let before = fixture.stored();
+    fixture.disk.fail(one_failure(operation, failure, successes_before));
+    let result = fixture.commit();
+    fixture.disk.stop_failing();
     let Err(error) = result else {
         assert_eq!(
-            failing.disk.failure_count(),
+            fixture.disk.failure_count(),
             0,
             "a commit was acknowledged although an operation failed after {successes_before} others"
         );
         return None;
     };
-    assert_eq!(failing.stored(), before, "a part of a failed commit is visible");
+    assert_eq!(fixture.stored(), before, "a part of a failed commit is visible");
     Some(error)
 }
 
 #[test]
 fn a_commit_on_a_full_disk_changes_nothing_and_later_ones_succeed() {
     for failure in [Failure::Full, Failure::HalfWritten] {
-        let failing = FailingStore::new();
-        failing.commit().unwrap();
+        let fixture = Fixture::new();
+        fixture.commit().unwrap();
         let mut successes_before = 0;
-        while let Some(error) = commit_with_failure(&failing, Operation::Write, failure, successes_before) {
+        while let Some(error) = commit_with_failure(&fixture, Operation::Write, failure, successes_before) {
             assert!(matches!(error, StoreError::NoSpace { .. }), "{error:?}");
             assert!(error.to_string().ends_with("free some space and try again"));
             successes_before += 1;
         }
-        // The commit needed more than ten writes, so each of these has failed once.
+        // Each write of a commit has failed once, and there were more than ten of them.
         assert!(successes_before > 10);
-        assert_eq!(failing.after_power_loss(Kept::Nothing), failing.stored());
+        assert_eq!(fixture.after_power_loss(KeptChanges::Nothing), fixture.stored());
     }
 }
 
 #[test]
 fn no_part_of_a_failed_commit_is_found_after_a_power_loss() {
-    let failing = FailingStore::new();
-    failing.commit().unwrap();
-    let before = failing.stored();
+    let fixture = Fixture::new();
+    fixture.commit().unwrap();
+    let before = fixture.stored();
     for successes_before in [0, 1, 2, 7, 10] {
-        let error = commit_with_failure(&failing, Operation::Write, Failure::HalfWritten, successes_before);
+        let error = commit_with_failure(&fixture, Operation::Write, Failure::HalfWritten, successes_before);
         assert!(error.is_some());
-        assert_eq!(failing.after_power_loss(Kept::Everything), before);
+        assert_eq!(fixture.after_power_loss(KeptChanges::Everything), before);
     }
 }
 
 /// Asserts that a store with an earlier failure accepts no write, can still be read, and has lost nothing that was acknowledged,
 /// even if the power is cut or the database is opened again.
-fn assert_poisoned(failing: FailingStore, acknowledged: &Stored) {
-    let refused = failing.commit().unwrap_err();
+fn assert_poisoned(fixture: Fixture, acknowledged: &StoredData) {
+    let refused = fixture.commit().unwrap_err();
     assert!(matches!(refused, StoreError::Poisoned { .. }), "{refused:?}");
     assert!(refused.to_string().ends_with("check the disk and restart"));
-    assert_eq!(failing.stored(), *acknowledged);
-    assert_eq!(failing.after_power_loss(Kept::Nothing), *acknowledged);
-    let path = failing.store.path().to_owned();
-    let FailingStore { store, _directory, .. } = failing;
+    assert_eq!(fixture.stored(), *acknowledged);
+    assert_eq!(fixture.after_power_loss(KeptChanges::Nothing), *acknowledged);
+    let path = fixture.store.path().to_owned();
+    let Fixture { store, _directory, .. } = fixture;
     drop(store);
     let reopened = history::open(&path).unwrap();
     assert_eq!(block_on(read_stored(&reopened, WRITER)), *acknowledged);
@@ -146,26 +148,26 @@ fn assert_poisoned(failing: FailingStore, acknowledged: &Stored) {
 #[test]
 fn after_a_failed_write_or_sync_all_later_writes_are_refused() {
     for (operation, successes_before) in [(Operation::Write, 0), (Operation::Write, 9), (Operation::Sync, 0)] {
-        let failing = FailingStore::new();
-        failing.commit().unwrap();
-        let before = failing.stored();
-        let error = commit_with_failure(&failing, operation, Failure::Device, successes_before).unwrap();
+        let fixture = Fixture::new();
+        fixture.commit().unwrap();
+        let before = fixture.stored();
+        let error = commit_with_failure(&fixture, operation, Failure::Device, successes_before).unwrap();
         assert!(matches!(error, StoreError::Sqlite { .. }), "{error:?}");
-        assert_poisoned(failing, &before);
+        assert_poisoned(fixture, &before);
     }
 }
 
 #[test]
 fn a_commit_whose_sync_failed_is_whole_or_missing_after_the_process_is_killed() {
-    let failing = FailingStore::new();
-    failing.commit().unwrap();
-    let before = failing.stored();
-    commit_with_failure(&failing, Operation::Sync, Failure::Device, 0).unwrap();
-    // The process is killed and the system goes on: it still has what it could not put on the disk.
+    let fixture = Fixture::new();
+    fixture.commit().unwrap();
+    let before = fixture.stored();
+    commit_with_failure(&fixture, Operation::Sync, Failure::Device, 0).unwrap();
+    // The process is killed and the operating system goes on: it still has what it could not put on the disk.
     let (_directory, path) = new_path();
     for suffix in ["", "-wal"] {
         let name = |path: &Path| format!("{}{suffix}", path.display());
-        std::fs::copy(name(failing.store.path()), name(&path)).unwrap();
+        std::fs::copy(name(fixture.store.path()), name(&path)).unwrap();
     }
     let after = block_on(read_stored(&history::open(&path).unwrap(), WRITER));
     assert!(after == before || after.event_count() == before.event_count() + 1);
@@ -173,39 +175,41 @@ fn a_commit_whose_sync_failed_is_whole_or_missing_after_the_process_is_killed() 
 
 #[test]
 fn commits_succeed_again_when_the_index_of_the_log_can_grow() {
-    let failing = FailingStore::new();
-    failing.disk.fail(fail_once(Operation::GrowIndex, Failure::Full, 0));
+    let fixture = Fixture::new();
+    fixture.disk.fail(one_failure(Operation::GrowIndex, Failure::Full, 0));
     // The index grows with each 4,096 pages of the log. The reader keeps the log from being emptied before it is that long.
-    let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
+    let reader = rusqlite::Connection::open(fixture.store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
-    let error = (0..1_000).find_map(|_| failing.commit().err()).unwrap();
+    let error = (0..1_000).find_map(|_| fixture.commit().err()).unwrap();
     assert!(matches!(error, StoreError::NoSpace { .. }), "{error:?}");
-    failing.disk.stop_failing();
-    failing.commit().unwrap();
+    fixture.disk.stop_failing();
+    fixture.commit().unwrap();
 }
 
 #[test]
 fn no_commit_is_lost_when_the_sync_of_a_copied_log_fails() {
-    let failing = FailingStore::new();
-    failing.commit().unwrap();
-    let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
+    let fixture = Fixture::new();
+    fixture.commit().unwrap();
+    let reader = rusqlite::Connection::open(fixture.store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
-    // The log is copied up to what the reader sees, and the database is not synced yet.
-    (0..150).for_each(|_| failing.commit().unwrap());
+    // These are enough commits for the log to be copied. It is copied only up to what the reader sees, so the database is not
+    // synced yet.
+    (0..150).for_each(|_| fixture.commit().unwrap());
     drop(reader);
-    failing.disk.fail(FailurePlan {
+    fixture.disk.fail(FailurePlan {
         file_suffix: ".db",
-        ..fail_once(Operation::Sync, Failure::Device, 0)
+        ..one_failure(Operation::Sync, Failure::Device, 0)
     });
-    let acknowledged = (0..300).take_while(|_| failing.commit().is_ok()).count();
+    // Before the end of these commits the log is copied to its end, and the sync of the database fails.
+    let acknowledged = (0..300).take_while(|_| fixture.commit().is_ok()).count();
     assert_eq!(
-        failing.disk.failure_count(),
+        fixture.disk.failure_count(),
         1,
         "{acknowledged} commits were acknowledged"
     );
-    let stored = failing.stored();
-    assert_eq!(failing.after_power_loss(Kept::Nothing), stored);
-    assert_poisoned(failing, &stored);
+    let stored = fixture.stored();
+    assert_eq!(fixture.after_power_loss(KeptChanges::Nothing), stored);
+    assert_poisoned(fixture, &stored);
 }
 
 /// Makes files whose names end with `file_suffix` open for reading only from now on.
@@ -213,7 +217,7 @@ fn make_read_only(disk: &Recording, file_suffix: &'static str) {
     disk.fail(FailurePlan {
         file_suffix,
         failures: u64::MAX,
-        ..fail_once(Operation::Open, Failure::ReadOnly, 0)
+        ..one_failure(Operation::Open, Failure::ReadOnly, 0)
     });
 }
 
@@ -238,27 +242,28 @@ fn opening_a_read_only_database_fails_with_advice() {
 
 #[test]
 fn a_read_only_store_can_open_a_database_without_permission_to_write_while_another_writes() {
-    let failing = FailingStore::new();
-    failing.commit().unwrap();
-    make_read_only(&failing.disk, "");
-    let reader = SqliteStore::open_read_only(failing.store.path()).unwrap();
-    assert_eq!(block_on(read_stored(&reader, WRITER)), failing.stored());
+    let fixture = Fixture::new();
+    fixture.commit().unwrap();
+    make_read_only(&fixture.disk, "");
+    let reader = SqliteStore::open_read_only(fixture.store.path()).unwrap();
+    assert_eq!(block_on(read_stored(&reader, WRITER)), fixture.stored());
 }
 
-/// Lets `fill` prepare a database, opens it while one operation fails, opens it again without failures and calls `check`. Repeats
-/// this, with the first operation failing, then the second and so on, until opening needs fewer operations. Since there are many
-/// writes, only every fourth of them fails.
-fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), fill: impl Fn(&Path)) {
-    let (first_to_fail, step) = match (operation, failure) {
+/// Prepares a database with `prepare`, opens it while one operation of this kind fails, opens it again without failures and calls
+/// `check`. In the first round the first operation fails, in the next round the second one, and so on, until opening needs fewer
+/// operations. Opening makes many writes, so only every fourth write gets a round: the failures of the device and the other
+/// failures begin at different writes.
+fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), prepare: impl Fn(&Path)) {
+    let (first_to_fail, interval) = match (operation, failure) {
         (Operation::Write, Failure::Device) => (0, 4),
         (Operation::Write, _) => (2, 4),
         _ => (0, 1),
     };
-    for successes_before in (first_to_fail..).step_by(step) {
+    for successes_before in (first_to_fail..).step_by(interval) {
         let (_directory, path) = new_path();
-        fill(&path);
+        prepare(&path);
         let disk = Recording::start(&path);
-        disk.fail(fail_once(operation, failure, successes_before));
+        disk.fail(one_failure(operation, failure, successes_before));
         drop(history::open(&path));
         disk.stop_failing();
         let store = history::open(&path).unwrap_or_else(|error| panic!("{operation:?} {successes_before}: {error:?}"));
@@ -289,6 +294,7 @@ fn a_database_whose_creation_failed_can_be_created_later() {
             };
             block_on(store.create_thread(new)).unwrap();
         };
+        // Nothing is prepared, so opening creates the database.
         open_with_failures(operation, failure, check, |_| {});
     }
 }
@@ -300,11 +306,11 @@ fn no_commit_is_lost_when_opening_the_database_fails() {
     let store = history::open(&path).unwrap();
     let lease = block_on(store.acquire_lease(WRITER)).unwrap();
     for last_sequence in 0..3 {
-        block_on(store.commit(step(WRITER, &lease, last_sequence))).unwrap();
+        block_on(store.commit(next_commit(WRITER, &lease, last_sequence))).unwrap();
     }
     let expected = block_on(read_stored(&store, WRITER));
     // Copies the database with its log, as a killed process leaves them.
-    let fill = |copy: &Path| {
+    let prepare = |copy: &Path| {
         for suffix in ["", "-wal"] {
             let name = |path: &Path| format!("{}{suffix}", path.display());
             std::fs::copy(name(&path), name(copy)).unwrap();
@@ -312,6 +318,6 @@ fn no_commit_is_lost_when_opening_the_database_fails() {
     };
     let check = |store: &SqliteStore| assert_eq!(block_on(read_stored(store, WRITER)), expected);
     for (operation, failure) in FAILURES {
-        open_with_failures(operation, failure, check, fill);
+        open_with_failures(operation, failure, check, prepare);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const WRITERS: [&str; 3] = ["a", "b", "c"];
 
 /// Everything that is stored for a writer: in its thread and its run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredData {
     run: Option<RunRecord>,
     journal: Vec<JournalEntry>,
     messages: Vec<ConversationMessage>,
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
     has_all_blobs: bool,
 }
 
-impl Stored {
+impl StoredData {
     /// Returns the number of events in the journal.
     pub(crate) fn event_count(&self) -> usize {
         self.journal.len()
@@ -40,7 +40,7 @@ impl Stored {
 }
 
 /// What is stored for one writer: first before its first write, and then after each of its acknowledged writes.
-pub(crate) type Versions = Vec<Stored>;
+pub(crate) type Versions = Vec<StoredData>;
 
 /// Returns a temporary directory and the path of a database in it.
 pub(crate) fn new_path() -> (TempDir, PathBuf) {
@@ -76,12 +76,12 @@ pub(crate) fn create(path: &Path) {
 }
 
 /// Reads everything that is stored for a writer, and verifies its journal.
-pub(crate) async fn read_stored(store: &SqliteStore, writer: &str) -> Stored {
+pub(crate) async fn read_stored(store: &SqliteStore, writer: &str) -> StoredData {
     read_stored_run(store, writer, writer).await
 }
 
 /// Reads everything that is stored for a run and its thread, and verifies the journal.
-pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> Stored {
+pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> StoredData {
     let journal = store.read_journal(trace_id).await.unwrap();
     let mut has_all_blobs = true;
     for entry in &journal {
@@ -91,7 +91,7 @@ pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_
         }
     }
     let observations = store.list_observations(thread_id, ObservationFilter::default()).await;
-    Stored {
+    StoredData {
         run: store.get_run(trace_id).await.unwrap(),
         journal,
         messages: store.list_messages(thread_id, MessageOptions::default()).await.unwrap(),
@@ -101,11 +101,13 @@ pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_
     }
 }
 
-/// Returns a commit of an event, a blob, a state, a message and an observation. `last_sequence` is the number of events that the
-/// run of the writer has already; if it is 0, the commit begins the run.
-pub(crate) fn step(writer: &str, lease: &Lease, last_sequence: u64) -> Commit {
+/// Returns the next commit of a writer: an event, a blob, a state, a message and an observation. `last_sequence` is the number of
+/// events that the run of the writer has already; if it is 0, the commit begins the run.
+pub(crate) fn next_commit(writer: &str, lease: &Lease, last_sequence: u64) -> Commit {
     let blob = Blob::new(format!("blob {last_sequence} of {writer}").into_bytes());
     let payload = json!({"n": last_sequence + 1, "blob": blob.digest()});
+    // Each commit replaces the state, so that the log grows and the database does not. The states have different sizes, so
+    // the commits write different numbers of pages.
     let state = json!({"n": last_sequence + 1, "text": "x".repeat(20_000 * (last_sequence as usize % 4))});
     Commit {
         begin: (last_sequence == 0).then(|| new_run(writer)),
@@ -117,7 +119,6 @@ pub(crate) fn step(writer: &str, lease: &Lease, last_sequence: u64) -> Commit {
             payload: json_text(&payload),
         }],
         blobs: vec![blob],
-        // Each commit replaces the state, so that the log grows and the database does not.
         state: Some(json_text(&state)),
         messages: vec![message(writer, last_sequence)],
         observations: vec![thought(writer)],
@@ -181,7 +182,7 @@ async fn commit_rounds(store: &SqliteStore, disk: &Disk, writer: usize, rounds: 
         });
         let commit = Commit {
             end,
-            ..step(name, &lease, last_sequence)
+            ..next_commit(name, &lease, last_sequence)
         };
         store.commit(commit).await.unwrap();
         disk.acknowledge(writer);

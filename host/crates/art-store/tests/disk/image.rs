@@ -5,19 +5,19 @@ use std::fs;
 use std::path::Path;
 
 use crate::chance::Chance;
-use crate::disk::Event;
+use crate::disk::DiskEvent;
 
 /// Number of bytes that a disk writes as a whole or not at all.
 const SECTOR: usize = 512;
 
-/// A change of a file that is not on the disk yet.
+/// A change of a file since its last sync.
 #[derive(Clone, Debug)]
 enum Change {
     Write { offset: usize, bytes: Vec<u8> },
     Truncate { size: usize },
 }
 
-/// A file: the content that is surely on the disk, and the later changes, which may be on the disk or not.
+/// A file: the content that is surely on the disk, and the changes since the last sync, which may be on the disk or not.
 #[derive(Clone, Debug, Default)]
 struct File {
     durable: Vec<u8>,
@@ -26,7 +26,7 @@ struct File {
 
 /// Which of the pending changes of each file an image has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum KeptChanges {
     Nothing,
     Everything,
     /// All changes of a file before a random one, and some sectors of that one.
@@ -35,7 +35,7 @@ pub(crate) enum Kept {
     RandomSectors,
 }
 
-impl Kept {
+impl KeptChanges {
     pub(crate) const ALL: [Self; 4] = [Self::Nothing, Self::Everything, Self::Torn, Self::RandomSectors];
 }
 
@@ -69,36 +69,36 @@ impl DiskState {
     }
 
     /// Applies the next operation.
-    pub(crate) fn apply(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &DiskEvent) {
         match event {
-            Event::Create { file } => self.versions(file).push(Some(File::default())),
-            Event::Delete { file, syncs_directory } => {
-                self.versions(file).push(None);
+            DiskEvent::Create { file } => self.candidates(file).push(Some(File::default())),
+            DiskEvent::Delete { file, syncs_directory } => {
+                self.candidates(file).push(None);
                 if *syncs_directory {
                     self.sync_directory();
                 }
             }
-            Event::Write { file, offset, bytes } => self.file(file).pending.push(Change::Write {
+            DiskEvent::Write { file, offset, bytes } => self.file(file).pending.push(Change::Write {
                 offset: usize::try_from(*offset).unwrap(),
                 bytes: bytes.clone(),
             }),
-            Event::Truncate { file, size } => self.file(file).pending.push(Change::Truncate {
+            DiskEvent::Truncate { file, size } => self.file(file).pending.push(Change::Truncate {
                 size: usize::try_from(*size).unwrap(),
             }),
-            Event::Sync { file } => self.sync(file),
-            Event::SyncFailed { file } => self.file(file).pending.clear(),
-            Event::Acknowledged { writer } => *self.acknowledged_writes.entry(*writer).or_default() += 1,
+            DiskEvent::Sync { file } => self.sync(file),
+            DiskEvent::SyncFailed { file } => self.file(file).pending.clear(),
+            DiskEvent::Acknowledged { writer } => *self.acknowledged_writes.entry(*writer).or_default() += 1,
         }
     }
 
     /// Returns the files to which a name may refer.
-    fn versions(&mut self, name: &str) -> &mut Vec<Option<File>> {
+    fn candidates(&mut self, name: &str) -> &mut Vec<Option<File>> {
         self.files_by_name.entry(name.to_owned()).or_insert_with(|| vec![None])
     }
 
     /// Returns the file that has a name now.
     fn file(&mut self, name: &str) -> &mut File {
-        let last = self.versions(name).last_mut().unwrap();
+        let last = self.candidates(name).last_mut().unwrap();
         last.as_mut().expect("a write to a file that does not exist")
     }
 
@@ -115,20 +115,20 @@ impl DiskState {
 
     /// Makes the present names durable, so that each name refers to the file that has it now.
     fn sync_directory(&mut self) {
-        for versions in self.files_by_name.values_mut() {
-            versions.drain(..versions.len() - 1);
+        for candidates in self.files_by_name.values_mut() {
+            candidates.drain(..candidates.len() - 1);
         }
     }
 
     /// Writes an image into a directory: what may be on the disk if the power is cut in this state.
-    pub(crate) fn write_image(&self, directory: &Path, kept: Kept, chance: &mut Chance) {
-        for (name, versions) in &self.files_by_name {
-            let version = match kept {
-                Kept::Nothing => 0,
-                Kept::Everything => versions.len() - 1,
-                Kept::Torn | Kept::RandomSectors => chance.below(versions.len()),
+    pub(crate) fn write_image(&self, directory: &Path, kept: KeptChanges, chance: &mut Chance) {
+        for (name, candidates) in &self.files_by_name {
+            let candidate = match kept {
+                KeptChanges::Nothing => 0,
+                KeptChanges::Everything => candidates.len() - 1,
+                KeptChanges::Torn | KeptChanges::RandomSectors => chance.below(candidates.len()),
             };
-            if let Some(file) = &versions[version] {
+            if let Some(file) = &candidates[candidate] {
                 fs::write(directory.join(name), file.content(kept, chance)).unwrap();
             }
         }
@@ -137,19 +137,20 @@ impl DiskState {
 
 impl File {
     /// Returns the durable content with those of the pending changes that are kept.
-    fn content(&self, kept: Kept, chance: &mut Chance) -> Vec<u8> {
+    fn content(&self, kept: KeptChanges, chance: &mut Chance) -> Vec<u8> {
         let mut content = self.durable.clone();
+        // For `Torn`, the index of the change that is kept in part. No change has the index `pending.len()`: then all are whole.
         let last = match kept {
-            Kept::Torn => chance.below(self.pending.len() + 1),
-            Kept::Nothing => 0,
-            Kept::Everything | Kept::RandomSectors => self.pending.len(),
+            KeptChanges::Torn => chance.below(self.pending.len() + 1),
+            KeptChanges::Nothing => 0,
+            KeptChanges::Everything | KeptChanges::RandomSectors => self.pending.len(),
         };
         for (index, change) in self.pending.iter().take(last + 1).enumerate() {
             match kept {
-                Kept::Nothing => {}
-                Kept::Everything => change.apply(&mut content),
-                Kept::Torn if index < last => change.apply(&mut content),
-                Kept::Torn | Kept::RandomSectors => change.apply_in_part(&mut content, chance),
+                KeptChanges::Nothing => {}
+                KeptChanges::Everything => change.apply(&mut content),
+                KeptChanges::Torn if index < last => change.apply(&mut content),
+                KeptChanges::Torn | KeptChanges::RandomSectors => change.apply_in_part(&mut content, chance),
             }
         }
         content

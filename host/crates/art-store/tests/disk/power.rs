@@ -20,31 +20,34 @@ use art_store::{SqliteStore, Store};
 use tempfile::TempDir;
 
 use crate::chance::Chance;
-use crate::disk::{Event, Recording};
-use crate::history::{self, Stored, Versions, WRITERS, block_on, new_path};
-use crate::image::{DiskState, Kept};
+use crate::disk::{DiskEvent, Recording};
+use crate::history::{self, StoredData, Versions, WRITERS, block_on, new_path};
+use crate::image::{DiskState, KeptChanges};
 
 /// Default number of images. `ART_POWER_IMAGES` sets another one.
 const IMAGES: usize = 160;
 /// Number of writes of each writer. Enough for the log to be copied into the database several times.
 const ROUNDS: u64 = 60;
 
+/// Size of the shared index of a log that has at most 4,062 pages.
+const INDEX_BYTES: usize = 32_768;
+
 /// Returns the number in an environment variable, or `default` if the variable is not set.
 fn read_number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |number| number.parse().unwrap())
 }
 
-/// What happened on a disk, beginning with a state of which everything was durable.
-struct Recorded {
+/// What happened on a disk, the state of the disk before that, in which everything was durable, and what the writers found.
+struct DiskRecord {
     _directory: TempDir,
     state_before: DiskState,
-    events: Vec<Event>,
-    /// What each writer found after each of its writes.
+    events: Vec<DiskEvent>,
+    /// What each writer found before its first write and after each of its writes.
     versions: [Versions; 3],
 }
 
-/// Records three writers on a new database, from its opening until it was closed.
-fn record() -> Recorded {
+/// Records what three writers do on a new database, from its opening until it is closed.
+fn record() -> DiskRecord {
     let (directory, path) = new_path();
     history::create(&path);
     let state_before = DiskState::of(directory.path(), "art.db");
@@ -52,7 +55,7 @@ fn record() -> Recorded {
     let store = history::open(&path).unwrap();
     let versions = history::commit_all(&store, &disk, ROUNDS);
     drop(store);
-    Recorded {
+    DiskRecord {
         _directory: directory,
         state_before,
         events: disk.events(),
@@ -68,10 +71,10 @@ struct Image {
 }
 
 impl Image {
-    fn new(state: &DiskState, kept: Kept, chance: &mut Chance) -> Self {
+    fn new(state: &DiskState, kept: KeptChanges, chance: &mut Chance) -> Self {
         let (directory, path) = new_path();
         state.write_image(directory.path(), kept, chance);
-        let index: Vec<u8> = (0..32_768).map(|_| chance.below(256).to_le_bytes()[0]).collect();
+        let index: Vec<u8> = (0..INDEX_BYTES).map(|_| chance.below(256).to_le_bytes()[0]).collect();
         fs::write(directory.path().join("art.db-shm"), index).unwrap();
         Self {
             _directory: directory,
@@ -87,7 +90,7 @@ fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versi
         let acknowledged = state.acknowledged_writes.get(&writer).copied().unwrap_or_default();
         let found = block_on(history::read_stored(store, name));
         let allowed_versions = versions[writer].iter().skip(acknowledged).take(2);
-        let allowed: Vec<_> = allowed_versions.map(Stored::event_count).collect();
+        let allowed: Vec<_> = allowed_versions.map(StoredData::event_count).collect();
         let is_allowed = versions[writer]
             .iter()
             .skip(acknowledged)
@@ -96,7 +99,8 @@ fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versi
         (!is_allowed).then(|| {
             let events = found.event_count();
             format!(
-                "writer `{name}` has {events} events; {acknowledged} writes were acknowledged, with {allowed:?} events"
+                "writer `{name}` has {events} journal events, or other wrong data; {acknowledged} of its writes were \
+                 acknowledged, so it must have the data with one of {allowed:?} journal events"
             )
         })
     })
@@ -110,7 +114,7 @@ fn assert_recovers(image: &Image, state: &DiskState, versions: &[Versions; 3], d
     block_on(async {
         let lease = store.acquire_lease(WRITERS[0]).await.unwrap();
         let last_sequence = store.read_journal(WRITERS[0]).await.unwrap().len() as u64;
-        let commit = history::step(WRITERS[0], &lease, last_sequence);
+        let commit = history::next_commit(WRITERS[0], &lease, last_sequence);
         store.commit(commit).await.unwrap();
     });
     drop(store);
@@ -119,17 +123,17 @@ fn assert_recovers(image: &Image, state: &DiskState, versions: &[Versions; 3], d
     assert_eq!(report.unwrap(), "ok", "{description}");
 }
 
-/// Calls `check` for `count` random moments, in order. It gets the number of events before the moment and the state of the disk
-/// then. Every second moment is next to a sync, where data becomes durable.
+/// Calls `check` for `count` random moments, in order. `check` gets the number of disk events before the moment and the state of
+/// the disk at the moment. Every second moment is next to a sync, where data becomes durable.
 fn check_at_moments(
-    recorded: &Recorded,
+    recorded: &DiskRecord,
     count: usize,
     chance: &mut Chance,
     mut check: impl FnMut(usize, &DiskState, &mut Chance),
 ) {
     let events = &recorded.events;
     let syncs: Vec<_> = (0..events.len())
-        .filter(|at| matches!(events[*at], Event::Sync { .. }))
+        .filter(|at| matches!(events[*at], DiskEvent::Sync { .. }))
         .collect();
     let mut moments: Vec<_> = (0..count)
         .map(|number| match number % 2 {
@@ -157,7 +161,7 @@ fn seed() -> u64 {
 #[test]
 fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
     let (recorded, mut chance) = (record(), Chance::new(seed()));
-    let is_sync_of_database = |event: &&Event| matches!(event, Event::Sync { file } if file == "art.db");
+    let is_sync_of_database = |event: &&DiskEvent| matches!(event, DiskEvent::Sync { file } if file == "art.db");
     assert!(
         recorded.events.iter().filter(is_sync_of_database).count() > 2,
         "the log was hardly copied"
@@ -168,7 +172,7 @@ fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
         read_number("ART_POWER_IMAGES", IMAGES),
         &mut chance,
         |moment, state, chance| {
-            let kept = Kept::ALL[images_made % Kept::ALL.len()];
+            let kept = KeptChanges::ALL[images_made % KeptChanges::ALL.len()];
             images_made += 1;
             let image = Image::new(state, kept, chance);
             let description = format!("{kept:?} after {moment} of {} operations", recorded.events.len());
@@ -181,23 +185,24 @@ fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
 fn acknowledged_writes_survive_a_second_power_loss_during_recovery() {
     let (recorded, mut chance) = (record(), Chance::new(seed()));
     check_at_moments(&recorded, IMAGES / 20, &mut chance, |moment, state, chance| {
-        let first_image = Image::new(state, Kept::Torn, chance);
-        let recovery = Recorded {
+        let first_image = Image::new(state, KeptChanges::Torn, chance);
+        let recovery = DiskRecord {
             state_before: DiskState::of(first_image.path.parent().unwrap(), "art.db"),
             events: record_opening(&first_image.path),
             versions: recorded.versions.clone(),
             _directory: first_image._directory,
         };
         check_at_moments(&recovery, 4, chance, |second_moment, state_in_recovery, chance| {
-            let image = Image::new(state_in_recovery, Kept::RandomSectors, chance);
+            let image = Image::new(state_in_recovery, KeptChanges::RandomSectors, chance);
             let description = format!("recovery after {moment} operations, cut after {second_moment}");
+            // `state` has the number of acknowledged writes: the recovery acknowledges none.
             assert_recovers(&image, state, &recovery.versions, &description);
         });
     });
 }
 
 /// Opens and closes a database, and returns what happens on the disk meanwhile.
-fn record_opening(path: &Path) -> Vec<Event> {
+fn record_opening(path: &Path) -> Vec<DiskEvent> {
     let disk = Recording::start(path);
     drop(history::open(path).unwrap());
     disk.events()
@@ -207,7 +212,7 @@ fn record_opening(path: &Path) -> Vec<Event> {
 const FORMAT_4: &[u8] = include_bytes!("../it/data/format-4.db");
 
 /// Reads the runs and the threads of a database that had format 4.
-fn read_migrated(path: &Path) -> Vec<Stored> {
+fn read_migrated(path: &Path) -> Vec<StoredData> {
     let store = history::open(path).unwrap();
     let read = |thread, run| block_on(history::read_stored_run(&store, thread, run));
     vec![read("t", "run-t"), read("other", "run-other")]
@@ -220,7 +225,7 @@ fn assert_migration_survives_power_loss(journal_mode: &str) {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "journal_mode", journal_mode).unwrap();
     connection.close().unwrap();
-    let recorded = Recorded {
+    let recorded = DiskRecord {
         state_before: DiskState::of(directory.path(), "art.db"),
         events: record_opening(&path),
         versions: Default::default(),
@@ -230,7 +235,7 @@ fn assert_migration_survives_power_loss(journal_mode: &str) {
     assert!(expected.iter().all(|stored| stored.event_count() == 3));
     let mut images_made = 0;
     check_at_moments(&recorded, IMAGES / 5, &mut chance, |moment, state, chance| {
-        let kept = Kept::ALL[images_made % Kept::ALL.len()];
+        let kept = KeptChanges::ALL[images_made % KeptChanges::ALL.len()];
         images_made += 1;
         let image = Image::new(state, kept, chance);
         assert_eq!(read_migrated(&image.path), expected, "{kept:?} after {moment}");
@@ -251,11 +256,11 @@ fn a_power_loss_during_a_migration_without_a_write_ahead_log_loses_no_run() {
 #[test]
 fn images_lack_acknowledged_writes_if_the_log_is_never_synced() {
     let mut recorded = record();
-    let is_sync_of_log = |event: &Event| matches!(event, Event::Sync { file } if file == "art.db-wal");
+    let is_sync_of_log = |event: &DiskEvent| matches!(event, DiskEvent::Sync { file } if file == "art.db-wal");
     recorded.events.retain(|event| !is_sync_of_log(event));
     let (mut incomplete_images, mut chance) = (0, Chance::new(seed()));
     check_at_moments(&recorded, 20, &mut chance, |_, state, chance| {
-        let image = Image::new(state, Kept::Nothing, chance);
+        let image = Image::new(state, KeptChanges::Nothing, chance);
         let is_complete = history::open(&image.path)
             .is_ok_and(|store| describe_wrong_data(&store, state, &recorded.versions).is_none());
         incomplete_images += usize::from(!is_complete);

@@ -70,7 +70,8 @@ unsafe fn system_vfs(vfs: *mut sqlite3_vfs) -> *mut sqlite3_vfs {
 /// # Safety
 /// `file` is a [`File`] with the memory that `install` asked for.
 unsafe fn system_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
-    // SAFETY: SQLite allocates `szOsFile` bytes, which is the size of both; the size of `File` keeps the alignment of pointers.
+    // SAFETY: SQLite allocates `szOsFile` bytes, which `install` made large enough for a `File` and the file of the system's VFS
+    // after it. The size of `File` is a multiple of the alignment of pointers, so the second file is aligned too.
     unsafe { file.cast::<u8>().add(size_of::<File>()).cast() }
 }
 

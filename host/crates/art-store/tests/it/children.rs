@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
-/// Environment variable with the path of the database. Only the parent process sets it.
+/// Environment variable with the path of the database. A test sets it for its child processes, so a process that has it is a
+/// child.
 const DATABASE_VARIABLE: &str = "ART_STORE_TEST_DATABASE";
 
 /// Beginning of each line that a child process sends to its parent. No other output of the child begins with it.

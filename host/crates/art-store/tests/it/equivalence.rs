@@ -1,4 +1,4 @@
-//! Both stores return the same results for the same random operations.
+//! The store in memory and the SQLite store return the same results for the same random operations.
 
 use std::fmt::Debug;
 
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use crate::conformance::suspensions;
 use crate::fixture::{TestStore, block_on, event, message, new_observation, new_run, new_thread};
 
-/// Identifiers of threads, runs, suspensions, users and others. There are few, so that many operations use the same one. The
-/// empty one is invalid.
+/// Texts that are used as identifiers of threads, runs, suspensions and users, as digests of tools, as names of models and as
+/// kinds of events. There are only four, so that many operations have the same identifier. The empty text is invalid.
 const IDS: [&str; 4] = ["a", "b", "t", ""];
 const ROLES: [MessageRole; 2] = [MessageRole::User, MessageRole::System];
 const TYPES: [ObservationType; 3] = [
@@ -53,8 +53,8 @@ enum Operation {
     ListThreads(Option<Id>, Limit),
     /// Thread.
     DeleteThread(Id),
-    /// Thread and messages. A message has a thread (0 for the first one of [`IDS`], otherwise the thread of the operation), a
-    /// number for its identifier, a role and a time.
+    /// Thread and messages. A message has a thread, a number for its identifier, a role and a time. If its thread is 0, it
+    /// belongs to the first of [`IDS`], otherwise to the thread of the operation.
     AppendMessages(Id, Vec<(Id, u8, Role, u64)>),
     /// Thread, limit, time before which and time after which messages are listed, and roles.
     ListMessages(Id, Limit, Time, Time, Vec<Role>),
@@ -80,9 +80,9 @@ enum Operation {
     Decide(Id, bool, bool),
     /// Run, suspension, and whether the decision that the run uses approves the call.
     UseDecision(Id, Id, bool),
-    /// Run, whether only pending ones are listed, limit, suspension after which the list starts, and the maximum size.
+    /// Run, whether only pending suspensions are listed, limit, suspension after which the list starts, and the maximum size.
     ListSuspensions(Option<Id>, bool, Option<usize>, Option<Id>, Option<usize>),
-    /// Thread, whether only running ones are listed, whether only abandoned ones are listed, and limit.
+    /// Thread, whether only running runs are listed, whether only abandoned runs are listed, and limit.
     ListRuns(Option<Id>, bool, bool, Limit),
     /// Thread.
     AcquireLease(Id),
@@ -90,7 +90,8 @@ enum Operation {
     RenewLease(Id),
     /// Thread.
     ReleaseLease(Id),
-    /// Run, whether the commit begins it, expected last sequence, kinds of events, messages and how the run ends.
+    /// Run, whether the commit begins it, expected last sequence, kinds of events, messages and how the run ends. The kinds are
+    /// also the contents of the blobs, and the index of the first kind is the state.
     Commit(Id, bool, u64, Vec<Id>, Vec<Id>, Option<Ending>),
 }
 
@@ -99,8 +100,9 @@ fn operation() -> impl Strategy<Value = Operation> {
     let id = || 0..IDS.len();
     let some_id = || option::of(0..IDS.len());
     let limit = || option::of(0_usize..5);
+    // The times lie around `START_TIME`.
     let time = || option::of(995_u64..1_020);
-    let version = || option::of(0_u64..4);
+    let version_or_sequence = || option::of(0_u64..4);
     let number = || any::<f64>().prop_filter("JSON has finite numbers only", |number| number.is_finite());
     let messages = vec((id(), 0_u8..12, 0..ROLES.len(), 995_u64..1_020), 0..4);
     prop_oneof![
@@ -115,9 +117,16 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(id, limit, before, after, roles)| O::ListMessages(id, limit, before, after, roles)),
         (id(), 0..TYPES.len(), some_id(), number())
             .prop_map(|(id, kind, run, n)| O::RecordObservation(id, kind, run, n)),
-        (id(), vec(0..TYPES.len(), 0..3), version(), some_id(), limit(), time())
+        (
+            id(),
+            vec(0..TYPES.len(), 0..3),
+            version_or_sequence(),
+            some_id(),
+            limit(),
+            time()
+        )
             .prop_map(|(id, types, after, run, limit, time)| O::ListObservations(id, types, after, run, limit, time)),
-        (id(), number(), version()).prop_map(|(id, n, version)| O::SaveState(id, n, version)),
+        (id(), number(), version_or_sequence()).prop_map(|(id, n, version)| O::SaveState(id, n, version)),
         (id(), id()).prop_map(|(id, run)| O::BeginRun(id, run)),
         (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::AppendEntry(run, sequence, n)),
         (id(), vec((id(), 0_u64..9), 0..3), limit()).prop_map(|(run, calls, limit)| O::RecordCalls(run, calls, limit)),
@@ -162,7 +171,7 @@ fn describe<T: Debug>(result: Result<T, StoreError>) -> String {
     }
 }
 
-/// Returns the identifier with an index, if there is one.
+/// Returns the identifier with an index, or `None` for no index.
 fn id_at(index: Option<Id>) -> Option<String> {
     index.map(|index| IDS[index].to_owned())
 }
@@ -350,7 +359,8 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
 async fn apply_to_leases(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        // The fixture does not remember this lease. A lease of the thread that it remembers is no longer the current one.
+        // The fixture does not store this lease. If it stores an earlier lease of this thread, and the thread could be leased
+        // again, then the earlier lease is lost.
         Operation::AcquireLease(id) => describe(store.acquire_lease(IDS[id]).await),
         Operation::RenewLease(id) => describe(store.renew_lease(&fixture.lease(IDS[id]).await).await),
         Operation::ReleaseLease(id) => {

@@ -15,7 +15,8 @@ const MESSAGES: u64 = 500;
 /// Size of a page of the database, in bytes.
 const PAGE: u64 = 4_096;
 
-/// Creates a database with the thread `t`, which has the run `r` with one event, an observation, a state and [`MESSAGES`].
+/// Creates a database with the thread `t`, which has an observation, a state, [`MESSAGES`] messages, and the run `r` with one
+/// event.
 fn fill(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     block_on(async {

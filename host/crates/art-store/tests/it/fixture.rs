@@ -51,7 +51,7 @@ impl TestStore {
         }
     }
 
-    /// Creates a thread, and returns the store.
+    /// Creates a thread, and returns the fixture.
     pub(crate) async fn with_thread(self, id: &str) -> Self {
         self.store.create_thread(new_thread(id)).await.unwrap();
         self
@@ -64,7 +64,8 @@ impl TestStore {
             return lease;
         }
         let Ok(lease) = self.store.acquire_lease(thread_id).await else {
-            // The thread does not exist, or somebody else has its lease. No lease has the number 0.
+            // The thread does not exist, or somebody else has its lease. Stores refuse the lease number 0, since they never
+            // assign it.
             return Lease {
                 thread_id: thread_id.to_owned(),
                 number: 0,
@@ -83,8 +84,8 @@ impl TestStore {
         }
     }
 
-    /// Returns a commit without any content, for a run as it is now. If the run does not exist, the commit has the lease of
-    /// thread `t`.
+    /// Returns a commit without any content, which expects the journal of the run to be as long as it is now. If the run does not
+    /// exist, the commit has the lease of thread `t`.
     pub(crate) async fn empty_commit(&self, trace_id: &str) -> Commit {
         let run = self.store.get_run(trace_id).await.unwrap();
         let thread_id = run.as_ref().map_or("t", |run| &run.thread_id);

@@ -31,10 +31,13 @@ fn waiting_writes_are_committed_together() {
             writer.await.unwrap();
         }
         let after = store.stats();
-        let (writes, commits) = (after.writes - before.writes, after.commits - before.commits);
+        let (writes, transactions) = (after.writes - before.writes, after.commits - before.commits);
         assert_eq!(writes, WRITERS * WRITES_OF_EACH);
-        // A commit has four writes or more on average.
-        assert!(commits * 4 <= writes, "{commits} commits for {writes} writes");
+        // A transaction has four writes or more on average.
+        assert!(
+            transactions * 4 <= writes,
+            "{transactions} transactions for {writes} writes"
+        );
     });
 }
 
@@ -74,8 +77,9 @@ fn steps_of_several_runs_are_committed_together_and_each_is_one_write() {
         }
     });
     let stats = store.stats();
-    // The thread, its lease and each step are one write.
+    // The thread, its lease and each step are one write each.
     assert_eq!(stats.writes, RUNS * (2 + STEPS));
+    // A transaction has two writes or more on average.
     assert!(stats.commits * 2 <= stats.writes, "{stats:?}");
 }
 

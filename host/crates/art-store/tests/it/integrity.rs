@@ -1,5 +1,5 @@
-//! Changes of journals and blobs that another program makes are detected when the host reads these. Blobs that no run uses are
-//! deleted.
+//! If another program has changed a journal or a blob, the store detects this when it reads the journal or the blob. Blobs that
+//! no run uses are deleted.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::fixture::{block_on, event, new_path, new_run, new_thread};
 /// Number of events of the run.
 const EVENTS: u64 = 3;
 
-/// Creates a store with the run `r` in the thread `t`. The run has [`EVENTS`] and the blob `content`.
+/// Creates a store with the run `r` in the thread `t`. The run has [`EVENTS`] events and the blob `content`.
 fn filled_store() -> (TempDir, SqliteStore) {
     let (directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
@@ -38,7 +38,7 @@ fn with_connection<T>(path: &Path, work: impl FnOnce(&Connection) -> T) -> T {
     work(&connection)
 }
 
-/// Returns the sequence at which the store finds that the journal was changed, or `None` if it can read the journal.
+/// Returns the sequence at which the store finds that the journal was changed, or `None` if it does not find a change.
 fn broken_sequence(store: &SqliteStore) -> Option<u64> {
     match block_on(store.read_journal("r")) {
         Err(StoreError::BrokenChain { sequence, .. }) => Some(sequence),
@@ -71,7 +71,7 @@ fn a_flipped_bit_in_any_byte_of_an_event_is_detected() {
 }
 
 #[test]
-fn a_flipped_bit_in_the_numbers_of_an_event_is_detected() {
+fn a_flipped_bit_in_the_timestamp_or_the_sequence_of_an_event_is_detected() {
     let (_directory, store) = filled_store();
     let connection = Connection::open(store.path()).unwrap();
     for column in ["timestamp", "sequence"] {
@@ -121,6 +121,7 @@ fn a_change_of_the_last_digest_in_the_row_of_the_run_is_detected() {
     with_connection(store.path(), |connection| {
         connection.execute("UPDATE runs SET head = 'other'", []).unwrap();
     });
+    // The entries themselves are intact, so the store reports the sequence after the last one.
     assert_eq!(broken_sequence(&store), Some(EVENTS + 1));
 }
 

@@ -9,15 +9,17 @@ use serde_json::json;
 use crate::children::{self, ChildTest};
 use crate::fixture::{block_on, event, message, new_path, new_run, new_thread, thought};
 
-/// The threads. Each has a run with the same identifier.
+/// The identifiers of the threads. Each thread has one run, whose identifier is that of the thread.
 const THREADS: [&str; 4] = ["a", "b", "c", "d"];
 /// Number of child processes that are killed one after the other.
 const ROUNDS: usize = 8;
-/// Number of acknowledgements before the first child is killed. The second one makes twice as many, and so on.
-const ACKNOWLEDGEMENTS: usize = 23;
-/// Maximum size of a file, in blocks of 512 bytes. The log reaches it after some commits.
+/// Number of acknowledged commits for which the parent waits before it kills the first child. It waits for twice as many of the
+/// second child, and so on.
+const ACKNOWLEDGEMENTS_IN_FIRST_ROUND: usize = 23;
+/// Maximum size of a file, in blocks of 512 bytes. The write-ahead log of SQLite reaches it after some commits.
 const MAX_FILE_BLOCKS: u32 = 1_500;
-const CHILD: &str = "kill::child_commits_until_it_is_killed";
+/// The test that is the child process.
+const CHILD_TEST: &str = "kill::child_commits_until_it_is_killed";
 
 /// The child process of the tests below. Does nothing when the test runner starts it.
 #[test]
@@ -32,8 +34,8 @@ fn child_commits_until_it_is_killed() {
     });
 }
 
-/// Commits steps with an event, an observation, a state and a message. For each one that was acknowledged, sends the parent
-/// process a line with the thread and the number of its events.
+/// Makes commits until one fails. Each stores an event, an observation, a state and a message. After each commit that was
+/// acknowledged, sends the parent process a line with the thread and the number of its events.
 async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str) {
     if store.get_thread(thread_id).await.unwrap().is_none() && store.create_thread(new_thread(thread_id)).await.is_err()
     {
@@ -116,8 +118,8 @@ fn assert_stored(path: &Path, lines: &[String]) {
 fn acknowledged_commits_survive_a_kill_and_no_commit_is_stored_in_part() {
     let (_directory, path) = new_path();
     for round in 1..=ROUNDS {
-        let mut child = ChildTest::start(CHILD, &path);
-        let mut lines: Vec<_> = (0..round * ACKNOWLEDGEMENTS)
+        let mut child = ChildTest::start(CHILD_TEST, &path);
+        let mut lines: Vec<_> = (0..round * ACKNOWLEDGEMENTS_IN_FIRST_ROUND)
             .map(|_| child.next_line().unwrap())
             .collect();
         child.kill();
@@ -129,14 +131,14 @@ fn acknowledged_commits_survive_a_kill_and_no_commit_is_stored_in_part() {
 #[test]
 fn reaching_a_file_size_limit_loses_no_acknowledged_commit() {
     let (_directory, path) = new_path();
-    let mut child = ChildTest::start_with_limited_files(CHILD, &path, MAX_FILE_BLOCKS);
+    let mut child = ChildTest::start_with_limited_files(CHILD_TEST, &path, MAX_FILE_BLOCKS);
     let (lines, status) = child.finish();
     // The child ends by itself, at the first error of a commit.
     assert!(status.success());
     assert!(!lines.is_empty());
     assert_stored(&path, &lines);
     // Without the limit, a child can commit again.
-    let mut child = ChildTest::start(CHILD, &path);
+    let mut child = ChildTest::start(CHILD_TEST, &path);
     let line = child.next_line().unwrap();
     child.kill();
     child.finish();

@@ -1,4 +1,4 @@
-//! A database of format 4, written by the host that had that format, is read and migrated.
+//! Tests that a database of format 4, written by a host of that time, can be read and migrated.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 
 use crate::fixture::{block_on, event, new_path};
 
-/// A database with the threads `t` and `other`, and the runs `run-t`, `run-other` and `empty`. Each thread has two observations,
-/// a message and a state. The runs `run-t` and `run-other` each have three events, a tool call, a step of a model and two blobs,
-/// of which the blob `shared` is the same one.
+/// A database with the threads `t` and `other`. Each thread has two observations, a message and a state. The runs `run-t` and
+/// `run-other` each have three events, a call of the tool with the digest `d`, a step of the model `m` and two blobs: the blob
+/// `shared`, which both runs use, and a blob of their own with the identifier of the thread. The run `empty` has nothing.
 const FORMAT_4: &[u8] = include_bytes!("data/format-4.db");
 
 /// Writes the database of format 4 into a new directory.
@@ -47,6 +47,7 @@ async fn assert_complete(store: &SqliteStore) {
     assert!(store.read_journal("empty").await.unwrap().is_empty());
     let run = store.get_run("run-t").await.unwrap().unwrap();
     assert_eq!((run.status, run.last_sequence), (RunState::Success, 3));
+    // The blobs of `run-t` take some of the room that each run has for blobs.
     assert!(store.blob_room("run-t").await.unwrap() < store.blob_room("empty").await.unwrap());
 }
 

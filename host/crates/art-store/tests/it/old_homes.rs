@@ -1,5 +1,6 @@
-//! Tests that a process that is killed while it migrates a database of an older format loses no data: the next process finds the
-//! old format or a newer one, and everything that was stored.
+//! Tests of old homes, which are the directories of hosts that stored their database in an older format. A process that is killed
+//! while it migrates such a database loses no data: the next process finds the old format or a newer one, and everything that
+//! was stored.
 
 use std::fs;
 use std::path::Path;
@@ -34,9 +35,9 @@ const RUNS: u32 = 20;
 /// Number of events in the journal of each run.
 const EVENTS: u32 = 40;
 /// Number of moments at which the migration from each format is killed.
-const KILLS: u32 = 3;
+const KILL_MOMENTS: u32 = 3;
 
-/// Creates a database as a host that knew only the formats up to `format` left it.
+/// Creates a database of an older format, with the content that a host of that time stored.
 fn create_database(path: &Path, format: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let connection = Connection::open(path).unwrap();
@@ -54,7 +55,7 @@ fn create_database(path: &Path, format: u32) {
 }
 
 /// Stores the thread and the run with this number: a thread with a message, an observation and a state, and a run with events and
-/// one row in each further table that the format has.
+/// with rows in each further table that the format has.
 fn store_thread_and_run(connection: &Connection, number: u32, format: u32) {
     let execute = |sql: &str| connection.execute(sql, [number]).unwrap();
     execute(
@@ -104,8 +105,9 @@ fn blob(number: u32) -> Vec<u8> {
     format!("blob {number}").into_bytes()
 }
 
-/// Asserts that a store has all that [`create_database`] stored in a database of that format.
-async fn assert_complete(store: &SqliteStore, format: u32) {
+/// Asserts that a store has all that [`create_database`] stored. `original_format` is the format in which it created the
+/// database.
+async fn assert_complete(store: &SqliteStore, original_format: u32) {
     assert_eq!(
         store.list_runs(RunFilter::default()).await.unwrap().len(),
         RUNS as usize
@@ -122,14 +124,20 @@ async fn assert_complete(store: &SqliteStore, format: u32) {
                 .unwrap()
         });
         assert!(numbers.eq(1..=u64::from(EVENTS)));
-        if format >= 2 {
+        if original_format >= 2 {
             for bytes in [blob(number), b"shared".to_vec()] {
                 let found = store.get_blob(&format!("t{number}"), &digest(&bytes)).await.unwrap();
                 assert_eq!(found, Some(bytes));
             }
         }
     }
-    let expected_rows = |introduced_in| if format >= introduced_in { RUNS as usize } else { 0 };
+    let expected_rows = |introduced_in| {
+        if original_format >= introduced_in {
+            RUNS as usize
+        } else {
+            0
+        }
+    };
     assert_eq!(store.list_calls("d", None).await.unwrap().len(), expected_rows(3));
     let work = store.list_work("m", ModelWork::Step, None).await;
     assert_eq!(work.unwrap().len(), expected_rows(4));
@@ -150,24 +158,30 @@ fn read_format(path: &Path) -> u32 {
         .unwrap()
 }
 
-/// Asserts that everything that was stored in a database of `format` is still there, before and after the next process migrates
-/// it. Returns the format that the database had before.
-fn assert_nothing_lost(path: &Path, format: u32) -> u32 {
+/// Asserts that everything that was stored in a database is still there, before and after this process migrates it to the newest
+/// format. `original_format` is the format in which the database was created. Returns the format that it had before this
+/// migration.
+fn assert_nothing_lost(path: &Path, original_format: u32) -> u32 {
     let found = read_format(path);
-    assert!((format..=NEWEST_FORMAT).contains(&found), "format {found}");
-    block_on(assert_complete(&SqliteStore::open_read_only(path).unwrap(), format));
-    block_on(assert_complete(&SqliteStore::open(path).unwrap(), format));
+    assert!((original_format..=NEWEST_FORMAT).contains(&found), "format {found}");
+    block_on(assert_complete(
+        &SqliteStore::open_read_only(path).unwrap(),
+        original_format,
+    ));
+    block_on(assert_complete(&SqliteStore::open(path).unwrap(), original_format));
     assert_eq!(read_format(path), NEWEST_FORMAT);
     found
 }
 
-/// Number of migrations that the child process makes before it kills itself at the next one.
+/// Number of migrations that the child process commits before it kills itself in the next one.
 static MIGRATIONS_LEFT: AtomicU32 = AtomicU32::new(u32::MAX);
 
+/// Kills this process before it commits a migration, if [`MIGRATIONS_LEFT`] has reached 0.
 fn kill_at_migration(place: FailPoint) {
-    if place == FailPoint::BeforeMigration && MIGRATIONS_LEFT.fetch_sub(1, Ordering::SeqCst) == 0 {
+    if place == FailPoint::BeforeMigrationCommit && MIGRATIONS_LEFT.fetch_sub(1, Ordering::SeqCst) == 0 {
         let process = std::process::id().to_string();
         Command::new("kill").args(["-s", "KILL", &process]).status().unwrap();
+        // The signal ends this process during the wait.
         std::thread::sleep(Duration::from_secs(60));
     }
 }
@@ -184,7 +198,7 @@ fn child_migrates_until_it_is_killed() {
     drop(SqliteStore::open(path).unwrap());
 }
 
-/// Returns the path of the file that tells the child how many migrations it makes before it kills itself.
+/// Returns the path of the file that tells the child how many migrations it commits before it kills itself.
 fn stop_file(path: &Path) -> std::path::PathBuf {
     path.with_extension("stop")
 }
@@ -217,14 +231,14 @@ fn kills_at_several_moments_of_a_migration_lose_nothing() {
         assert!(child.finish().1.success());
         let duration = start.elapsed();
         assert_nothing_lost(&path, format);
-        for kill in 0..KILLS {
+        for moment in 0..KILL_MOMENTS {
             let (_directory, path) = new_path();
             create_database(&path, format);
             // The second child opens what the first one left.
             for _ in 0..2 {
                 let mut child = ChildTest::start(CHILD_TEST, &path);
                 child.next_line().unwrap();
-                std::thread::sleep(duration * kill / KILLS);
+                std::thread::sleep(duration * moment / KILL_MOMENTS);
                 child.kill();
                 child.finish();
             }

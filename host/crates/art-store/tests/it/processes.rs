@@ -13,9 +13,9 @@ use crate::fixture::{block_on, event, new_path, new_run, new_thread};
 const PROCESSES: usize = 4;
 /// Number of events that each process commits to a run of its own, one at a time.
 const OWN_EVENTS: u64 = 60;
-/// Once in this many own events, a process also commits an event to the run that all processes share.
-const SHARED_EVENT_EVERY: u64 = 5;
-/// The thread that all processes share, and its run.
+/// Number of own events for each event that a process commits to the run that all processes share.
+const OWN_EVENTS_PER_SHARED_EVENT: u64 = 5;
+/// The identifier of the thread that all processes share, and also that of its run.
 const SHARED: &str = "shared";
 
 /// Repeats an operation while another process holds the database or the lease, and fails on any other error.
@@ -58,7 +58,7 @@ fn child_commits_and_deletes_beside_other_processes() {
         let lease = until_free!(store.acquire_lease(&own_id));
         for last_sequence in 0..OWN_EVENTS {
             until_free!(store.commit(commit_of_event(&own_id, &lease, last_sequence)));
-            if last_sequence % SHARED_EVENT_EVERY == 0 {
+            if last_sequence % OWN_EVENTS_PER_SHARED_EVENT == 0 {
                 commit_to_shared_run(&store).await;
             }
             if last_sequence % 10 == 0 {
@@ -97,17 +97,18 @@ fn several_processes_create_and_use_one_database() {
     }
     assert_eq!(
         journal_length(&store, SHARED),
-        PROCESSES as u64 * OWN_EVENTS / SHARED_EVENT_EVERY
+        PROCESSES as u64 * OWN_EVENTS / OWN_EVENTS_PER_SHARED_EVENT
     );
 }
 
-/// Returns the number of entries in the journal of a run. Reading it also verifies its digests, so it has no gaps.
+/// Returns the number of entries in the journal of a run. Reading a journal also verifies its digests, so the entries have no
+/// gaps.
 fn journal_length(store: &SqliteStore, trace_id: &str) -> u64 {
     block_on(store.read_journal(trace_id)).unwrap().len() as u64
 }
 
-/// The child process of the tests below: begins the run `r`, and commits another event when the parent resumes it. Does nothing
-/// when the test runner starts it.
+/// The child process of the tests below: begins the run `r`, and commits another event to it when the parent resumes the child.
+/// Does nothing when the test runner starts it.
 #[test]
 fn child_holds_a_lease_and_commits_when_it_is_resumed() {
     let Some(path) = children::database_path() else { return };
@@ -132,6 +133,7 @@ fn start_holding_child(path: &Path) -> ChildTest {
     child
 }
 
+/// Returns the number of runs that have not ended and whose thread has no holder of its lease.
 fn count_abandoned_runs(store: &SqliteStore) -> usize {
     let filter = RunFilter {
         abandoned: true,
@@ -168,8 +170,10 @@ fn a_paused_process_cannot_commit_after_another_took_its_expired_lease() {
         block_on(store.acquire_lease("t")),
         Err(StoreError::ThreadBusy { .. })
     ));
+    // The lease of the child expires after `LEASE_MS`. The other three are a margin.
     clock.advance(limits::LEASE_MS * 4);
     let lease = block_on(store.acquire_lease("t")).unwrap();
+    // The operating system runs the process again, and then the child stops waiting for its parent.
     child.signal("CONT");
     child.resume();
     let expected = "thread `t` was taken over by another turn: read it again and begin another turn";
@@ -205,12 +209,12 @@ fn a_write_waits_for_a_short_transaction_of_another_connection() {
     let other_connection = rusqlite::Connection::open(&path).unwrap();
     other_connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     block_on(async {
-        let created = store.create_thread(new_thread("t"));
-        let released = async {
+        let creation = store.create_thread(new_thread("t"));
+        let release = async {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             other_connection.execute_batch("COMMIT").unwrap();
         };
-        tokio::join!(async { created.await.unwrap() }, released);
+        tokio::join!(async { creation.await.unwrap() }, release);
     });
 }
 

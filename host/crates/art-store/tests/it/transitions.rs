@@ -1,9 +1,9 @@
-//! Tests that in both stores a suspension changes its status only as its state machine allows, whatever is attempted and in
-//! whatever order. A suspension is the question of a waiting call:
+//! Tests that a suspension changes its status only as its state machine allows, whatever is attempted and in whatever order. This
+//! holds for the store in memory and for the store in SQLite. A suspension is the question whether a waiting call may run:
 //!
 //! - It is *open* until a person decides, or until its time is over and the default decision is stored.
 //! - It is then *decided*, and *settled* once the run has used the decision or has ended.
-//! - It is *closed* if the run ends while it is open.
+//! - An open suspension becomes *closed* when its run ends.
 
 use art_core::agent::RunStatus;
 use art_core::suspension::Decision;
@@ -13,12 +13,12 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::conformance::suspensions::{call, decision, expiry_decision, suspend, use_decision, used_decision};
-use crate::fixture::{TestStore, block_on, new_run};
+use crate::fixture::{START_TIME, TestStore, block_on, new_run};
 
 /// Time at which the call begins to wait.
-const BEGIN: u64 = 1_000;
+const BEGIN: u64 = START_TIME;
 /// Time at which the suspension expires.
-const EXPIRES: u64 = 1_010;
+const EXPIRES: u64 = BEGIN + 10;
 
 /// An operation that the store may refuse, or a pause.
 #[derive(Clone, Debug)]
@@ -29,11 +29,11 @@ enum Attempt {
     Decide { approved: bool },
     /// Somebody else decides.
     DecideAsStranger,
-    /// The question is decided by its expiry, although its time may not be over.
+    /// The host stores the decision for an expired suspension, whether or not the suspension has expired.
     DecideByExpiry { approved: bool },
     /// The run uses a decision, which may be another than the stored one.
     UseDecision { approved: bool, by_expiry: bool },
-    /// The run is suspended.
+    /// The run is suspended, which does not end it.
     SuspendRun,
     /// The run is cancelled.
     CancelRun,
@@ -51,16 +51,16 @@ fn any_attempt() -> impl Strategy<Value = Attempt> {
     ]
 }
 
-/// What the suspension and its run are expected to be.
+/// The state that the suspension and its run are expected to have.
 #[derive(Clone, Debug)]
-struct Model {
+struct ExpectedState {
     now: u64,
     run_has_ended: bool,
     status: SuspensionStatus,
     decision: Option<Decision>,
 }
 
-impl Model {
+impl ExpectedState {
     /// Stores a decision, or returns why it is refused.
     fn decide(&mut self, decision: Decision, by_expiry: bool) -> Option<&'static str> {
         let is_expired = self.now >= EXPIRES;
@@ -97,7 +97,7 @@ impl Model {
     }
 }
 
-/// Returns why a decision was refused, in the words of [`Model::decide`].
+/// Returns why a decision was refused, in the words of [`ExpectedState::decide`].
 fn refusal_reason(result: &Result<SuspensionRecord, StoreError>) -> Option<&'static str> {
     match result {
         Ok(_) => None,
@@ -110,25 +110,25 @@ fn refusal_reason(result: &Result<SuspensionRecord, StoreError>) -> Option<&'sta
     }
 }
 
-/// Makes one attempt in the store and in the model, which have to agree.
-async fn make_attempt(fixture: &TestStore, model: &mut Model, attempt: &Attempt) {
+/// Makes one attempt in the store, and asserts that its result and the suspension are as expected.
+async fn make_attempt(fixture: &TestStore, expected: &mut ExpectedState, attempt: &Attempt) {
     let ann = Owner::user(Some("ann"));
     let decide =
         async |owner: &Owner, decision: Decision| refusal_reason(&fixture.store.decide("s", owner, decision).await);
     match attempt {
         Attempt::Wait { milliseconds } => {
             fixture.clock.advance(*milliseconds);
-            model.now += milliseconds;
+            expected.now += milliseconds;
         }
         Attempt::Decide { approved } => {
             let decision = decision(*approved);
-            assert_eq!(decide(&ann, decision.clone()).await, model.decide(decision, false));
+            assert_eq!(decide(&ann, decision.clone()).await, expected.decide(decision, false));
         }
         Attempt::DecideAsStranger => {
             for stranger in [Some("bob"), None] {
-                let refused = decide(&Owner::user(stranger), decision(true)).await;
+                let reason = decide(&Owner::user(stranger), decision(true)).await;
                 assert_eq!(
-                    refused,
+                    reason,
                     Some("unknown"),
                     "a foreign suspension must not be found in any state"
                 );
@@ -136,8 +136,8 @@ async fn make_attempt(fixture: &TestStore, model: &mut Model, attempt: &Attempt)
         }
         Attempt::DecideByExpiry { approved } => {
             let decision = expiry_decision(*approved);
-            let refused = decide(&Owner::Anyone, decision.clone()).await;
-            assert_eq!(refused, model.decide(decision, true));
+            let reason = decide(&Owner::Anyone, decision.clone()).await;
+            assert_eq!(reason, expected.decide(decision, true));
         }
         Attempt::UseDecision { approved, by_expiry } => {
             let decision = if *by_expiry {
@@ -146,20 +146,20 @@ async fn make_attempt(fixture: &TestStore, model: &mut Model, attempt: &Attempt)
                 decision(*approved)
             };
             let used = use_decision(fixture, "r", used_decision("s", decision.clone())).await;
-            assert_eq!(used.is_ok(), model.use_decision(&decision), "{used:?}");
+            assert_eq!(used.is_ok(), expected.use_decision(&decision), "{used:?}");
         }
         Attempt::SuspendRun => {
             let suspended = fixture.end_run("r", RunStatus::Suspended, Value::Null).await;
-            assert_eq!(suspended.is_ok(), !model.run_has_ended, "{suspended:?}");
+            assert_eq!(suspended.is_ok(), !expected.run_has_ended, "{suspended:?}");
         }
         Attempt::CancelRun => {
             let cancelled = fixture.end_run("r", RunStatus::Cancelled, Value::Null).await;
-            assert_eq!(cancelled.is_ok(), !model.run_has_ended, "{cancelled:?}");
-            model.end_run();
+            assert_eq!(cancelled.is_ok(), !expected.run_has_ended, "{cancelled:?}");
+            expected.end_run();
         }
     }
     let found = fixture.store.find_suspension("s", &ann).await.unwrap().unwrap();
-    assert_eq!((found.status, &found.decision), (model.status, &model.decision));
+    assert_eq!((found.status, &found.decision), (expected.status, &expected.decision));
 }
 
 /// Makes all attempts with a waiting run of the user `ann`.
@@ -172,14 +172,14 @@ async fn make_attempts(fixture: TestStore, attempts: &[Attempt]) {
     fixture.store.create_thread(thread).await.unwrap();
     fixture.begin_run(new_run("r", "t")).await.unwrap();
     suspend(&fixture, "r", vec![call("s", Some(EXPIRES))]).await.unwrap();
-    let mut model = Model {
+    let mut expected = ExpectedState {
         now: BEGIN,
         run_has_ended: false,
         status: SuspensionStatus::Open,
         decision: None,
     };
     for attempt in attempts {
-        make_attempt(&fixture, &mut model, attempt).await;
+        make_attempt(&fixture, &mut expected, attempt).await;
     }
 }
 
@@ -201,9 +201,9 @@ proptest! {
     }
 }
 
-/// Makes each attempt in each status of the suspension, before and after it expires.
+/// Makes each attempt in each status of the suspension, before and after the time at which it expires.
 #[test]
-fn every_attempt_is_made_in_every_status_of_a_suspension() {
+fn a_suspension_follows_its_state_machine_in_each_status_and_with_each_attempt() {
     let (approve, reject) = (Attempt::Decide { approved: true }, Attempt::Decide { approved: false });
     let use_approval = Attempt::UseDecision {
         approved: true,
@@ -214,10 +214,15 @@ fn every_attempt_is_made_in_every_status_of_a_suspension() {
         by_expiry: true,
     };
     let earlier_attempts = [
+        // Open.
         vec![],
+        // Decided.
         vec![approve.clone()],
+        // Settled, because the run has used the decision.
         vec![approve.clone(), use_approval.clone()],
+        // Closed.
         vec![Attempt::CancelRun],
+        // Settled, because the run has ended.
         vec![reject.clone(), Attempt::CancelRun],
     ];
     let last_attempts = [

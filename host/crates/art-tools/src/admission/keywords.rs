@@ -1,6 +1,6 @@
 //! Keywords of JSON Schema: which of them contain schemas, which assert something, what they cost, and which are refused.
 
-/// What the value of a keyword with subschemas is.
+/// The form in which the value of a keyword contains subschemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeywordValue {
     /// One schema.
@@ -11,22 +11,22 @@ pub(super) enum KeywordValue {
     Map,
 }
 
-/// The value to which the subschemas of a keyword are applied.
+/// The value to which the subschemas of a keyword are applied, when a schema with the keyword is applied to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AppliesTo {
-    /// The same value as the schema that has the keyword.
+    /// The same value.
     SameValue,
     /// A part of the value, or the name of a property.
     Part,
-    /// A part of the value. An `unevaluated*` keyword of the same schema, or of an enclosing one, applies the subschemas again to
-    /// find out which parts they evaluated.
+    /// A part of the value. The keyword `unevaluatedProperties` or `unevaluatedItems` of the same schema, or of an enclosing one,
+    /// applies the subschemas again to find out which parts they evaluated.
     PartRepeatedly,
     /// No value. The subschemas are used only as targets of references.
     Nothing,
 }
 
 /// Returns how the value of a keyword contains subschemas and to which value they are applied, or `None` for a keyword without
-/// subschemas. Knows the keywords of 2020-12 and the older names that validators and authors still use.
+/// subschemas. Knows the keywords of JSON Schema 2020-12 and the older keywords that validators and authors still use.
 pub(super) fn subschemas(keyword: &str) -> Option<(KeywordValue, AppliesTo)> {
     Some(match keyword {
         "not" | "if" | "then" | "else" => (KeywordValue::Schema, AppliesTo::SameValue),
@@ -73,8 +73,8 @@ pub(super) fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Returns what an expensive keyword costs for each value in addition to its subschemas, and 0 for all other keywords. The unit
-/// is to apply an empty schema.
+/// Returns the work that an expensive keyword takes for each value in addition to the work of its subschemas, and 0 for all other
+/// keywords. One unit is the work of applying an empty schema to one value.
 pub(super) fn extra_work(keyword: &str) -> u64 {
     match keyword {
         // Numbers are formatted as text and parsed as decimals.
@@ -87,8 +87,8 @@ pub(super) fn extra_work(keyword: &str) -> u64 {
     }
 }
 
-/// Returns whether a keyword is one of the `unevaluated*` keywords. Their result depends on which parts of the value the other
-/// keywords of the schema evaluated.
+/// Returns whether a keyword is one of the two `unevaluated*` keywords. Their result depends on which parts of the value the
+/// other keywords of the schema evaluated.
 pub(super) fn is_unevaluated(keyword: &str) -> bool {
     matches!(keyword, "unevaluatedProperties" | "unevaluatedItems")
 }

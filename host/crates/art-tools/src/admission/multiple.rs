@@ -1,7 +1,7 @@
 //! Checks the keyword `multipleOf` in constant time for all numbers, and exactly: 0.3 is a multiple of 0.1.
 //!
 //! The crate `jsonschema` represents a number that does not fit into an integer as a fraction of arbitrary size. Dividing such
-//! fractions takes a thousand times as long.
+//! fractions takes a thousand times as long as the check here.
 
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
@@ -87,12 +87,13 @@ impl Decimal {
             return false;
         }
         let (digits, divisor_digits) = (u128::from(self.digits), u128::from(divisor.digits));
-        let power = self.power - divisor.power;
-        if power >= 0 {
-            let product = (digits % divisor_digits) * power_of_ten_mod(power.unsigned_abs(), divisor_digits);
+        // The quotient is `digits / divisor_digits` times ten to the `quotient_power`.
+        let quotient_power = self.power - divisor.power;
+        if quotient_power >= 0 {
+            let product = (digits % divisor_digits) * power_of_ten_mod(quotient_power.unsigned_abs(), divisor_digits);
             return product.is_multiple_of(divisor_digits);
         }
-        let scale = 10_u128.checked_pow(power.unsigned_abs());
+        let scale = 10_u128.checked_pow(quotient_power.unsigned_abs());
         // If the scaled divisor overflows, it is larger than the number, which is therefore not a multiple of it.
         match scale.and_then(|scale| divisor_digits.checked_mul(scale)) {
             Some(scaled) => digits.is_multiple_of(scaled),
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_are_recognised_by_their_written_decimals() {
+    fn multiples_of_decimal_fractions_are_recognised_exactly() {
         for (number, divisor) in [
             (json!(0), json!(3)),
             (json!(-9), json!(3)),

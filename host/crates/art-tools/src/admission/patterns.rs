@@ -9,7 +9,7 @@ use jsonschema_regex::to_rust_regex;
 use regex_automata::nfa::thompson::{Config, NFA};
 
 use super::problem::SchemaProblem;
-use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
+use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM_BYTES, MAX_PATTERNS};
 
 /// Size of a compiled program that counts as one unit of weight, in bytes.
 const WEIGHT_UNIT_BYTES: usize = 64;
@@ -23,21 +23,21 @@ const MAX_CACHE_BYTES: usize = 128 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Patterns<'s> {
     count: usize,
-    /// Total size of the compiled programs of the different patterns, in bytes.
+    /// Total size of the compiled programs, in bytes. A pattern that occurs twice counts once.
     total_program_bytes: usize,
-    /// The weight of each different pattern.
+    /// The weight of each pattern.
     weights: HashMap<&'s str, u64>,
 }
 
 impl<'s> Patterns<'s> {
-    /// Adds a pattern and returns its weight: the size of its compiled program beyond that of an empty
-    /// pattern, in units, rounded up, and at least 1. A linear engine takes at most one step for each byte of text and each
+    /// Adds a pattern and returns its weight: the size of its compiled program beyond that of an empty pattern, in units of
+    /// [`WEIGHT_UNIT_BYTES`], rounded up, and at least 1. A linear engine takes at most one step for each byte of text and each
     /// instruction of the program, so the cost of a match is proportional to this weight times the length of the text. `at` is
     /// the position of the schema, for messages.
     ///
     /// # Errors
     /// Fails if the schema has too many patterns, or if this one is too long, is not supported, or makes all programs together
-    /// larger than [`MAX_PATTERN_PROGRAMS`].
+    /// larger than [`MAX_PATTERN_PROGRAM_BYTES`].
     pub(super) fn add(&mut self, pattern: &'s str, at: &str) -> Result<u64, SchemaProblem> {
         self.count += 1;
         if self.count > MAX_PATTERNS {
@@ -55,15 +55,16 @@ impl<'s> Patterns<'s> {
         Ok(weight)
     }
 
-    /// Returns the size of the compiled program of a pattern, in bytes. Fails if it exceeds what the programs so far leave of
-    /// [`MAX_PATTERN_PROGRAMS`].
+    /// Returns the size of the compiled program of a pattern, in bytes. Fails if the programs of this pattern and of all earlier
+    /// ones are together larger than [`MAX_PATTERN_PROGRAM_BYTES`].
     fn program_bytes(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
         let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
         let bytes = pattern.len();
         if bytes > MAX_PATTERN_BYTES {
             return Err(SchemaProblem::PatternTooLong { at: at(), bytes });
         }
-        compile(pattern, MAX_PATTERN_PROGRAMS.saturating_sub(self.total_program_bytes))
+        let remaining_bytes = MAX_PATTERN_PROGRAM_BYTES.saturating_sub(self.total_program_bytes);
+        compile(pattern, remaining_bytes)
             .map(|program| program.memory_usage())
             .ok_or_else(|| SchemaProblem::PatternRefused { at: at() })
     }
@@ -81,6 +82,6 @@ fn compile(pattern: &str, max_bytes: usize) -> Option<NFA> {
 /// caches, for matching forwards and backwards.
 pub(crate) fn pattern_options() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex()
-        .size_limit(MAX_PATTERN_PROGRAMS)
+        .size_limit(MAX_PATTERN_PROGRAM_BYTES)
         .dfa_size_limit(MAX_CACHE_BYTES)
 }

@@ -1,8 +1,8 @@
 //! Reasons why a schema is refused.
 
 use super::{
-    MAX_DEPTH, MAX_NODES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS, MAX_POINTER_BYTES,
-    MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_WORK_PER_VALUE,
+    MAX_JSON_VALUES, MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM_BYTES, MAX_PATTERNS, MAX_POINTER_BYTES,
+    MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMA_DEPTH, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_WORK_PER_VALUE,
 };
 
 /// The reason why a schema is refused. `at` is a JSON pointer, in most cases into the tree of the schema, in which each `$ref` is
@@ -13,7 +13,7 @@ pub enum SchemaProblem {
     #[error("its text has {0} bytes, more than {MAX_TEXT_BYTES}")]
     TextTooLong(usize),
     /// The schemas are nested too deeply (contract D01).
-    #[error("its schemas are nested more than {MAX_DEPTH} levels deep")]
+    #[error("its schemas are nested more than {MAX_SCHEMA_DEPTH} levels deep")]
     TooDeep,
     /// The path to a schema is too long. The validator keeps a copy of it for every keyword of the schema.
     #[error(
@@ -24,8 +24,8 @@ pub enum SchemaProblem {
         at: String,
     },
     /// The schema has too many values.
-    #[error("it has more than {MAX_NODES} values")]
-    TooManyNodes,
+    #[error("it has more than {MAX_JSON_VALUES} values")]
+    TooManyValues,
     /// The root does not describe an object (contract D07).
     #[error("its root must have `\"type\": \"object\"`")]
     RootNotObject,
@@ -38,7 +38,8 @@ pub enum SchemaProblem {
         /// Position of the value.
         at: String,
     },
-    /// A keyword of the schema changes the target of references, or `$id` or `$schema` is not at its root.
+    /// A keyword changes the target of references or loads another vocabulary, or `$id` or `$schema` is not at the root of the
+    /// schema.
     #[error("`{keyword}` at `{at}` is not supported")]
     RefusedKeyword {
         /// Position of the schema with the keyword.
@@ -93,14 +94,15 @@ pub enum SchemaProblem {
          definitions that are used often"
     )]
     TreeTooLong(String),
-    /// An `unevaluated*` keyword is inside another one that applies to the same value. A validator would evaluate the schemas
-    /// inside both keywords once for each keyword.
+    /// A schema with an `unevaluated*` keyword contains another one that has such a keyword too and applies to the same value. A
+    /// validator would apply the subschemas of the inner schema again for each of the two keywords.
     #[error("the `unevaluated*` at `{at}` applies to the same value as an outer one: keep the outer one")]
     NestedUnevaluated {
         /// Position of the schema with the keyword.
         at: String,
     },
-    /// Nested `unevaluated*` keywords would try their schemas too often.
+    /// Applying the schema takes too much work for each unit of the size of a value. In most cases, nested `unevaluated*`
+    /// keywords would apply their schemas too often.
     #[error(
         "its `unevaluated*` try schemas more than {MAX_WORK_PER_VALUE} times: write `additionalProperties` or `items` instead"
     )]
@@ -113,10 +115,11 @@ pub enum SchemaProblem {
         /// Its length in bytes.
         bytes: usize,
     },
-    /// A pattern is not linear, or the compiled patterns of the schema together are too large.
+    /// A pattern is not valid or not linear, or the compiled patterns of the schema together are too large.
     #[error(
         "the pattern at `{at}` is not supported: it must be linear (no lookaround, no backreference), and all patterns \
-         together must compile to at most {MAX_PATTERN_PROGRAMS} bytes (smaller counts, `[a-z]` instead of `\\p{{L}}`)"
+         together must compile to at most {MAX_PATTERN_PROGRAM_BYTES} bytes (smaller counts, `[a-z]` instead \
+         of `\\p{{L}}`)"
     )]
     PatternRefused {
         /// Position of the schema with the pattern.

@@ -133,6 +133,7 @@ fn references_that_multiply_the_schemas_are_refused_quickly() {
         let start = Instant::now();
         let result = admit(&schema, Root::Object);
         assert!(start.elapsed() < Duration::from_secs(1));
+        // The tree has two to the power of `definitions + 1` schemas, and at most 2,000 are admitted.
         assert_eq!(result.is_ok(), definitions <= 9, "{definitions}");
     }
     let message = problem(&doubling_schema(40)).to_string();
@@ -162,6 +163,7 @@ fn fan_schema(properties: usize, levels: usize) -> Value {
 
 #[test]
 fn properties_that_refer_to_one_definition_are_counted_each_time() {
+    // The tree has a little more than `properties` to the power of `levels` schemas, and at most 2,000 are admitted.
     for (properties, levels, admitted) in [
         (20, 1, true),
         (20, 2, true),
@@ -200,7 +202,7 @@ fn long_chains_of_references_are_refused() {
     assert_eq!(problem(&chain_schema(600)), SchemaProblem::TooManyReferences);
     // A compiler that follows 20,000 references recursively aborts the process. Admission refuses them as too many values.
     let start = Instant::now();
-    assert_eq!(problem(&chain_schema(20_000)), SchemaProblem::TooManyNodes);
+    assert_eq!(problem(&chain_schema(20_000)), SchemaProblem::TooManyValues);
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 
@@ -218,7 +220,7 @@ fn a_schema_with_too_many_values_or_too_much_text_is_refused() {
     let names: Vec<_> = (0..2_100).map(|i| format!("v{i}")).collect();
     assert_eq!(
         problem(&object_schema("enum", json!(names))),
-        SchemaProblem::TooManyNodes
+        SchemaProblem::TooManyValues
     );
     let text = "x".repeat(70_000);
     assert!(matches!(
@@ -464,10 +466,10 @@ fn the_programs_of_all_patterns_are_bounded_together() {
 /// Checks a value against a schema. The error lists the violations.
 fn check(schema: &Value, value: &Value) -> Result<(), String> {
     let compiled = CompiledSchema::new(schema, Root::Any).unwrap();
-    let shape = Shape::measure(value, 64, 50_000).unwrap();
+    let size = JsonSize::measure(value, 64, 50_000).unwrap();
     let start = Instant::now();
     let result = compiled
-        .check(value, &shape, "input")
+        .check(value, &size, "input")
         .map_err(|violations| violations.to_string());
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     result
@@ -481,15 +483,15 @@ fn nested_objects(levels: usize, leaf: Value) -> Value {
 #[test]
 fn the_cost_grows_with_the_number_of_schemas_and_of_values() {
     let schema = |n: usize| admit(&json!({"items": {"allOf": vec![json!({"minimum": 1}); n]}}), Root::Any).unwrap();
-    let shape = |nodes: usize| Shape { nodes, text_bytes: 0 };
+    let size = |nodes: usize| JsonSize { nodes, text_bytes: 0 };
     for n in [10, 100, 900] {
         let cost = schema(n).cost;
         // Each schema in `allOf` costs two units of work: one for itself and one for the number that is compared. The schema
         // with `items` and the schema of the items cost one unit each.
-        assert_eq!(cost.work(&shape(1_000)), 1_000 * 2 * (u64::try_from(n).unwrap() + 1));
+        assert_eq!(cost.work(&size(1_000)), 1_000 * 2 * (u64::try_from(n).unwrap() + 1));
     }
-    assert!(schema(90).cost.allows(&shape(50_000)) && !schema(900).cost.allows(&shape(50_000)));
-    assert!(schema(10).cost.is_light(&shape(1_000)) && !schema(900).cost.is_light(&shape(1_000)));
+    assert!(schema(90).cost.allows(&size(50_000)) && !schema(900).cost.allows(&size(50_000)));
+    assert!(schema(10).cost.is_light(&size(1_000)) && !schema(900).cost.is_light(&size(1_000)));
 }
 
 #[test]
@@ -505,24 +507,24 @@ fn a_value_that_is_too_large_for_its_schema_is_refused() {
 #[test]
 fn the_deepest_tree_stays_within_the_stack() {
     let mut schema = json!({"type": "string"});
-    for _ in 1..MAX_DEPTH {
+    for _ in 1..MAX_SCHEMA_DEPTH {
         schema = json!({ "anyOf": [schema] });
     }
     assert!(check(&schema, &json!(1)).is_err());
     let mut schema = json!({"const": 1});
-    for _ in 1..MAX_DEPTH {
+    for _ in 1..MAX_SCHEMA_DEPTH {
         schema = json!({"properties": {"x": schema}});
     }
-    assert_eq!(check(&schema, &nested_objects(MAX_DEPTH - 1, json!(1))), Ok(()));
-    assert!(check(&schema, &nested_objects(MAX_DEPTH - 1, json!(2))).is_err());
+    assert_eq!(check(&schema, &nested_objects(MAX_SCHEMA_DEPTH - 1, json!(1))), Ok(()));
+    assert!(check(&schema, &nested_objects(MAX_SCHEMA_DEPTH - 1, json!(2))).is_err());
 }
 
 #[test]
 fn nested_unevaluated_keywords_for_the_same_value_are_refused() {
     for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
-        for holder in ["allOf", "anyOf", "oneOf"] {
+        for applicator in ["allOf", "anyOf", "oneOf"] {
             let nested = json!({keyword: false, "title": "nested"});
-            let direct = json!({keyword: false, holder: [nested]});
+            let direct = json!({keyword: false, applicator: [nested]});
             let by_reference = json!({keyword: false, "$ref": "#/$defs/a", "$defs": {"a": {"not": nested}}});
             for schema in [direct, by_reference] {
                 let refused = admit(&schema, Root::Any).unwrap_err();
@@ -538,7 +540,7 @@ fn nested_unevaluated_keywords_for_the_same_value_are_refused() {
 }
 
 #[test]
-fn the_work_that_unevaluated_keywords_for_parts_repeat_is_counted() {
+fn nested_unevaluated_keywords_for_parts_are_refused_if_they_repeat_too_much_work() {
     let nested = |levels: usize| {
         (0..levels).fold(
             json!({"type": "object"}),
@@ -562,7 +564,7 @@ fn contains_next_to_unevaluated_items_counts_each_time_that_it_is_applied() {
             |below, _| json!({"contains": below, "unevaluatedItems": false}),
         )
     };
-    let work = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.empty_schemas);
+    let work = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.work_per_value);
     for levels in 1..8 {
         assert!(work(levels + 1).unwrap() >= 2 * work(levels).unwrap(), "{levels}");
     }
@@ -571,8 +573,8 @@ fn contains_next_to_unevaluated_items_counts_each_time_that_it_is_applied() {
 
 /// Returns the work of applying a schema to a value.
 fn work(schema: &Value, value: &Value) -> u64 {
-    let shape = Shape::of_payload(value).unwrap();
-    admit(schema, Root::Any).unwrap().cost.work(&shape)
+    let size = JsonSize::of_payload(value).unwrap();
+    admit(schema, Root::Any).unwrap().cost.work(&size)
 }
 
 #[test]
@@ -584,6 +586,7 @@ fn keywords_that_take_longer_than_a_comparison_cost_more() {
         ("multipleOf", json!({"items": {"multipleOf": 0.1}}), &items),
         ("propertyNames", json!({"propertyNames": {"maxLength": 9}}), &names),
     ] {
+        // Without the extra work of `uniqueItems`, 97 copies would be allowed.
         let work_of_copies = |n: usize| work(&json!({"allOf": vec![schema.clone(); n]}), value);
         let (work_of_one, work_of_many) = (work_of_copies(1), work_of_copies(97));
         assert!(
@@ -704,6 +707,7 @@ fn extreme_multiples_are_recognised_and_their_cost_is_counted() {
 
 #[test]
 fn a_long_text_for_an_expensive_pattern_is_refused() {
+    // A pseudo-random text of `a` and `b`.
     let mut state = 1_u32;
     let text: String = std::iter::repeat_with(|| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -792,8 +796,8 @@ proptest! {
         let start = Instant::now();
         if let Ok(compiled) = CompiledSchema::new(&schema, Root::Object) {
             let value = json!({"a": nested_objects(depth, json!(["a", 1, {}])), "x": {"a": {"b": 1}}});
-            let shape = Shape::measure(&value, 64, 1_000).unwrap();
-            if let Err(violations) = compiled.check(&value, &shape, "input") {
+            let size = JsonSize::measure(&value, 64, 1_000).unwrap();
+            if let Err(violations) = compiled.check(&value, &size, "input") {
                 prop_assert!(violations.to_string().len() < 100_000);
             }
         }

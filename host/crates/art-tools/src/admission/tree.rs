@@ -11,8 +11,8 @@ use super::keywords::{
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
 use super::weight::Weight;
-use super::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES};
-use crate::shape::{Shape, text_len, work_of_text};
+use super::{MAX_POINTER_BYTES, MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMA_DEPTH, MAX_SCHEMAS, MAX_TEXT_BYTES};
+use crate::shape::{JsonSize, text_len, work_of_text};
 
 /// Number of bytes of the quotes, the colon and the comma of a property in compact JSON text.
 const PROPERTY_SYNTAX_BYTES: usize = 4;
@@ -72,11 +72,12 @@ struct Node {
 impl<'s> Dereferencer<'s> {
     /// Returns the tree of a schema and its weight, and counts the schema against the budget.
     fn dereference_schema(&mut self, schema: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
-        if level.depth > MAX_DEPTH {
+        if level.depth > MAX_SCHEMA_DEPTH {
             return Err(SchemaProblem::TooDeep);
         }
         let remaining = self.remaining_schemas.checked_sub(1);
-        self.remaining_schemas = remaining.ok_or_else(|| SchemaProblem::TooManySchemas(self.last_reference()))?;
+        self.remaining_schemas =
+            remaining.ok_or_else(|| SchemaProblem::TooManySchemas(self.describe_last_reference()))?;
         match schema {
             Value::Object(members) => self.dereference_object(members, level),
             Value::Bool(_) => Ok((schema.clone(), Weight::empty_schema())),
@@ -90,7 +91,7 @@ impl<'s> Dereferencer<'s> {
         if unevaluated_count > 0 && level.inside_unevaluated {
             return Err(SchemaProblem::NestedUnevaluated { at: self.position() });
         }
-        let below = Level {
+        let subschema_level = Level {
             depth: level.depth + 1,
             inside_unevaluated: level.inside_unevaluated || unevaluated_count > 0,
         };
@@ -99,7 +100,7 @@ impl<'s> Dereferencer<'s> {
             weight: Weight::empty_schema(),
         };
         for (keyword, value) in members {
-            self.add_keyword(&mut node, keyword, value, below)?;
+            self.add_keyword(&mut node, keyword, value, subschema_level)?;
         }
         if let Some(reference) = members.get("$ref") {
             if !members.keys().any(|keyword| is_assertion(keyword)) {
@@ -108,7 +109,7 @@ impl<'s> Dereferencer<'s> {
                 let (target, weight) = self.follow(reference, level)?;
                 return Ok((annotate(target, node.members), weight));
             }
-            let (target, weight) = self.follow(reference, below)?;
+            let (target, weight) = self.follow(reference, subschema_level)?;
             node.weight.add_subschema(weight, AppliesTo::SameValue);
             add_to_all_of(&mut node.members, target);
         }
@@ -116,19 +117,19 @@ impl<'s> Dereferencer<'s> {
         Ok((Value::Object(node.members), node.weight))
     }
 
-    /// Adds a keyword and its value to `node`. `below` is the level of its subschemas.
+    /// Adds a keyword and its value to `node`.
     fn add_keyword(
         &mut self,
         node: &mut Node,
         keyword: &'s str,
         value: &'s Value,
-        below: Level,
+        subschema_level: Level,
     ) -> Result<(), SchemaProblem> {
         if matches!(keyword, "$ref" | "$defs" | "definitions") {
             return Ok(());
         }
         // The root has depth 1. The target of a reference at the root has that depth too, but is not the root.
-        let is_root = below.depth == 2 && self.references.is_empty();
+        let is_root = subschema_level.depth == 2 && self.references.is_empty();
         if is_refused(keyword) || (matches!(keyword, "$id" | "$schema") && !is_root) {
             return Err(SchemaProblem::RefusedKeyword {
                 at: self.position(),
@@ -142,20 +143,26 @@ impl<'s> Dereferencer<'s> {
         node.weight.add_work(extra_work(keyword));
         let value = match (subschemas(keyword), value) {
             (Some((KeywordValue::Schema, applies_to)), _) => {
-                self.dereference_subschema(node, applies_to, [keyword, ""], value, below)?
+                self.dereference_subschema(node, applies_to, [keyword, ""], value, subschema_level)?
             }
             (Some((KeywordValue::List, applies_to)), Value::Array(schemas)) => {
                 let mut items = Vec::with_capacity(schemas.len());
                 for (index, schema) in schemas.iter().enumerate() {
                     let index = index.to_string();
-                    items.push(self.dereference_subschema(node, applies_to, [keyword, &index], schema, below)?);
+                    items.push(self.dereference_subschema(
+                        node,
+                        applies_to,
+                        [keyword, &index],
+                        schema,
+                        subschema_level,
+                    )?);
                 }
                 Value::Array(items)
             }
             (Some((KeywordValue::Map, applies_to)), Value::Object(schemas)) => {
-                self.dereference_map(node, keyword, applies_to, schemas, below)?
+                self.dereference_map(node, keyword, applies_to, schemas, subschema_level)?
             }
-            // The meta-schema later refuses a keyword whose value has the wrong form.
+            // The keyword has no subschemas, or its value has the wrong form, which the meta-schema refuses later.
             _ => self.copy_data(node, keyword, value)?,
         };
         node.members.insert(keyword.to_owned(), value);
@@ -169,7 +176,7 @@ impl<'s> Dereferencer<'s> {
         keyword: &'s str,
         applies_to: AppliesTo,
         schemas: &'s JsonObject,
-        below: Level,
+        subschema_level: Level,
     ) -> Result<Value, SchemaProblem> {
         let mut members = JsonObject::new();
         for (name, schema) in schemas {
@@ -181,7 +188,7 @@ impl<'s> Dereferencer<'s> {
             let member = match schema {
                 // In `dependencies`, a list contains names of properties instead of schemas.
                 Value::Array(_) if keyword == "dependencies" => self.copy_data(node, keyword, schema)?,
-                _ => self.dereference_subschema(node, applies_to, [keyword, name], schema, below)?,
+                _ => self.dereference_subschema(node, applies_to, [keyword, name], schema, subschema_level)?,
             };
             members.insert(name.clone(), member);
         }
@@ -189,14 +196,15 @@ impl<'s> Dereferencer<'s> {
     }
 
     /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and the name or index of
-    /// this subschema, which is empty if the keyword contains only one. An empty name is left out of the position in messages.
+    /// this subschema. If the keyword contains only one subschema, there is an empty text instead of the name or index. An empty
+    /// name is left out of the position in messages.
     fn dereference_subschema(
         &mut self,
         node: &mut Node,
         applies_to: AppliesTo,
         path: [&str; 2],
         schema: &'s Value,
-        below: Level,
+        subschema_level: Level,
     ) -> Result<Value, SchemaProblem> {
         let parent_len = self.pointer.len();
         for segment in path.into_iter().filter(|segment| !segment.is_empty()) {
@@ -207,8 +215,8 @@ impl<'s> Dereferencer<'s> {
             return Err(SchemaProblem::PointerTooLong { at: self.position() });
         }
         let level = Level {
-            inside_unevaluated: applies_to == AppliesTo::SameValue && below.inside_unevaluated,
-            ..below
+            inside_unevaluated: applies_to == AppliesTo::SameValue && subschema_level.inside_unevaluated,
+            ..subschema_level
         };
         let (schema, weight) = self.dereference_schema(schema, level)?;
         self.pointer.truncate(parent_len);
@@ -225,8 +233,8 @@ impl<'s> Dereferencer<'s> {
             node.weight.add_pattern(self.patterns.add(pattern, &self.pointer)?);
         }
         if is_assertion(keyword) {
-            let shape = Shape::measure(value, usize::MAX, usize::MAX)?;
-            node.weight.add_work(shape.work());
+            let size = JsonSize::measure(value, usize::MAX, usize::MAX)?;
+            node.weight.add_work(size.work());
         }
         Ok(value.clone())
     }
@@ -272,13 +280,13 @@ impl<'s> Dereferencer<'s> {
     /// Takes `bytes` from the budget for the text of the tree.
     fn spend_bytes(&mut self, bytes: usize) -> Result<(), SchemaProblem> {
         let remaining = self.remaining_bytes.checked_sub(bytes);
-        self.remaining_bytes = remaining.ok_or_else(|| SchemaProblem::TreeTooLong(self.last_reference()))?;
+        self.remaining_bytes = remaining.ok_or_else(|| SchemaProblem::TreeTooLong(self.describe_last_reference()))?;
         Ok(())
     }
 
     /// Returns the part of a message that names the innermost reference that is being replaced, or an empty text if no
     /// reference is being replaced.
-    fn last_reference(&self) -> String {
+    fn describe_last_reference(&self) -> String {
         match self.references.last() {
             Some(reference) => format!(", the last one `{}`", truncate(reference, MAX_SHOWN_CHARS)),
             None => String::new(),

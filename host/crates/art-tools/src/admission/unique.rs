@@ -90,8 +90,8 @@ impl Hash for Item<'_> {
     }
 }
 
-/// Returns a key that is the same for equal numbers and different for unequal ones. For an integer, also one that is written as a
-/// float, it is the integer and 0. For any other float it is 0 and the bits of the float, which are never 0.
+/// Returns a key that is the same for equal numbers and different for unequal ones. The key of an integer is the integer and 0,
+/// even if the integer is written as a float below 1e30. The key of any other float is 0 and its bits, which are never 0.
 fn number_key(number: &Number) -> (i128, u64) {
     /// No float of at least this size equals an `i64` or a `u64`, so its bits identify it.
     const MIN_LARGE_FLOAT: f64 = 1e30;
@@ -101,7 +101,7 @@ fn number_key(number: &Number) -> (i128, u64) {
         (_, Some(integer)) => (integer.into(), 0),
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "a float without a fraction below 1e30 fits"
+            reason = "a float below 1e30 and without a fraction fits into an `i128`"
         )]
         _ if float.fract() == 0.0 && float.abs() < MIN_LARGE_FLOAT => (float as i128, 0),
         _ => (0, float.to_bits()),

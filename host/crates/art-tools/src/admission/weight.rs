@@ -7,19 +7,20 @@ use super::keywords::AppliesTo;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weight {
     /// Work without that of the patterns: one unit for each schema, plus the size of the keyword values with which a value is
-    /// compared. One unit is to apply an empty schema to one value.
+    /// compared, the extra work of expensive keywords, and what `unevaluated*` keywords repeat. One unit is the work of applying
+    /// an empty schema to one value.
     pub(super) work: u64,
     /// Total weight of the patterns that are matched.
-    pub(super) patterns: u64,
+    pub(super) pattern_weight: u64,
     /// Maximum nesting depth of keywords whose subschemas are applied once more to explain a violation, such as `anyOf`.
     pub(super) explained_depth: u64,
     /// True if this schema itself has such a keyword.
-    has_subschemas_applied_again: bool,
+    has_keyword_applied_again_to_explain: bool,
     /// Work that each `unevaluated*` keyword of this schema repeats, to find out which parts of the value the other keywords
     /// evaluated.
     repeated_work: u64,
     /// Weight of the patterns that each `unevaluated*` keyword of this schema matches again.
-    repeated_patterns: u64,
+    repeated_pattern_weight: u64,
 }
 
 impl Weight {
@@ -40,13 +41,13 @@ impl Weight {
 
     /// Adds the weight of a pattern.
     pub(super) fn add_pattern(&mut self, weight: u64) {
-        add(&mut self.patterns, weight);
-        add(&mut self.repeated_patterns, weight);
+        add(&mut self.pattern_weight, weight);
+        add(&mut self.repeated_pattern_weight, weight);
     }
 
     /// Records that the schema has a keyword whose subschemas are applied once more to explain a violation.
     pub(super) fn set_applied_again_to_explain(&mut self) {
-        self.has_subschemas_applied_again = true;
+        self.has_keyword_applied_again_to_explain = true;
     }
 
     /// Adds the weight of a subschema.
@@ -55,26 +56,27 @@ impl Weight {
             return;
         }
         add(&mut self.work, subschema.work);
-        add(&mut self.patterns, subschema.patterns);
+        add(&mut self.pattern_weight, subschema.pattern_weight);
         self.explained_depth = self.explained_depth.max(subschema.explained_depth);
         if applies_to != AppliesTo::Part {
             add(&mut self.repeated_work, subschema.work);
-            add(&mut self.repeated_patterns, subschema.patterns);
+            add(&mut self.repeated_pattern_weight, subschema.pattern_weight);
         }
         if applies_to == AppliesTo::SameValue {
             add(&mut self.repeated_work, subschema.repeated_work);
-            add(&mut self.repeated_patterns, subschema.repeated_patterns);
+            add(&mut self.repeated_pattern_weight, subschema.repeated_pattern_weight);
         }
     }
 
-    /// Adds what a validator does again, when all keywords of the schema are added: the work that each of its `unevaluated*`
-    /// keywords repeats, and a nesting level if subschemas are applied once more to explain a violation.
+    /// Adds what a validator does again: the work that each `unevaluated*` keyword of the schema repeats, and a level of
+    /// `explained_depth` if the schema has a keyword whose subschemas are applied once more to explain a violation. Has to be
+    /// called after all keywords of the schema were added.
     pub(super) fn add_repetitions(&mut self, unevaluated_count: usize) {
         for _ in 0..unevaluated_count {
             add(&mut self.work, self.repeated_work);
-            add(&mut self.patterns, self.repeated_patterns);
+            add(&mut self.pattern_weight, self.repeated_pattern_weight);
         }
-        self.explained_depth += u64::from(self.has_subschemas_applied_again);
+        self.explained_depth += u64::from(self.has_keyword_applied_again_to_explain);
     }
 }
 

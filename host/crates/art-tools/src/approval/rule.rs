@@ -37,8 +37,8 @@ pub struct ApprovalRule {
     /// rule does not match, and an `ask` or `refuse` rule matches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<Pointer, Glob>,
-    /// Whether a call that lacks one of the `arguments` does not match, even if the rule asks or refuses. Set it for arguments
-    /// without which the tool is harmless.
+    /// True if the rule skips calls that lack one of the `arguments`, even if it asks or refuses. Set it for arguments without
+    /// which the tool is harmless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_missing: bool,
     /// Why the rule exists, for the person and, if it refuses, for the model.
@@ -105,7 +105,7 @@ impl ApprovalRule {
     }
 
     /// Returns whether an argument matches a pattern. A missing argument, an array and an object match if the rule asks or
-    /// refuses, but a missing argument never does with `skip_missing`.
+    /// refuses. With `skip_missing`, a missing argument never matches.
     fn matches_argument(&self, argument: Option<&Value>, glob: &Glob) -> bool {
         let matches_incomparable = self.action != ApprovalAction::Allow;
         match argument.map(scalar_text) {

@@ -18,7 +18,7 @@ pub const MAX_STANDING_BYTES: usize = 16 << 10;
 pub struct StandingApproval {
     /// Name of the tool.
     pub tool: String,
-    /// Digest of the code of the tool; absent for a tool of the program itself.
+    /// Digest of the code of the tool; absent for a tool that is a function of the program that embeds the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_digest: Option<String>,
     /// What each argument may be. A call with an argument that is not listed does not match. Absent means any arguments.
@@ -53,7 +53,7 @@ pub enum StandingScope {
 /// The error for a call that cannot be approved for the future in the given way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StandingError {
-    /// The tool itself asks, or it lacks a grant.
+    /// No rule asks: the tool itself asks, or it lacks a grant.
     #[error("no rule asks about `{tool}`, so each question needs a decision of its own")]
     ToolAsks {
         /// Name of the tool.
@@ -64,7 +64,7 @@ pub enum StandingError {
     UnknownArgument {
         /// The name.
         name: String,
-        /// The names of its arguments, in backticks.
+        /// The names of the arguments that the call has, in backticks.
         known: String,
     },
     /// The arguments are too long.
@@ -82,7 +82,8 @@ impl StandingApproval {
     /// Creates the approval of calls like the one that a rule asks about.
     ///
     /// # Errors
-    /// Fails if the tool itself asks, if `scope` names an argument that the call does not have, or if the arguments are too long.
+    /// Fails if the tool itself asks or lacks a grant, if `scope` names an argument that the call does not have, or if the
+    /// arguments are too long.
     pub fn new(asked: &SuspendedCall, scope: &StandingScope, user_id: Option<String>) -> Result<Self, StandingError> {
         let tool = asked.call.tool_name.clone();
         if !matches!(asked.cause, SuspensionCause::Rule { .. }) {
@@ -91,7 +92,7 @@ impl StandingApproval {
         let approval = Self {
             tool,
             tool_digest: asked.tool_digest.clone(),
-            arguments: allow_arguments(&asked.call.arguments, scope)?,
+            arguments: allowed_arguments(&asked.call.arguments, scope)?,
             user_id,
         };
         let bytes = serde_json::to_vec(&approval).map_or(usize::MAX, |text| text.len());
@@ -115,7 +116,7 @@ impl StandingApproval {
 }
 
 /// Returns what each argument of later calls may be, or `None` if later calls may have any arguments.
-fn allow_arguments(
+fn allowed_arguments(
     arguments: &Value,
     scope: &StandingScope,
 ) -> Result<Option<BTreeMap<String, AllowedValue>>, StandingError> {

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::glob::MAX_GLOB_CHARS;
 use crate::testing::schema;
 
 fn policy(settings: Value) -> ApprovalPolicy {
@@ -14,10 +15,10 @@ fn policy_of_rules(rules: impl Into<Value>) -> ApprovalPolicy {
     policy(json!({"ask_from": "never", "rule": rules.into()}))
 }
 
-/// Returns the declaration of a tool with these settings for questions to a person.
-fn tool(name: &str, config: Value) -> ToolSchema {
+/// Returns the declaration of a tool with this `blocking_config`, which holds its risk and its category.
+fn tool(name: &str, blocking_config: Value) -> ToolSchema {
     let mut schema = schema(name);
-    schema.blocking_config = serde_json::from_value::<Option<BlockingToolConfig>>(config).unwrap();
+    schema.blocking_config = serde_json::from_value::<Option<BlockingToolConfig>>(blocking_config).unwrap();
     schema
 }
 
@@ -112,6 +113,7 @@ fn a_rule_wins_over_the_declared_risk() {
 
 #[test]
 fn a_rule_matches_only_if_all_of_its_conditions_do() {
+    // `file-?????` matches `file_write`, because `-` and `_` are the same character in patterns for tools.
     let all = json!({
         "action": "ask", "tool": "file-?????", "risk": "medium", "category": "d*", "arguments": {"/path": "*", "/mode": "7"},
     });
@@ -227,7 +229,7 @@ fn a_mistake_in_a_policy_is_named() {
         json!({"rule": [{"tool": "x"}]}),
         json!({"rule": [{"action": "deny"}]}),
         json!({"rule": [{"action": "ask", "tools": "x"}]}),
-        json!({"rule": [{"action": "ask", "tool": "x".repeat(128)}]}),
+        json!({"rule": [{"action": "ask", "tool": "x".repeat(MAX_GLOB_CHARS + 1)}]}),
         json!({"rule": [{"action": "ask", "risk": "extreme"}]}),
         json!({"rule": [{"action": "ask", "arguments": {"path": "x"}}]}),
         json!({"rule": [{"action": "ask", "arguments": {"/a~b": "x"}}]}),
@@ -250,7 +252,8 @@ fn a_verdict_has_a_reason_and_a_refusal_hides_the_patterns() {
         {"action": "ask", "risk": "critical"},
         {"action": "allow", "risk": "high", "tool": "e"},
     ]}));
-    let config = |risk: &str| json!({"riskLevel": risk, "category": "disk"});
+    let blocking_config = |risk: &str| json!({"riskLevel": risk, "category": "disk"});
+    // No rule matches `y`, so its declared risk decides.
     let tools = [
         ("a", "low"),
         ("b", "low"),
@@ -260,7 +263,7 @@ fn a_verdict_has_a_reason_and_a_refusal_hides_the_patterns() {
         ("y", "high"),
     ];
     let lines = tools.map(
-        |(name, risk)| match policy.verdict(&tool(name, config(risk)), &json!({})) {
+        |(name, risk)| match policy.verdict(&tool(name, blocking_config(risk)), &json!({})) {
             Verdict::Run => "run".to_owned(),
             Verdict::Ask { reason } | Verdict::Refuse { reason } => reason,
         },

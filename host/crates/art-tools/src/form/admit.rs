@@ -13,7 +13,7 @@ use super::{
 use crate::admission::Root;
 use crate::scalar::scalar_text;
 use crate::schema::CompiledSchema;
-use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
+use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, text_len};
 
 /// Admits the settings of a tool that asks a person (contract C16). Replaces every `$ref` of the form's schema by its
 /// target.
@@ -48,7 +48,8 @@ pub(crate) fn admit(mut form: FeedbackSchema) -> Result<FeedbackSchema, FormProb
         let compiled = CompiledSchema::new(schema, Root::Any).map_err(FormProblem::CustomSchema)?;
         *schema = compiled.schema().clone();
     }
-    // The values of the options are bounded, so only a schema of the tool could fail here.
+    // Each answer will be checked against this schema, so it must compile. What the host puts into it is bounded, so only the
+    // custom schema of a tool could make this fail.
     CompiledSchema::new(&answer_schema(&form), Root::Any).map_err(FormProblem::CustomSchema)?;
     if form.input_type == InputType::Confirm {
         // A confirmation has no answer, so a default answer has no meaning.
@@ -67,7 +68,7 @@ fn check_size(form: &FeedbackSchema) -> Result<(), FormProblem> {
     // Check the depth first, because computing the length recurses.
     let values = form.options.iter().map(|option| &option.value);
     for value in values.chain(&form.default_value).chain(&form.custom_schema) {
-        Shape::measure(value, MAX_DEPTH, MAX_NODES)?;
+        JsonSize::measure(value, MAX_DEPTH, MAX_NODES)?;
     }
     match text_len(form) {
         bytes if bytes > MAX_FORM_BYTES => Err(FormProblem::TooLarge(bytes)),
@@ -179,13 +180,13 @@ fn check_bounds<T: PartialOrd>(
 }
 
 fn check_range<T: PartialOrd>(
-    lower: &'static str,
+    min_name: &'static str,
     min: Option<T>,
-    upper: &'static str,
+    max_name: &'static str,
     max: Option<T>,
 ) -> Result<(), FormProblem> {
     match (min, max) {
-        (Some(min), Some(max)) if min > max => Err(FormProblem::EmptyRange { lower, upper }),
+        (Some(min), Some(max)) if min > max => Err(FormProblem::EmptyRange { min_name, max_name }),
         _ => Ok(()),
     }
 }

@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 use super::{MAX_ANSWER_BYTES, MAX_FILE_BYTES, MAX_TEXT_CHARS, date, file};
 use crate::admission::Root;
 use crate::schema::CompiledSchema;
-use crate::shape::{Shape, text_len};
+use crate::shape::{JsonSize, text_len};
 use crate::violation::Violations;
 
 /// Maximum size of a file as an answer, as compact JSON text in bytes: its content in base64, its name and its media type.
 const MAX_FILE_JSON_BYTES: usize = MAX_FILE_BYTES.div_ceil(3) * 4 + (4 << 10);
 
-/// Returns the JSON Schema of the answer to a form. It contains neither the pattern of a text nor the rules for a date or a file
-/// that a schema cannot express; [`check_feedback`](super::check_feedback) checks these as well.
+/// Returns the JSON Schema of the answer to a form. [`check_feedback`](super::check_feedback) checks more: the pattern of a text,
+/// dates and times with their bounds, and the name, the media type and the content of a file.
 #[must_use]
 pub fn answer_schema(form: &FeedbackSchema) -> Value {
     let rules = form.validation.clone().unwrap_or_default();
@@ -83,31 +83,31 @@ pub(super) fn is_required(form: &FeedbackSchema) -> bool {
     form.input_type != InputType::Confirm && required.unwrap_or(true)
 }
 
-/// Checks an answer. `root` is its name in messages, which never contain the answer itself.
+/// Checks an answer. Messages call it `name`; they never contain the answer itself.
 ///
 /// # Errors
 /// Fails with the violations.
-pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, root: &str) -> Result<(), Violations> {
+pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, name: &str) -> Result<(), Violations> {
     if form.input_type == InputType::Confirm {
         return Err(Violations::of_root(
-            root,
+            name,
             "must be absent: the question is only whether to approve",
         ));
     }
-    let shape = measure(form, answer, root)?;
+    let size = measure(form, answer, name)?;
     if is_required(form) && (answer.as_str() == Some("") || answer.as_array().is_some_and(Vec::is_empty)) {
-        return Err(Violations::of_root(root, "must not be empty"));
+        return Err(Violations::of_root(name, "must not be empty"));
     }
     let schema = CompiledSchema::new(&answer_schema(form), Root::Any);
-    let schema = schema.map_err(|problem| Violations::of_root(root, &format!("cannot be checked: {problem}")))?;
+    let schema = schema.map_err(|problem| Violations::of_root(name, &format!("cannot be checked: {problem}")))?;
     let mut violations = Violations::default();
-    match (schema.check(answer, &shape, root), answer) {
+    match (schema.check(answer, &size, name), answer) {
         (Ok(()), _) => {}
         // Also check the pattern, so that the person hears of all problems at once.
-        (Err(found), Value::String(_)) if form.input_type == InputType::Text => violations.append(found, root),
-        (Err(found), _) => return Err(found.with_root(root)),
+        (Err(found), Value::String(_)) if form.input_type == InputType::Text => violations.append(found, name),
+        (Err(found), _) => return Err(found.with_root(name)),
     }
-    check_content(form, answer, root, &mut violations);
+    check_content(form, answer, name, &mut violations);
     match violations.is_empty() {
         true => Ok(()),
         false => Err(violations),
@@ -115,9 +115,9 @@ pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, root: &str) ->
 }
 
 /// Measures an answer, or fails if it is too large.
-fn measure(form: &FeedbackSchema, answer: &Value, root: &str) -> Result<Shape, Violations> {
-    let shape =
-        Shape::of_payload(answer).map_err(|problem| Violations::of_root(root, &format!("is {problem}: shorten it")))?;
+fn measure(form: &FeedbackSchema, answer: &Value, name: &str) -> Result<JsonSize, Violations> {
+    let size = JsonSize::of_payload(answer)
+        .map_err(|problem| Violations::of_root(name, &format!("is {problem}: shorten it")))?;
     let max_bytes = match form.input_type {
         InputType::File => MAX_FILE_JSON_BYTES,
         _ => MAX_ANSWER_BYTES,
@@ -125,53 +125,54 @@ fn measure(form: &FeedbackSchema, answer: &Value, root: &str) -> Result<Shape, V
     match text_len(answer) {
         bytes if bytes > max_bytes => {
             let text = format!("has {bytes} bytes as JSON, more than {max_bytes}: shorten it");
-            Err(Violations::of_root(root, &text))
+            Err(Violations::of_root(name, &text))
         }
-        _ => Ok(shape),
+        _ => Ok(size),
     }
 }
 
-/// Checks what the schema of the answer cannot say. The schema has been checked before: the answer is valid under it, or is a
+/// Checks what the schema of the answer cannot say. The answer has been checked against the schema before: it is valid, or is a
 /// text of a wrong length.
-fn check_content(form: &FeedbackSchema, answer: &Value, root: &str, violations: &mut Violations) {
+fn check_content(form: &FeedbackSchema, answer: &Value, name: &str, violations: &mut Violations) {
     let no_rules = InputValidation::default();
     let rules = form.validation.as_ref().unwrap_or(&no_rules);
     let text = answer.as_str().unwrap_or_default();
     match form.input_type {
-        InputType::Text => check_pattern(rules, text, root, violations),
-        InputType::Date => check_time(rules, text, date::parse_date, date::EXPECTED_DATE, root, violations),
+        InputType::Text => check_pattern(rules, text, name, violations),
+        InputType::Date => check_time(rules, text, date::parse_date, date::EXPECTED_DATE, name, violations),
         InputType::Datetime => check_time(
             rules,
             text,
             date::parse_date_time,
             date::EXPECTED_DATE_TIME,
-            root,
+            name,
             violations,
         ),
         InputType::File => {
             for problem in file::problems(answer) {
-                violations.add(|| format!("{root}/{problem}"));
+                violations.add(|| format!("{name}/{problem}"));
             }
         }
         _ => {}
     }
 }
 
-fn check_pattern(rules: &InputValidation, text: &str, root: &str, violations: &mut Violations) {
+fn check_pattern(rules: &InputValidation, text: &str, name: &str, violations: &mut Violations) {
     let Some(pattern) = &rules.pattern else { return };
-    let (value, shape) = (Value::from(text), Shape::of_text(text.len()));
+    let (value, size) = (Value::from(text), JsonSize::of_text(text.len()));
     let schema = match pattern_schema(pattern) {
         Ok(schema) => schema,
-        Err(problem) => return violations.add(|| format!("{root} cannot be checked: {problem}")),
+        Err(problem) => return violations.add(|| format!("{name} cannot be checked: {problem}")),
     };
-    let Err(found) = schema.check(&value, &shape, root) else {
+    let Err(found) = schema.check(&value, &size, name) else {
         return;
     };
     match &rules.pattern_message {
-        Some(message) if schema.cost().allows(&shape) => {
-            violations.add(|| format!("{root} is not as required: {}", truncate(message, MAX_TEXT_CHARS)));
+        // The tool's message is about the pattern, so it does not fit a text that is too long to be matched.
+        Some(message) if schema.cost().allows(&size) => {
+            violations.add(|| format!("{name} is not as required: {}", truncate(message, MAX_TEXT_CHARS)));
         }
-        _ => violations.append(found, root),
+        _ => violations.append(found, name),
     }
 }
 
@@ -186,21 +187,21 @@ fn check_time<T: PartialOrd>(
     text: &str,
     parse: impl Fn(&str) -> Option<T>,
     expected: &str,
-    root: &str,
+    name: &str,
     violations: &mut Violations,
 ) {
     let Some(time) = parse(text) else {
-        return violations.add(|| format!("{root} must be {expected}"));
+        return violations.add(|| format!("{name} must be {expected}"));
     };
     let bound = |bound: &Option<Bound>| match bound {
         Some(Bound::Text(text)) => parse(text).map(|time| (time, text.clone())),
         _ => None,
     };
     if let Some((_, min)) = bound(&rules.min).filter(|(min, _)| time < *min) {
-        violations.add(|| format!("{root} must be {min} or later"));
+        violations.add(|| format!("{name} must be {min} or later"));
     }
     if let Some((_, max)) = bound(&rules.max).filter(|(max, _)| time > *max) {
-        violations.add(|| format!("{root} must be {max} or earlier"));
+        violations.add(|| format!("{name} must be {max} or earlier"));
     }
 }
 

@@ -12,9 +12,9 @@ pub(super) const EXPECTED_DATE_TIME: &str = "a date and time such as 2026-01-31T
 
 /// Parses a `full-date` such as `2026-01-31`. Returns `None` if the text has another form or is no day of the calendar.
 pub(super) fn parse_date(text: &str) -> Option<Date> {
-    let is_date = matches_template(text, "0000-00-00");
+    let has_date_form = matches_template(text, "0000-00-00");
     let number = |range: Range<usize>| text.get(range)?.parse::<i8>().ok();
-    let year = text.get(..4).filter(|_| is_date)?.parse().ok()?;
+    let year = text.get(..4).filter(|_| has_date_form)?.parse().ok()?;
     Date::new(year, number(5..7)?, number(8..10)?).ok()
 }
 
@@ -95,6 +95,7 @@ mod tests {
             "+2026-1-31",
             "2026-01-31T00:00:00Z",
             "",
+            // The `３` is a full-width digit.
             "2026-01-３1",
         ] {
             assert_eq!(parse_date(text), None, "{text}");

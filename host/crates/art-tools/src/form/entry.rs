@@ -25,9 +25,9 @@ const MAX_LISTED_OPTIONS: usize = 10;
 ///
 /// - `boolean`: `yes`, `y`, `true`, `no`, `n` or `false`, in any case.
 /// - `select`: the label or the value of an option, or its number from 1 on. An entry that may mean several options is an error,
-///   and `#2` is always the second option. `multiselect`: several of these, separated by commas; `none` is an empty selection.
+///   and `#2` is always the second option. `multiselect`: several such entries, separated by commas, or `none` for no option.
 /// - `number`, `date` and `datetime`: as in JSON and RFC 3339; there may be a space between date and time.
-/// - `custom`: JSON. If the schema requires a string, an entry that is no JSON string counts as a string without quotes.
+/// - `custom`: JSON. If the schema requires a string, its quotes may be left out: the entry `5` is then the string `"5"`.
 /// - `file`: a path. `confirm`: nothing.
 ///
 /// The answer still has to be checked with [`check_feedback`](super::check_feedback).
@@ -125,7 +125,8 @@ fn choose_options(options: &[SelectOption], line: &str) -> Result<Value, String>
     Ok(Value::Array(values))
 }
 
-/// Returns the value of the option that `entry` means: by its label, its value or its number. Fails if it means none or several.
+/// Returns the value of the option that `entry` means: by its label, its value or its number. Fails if it means none,
+/// several or a disabled one.
 fn choose_option(options: &[SelectOption], entry: &str) -> Result<Value, String> {
     if let Some(numbered) = entry.strip_prefix('#').and_then(|number| nth(options, number)) {
         return enabled_value(numbered);
@@ -139,6 +140,7 @@ fn choose_option(options: &[SelectOption], entry: &str) -> Result<Value, String>
         candidates = named(|name, entry| name.to_lowercase() == entry.to_lowercase());
     }
     candidates.extend(nth(options, entry));
+    // An option whose label or value is its number has been found twice.
     candidates.dedup_by(|a, b| std::ptr::eq(*a, *b));
     match candidates.as_slice() {
         [] => Err(format!(

@@ -1,5 +1,5 @@
 //! Checks the decision of a person against its question. A decision has a time and, besides the approval, may have an answer,
-//! edited arguments and a comment (contract C15). The answer may be in one of several fields (contract C21).
+//! edited arguments and a comment, its `reason` (contract C15). The answer may be in one of several fields (contract C21).
 
 use art_core::JsonObject;
 use art_core::hitl::Feedback;
@@ -11,7 +11,7 @@ use super::MAX_REASON_CHARS;
 use super::answer::{check_answer, is_required};
 use crate::check::check_input;
 use crate::schema::CompiledSchema;
-use crate::shape::{MAX_DEPTH, Shape, text_len};
+use crate::shape::{JsonSize, MAX_DEPTH, text_len};
 use crate::violation::Violations;
 
 /// Maximum size of the further fields of a decision, as compact JSON text in bytes.
@@ -38,16 +38,16 @@ pub struct FeedbackErrors(pub Violations);
 /// # Errors
 /// Fails with everything that is wrong.
 pub fn check_feedback(
-    call: &SuspendedCall,
+    question: &SuspendedCall,
     input_schema: Option<&CompiledSchema>,
     feedback: Feedback,
 ) -> Result<Feedback, FeedbackErrors> {
-    check_feedback_with_input_limit(call, input_schema, Limits::MAX.input_bytes, feedback)
+    check_feedback_with_input_limit(question, input_schema, Limits::MAX.input_bytes, feedback)
 }
 
 /// Checks a decision as [`check_feedback`] does, with the limit of the tool on its input, in bytes.
 pub(crate) fn check_feedback_with_input_limit(
-    call: &SuspendedCall,
+    question: &SuspendedCall,
     input_schema: Option<&CompiledSchema>,
     max_input_bytes: u64,
     mut feedback: Feedback,
@@ -59,11 +59,11 @@ pub(crate) fn check_feedback_with_input_limit(
     feedback.text_input = None;
     feedback.selected_values = None;
     if feedback.approved {
-        complete_answer(call, &mut feedback, &mut violations);
+        complete_answer(question, &mut feedback, &mut violations);
     }
     let modified = feedback.modified_args.take().filter(|_| feedback.approved);
     if let Some(arguments) = modified {
-        match check_modified_arguments(call, input_schema, max_input_bytes, arguments) {
+        match check_modified_arguments(question, input_schema, max_input_bytes, arguments) {
             Ok(arguments) => feedback.modified_args = Some(arguments),
             Err(found) => violations.append(found, ARGUMENTS),
         }
@@ -79,9 +79,9 @@ const ANSWER: &str = "value";
 /// Name of the arguments in messages.
 const ARGUMENTS: &str = "modifiedArgs";
 
-/// Gives an approval without an answer the default answer of the form, if there is one, and checks the answer.
-fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &mut Violations) {
-    let form = &call.form;
+/// Checks the answer of an approval. A missing answer first becomes the default answer of the form, if the form has one.
+fn complete_answer(question: &SuspendedCall, feedback: &mut Feedback, violations: &mut Violations) {
+    let form = &question.form;
     if feedback.value.is_none() {
         feedback.value.clone_from(&form.default_value);
     }
@@ -97,13 +97,13 @@ fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &m
 }
 
 fn check_modified_arguments(
-    call: &SuspendedCall,
+    question: &SuspendedCall,
     input_schema: Option<&CompiledSchema>,
     max_input_bytes: u64,
     arguments: Value,
 ) -> Result<Value, Violations> {
-    let is_asked_by_rule = matches!(call.cause, SuspensionCause::Rule { .. });
-    if !is_asked_by_rule && !call.form.allow_modify_args {
+    let is_asked_by_rule = matches!(question.cause, SuspensionCause::Rule { .. });
+    if !is_asked_by_rule && !question.form.allow_modify_args {
         let text = "must be absent: the tool does not allow to edit its arguments";
         return Err(Violations::of_root(ARGUMENTS, text));
     }
@@ -113,9 +113,9 @@ fn check_modified_arguments(
             "cannot be checked: the tool does not exist any more",
         ));
     };
-    let shape =
-        Shape::of_payload(&arguments).map_err(|problem| Violations::of_root(ARGUMENTS, &format!("is {problem}")))?;
-    check_input(input_schema, max_input_bytes, ARGUMENTS, arguments, shape).map(|valid| valid.arguments)
+    let size =
+        JsonSize::of_payload(&arguments).map_err(|problem| Violations::of_root(ARGUMENTS, &format!("is {problem}")))?;
+    check_input(input_schema, max_input_bytes, ARGUMENTS, arguments, size).map(|valid| valid.arguments)
 }
 
 fn check_comment_and_metadata(feedback: &Feedback, violations: &mut Violations) {
@@ -130,7 +130,7 @@ fn check_comment_and_metadata(feedback: &Feedback, violations: &mut Violations) 
 
 fn metadata_problem(metadata: &JsonObject) -> Option<String> {
     for value in metadata.values() {
-        if let Err(problem) = Shape::measure(value, MAX_DEPTH, MAX_METADATA_NODES) {
+        if let Err(problem) = JsonSize::measure(value, MAX_DEPTH, MAX_METADATA_NODES) {
             return Some(format!("is {problem}: leave some out"));
         }
     }

@@ -27,7 +27,7 @@ pub enum FormProblem {
         /// Its maximum length in characters.
         limit: usize,
     },
-    /// The buttons cannot be told apart.
+    /// A button has no text, or both have the same text.
     #[error("`confirmLabel` and `cancelLabel` are empty or the same: give each button a text of its own")]
     Labels,
     /// There are too many options.
@@ -46,17 +46,17 @@ pub enum FormProblem {
     #[error("two options have the same `value`: give each its own")]
     SameOption,
     /// No answer can meet both bounds.
-    #[error("`validation.{lower}` is greater than `validation.{upper}`: no answer would be valid")]
+    #[error("`validation.{min_name}` is greater than `validation.{max_name}`: no answer would be valid")]
     EmptyRange {
         /// Name of the lower bound.
-        lower: &'static str,
+        min_name: &'static str,
         /// Name of the upper bound.
-        upper: &'static str,
+        max_name: &'static str,
     },
     /// More selections are required than there are options.
     #[error("`validation.minSelections` is greater than the number of options that can be chosen")]
     TooFewOptions,
-    /// A bound is of another type than the answer.
+    /// A bound is not what the form asks for: a number, a date, or a date and time.
     #[error("`validation.{name}` must be {expected}")]
     Bound {
         /// Name of the bound.

@@ -92,11 +92,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_prompt_is_bounded_and_keeps_other_text(before in "[^{}]{0,20}", after in "\\PC{0,20}", argument in any::<String>()) {
+        fn a_prompt_is_bounded_and_keeps_the_text_around_an_argument(before in "[^{}]{0,20}", after in "\\PC{0,20}", argument in any::<String>()) {
             let prompt = interpolate(&format!("{before}{{{{a}}}}{after}"), &json!({"a": argument}));
             prop_assert!(prompt.starts_with(&before) && prompt.ends_with(&after));
             prop_assert!(!prompt.replace(&before, "").replace(&after, "").contains('\n'));
             let many = interpolate(&"{{a}}".repeat(1_000), &json!({"a": argument}));
+            // The note that a text was cut has fewer than 100 characters.
             prop_assert!(many.chars().count() <= MAX_PROMPT_CHARS + 100);
         }
     }

@@ -18,10 +18,13 @@ const MAX_RULE_REASON_CHARS: usize = 500;
 /// What a tool asks, bounded in size.
 #[derive(Debug, Default)]
 pub(crate) struct ToolQuestion {
+    /// The text of the question; may be empty.
     pub(crate) message: String,
     /// The form or the JSON Schema of the answer, not yet admitted.
     pub(crate) form: Option<Value>,
+    /// Information for the decision.
     pub(crate) details: Option<Value>,
+    /// What happens on approval.
     pub(crate) preview: Option<Value>,
 }
 
@@ -51,8 +54,8 @@ pub(crate) fn question_of_tool(
     })
 }
 
-/// Returns the question of a rule about a call that has not run. `reason` is the rule in words; the time limit of the tool, if it
-/// has one, begins at `now`. An approved call always runs, and the person may edit its arguments.
+/// Returns the question of a rule about a call that has not run. `reason` is the rule in words. If the tool limits the time for a
+/// decision, this time begins at `now`. An approved call always runs, and the person may edit its arguments.
 pub(crate) fn question_of_rule(
     call: &ParsedToolCall,
     tool: &RegisteredTool,
@@ -78,17 +81,17 @@ pub(crate) fn question_of_rule(
     }
 }
 
-/// Returns the question whether to grant what a call needs, or `None` if a grant could not allow it. A person cannot edit the
-/// arguments of the call, because the grants are made for them.
+/// Returns the question whether to grant what a call needs, or `None` if grants could not allow the call. A person cannot edit
+/// the arguments of the call, because the grants are made for these arguments.
 pub(crate) fn question_of_grant(
     call: &ParsedToolCall,
     tool: &RegisteredTool,
     denials: &[Denial],
 ) -> Option<SuspendedCall> {
-    let grantable = denials
+    let grant_commands = denials
         .iter()
         .map(|denial| denial.command.as_deref().filter(|_| denial.needs_grant()));
-    let commands: Option<Vec<_>> = grantable.collect();
+    let commands: Option<Vec<_>> = grant_commands.collect();
     let commands = commands.filter(|commands| !commands.is_empty())?;
     let prompt = format!("Grant what this call needs, now and later? {}", commands.join("; "));
     let cause = SuspensionCause::Grant {
@@ -121,7 +124,7 @@ fn question(
     }
 }
 
-/// Returns the digest of the input of a tool, in the form in which the journal and the store name it.
+/// Returns the digest of the input of a tool, written as in the journal and the store.
 fn input_digest(input: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(input).to_hex())
 }
@@ -162,6 +165,7 @@ fn with_prompt(mut form: FeedbackSchema, prompt: Option<String>) -> FeedbackSche
                 .filter(|text| !text.trim().is_empty())
                 .collect::<Vec<_>>()
                 .join("\n");
+            // Twice the limit of a hint, because the prompt of the form is now a part of it.
             form.hint = (!hint.is_empty()).then(|| truncate(&hint, 2 * MAX_TEXT_CHARS));
         }
         Some(_) => {}

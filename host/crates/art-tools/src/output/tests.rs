@@ -35,7 +35,7 @@ fn object(value: Value) -> JsonObject {
 }
 
 #[test]
-fn a_result_contains_everything_of_a_success() {
+fn a_result_contains_all_parts_of_a_success_except_reserved_keys() {
     let success = Success {
         title: Some("done".to_owned()),
         sources: vec![Source {
@@ -86,7 +86,7 @@ fn output_that_is_not_strict_json_is_an_error_that_says_why() {
         .iter()
         .map(|output| {
             let report = report_of(&tool(None), Ending::Success(success(output)));
-            assert_eq!(report.ending, CallEnding::InvalidOutput);
+            assert_eq!(report.ending, EndingKind::InvalidOutput);
             assert_eq!(report.result.code, Some(Code::InvalidOutput));
             assert_eq!(report.result.output, None);
             report.result.error.unwrap()
@@ -122,7 +122,7 @@ fn report_with_error(error: &Value) -> ToolReport {
     report_of(&tool(None), Ending::Success(success))
 }
 
-// An error in its metadata makes a success a failure (contracts A87, C81).
+// A success whose metadata contains an error is turned into a failure (contracts A87, C81).
 #[test]
 fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     for (error, text, code) in [
@@ -136,7 +136,7 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
         (json!("NOT_IMPLEMENTED"), "NOT_IMPLEMENTED", Code::Unknown),
     ] {
         let report = report_with_error(&error);
-        assert_eq!(report.ending, CallEnding::Failure);
+        assert_eq!(report.ending, EndingKind::Failure);
         let result = report.result;
         assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)));
         assert_eq!(
@@ -147,16 +147,16 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
     }
 }
 
-// An error in its metadata makes a success a failure (contracts A87, C81).
+// Only a success whose metadata contains an error is turned into a failure (contracts A87, C81).
 #[test]
 fn a_success_without_an_error_in_its_metadata_stays_a_success() {
     for error in [json!(false), json!(null), json!("")] {
         let report = report_with_error(&error);
-        assert_eq!(report.ending, CallEnding::Success);
+        assert_eq!(report.ending, EndingKind::Success);
         assert_eq!((report.result.status, report.result.error), (ToolStatus::Success, None));
     }
     let without = report_of(&tool(None), Ending::Success(success("1")));
-    assert_eq!(without.ending, CallEnding::Success);
+    assert_eq!(without.ending, EndingKind::Success);
 }
 
 fn failure_result(code: Code, metadata: Value) -> ToolResult {
@@ -180,9 +180,9 @@ fn metadata_cannot_make_a_failure_a_success() {
 #[test]
 fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
     let request = r#"{"action":"LLM_ASSIST_REQUIRED","prompt":"Shorten this."}"#;
-    let in_the_older_form = r#"{"error":"LLM_ASSIST_REQUIRED"}"#;
-    let titled = json!(format!("Too long\n\n{request}")).to_string();
-    for output in [request, in_the_older_form, &titled] {
+    let request_of_older_tools = r#"{"error":"LLM_ASSIST_REQUIRED"}"#;
+    let text_with_title_and_request = json!(format!("Too long\n\n{request}")).to_string();
+    for output in [request, request_of_older_tools, &text_with_title_and_request] {
         let result = report_of(&tool(None), Ending::Success(success(output))).result;
         assert_eq!(result.status, ToolStatus::Success, "{output}");
         assert_eq!(result.output.unwrap().to_string(), output);
@@ -250,6 +250,7 @@ fn the_host_chooses_the_identifier_of_a_suspension() {
     let report = report_of(&tool(None), Ending::Suspended(suspension));
     let metadata = &report.result.metadata;
     assert_eq!(report.result.status, ToolStatus::Suspended);
+    // The identifier of the host is a UUID, with 36 characters.
     assert_eq!(metadata.suspension_id.as_ref().map(String::len), Some(36));
     assert_eq!(metadata.extra[TOOL_SUSPENSION_ID], "mine");
     assert_eq!(
@@ -263,7 +264,7 @@ fn the_host_chooses_the_identifier_of_a_suspension() {
 }
 
 #[test]
-fn an_ending_without_a_payload_is_an_error_with_its_code() {
+fn an_ending_without_a_result_of_the_tool_is_an_error_with_its_code() {
     let endings = [
         Ending::Continuation(SubtaskRequest {
             description: "more".to_owned(),
@@ -324,7 +325,7 @@ fn too_much_metadata_and_too_many_attachments_are_invalid() {
     for success in [large_metadata, many_attachments] {
         assert_eq!(
             report_of(&tool(None), Ending::Success(success)).ending,
-            CallEnding::InvalidOutput
+            EndingKind::InvalidOutput
         );
     }
 }
@@ -332,7 +333,7 @@ fn too_much_metadata_and_too_many_attachments_are_invalid() {
 #[test]
 fn the_error_for_a_value_that_is_too_large_names_the_value() {
     let large = || Some(json!({"k": "x".repeat(70_000)}));
-    let asked = || Suspension {
+    let suspension = || Suspension {
         message: "sure?".to_owned(),
         details: None,
         preview_data: None,
@@ -340,15 +341,15 @@ fn the_error_for_a_value_that_is_too_large_names_the_value() {
     };
     let large_form = Suspension {
         feedback_schema: large(),
-        ..asked()
+        ..suspension()
     };
     let large_details = Suspension {
         details: large(),
-        ..asked()
+        ..suspension()
     };
     let large_preview = Suspension {
         preview_data: large(),
-        ..asked()
+        ..suspension()
     };
     for (suspension, name) in [
         (large_form, "form"),
@@ -419,7 +420,7 @@ fn an_invalid_form_makes_a_suspension_an_invalid_output() {
             feedback_schema: Some(form),
         };
         let report = report_of(&tool(None), Ending::Suspended(suspension));
-        assert_eq!((report.ending, report.suspension), (CallEnding::InvalidOutput, None));
+        assert_eq!((report.ending, report.suspension), (EndingKind::InvalidOutput, None));
         report.result.error.unwrap()
     });
     insta::assert_snapshot!(lines.join("\n"));

@@ -36,6 +36,7 @@ fn a_registered_tool_is_found_by_its_name() {
 #[test]
 fn an_invalid_name_is_refused_with_the_message_of_the_contract() {
     let long = "a".repeat(65);
+    // Two of the names are a letter that looks like an `a`: a Cyrillic letter and a full-width letter.
     for name in [
         "",
         "Add",
@@ -193,6 +194,7 @@ fn a_compiled_tool_is_dropped_when_it_is_replaced_or_removed() {
     let second = registry.tool("a").unwrap();
     assert!(!Arc::ptr_eq(&first, &second));
     registry.clear();
+    // Only this test still owns the two tools.
     assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 1));
 }
 
@@ -267,11 +269,12 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
 }
 
 #[test]
-fn all_examples_of_a_tool_together_are_bounded_in_bytes() {
-    let refusal_of = |examples: usize, length: usize| {
+fn the_total_size_of_the_examples_of_a_tool_is_limited_and_their_check_is_fast() {
+    let refusal_of = |example_count: usize, text_bytes: usize| {
         let mut tool = ScriptedTool::echo("tool");
+        // This pattern is costly to match.
         tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});
-        tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples].into();
+        tool.schema.examples = vec![example(json!({"a": "ab".repeat(text_bytes / 2)}), None); example_count].into();
         let start = std::time::Instant::now();
         let message = ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string();
         assert!(start.elapsed() < std::time::Duration::from_secs(10));

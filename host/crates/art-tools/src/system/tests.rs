@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::CallEnding;
+use crate::EndingKind;
 use crate::direct::{self, DirectTool};
 use crate::scope::{EnabledLookup, EnabledTools};
 use crate::testing::{SCRIPTED_FUEL, ScriptedTool, TestHost, call, schema, success_with};
@@ -36,7 +36,7 @@ fn failing_tool(name: &str) -> Arc<ScriptedTool> {
 }
 
 /// Returns a blocking tool that suspends its call to ask a person.
-fn asking_tool(name: &str) -> Arc<ScriptedTool> {
+fn blocking_tool_that_asks(name: &str) -> Arc<ScriptedTool> {
     let mut schema = schema(name);
     schema.execution_mode = ExecutionMode::Blocking;
     Arc::new(ScriptedTool::new(schema, |_| {
@@ -50,15 +50,15 @@ fn asking_tool(name: &str) -> Arc<ScriptedTool> {
 }
 
 fn errors(reports: &[ToolReport]) -> Vec<&str> {
-    let error = |report: &ToolReport| report.result.error.is_some();
-    assert!(reports.iter().all(error));
+    let has_error = |report: &ToolReport| report.result.error.is_some();
+    assert!(reports.iter().all(has_error));
     reports
         .iter()
         .filter_map(|report| report.result.error.as_deref())
         .collect()
 }
 
-fn endings(reports: &[ToolReport]) -> Vec<CallEnding> {
+fn endings(reports: &[ToolReport]) -> Vec<EndingKind> {
     reports.iter().map(|report| report.ending).collect()
 }
 
@@ -86,7 +86,7 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     );
     assert_eq!(
         (reports[0].ending, reports[0].usage.fuel),
-        (CallEnding::Success, SCRIPTED_FUEL)
+        (EndingKind::Success, SCRIPTED_FUEL)
     );
 }
 
@@ -109,7 +109,7 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
         }
     }));
     let host = TestHost::new([tool]);
-    let other = CallScope {
+    let other_scope = CallScope {
         thread_id: "U".to_owned(),
         trace_id: "other".to_owned(),
         user_id: Some("u".to_owned()),
@@ -120,15 +120,15 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
     let mut second = call("tool", json!({"n": 2}));
     second.call_id = "second".to_owned();
     let calls = vec![call("tool", json!({"n": 1})), second];
-    let others = vec![call("tool", json!({"n": 3}))];
+    let other_calls = vec![call("tool", json!({"n": 3}))];
     let cancelling = async {
         sleep(Duration::from_millis(10)).await;
-        other.cancel.cancel();
+        other_scope.cancel.cancel();
     };
-    let other_batch = host.run_in(others, &other);
+    let other_batch = host.run_in(other_calls, &other_scope);
     let (reports, other_reports, ()) = tokio::join!(host.run(calls), other_batch, cancelling);
-    assert_eq!(endings(&reports), [CallEnding::Success; 2]);
-    assert_eq!(endings(&other_reports), [CallEnding::Cancelled]);
+    assert_eq!(endings(&reports), [EndingKind::Success; 2]);
+    assert_eq!(endings(&other_reports), [EndingKind::Cancelled]);
     let expected = json!([
         [{"n": 1}, {"threadId": "T", "traceId": "run", "callId": "call_tool"}],
         [{"n": 2}, {"threadId": "T", "traceId": "run", "callId": "second"}],
@@ -148,14 +148,14 @@ async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
         ..host.scope.clone()
     };
     let calls = || vec![call("tool", json!({}))];
-    assert_eq!(endings(&host.run(calls()).await), [CallEnding::Success]);
+    assert_eq!(endings(&host.run(calls()).await), [EndingKind::Success]);
     let refused = host.run_in(calls(), &other).await;
     assert_eq!(errors(&refused), ["Tool \"tool\" is not enabled for thread \"U\"."]);
     assert_eq!(tool.call_count(), 1);
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_enabled_is_refused_even_if_it_does_not_exist() {
+async fn a_tool_is_refused_as_not_enabled_whether_or_not_it_exists() {
     let tool = echo_tool("tool");
     let mut host = TestHost::new([Arc::clone(&tool)]);
     host.scope.enabled_tools = EnabledTools::default();
@@ -191,7 +191,7 @@ async fn the_lookup_of_enabled_tools_is_made_at_each_call() {
     let mut host = TestHost::new([Arc::clone(&tool)]);
     host.scope.enabled_tools = EnabledTools::Lookup(Arc::new(AllowOnce::default()));
     let reports = host.run(vec![call("tool", json!({})); 2]).await;
-    assert_eq!(endings(&reports), [CallEnding::Success, CallEnding::Disabled]);
+    assert_eq!(endings(&reports), [EndingKind::Success, EndingKind::Disabled]);
     assert_eq!(tool.call_count(), 1);
 }
 
@@ -202,7 +202,7 @@ async fn an_unknown_tool_is_refused() {
     let reports = host.run(vec![call("tool", json!({}))]).await;
     assert_eq!(errors(&reports), ["Tool \"tool\" not found in registry."]);
     assert_eq!(reports[0].result.code, Some(Code::ToolNotFound));
-    assert_eq!(reports[0].ending, CallEnding::NotFound);
+    assert_eq!(reports[0].ending, EndingKind::NotFound);
 }
 
 // Only calls that did not run are marked as such (contract X19).
@@ -217,6 +217,7 @@ async fn only_a_refused_call_is_marked_as_not_run() {
     let reports = host.run(calls.to_vec()).await;
     let not_run: Vec<_> = reports.iter().map(|report| report.result.metadata.not_run).collect();
     assert_eq!(not_run, [true, true, true, false]);
+    // The code does not tell the refused call from the call that failed.
     assert_eq!(reports[0].result.code, reports[3].result.code);
 }
 
@@ -242,7 +243,7 @@ fn strict_tool() -> Arc<ScriptedTool> {
 }
 
 #[tokio::test]
-async fn every_violation_is_listed_with_its_path() {
+async fn violations_are_listed_with_their_paths_up_to_a_maximum_number() {
     let tool = strict_tool();
     let host = TestHost::new([Arc::clone(&tool)]);
     let inputs = [
@@ -311,7 +312,7 @@ async fn each_call_has_a_result_even_if_another_one_fails() {
     let reports = host.run(calls).await;
     assert_eq!(
         endings(&reports),
-        [CallEnding::Success, CallEnding::Failure, CallEnding::Success]
+        [EndingKind::Success, EndingKind::Failure, EndingKind::Success]
     );
     assert_eq!(reports[1].result.error.as_deref(), Some("boom"));
 }
@@ -330,7 +331,7 @@ async fn a_slow_call_does_not_delay_other_calls() {
 
 #[tokio::test]
 async fn a_suspended_call_is_reported_with_its_suspension_identifier() {
-    let tool = asking_tool("ask");
+    let tool = blocking_tool_that_asks("ask");
     let host = TestHost::new([Arc::clone(&tool)]);
     let reports = host.run(vec![call("ask", json!({}))]).await;
     assert_eq!(tool.call_count(), 1);
@@ -361,22 +362,24 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
     let host = TestHost::with_config([slow_tool("slow", 100)], config);
     let start = Instant::now();
     let reports = host.run(vec![call("slow", json!({})); 7]).await;
+    // Five calls of 100 ms ran, two at a time.
     assert_eq!(start.elapsed(), Duration::from_millis(300));
     let (successful, busy) = reports.split_at(config.max_parallel + config.queue);
-    assert!(successful.iter().all(|report| report.ending == CallEnding::Success));
+    assert!(successful.iter().all(|report| report.ending == EndingKind::Success));
     assert!(
         busy.iter()
-            .all(|report| report.ending == CallEnding::Busy && report.duration.is_zero())
+            .all(|report| report.ending == EndingKind::Busy && report.duration.is_zero())
     );
     assert!(busy[0].result.metadata.retryable && busy[0].result.metadata.not_run);
     assert_eq!(
         host.run(vec![call("slow", json!({}))]).await[0].ending,
-        CallEnding::Success
+        EndingKind::Success
     );
 }
 
 #[tokio::test]
 async fn an_executor_that_panics_is_a_host_error_and_other_calls_run() {
+    // One tool panics before it returns its future, the other one in its future.
     let host = TestHost::new([
         Arc::new(ScriptedTool::new(schema("early"), |_| -> std::future::Ready<Ending> {
             panic!("early")
@@ -388,7 +391,7 @@ async fn an_executor_that_panics_is_a_host_error_and_other_calls_run() {
     let reports = host.run(calls).await;
     assert_eq!(
         endings(&reports),
-        [CallEnding::HostError, CallEnding::HostError, CallEnding::Success]
+        [EndingKind::HostError, EndingKind::HostError, EndingKind::Success]
     );
     assert_eq!(
         reports[0].result.error.as_deref(),
@@ -400,7 +403,7 @@ async fn an_executor_that_panics_is_a_host_error_and_other_calls_run() {
 async fn an_executor_that_ignores_its_time_limit_is_dropped() {
     let host = TestHost::new([slow_tool("stuck", 1_000_000), echo_tool("fine")]);
     let reports = host.run(vec![call("stuck", json!({})), call("fine", json!({}))]).await;
-    assert_eq!(endings(&reports), [CallEnding::Timeout, CallEnding::Success]);
+    assert_eq!(endings(&reports), [EndingKind::Timeout, EndingKind::Success]);
     // The time limit of 30 s and the grace of 2 s.
     assert_eq!(reports[0].duration, Duration::from_secs(32));
     assert_eq!(
@@ -432,7 +435,7 @@ async fn a_cancelled_call_ends_as_cancelled() {
         .map(|name| call(name, json!({})))
         .to_vec();
     let (reports, ()) = tokio::join!(host.run(calls), cancelling);
-    assert_eq!(endings(&reports), [CallEnding::Cancelled; 3]);
+    assert_eq!(endings(&reports), [EndingKind::Cancelled; 3]);
     // The first call reported its usage, the second was dropped two seconds after the cancellation, the third never ran.
     let durations: Vec<_> = reports.iter().map(|report| report.duration.as_secs()).collect();
     assert_eq!((reports[0].usage.fuel, durations), (SCRIPTED_FUEL, vec![1, 3, 1]));
@@ -473,7 +476,7 @@ async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     let report = run_direct_with(&works, json!({}), cancelled).await;
-    assert_eq!(report.ending, CallEnding::Cancelled);
+    assert_eq!(report.ending, EndingKind::Cancelled);
 
     let fails = direct_system("tool", |_| async { direct::failure(Code::NotFound, "no such thing") });
     let report = run_direct(&fails, json!({})).await;
@@ -481,11 +484,11 @@ async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
 
     let hangs = direct_system("tool", |_| std::future::pending());
     let report = run_direct(&hangs, json!({})).await;
-    assert_eq!((report.ending, report.usage.wall_us), (CallEnding::Timeout, 30_000_000));
+    assert_eq!((report.ending, report.usage.wall_us), (EndingKind::Timeout, 30_000_000));
 
     let panics = direct_system("tool", |_| async { panic!("oops") });
     let report = run_direct(&panics, json!({})).await;
-    assert_eq!(report.ending, CallEnding::HostError);
+    assert_eq!(report.ending, EndingKind::HostError);
     assert_eq!(
         report.result.error.as_deref(),
         Some("Tool \"tool\" could not be run: it panicked")
@@ -508,7 +511,8 @@ async fn the_time_of_a_call_includes_the_check_of_its_output() {
     let reports = TestHost::new([tool_with_heavy_output(30_000)])
         .run(vec![call("heavy", json!({}))])
         .await;
-    assert_eq!(endings(&reports), [CallEnding::Success]);
+    assert_eq!(endings(&reports), [EndingKind::Success]);
+    // The tool itself reports no time, so this is the time of the check.
     let used_time = Duration::from_micros(reports[0].usage.wall_us);
     assert!(
         used_time > Duration::from_millis(2) && used_time <= reports[0].duration,
@@ -521,7 +525,7 @@ async fn an_output_that_takes_too_long_to_check_ends_as_a_timeout() {
     let reports = TestHost::new([tool_with_heavy_output(1)])
         .run(vec![call("heavy", json!({}))])
         .await;
-    assert_eq!(endings(&reports), [CallEnding::Timeout]);
+    assert_eq!(endings(&reports), [EndingKind::Timeout]);
     assert_eq!(errors(&reports), ["Tool \"heavy\" did not finish within 1 ms"]);
 }
 
@@ -537,16 +541,16 @@ async fn a_call_can_be_cancelled_while_its_output_is_checked_and_does_not_delay_
     let (heavy, light) = tokio::join!(host.run(vec![call("heavy", json!({}))]), light);
     assert_eq!(
         (endings(&heavy), endings(&light)),
-        (vec![CallEnding::Cancelled], vec![CallEnding::Success])
+        (vec![EndingKind::Cancelled], vec![EndingKind::Success])
     );
 }
 
 #[tokio::test]
 async fn an_output_that_costs_too_much_to_check_is_invalid() {
     for (schemas, ending) in [
-        (100, CallEnding::Success),
-        (400, CallEnding::InvalidOutput),
-        (800, CallEnding::InvalidOutput),
+        (100, EndingKind::Success),
+        (400, EndingKind::InvalidOutput),
+        (800, EndingKind::InvalidOutput),
     ] {
         let mut schema = schema("large");
         schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); schemas]}}).into());
@@ -561,7 +565,7 @@ async fn an_output_that_costs_too_much_to_check_is_invalid() {
 }
 
 #[tokio::test]
-async fn arguments_are_checked_within_the_time_of_their_call() {
+async fn arguments_are_checked_within_the_time_limit_of_their_call() {
     let tool_with_heavy_input = |timeout_ms: u64| {
         let mut schema = schema("heavy");
         schema.input_schema["additionalProperties"] = json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}});
@@ -569,15 +573,15 @@ async fn arguments_are_checked_within_the_time_of_their_call() {
         tool.limits.timeout_ms = timeout_ms;
         Arc::new(tool)
     };
-    for (timeout_ms, ending) in [(30_000, CallEnding::Success), (1, CallEnding::Timeout)] {
+    for (timeout_ms, ending) in [(30_000, EndingKind::Success), (1, EndingKind::Timeout)] {
         let host = TestHost::new([tool_with_heavy_input(timeout_ms)]);
         let reports = host.run(vec![call("heavy", json!({"a": vec![1; 40_000]}))]).await;
         assert_eq!(endings(&reports), [ending]);
     }
 }
 
-/// Returns a tool whose argument `a` is an array. Each item of it has `defaults_per_item` defaults, which are declared behind a
-/// chain of references.
+/// Returns a tool whose argument `a` is an array. Each item of the array gets `defaults_per_item` defaults, which are declared
+/// behind a chain of references.
 fn tool_with_defaults(defaults_per_item: usize) -> Arc<ScriptedTool> {
     let mut schema = schema("filled");
     let properties = (0..defaults_per_item).map(|i| (format!("p{i}"), json!({"default": {}})));
@@ -598,10 +602,10 @@ fn tool_with_defaults(defaults_per_item: usize) -> Arc<ScriptedTool> {
 #[tokio::test]
 async fn arguments_that_would_get_too_many_defaults_are_refused() {
     for (defaults_per_item, items, ending) in [
-        (10, 100, CallEnding::Success),
-        (400, 50, CallEnding::Success),
-        (400, 200, CallEnding::InvalidArguments),
-        (400, 40_000, CallEnding::InvalidArguments),
+        (10, 100, EndingKind::Success),
+        (400, 50, EndingKind::Success),
+        (400, 200, EndingKind::InvalidArguments),
+        (400, 40_000, EndingKind::InvalidArguments),
     ] {
         let start = Instant::now();
         let arguments = json!({"a": vec![json!({}); items]});

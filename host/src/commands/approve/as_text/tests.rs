@@ -103,7 +103,7 @@ fn the_options_of_a_question_are_numbered() {
     an approval has an answer: one of these
       | 1. One
       | 2. Two (cannot be chosen)
-    without one it is:
+    default answer:
       | 1
       | {"required":true}
     "#);

@@ -18,7 +18,8 @@ pub(super) enum TogetherOutcome {
 }
 
 /// Asks for one decision about all calls. Does not ask, and returns [`TogetherOutcome::OneByOne`], if there is only one call,
-/// or if a call needs an answer besides yes or no. Returns `OneByOne` too if the decision is not possible for one of the calls.
+/// or if a call needs an answer besides yes or no. Also returns `OneByOne` if the person chooses to decide about each call, if
+/// somebody else decides about the first call meanwhile, or if the decision is not possible for one of the calls.
 pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
     let takes_only_yes_or_no = |question: &Question<'_>| question.record.call.form.input_type == InputType::Confirm;
     let [first, _, ..] = questions else {

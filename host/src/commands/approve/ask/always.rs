@@ -32,8 +32,8 @@ impl Question<'_> {
     pub(super) fn choose_standing_approval(&self) -> Result<Option<StandingApproval>, QuestionOutcome> {
         let tool = &self.record.call.call.tool_name;
         render::note(&format!(
-            "which later calls of `{tool}` need no decision?\n  1. those with exactly these arguments\n  2. those with any \
-             value of some arguments, and otherwise these\n  3. all"
+            "which later calls of `{tool}` need no decision?\n  1. those with exactly these arguments\n  2. those with these \
+             arguments, but with any value of some that you name\n  3. all"
         ));
         let scope = match self.read("1, 2, 3 or back? ")?.trim() {
             "1" => StandingScope::SameArguments,

@@ -1,7 +1,7 @@
 //! The attacks, each with its required outcome.
 
 use art_core::capability::{Access, FsGrant, HttpGrant, ToolPolicy};
-use art_core::outcome::CallEnding::{
+use art_core::outcome::EndingKind::{
     self, FuelExhausted, InvalidOutput, MemoryExhausted, StackOverflow, Timeout, Trap,
 };
 use serde_json::{Value, json};
@@ -11,7 +11,8 @@ use super::lab::{Attempt, Lab};
 /// An attack that `attacker.wat` implements, or a control.
 #[derive(Debug)]
 pub(super) struct Attack {
-    /// Identifier of the attack, or for a control the letter of the attacks to which it belongs.
+    /// Identifier of the attack in `tests/attacks.toml`, which several attacks here may share, or for a control the letter of the
+    /// attacks to which it belongs.
     pub(super) id: &'static str,
     /// What the tool does; completes the sentence "the tool ..".
     pub(super) action: &'static str,
@@ -35,16 +36,16 @@ pub(super) enum Aim {
     /// The server of the test, under this host name. The tool has no grants.
     UngrantedHost(&'static str),
     /// The server of the test, under this host name. The tool has a grant for the host, but only at public addresses.
-    PublicHost(&'static str),
+    HostGrantedIfPublic(&'static str),
     /// The server of the test, under this host name. The tool has a grant for the host, also at addresses that are not public.
-    PrivateHost(&'static str),
+    GrantedHost(&'static str),
 }
 
 /// The required outcome of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expectation {
     /// The call ends in one of these ways.
-    Ends(&'static [CallEnding]),
+    Ends(&'static [EndingKind]),
     /// The tool is told that access is refused, and reaches nothing.
     Refused,
     /// The tool succeeds, since this is allowed.
@@ -126,7 +127,7 @@ pub(super) const ATTACKS: [Attack; 26] = [
         16,
         Expectation::Ends(&[StackOverflow]),
     ),
-    attack("A12", "loops after its end", 18, STOPPED),
+    attack("A12", "returns, and then computes for ever", 18, STOPPED),
     attack("A16", "aborts", 21, Expectation::Ends(&[Trap])),
     attack("B01", "returns 32 MiB", 19, Expectation::Ends(&[InvalidOutput])),
     attack("B02", "logs 125 MiB", 20, Expectation::LogIsCut),
@@ -138,7 +139,7 @@ pub(super) const ATTACKS: [Attack; 26] = [
     ),
     attack(
         "D16",
-        "writes what only the host may",
+        "sets fields that only the host may set",
         28,
         Expectation::ForgeryIsIgnored,
     ),
@@ -158,7 +159,7 @@ pub(super) const ATTACKS: [Attack; 26] = [
     ),
     aimed_attack(
         "E01",
-        "reads beside what is granted",
+        "reads a file beside the granted folder",
         24,
         Aim::Path("secret.txt"),
         Expectation::Refused,
@@ -201,19 +202,24 @@ pub(super) const ATTACKS: [Attack; 26] = [
     ),
     aimed_attack(
         "F07",
-        "has a granted name that leads here",
+        "connects to a granted name of this machine",
         27,
-        Aim::PublicHost("localhost"),
+        Aim::HostGrantedIfPublic("localhost"),
         Expectation::Refused,
     ),
     aimed_attack(
         "F",
         "connects to a granted host",
         27,
-        Aim::PrivateHost("127.0.0.1"),
+        Aim::GrantedHost("127.0.0.1"),
         Expectation::Allowed,
     ),
-    attack("H01", "looks for an earlier call", 22, Expectation::FindsNothing),
+    attack(
+        "H01",
+        "looks for traces of an earlier call",
+        22,
+        Expectation::FindsNothing,
+    ),
 ];
 
 impl Attack {
@@ -235,8 +241,8 @@ impl Attack {
         match self.aim {
             Aim::Nothing | Aim::UngrantedPath(_) | Aim::UngrantedHost(_) => {}
             Aim::Path(_) => policy.fs.push(FsGrant::new(lab.path("granted"), Access::Read)),
-            Aim::PublicHost(host) => policy.http.extend(http_grant(host, false)),
-            Aim::PrivateHost(host) => policy.http.extend(http_grant(host, true)),
+            Aim::HostGrantedIfPublic(host) => policy.http.extend(http_grant(host, false)),
+            Aim::GrantedHost(host) => policy.http.extend(http_grant(host, true)),
         }
         policy
     }
@@ -247,9 +253,10 @@ impl Attack {
             Aim::Nothing => String::new(),
             Aim::Path(path) | Aim::UngrantedPath(path) => {
                 let path = lab.path(path).to_string_lossy().into_owned();
+                // The tool opens paths relative to the directory `/`.
                 path.trim_start_matches('/').to_owned()
             }
-            Aim::UngrantedHost(host) | Aim::PublicHost(host) | Aim::PrivateHost(host) => lab.authority(host),
+            Aim::UngrantedHost(host) | Aim::HostGrantedIfPublic(host) | Aim::GrantedHost(host) => lab.authority(host),
         };
         json!({"attack": self.number, "text": text})
     }

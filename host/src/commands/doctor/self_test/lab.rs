@@ -37,12 +37,12 @@ pub(super) struct Lab {
     /// Number of connections to the server so far.
     connections: Arc<AtomicUsize>,
     sandbox: Sandbox,
-    /// The attacker without grants. It keeps the compiled code for all calls.
+    /// The attacker without grants. While it exists, the sandbox keeps its compiled code, which all attacks then use.
     plugin: Plugin,
     executor: Executor,
 }
 
-/// The result of an attack.
+/// An attack that was made, with the report of its call.
 pub(super) struct Attempt {
     pub(super) report: ToolReport,
     /// Number of connections that the attack made to the server.
@@ -68,7 +68,8 @@ impl Lab {
         })
     }
 
-    /// Makes the attack in one call. The attack that looks for an earlier call needs two calls, of which the second counts.
+    /// Makes the attack in one call. The attack that looks for traces of an earlier call needs two calls, of which the second
+    /// counts.
     pub(super) fn attempt(&self, attack: &Attack) -> Result<Attempt, CommandError> {
         let plugin = load(&self.sandbox)?.with_policy(attack.policy(self), BaseDirs::default());
         let plugin = plugin.map_err(|error| setup_error("grant what the test needs", &error))?;
@@ -144,7 +145,8 @@ impl Attempt {
         self.report.log.records.iter().map(|record| record.message.len()).sum()
     }
 
-    /// Returns whether the tool set something in the result that only the host may set.
+    /// Returns whether the tool set something in the result that only the host may set. The JSON of the metadata also has the
+    /// fields that the tool chose freely.
     pub(super) fn has_forged_fields(&self) -> bool {
         let result = &self.report.result;
         let metadata = &result.metadata;

@@ -1,6 +1,6 @@
 use art_agent::RunStart;
 use art_core::agent::AgentProps;
-use art_core::outcome::CallEnding;
+use art_core::outcome::EndingKind;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::LlmMetadata;
 use art_core::usage::ToolUsage;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Returns a journal with these events. The first one has the time 1001 ms, and each other one is a millisecond later.
+/// Returns a journal with these events. Their times are 1001 ms, 1002 ms and so on.
 fn journal_of(events: &[RunEvent]) -> Vec<JournalEntry> {
     let entries = (1..).zip(events).map(|(sequence, event)| JournalEntry {
         sequence,
@@ -67,17 +67,17 @@ fn events_of_run_with_one_tool_call() -> Vec<RunEvent> {
         let mut next_events: Vec<_> = asked
             .calls
             .into_iter()
-            .map(|call| RunEvent::ModelReplied {
+            .map(|model_call| RunEvent::ModelReplied {
                 at: 0,
-                action: call.id,
+                action: model_call.id,
                 reply: reply_with_cost(replies.pop().unwrap(), 0.25),
             })
             .collect();
-        for call in run.ready_calls() {
-            next_events.push(call.called_event(0));
+        for tool_call in run.ready_calls() {
+            next_events.push(tool_call.called_event(0));
             let mut end = CallEnd::new(
-                ToolResult::success(&call.call, json!({"result": 42})),
-                CallEnding::Success,
+                ToolResult::success(&tool_call.call, json!({"result": 42})),
+                EndingKind::Success,
             );
             end.usage = ToolUsage {
                 fuel: 12_345,
@@ -86,7 +86,7 @@ fn events_of_run_with_one_tool_call() -> Vec<RunEvent> {
             };
             next_events.push(RunEvent::ToolEnded {
                 at: 0,
-                action: call.action,
+                action: tool_call.action,
                 end: Box::new(end),
             });
         }
@@ -116,7 +116,7 @@ fn the_costs_of_the_steps_add_up_to_those_of_the_run() {
 }
 
 #[test]
-fn events_without_calls_are_described_in_words() {
+fn a_refused_model_call_a_resumption_a_cancellation_and_a_host_failure_are_described() {
     let describe = |event: RunEvent| event_text(&event);
     let action = ActionId(1);
     let lines = [
@@ -148,6 +148,7 @@ fn events_without_calls_are_described_in_words() {
 
 #[test]
 fn an_invalid_journal_is_refused_with_the_number_of_the_event() {
+    // A run cannot start twice.
     let mut damaged = journal_of(&[started_event(), started_event()]);
     let reason = |journal: &[JournalEntry]| Log::read(journal).err().unwrap();
     assert!(reason(&damaged).starts_with("event 2: "));

@@ -143,11 +143,12 @@ fn a_step_that_will_not_run_is_not_estimated() {
 /// Tokens of the request for the answer without outputs.
 const BASE_TOKENS: u64 = 100;
 
-/// Tokens of the request for the answer with the output of a call of `read`, which has a token for three bytes.
+/// Tokens of the request for the answer with the output of a call of `read`: [`BASE_TOKENS`] and one token for each three bytes
+/// of [`RECORDED_OUTPUT_BYTES`].
 const INPUT_TOKENS: Quantiles = Quantiles { median: 110, p95: 120 };
 
 #[test]
-fn the_request_for_the_answer_has_all_outputs_except_displayed_ones_and_those_of_unknown_size() {
+fn only_outputs_that_are_not_displayed_and_have_a_known_size_count_for_the_answer() {
     let items = TOOLS.map(|tool| step(tool, tool, json!({"x": 1})));
     let estimated = estimate_answer(&start(), BASE_TOKENS, &estimate(&items), &[]);
     assert_eq!(estimated.input_tokens, INPUT_TOKENS);

@@ -78,7 +78,7 @@ fn json_without_a_field_of_a_reply_is_content() {
     assert_eq!(parse(r#"{"total": 5}"#).content, json!(r#"{"total": 5}"#));
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (contract A26).
+// Malformed JSON and other wrong shapes never make the parser fail (contract A26).
 #[test]
 fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     let reply = parse(r#"{"toolCalls":[{"arguments":{}},{"toolName":"t"}]}"#);
@@ -89,7 +89,7 @@ fn a_call_without_a_name_is_reported_and_the_others_are_read() {
     );
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (contract A26).
+// Malformed JSON and other wrong shapes never make the parser fail (contract A26).
 #[test]
 fn calls_that_are_not_an_array_are_reported() {
     let reply = parse(r#"{"toolCalls":{"toolName":"t"}}"#);
@@ -108,7 +108,7 @@ fn arguments_that_are_not_an_object_are_a_problem_of_the_call() {
     );
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (contract A26).
+// Malformed JSON and other wrong shapes never make the parser fail (contract A26).
 #[test]
 fn each_malformed_list_of_calls_is_reported_with_and_without_a_fence() {
     for (json, problem) in [
@@ -144,8 +144,7 @@ fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
     }
 }
 
-// Section headings of the older text form; malformed JSON and other wrong shapes never fail the parser (contracts A27,
-// A26).
+// Section headings of the older text form; malformed JSON and other wrong shapes never make the parser fail (contracts A27, A26).
 #[test]
 fn a_heading_without_calls_is_prose_and_broken_json_under_it_is_reported() {
     for text in ["Tool Calls: none", "Tool calls: [1]"] {
@@ -165,7 +164,7 @@ fn calls_in_a_line_that_is_no_heading_are_prose() {
     assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
 }
 
-// Malformed JSON and other wrong shapes never fail the parser (contract A26).
+// Malformed JSON and other wrong shapes never make the parser fail (contract A26).
 #[test]
 fn calls_in_broken_json_are_reported_and_not_taken_for_content() {
     for text in [r#"{"toolCalls":[{"toolName":}]}"#, "```json\n{\"toolCalls\":[{\n```"] {
@@ -179,9 +178,9 @@ fn calls_in_broken_json_are_reported_and_not_taken_for_content() {
 }
 
 #[test]
-fn each_call_beyond_the_limit_gets_a_problem() {
+fn each_call_after_those_that_are_made_gets_a_problem() {
     let excess_calls = 2;
-    let call_count = MAX_CALLS_PER_REPLY + excess_calls;
+    let call_count = MAX_CALLS_MADE + excess_calls;
     let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); call_count]);
     let reply = parse(&json!({ "toolCalls": calls }).to_string());
     let refused: Vec<_> = reply.calls.iter().filter(|call| call.problem.is_some()).collect();
@@ -195,7 +194,7 @@ fn each_call_beyond_the_limit_gets_a_problem() {
 }
 
 #[test]
-fn calls_far_beyond_the_limit_are_dropped_and_counted() {
+fn calls_that_get_no_result_are_dropped_and_the_number_of_all_calls_is_reported() {
     let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_WITH_RESULT + 1]);
     let reply = parse(&json!({ "toolCalls": calls }).to_string());
     assert_eq!(reply.calls.len(), MAX_CALLS_WITH_RESULT);

@@ -23,7 +23,7 @@ enum Position {
     InString { depth: usize, escaped: bool },
     /// After the object and this number of backticks.
     AfterObject { backticks: usize },
-    /// The text is not a single object that only the end of the fence follows.
+    /// After text that cannot be one object and a closing fence. The fence is not metadata.
     Invalid,
 }
 
@@ -66,6 +66,7 @@ impl Position {
             (Self::InObject { depth }, '{' | '[') => Self::InObject { depth: depth + 1 },
             (Self::InObject { depth }, '}' | ']') => Self::InObject { depth: depth - 1 },
             (Self::InObject { depth }, '"') => Self::InString { depth, escaped: false },
+            // Punctuation, numbers, and the letters of `true`, `false` and `null`. The parser checks the rest of the syntax.
             (Self::InObject { .. }, ':' | ',' | '+' | '-' | '.' | '0'..='9' | 'a'..='z' | 'E') => self,
             (Self::InObject { .. }, ' ' | '\n' | '\r' | '\t') => self,
             (Self::InString { depth, escaped: false }, '"') => Self::InObject { depth },

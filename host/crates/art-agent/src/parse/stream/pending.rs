@@ -38,9 +38,9 @@ impl PendingText {
         self.text.get(from..end).unwrap_or_default()
     }
 
-    /// Searches for one of `tags`, from where the last search ended. Returns the position of the first one in [`Self::rest`], and
-    /// which tag it is. If there is none, fails with the position in [`Self::rest`] up to which there is certainly no tag: an
-    /// incomplete one may begin there. Call [`Self::restart_search`] before searching for other tags.
+    /// Searches for one of `tags`, from where the last search ended. Returns the position of the first tag in [`Self::rest`], and
+    /// the tag. If no tag is found, fails with the position in [`Self::rest`] up to which certainly no tag begins: the position
+    /// of an incomplete tag at the end, or else the end. Call [`Self::restart_search`] before searching for other tags.
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
         let text = self.text.get(self.searched..).unwrap_or_default();
         let found = first_tag(text, tags);
@@ -49,7 +49,7 @@ impl PendingText {
         found.map(|(_, tag)| (at, tag)).ok_or(at)
     }
 
-    /// Lets the search continue after the tag that was found, because it is ordinary text.
+    /// Lets the search continue after `tag`, which was just found and turned out to be ordinary text.
     pub(super) fn skip(&mut self, tag: &str) {
         self.searched = (self.searched + tag.len()).min(self.text.len());
     }

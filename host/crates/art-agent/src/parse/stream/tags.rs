@@ -5,7 +5,7 @@ use art_core::text::prefix;
 
 use super::fence::Fence;
 use super::pending::{PendingText, first_tag};
-use crate::parse::answer::{answer_text, without_trailing_fence};
+use crate::parse::answer::{answer_text, text_before_metadata_fence};
 use crate::parse::json::MARKER_START;
 use crate::parse::planning::begins_like_json;
 
@@ -23,7 +23,7 @@ const MAX_START_CHARS: usize = 16;
 /// The section of the reply that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Section {
-    /// The first characters of the reply. No tag was found yet.
+    /// The first characters of the reply. `<mainContent>` was not found yet.
     #[default]
     Start,
     /// The answer, in a reply that did not begin with `<mainContent>`.
@@ -32,7 +32,7 @@ enum Section {
     Tagged,
     /// After `<uiMetadata>`, without a `<mainContent>` before it.
     Metadata,
-    /// The end of the reply after the answer, or a whole plan. It is not shown.
+    /// The rest of the reply after the answer, or a whole plan. This text is not shown.
     Ignored,
 }
 
@@ -88,9 +88,9 @@ impl AnswerFinder {
         match self.section {
             Section::Start if self.begins_like_plan() => String::new(),
             Section::Start => answer_text(pending).to_owned(),
-            // Metadata in a fence is not part of the answer. A fence at the very beginning never is metadata, so `x` stands for
-            // the text that was shown before.
-            Section::Untagged if self.has_shown && without_trailing_fence(&format!("x{pending}")).is_some() => {
+            // Metadata in a fence is not part of the answer. A fence counts as metadata only if there is text before it, so `x`
+            // stands for the text that was already shown.
+            Section::Untagged if self.has_shown && text_before_metadata_fence(&format!("x{pending}")).is_some() => {
                 String::new()
             }
             Section::Tagged if pending.starts_with(METADATA_TAG) => String::new(),
@@ -135,6 +135,7 @@ impl AnswerFinder {
     /// Returns whether the reply is one of the planner and begins like a plan.
     fn begins_like_plan(&self) -> bool {
         let text = self.pending.rest().trim_start();
+        // After this many characters it is decided how the reply begins; the rest of the marker may not have arrived yet.
         let marker = prefix(MARKER_START, MAX_START_CHARS);
         self.of_planner && (begins_like_json(text) || text.starts_with(marker))
     }
@@ -144,6 +145,7 @@ impl AnswerFinder {
             Err(end) => shown.push_str(self.pending.take(end)),
             Ok((0, ANSWER_TAG)) => self.enter_tagged(0),
             Ok((0, METADATA_TAG)) => self.enter(Section::Metadata),
+            // The fence is not shown until it is known whether it is metadata.
             Ok((0, _)) if self.may_be_metadata() => {}
             Ok((0, tag)) => {
                 self.fence = Fence::default();
@@ -156,6 +158,7 @@ impl AnswerFinder {
     /// Returns whether the fence at the beginning of the pending text may still be metadata at the end of the reply.
     fn may_be_metadata(&mut self) -> bool {
         let inside = self.pending.rest().get(FENCE_START.len()..).unwrap_or_default();
+        // A tag may begin before the end of what was read, at most as far as the longest tag, `<mainContent>`, is long.
         let search_from = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(ANSWER_TAG.len()));
         let tag = first_tag(
             inside.get(search_from..).unwrap_or_default(),

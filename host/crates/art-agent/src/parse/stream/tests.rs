@@ -36,7 +36,7 @@ fn answer_in(text: &str) -> String {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    parse_answer(&reply).content
+    parse_answer(&reply).answer
 }
 
 /// Returns the text that is shown after each of `pieces`, and then after the end of the reply.
@@ -128,7 +128,7 @@ fn a_reply_without_tags_is_shown_after_its_first_sixteen_characters() {
 }
 
 #[test]
-fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
+fn metadata_after_an_untagged_answer_is_not_shown() {
     let input = [
         "The answer is forty two.\n",
         "```js",

@@ -15,7 +15,7 @@ const MAX_CALLS: usize = 4;
 const NO_FAULTS: [&str; 0] = [];
 
 /// Returns the tools that the plans of the tests may call. `search` returns pages with addresses, `fetch` takes an address and
-/// returns a text, `anything` takes and returns anything, and `count` promises the output `words` only for some inputs.
+/// returns a text, `anything` takes and returns anything, and `count` returns `words` for certain only if `only` is `words`.
 fn tools() -> Vec<ToolSchema> {
     let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     let pages = json!({"type": "array", "items": object(json!({"url": {"type": "string"}, "size": {"type": "integer"}}), json!(["url"]))});
@@ -75,7 +75,7 @@ fn params() -> BTreeMap<String, Value> {
 
 /// Checks the calls of `items` against the tools, the parameters and the only file `sales.csv`.
 fn check(items: &[TodoItem]) -> CallCheck {
-    check_calls(Surroundings {
+    check_calls(CallCheckInput {
         items,
         earlier: &[],
         tools: &tools(),
@@ -150,16 +150,16 @@ fn outputs_of_completed_steps_and_of_steps_without_planned_calls_are_checked_at_
     let mut completed = search_step();
     completed.status = TodoItemStatus::Completed;
     let without_planned_calls = item("step_1", &[]);
-    for earlier in [without_planned_calls, completed] {
+    for source_step in [without_planned_calls, completed] {
         let url = json!({"$from": "step_1", "path": "/anything"});
-        let found = check(&[earlier, step("step_2", "fetch", json!({"url": url}))]);
+        let found = check(&[source_step, step("step_2", "fetch", json!({"url": url}))]);
         assert_eq!(found.faults, []);
         assert_eq!(found.at_run_time, ["step_2.arguments.url"]);
     }
 }
 
 #[test]
-fn a_concatenation_is_checked_at_run_time_if_a_part_may_not_be_a_scalar() {
+fn a_concatenation_is_checked_at_run_time_unless_every_part_is_certainly_a_scalar() {
     for (part, places_at_run_time) in [
         (json!({"$from": "step_1", "path": "/count"}), vec![]),
         (
@@ -205,6 +205,7 @@ fn every_fault_of_the_arguments_is_reported_at_its_place() {
 
 #[test]
 fn a_required_parameter_with_a_default_may_be_missing() {
+    // The call of `search` lacks `limit`.
     assert_eq!(faults(&[search_step()]), NO_FAULTS);
 }
 
@@ -315,9 +316,9 @@ fn every_call_over_the_maximum_of_the_run_is_a_fault() {
     );
 }
 
-/// Checks a call with `arguments` of a tool whose input schema is `input_schema`.
+/// Checks a call that gives `arguments` to a tool with the input schema `input_schema`.
 fn check_arguments(input_schema: &Value, arguments: Value) -> CallCheck {
-    check_calls(Surroundings {
+    check_calls(CallCheckInput {
         items: &[step("a", "taker", arguments)],
         earlier: &[],
         tools: &[tool("taker", input_schema, &json!({}))],
@@ -400,7 +401,7 @@ fn the_third_identical_call_of_a_step_is_a_fault() {
     item.tool_calls = vec![item.tool_calls[0].clone(); 3];
     assert_eq!(
         faults(&[item]),
-        ["`step_1.toolCalls[2]`: a step makes one call at most 2 times, and this is number 3"]
+        ["`step_1.toolCalls[2]`: a step may make the same call only 2 times, and this is number 3"]
     );
 }
 

@@ -88,7 +88,7 @@ fn a_required_property_has_to_be_there_and_to_fit() {
 }
 
 #[test]
-fn an_object_that_may_have_further_keys_may_not_fit_one_that_may_not() {
+fn an_object_fits_a_consumer_that_forbids_further_keys_only_if_it_has_none() {
     let with_n_only = json!({"type": "object", "properties": {"n": true}, "additionalProperties": false});
     assert_verdict(&json!({"type": "object"}), &with_n_only, Verdict::AtRunTime);
     assert_verdict(&with_n_only, &with_n_only, Verdict::Yes);
@@ -97,7 +97,7 @@ fn an_object_that_may_have_further_keys_may_not_fit_one_that_may_not() {
 }
 
 #[test]
-fn items_decide_the_verdict_only_if_the_array_must_have_them() {
+fn items_that_do_not_fit_rule_an_array_out_only_if_it_must_have_items() {
     let array =
         |fewest: u64, item_type: &str| json!({"type": "array", "items": {"type": item_type}, "minItems": fewest});
     assert_verdict(&array(0, "integer"), &array(0, "number"), Verdict::Yes);
@@ -192,8 +192,8 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
             (json!({"type": "object", "properties": {"a": schema}, "required": ["a"]}), objects.collect())
         });
         let two = (inner.clone(), inner.clone(), any::<bool>());
-        let combinations = two.prop_map(|((one, mut values), (other, more), is_one_of)| {
-            values.extend(more);
+        let combinations = two.prop_map(|((one, mut values), (other, values_of_other), is_one_of)| {
+            values.extend(values_of_other);
             (json!({if is_one_of { "oneOf" } else { "allOf" }: [one, other]}), values)
         });
         let lists = (inner.clone(), 0_usize..3, 0_usize..2).prop_map(|((items, values), fewest, more)| {
@@ -208,8 +208,8 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
             let schema = json!({"type": "object", "properties": {"a": a, "b": b}, "required": required, "additionalProperties": false});
             (schema, with_both.chain(with_a_only).collect())
         });
-        let alternatives = (inner.clone(), inner).prop_map(|((one, mut values), (other, more))| {
-            values.extend(more);
+        let alternatives = (inner.clone(), inner).prop_map(|((one, mut values), (other, values_of_other))| {
+            values.extend(values_of_other);
             (json!({"anyOf": [one, other]}), values)
         });
         prop_oneof![
@@ -226,10 +226,10 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
 
 /// Generates what [`producer`] does, without schemas of arrays and objects.
 fn producer_of_plain_values() -> impl Strategy<Value = (Value, Vec<Value>)> {
-    let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, length)| {
-        let values = (low..=low + length).map(Value::from).collect();
+    let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, range)| {
+        let values = (low..=low + range).map(Value::from).collect();
         (
-            json!({"type": "integer", "minimum": low, "maximum": low + length}),
+            json!({"type": "integer", "minimum": low, "maximum": low + range}),
             values,
         )
     });
@@ -247,10 +247,10 @@ fn producer_of_plain_values() -> impl Strategy<Value = (Value, Vec<Value>)> {
         1..3,
     )
     .prop_map(|values| (json!({"enum": values}), values));
-    let numbers = (-3_i64..3, 1_i64..3).prop_map(|(low, length)| {
-        let values = (0..length).map(|n| json!((low + n) as f64 + 0.5)).collect();
+    let numbers = (-3_i64..3, 1_i64..3).prop_map(|(low, range)| {
+        let values = (0..range).map(|n| json!((low + n) as f64 + 0.5)).collect();
         (
-            json!({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": low + length}),
+            json!({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": low + range}),
             values,
         )
     });

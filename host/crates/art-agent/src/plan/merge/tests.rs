@@ -8,8 +8,8 @@ const CREATED_AT: Timestamp = 1;
 /// Time at which the plans of the tests are merged.
 const MERGED_AT: Timestamp = 9;
 
-/// Returns an item of a draft without a status.
-pub(crate) fn draft(id: &str, dependencies: &[&str]) -> DraftItem {
+/// Returns an item of a draft. The item has no status.
+pub(crate) fn draft_item(id: &str, dependencies: &[&str]) -> DraftItem {
     DraftItem {
         id: id.to_owned(),
         description: format!("do {id}"),
@@ -20,7 +20,7 @@ pub(crate) fn draft(id: &str, dependencies: &[&str]) -> DraftItem {
 
 /// Returns a pending item without planned calls.
 pub(crate) fn item(id: &str, dependencies: &[&str]) -> TodoItem {
-    new_item(draft(id, dependencies), CREATED_AT)
+    new_item(draft_item(id, dependencies), CREATED_AT)
 }
 
 pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
@@ -30,7 +30,7 @@ pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
     }
 }
 
-/// Returns a completed item with a result and the result of a call.
+/// Returns a completed item with a result of its own and the result of one tool call.
 fn completed(id: &str) -> TodoItem {
     let call = ParsedToolCall {
         call_id: "c".to_owned(),
@@ -58,18 +58,18 @@ fn updated_plan(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
     update_items(old, draft, &BTreeSet::new(), MERGED_AT)
 }
 
-/// Returns `draft` with a status.
-fn with_draft_status(draft: DraftItem, status: TodoItemStatus) -> DraftItem {
+/// Returns `draft_item` with a status.
+fn with_draft_status(draft_item: DraftItem, status: TodoItemStatus) -> DraftItem {
     DraftItem {
         status: Some(status),
-        ..draft
+        ..draft_item
     }
 }
 
 #[test]
 fn a_completed_item_that_the_draft_lists_as_completed_is_kept_with_its_results_and_times() {
     let old = [completed("a")];
-    let repeated = with_draft_status(draft("a", &["b"]), TodoItemStatus::Completed);
+    let repeated = with_draft_status(draft_item("a", &["b"]), TodoItemStatus::Completed);
     assert_eq!(plan_for_question(&old, vec![repeated]), old);
 }
 
@@ -78,7 +78,7 @@ fn a_completed_item_that_the_draft_lists_as_pending_or_without_a_status_is_done_
     for status in [None, Some(TodoItemStatus::Pending)] {
         let again = DraftItem {
             status,
-            ..draft("a", &[])
+            ..draft_item("a", &[])
         };
         let merged = plan_for_question(&[completed("a")], vec![again]);
         assert_eq!((merged[0].status, &merged[0].result), (TodoItemStatus::Pending, &None));
@@ -89,7 +89,7 @@ fn a_completed_item_that_the_draft_lists_as_pending_or_without_a_status_is_done_
 #[test]
 fn a_completed_item_that_the_draft_names_only_as_a_dependency_is_kept() {
     let old = [completed("a"), completed("b"), item("c", &["a"])];
-    assert_eq!(ids(&plan_for_question(&old, vec![draft("c", &["a"])])), ["a", "c"]);
+    assert_eq!(ids(&plan_for_question(&old, vec![draft_item("c", &["a"])])), ["a", "c"]);
 }
 
 #[test]
@@ -102,16 +102,16 @@ fn every_item_that_the_draft_for_a_new_question_does_not_name_is_removed() {
 fn a_failed_item_is_tried_again_unless_the_draft_lists_it_as_failed() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
-        plan_for_question(&old, vec![draft("a", &[])])[0].status,
+        plan_for_question(&old, vec![draft_item("a", &[])])[0].status,
         TodoItemStatus::Pending
     );
-    let repeated = with_draft_status(draft("a", &[]), TodoItemStatus::Failed);
+    let repeated = with_draft_status(draft_item("a", &[]), TodoItemStatus::Failed);
     assert_eq!(plan_for_question(&old, vec![repeated]), old);
 }
 
 #[test]
 fn an_item_with_the_same_id_and_description_keeps_its_creation_time() {
-    let merged = plan_for_question(&[item("a", &[])], vec![draft("a", &["b"])]);
+    let merged = plan_for_question(&[item("a", &[])], vec![draft_item("a", &["b"])]);
     assert_eq!(
         (merged[0].created_timestamp, merged[0].updated_timestamp),
         (CREATED_AT, MERGED_AT)
@@ -119,7 +119,7 @@ fn an_item_with_the_same_id_and_description_keeps_its_creation_time() {
     assert_eq!(merged[0].dependencies, ["b"]);
     let with_other_description = DraftItem {
         description: "another thing".to_owned(),
-        ..draft("a", &[])
+        ..draft_item("a", &[])
     };
     assert_eq!(
         plan_for_question(&[item("a", &[])], vec![with_other_description])[0].created_timestamp,
@@ -128,28 +128,29 @@ fn an_item_with_the_same_id_and_description_keeps_its_creation_time() {
 }
 
 #[test]
-fn a_completed_item_of_the_draft_that_repeats_an_earlier_result_is_dropped() {
+fn a_completed_item_of_the_draft_that_repeats_a_step_of_an_earlier_question_is_dropped() {
     let earlier = [EarlierQuestion {
         number: 1,
         items: vec![completed("a")],
         ..EarlierQuestion::default()
     }];
-    let plan = |draft| items_for_question(&[], vec![draft], &earlier, MERGED_AT);
-    let repeated = with_draft_status(draft("q1.a", &[]), TodoItemStatus::Completed);
+    // `q1.a` is the name of step `a` of question 1.
+    let plan = |draft_item| items_for_question(&[], vec![draft_item], &earlier, MERGED_AT);
+    let repeated = with_draft_status(draft_item("q1.a", &[]), TodoItemStatus::Completed);
     assert_eq!(plan(repeated), []);
-    assert_eq!(ids(&plan(draft("q1.a", &[]))), ["q1.a"]);
+    assert_eq!(ids(&plan(draft_item("q1.a", &[]))), ["q1.a"]);
 }
 
 #[test]
 fn an_update_keeps_completed_items_as_they_are() {
     let old = [completed("a")];
-    assert_eq!(updated_plan(&old, vec![draft("a", &["b"])]), old);
-    assert_eq!(ids(&updated_plan(&old, vec![draft("b", &["a"])])), ["a", "b"]);
+    assert_eq!(updated_plan(&old, vec![draft_item("a", &["b"])]), old);
+    assert_eq!(ids(&updated_plan(&old, vec![draft_item("b", &["a"])])), ["a", "b"]);
 }
 
 #[test]
 fn a_new_item_is_pending_even_if_the_draft_lists_it_as_completed() {
-    let draft_of_new_item = || with_draft_status(draft("a", &[]), TodoItemStatus::Completed);
+    let draft_of_new_item = || with_draft_status(draft_item("a", &[]), TodoItemStatus::Completed);
     assert_eq!(
         plan_for_question(&[], vec![draft_of_new_item()])[0].status,
         TodoItemStatus::Pending
@@ -162,19 +163,19 @@ fn a_new_item_is_pending_even_if_the_draft_lists_it_as_completed() {
 
 #[test]
 fn an_update_may_cancel_a_pending_item() {
-    let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
+    let cancelled = with_draft_status(draft_item("a", &[]), TodoItemStatus::Cancelled);
     let merged = updated_plan(&[item("a", &[])], vec![cancelled]);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
 }
 
 #[test]
-fn an_update_tries_a_failed_item_again_only_if_it_sets_it_to_pending() {
+fn an_update_tries_a_failed_item_again_only_if_the_draft_lists_it_as_pending() {
     let old = [with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
-        updated_plan(&old, vec![draft("a", &[])])[0].status,
+        updated_plan(&old, vec![draft_item("a", &[])])[0].status,
         TodoItemStatus::Failed
     );
-    let again = with_draft_status(draft("a", &[]), TodoItemStatus::Pending);
+    let again = with_draft_status(draft_item("a", &[]), TodoItemStatus::Pending);
     assert_eq!(updated_plan(&old, vec![again])[0].status, TodoItemStatus::Pending);
 }
 
@@ -182,20 +183,20 @@ fn an_update_tries_a_failed_item_again_only_if_it_sets_it_to_pending() {
 fn an_update_does_not_change_an_item_in_progress() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
     assert_eq!(updated_plan(&old, Vec::new()), old);
-    assert_eq!(updated_plan(&old, vec![draft("a", &["b"])]), old);
+    assert_eq!(updated_plan(&old, vec![draft_item("a", &["b"])]), old);
 }
 
 #[test]
 fn an_update_that_does_not_name_a_failed_item_keeps_it() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(updated_plan(&old, vec![draft("b", &[])])[0], old[0]);
+    assert_eq!(updated_plan(&old, vec![draft_item("b", &[])])[0], old[0]);
 }
 
 #[test]
 fn an_update_cannot_cancel_a_failed_item() {
     let mut failed = with_status("a", TodoItemStatus::Failed);
     failed.error = Some("no".to_owned());
-    let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
+    let cancelled = with_draft_status(draft_item("a", &[]), TodoItemStatus::Cancelled);
     let merged = updated_plan(&[failed], vec![cancelled]);
     assert_eq!(
         (merged[0].status, merged[0].error.as_deref()),
@@ -205,6 +206,7 @@ fn an_update_cannot_cancel_a_failed_item() {
 
 #[test]
 fn an_update_that_does_not_name_a_pending_item_keeps_it_only_if_the_run_started_it() {
+    // The run started `a`, which failed and which an update set back to pending.
     let old = [item("a", &[]), item("b", &[])];
     let started = BTreeSet::from(["a".to_owned()]);
     assert_eq!(ids(&update_items(&old, Vec::new(), &started, MERGED_AT)), ["a"]);

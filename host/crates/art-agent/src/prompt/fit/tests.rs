@@ -24,7 +24,7 @@ fn call(id: &str) -> ToolCallRequest {
 
 /// Returns the messages of a request, and the index of the task in them. `earlier_lengths` has the length of each earlier message
 /// of the conversation; `exchanges` has, for each exchange after the task, the number of calls and the length of each of their
-/// results.
+/// results. An exchange with an even number of calls ends with a message of the host.
 fn messages(earlier_lengths: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usize) {
     let mut all = vec![Message::system("instructions")];
     for (n, length) in earlier_lengths.iter().enumerate() {
@@ -35,7 +35,7 @@ fn messages(earlier_lengths: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Mes
             Message::assistant(text)
         });
     }
-    let task = all.len();
+    let task_index = all.len();
     all.push(Message::user("the task"));
     for (n, (calls, length)) in exchanges.iter().enumerate() {
         let ids: Vec<_> = (0..*calls).map(|call| format!("c{n}_{call}")).collect();
@@ -48,12 +48,12 @@ fn messages(earlier_lengths: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Mes
             all.push(Message::user("go on"));
         }
     }
-    (all, task)
+    (all, task_index)
 }
 
-fn fit_messages(messages: Vec<Message>, task: usize, max_tokens: u64) -> Vec<Message> {
+fn fit_messages(messages: Vec<Message>, task_index: usize, max_tokens: u64) -> Vec<Message> {
     let mut request = request(messages);
-    cut_to_fit(&mut request, task, max_tokens);
+    cut_to_fit(&mut request, task_index, max_tokens);
     request.prompt.0
 }
 
@@ -77,16 +77,16 @@ fn three_bytes_count_as_a_token_and_each_message_adds_eight_tokens() {
 
 #[test]
 fn messages_that_fit_are_unchanged() {
-    let (all, task) = messages(&[10, 10], &[(1, 10)]);
+    let (all, task_index) = messages(&[10, 10], &[(1, 10)]);
     let tokens = request_tokens(&request(all.clone()));
-    assert_eq!(fit_messages(all.clone(), task, tokens), all);
+    assert_eq!(fit_messages(all.clone(), task_index, tokens), all);
 }
 
 #[test]
 fn the_oldest_question_and_its_answer_are_removed_first() {
-    let (all, task) = messages(&[300, 300, 3, 3], &[(1, 3)]);
+    let (all, task_index) = messages(&[300, 300, 3, 3], &[(1, 3)]);
     let tokens = request_tokens(&request(all.clone()));
-    let remaining = fit_messages(all, task, tokens - 1);
+    let remaining = fit_messages(all, task_index, tokens - 1);
     assert_eq!(
         texts(&remaining)[..4],
         ["instructions", "message 2 xxx", "message 3 xxx", "the task"]
@@ -95,8 +95,8 @@ fn the_oldest_question_and_its_answer_are_removed_first() {
 
 #[test]
 fn without_a_conversation_the_oldest_exchange_is_removed_with_all_its_results() {
-    let (all, task) = messages(&[], &[(2, 300), (1, 30)]);
-    let remaining = fit_messages(all, task, 100);
+    let (all, task_index) = messages(&[], &[(2, 300), (1, 30)]);
+    let remaining = fit_messages(all, task_index, 100);
     let roles: Vec<_> = remaining.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::ToolResult]);
     assert_eq!(remaining[3].tool_call_id.as_deref(), Some("c1_0"));
@@ -104,8 +104,8 @@ fn without_a_conversation_the_oldest_exchange_is_removed_with_all_its_results() 
 
 #[test]
 fn a_long_result_of_the_last_exchange_is_truncated_with_a_marker() {
-    let (all, task) = messages(&[], &[(1, 9_000)]);
-    let remaining = fit_messages(all, task, 2_000);
+    let (all, task_index) = messages(&[], &[(1, 9_000)]);
+    let remaining = fit_messages(all, task_index, 2_000);
     let text = remaining[3].content_text();
     assert!(text.ends_with("... [truncated 5000 of 9000 characters]"), "{text}");
 }
@@ -114,7 +114,7 @@ fn a_long_result_of_the_last_exchange_is_truncated_with_a_marker() {
 fn the_results_of_earlier_steps_are_truncated_inside_their_section() {
     let steps =
         json!([{"stepId": "a", "results": [{"tool": "t", "output": {"x": "r".repeat(9_000)}}], "result": "ok"}]);
-    let system = format!("rules\n\n## {EARLIER_RESULTS}\n{steps}\n\n## Tools\n[]");
+    let system = format!("rules\n\n## {EARLIER_STEP_RESULTS}\n{steps}\n\n## Tools\n[]");
     let remaining = fit_messages(vec![Message::system(system), Message::user("task")], 1, 1_000);
     let line = remaining[0].content_text().lines().nth(3).unwrap();
     let steps: Value = serde_json::from_str(line).unwrap();
@@ -162,21 +162,21 @@ proptest! {
         exchanges in prop::collection::vec((0usize..4, 0usize..2_000), 0..5),
         max_tokens in 0u64..2_000,
     ) {
-        let (all, task) = messages(&earlier_lengths, &exchanges);
+        let (all, task_index) = messages(&earlier_lengths, &exchanges);
         prop_assert_eq!(request(all.clone()).prompt.validate(), Ok(()));
-        let remaining = fit_messages(all.clone(), task, max_tokens);
+        let remaining = fit_messages(all.clone(), task_index, max_tokens);
         // Every call has its result, and every result its call.
         prop_assert_eq!(request(remaining.clone()).prompt.validate(), Ok(()));
         let calls = remaining.iter().map(|message| message.tool_calls.len()).sum::<usize>();
         prop_assert_eq!(calls, remaining.iter().filter(|message| message.role == Role::ToolResult).count());
         prop_assert_eq!(&remaining[0], &all[0]);
-        prop_assert!(remaining.contains(&all[task]));
-        let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task);
+        prop_assert!(remaining.contains(&all[task_index]));
+        let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task_index);
         prop_assert!(last.is_none_or(|index| remaining.contains(&all[index])));
         let fits = request_tokens(&request(remaining.clone())) <= max_tokens;
         let fixed_messages = 2; // The instructions and the task.
         let minimum = fixed_messages + last.map_or(0, |index| all.len() - index);
         prop_assert!(fits || remaining.len() == minimum, "{} messages remain, the minimum is {}", remaining.len(), minimum);
-        prop_assert_eq!(fit_messages(all, task, max_tokens), remaining);
+        prop_assert_eq!(fit_messages(all, task_index, max_tokens), remaining);
     }
 }

@@ -47,6 +47,7 @@ const ORPHAN_RESULT_ERROR: &str = "the prompt is not valid: message 2: the resul
 fn an_invalid_planning_prompt_ends_the_run_with_the_error_of_the_prompt() {
     let mut run = run_that_waits_for_a_plan();
     run.conversation.messages.push(orphan_result());
+    // The planner is asked again after such a reply, with the prompt that is invalid now.
     let reply_without_plan = "{no plan";
     apply_reply(&mut run, reply_without_plan);
     assert_eq!(make_model_calls(&mut run), 0);
@@ -77,7 +78,7 @@ fn an_invalid_prompt_of_a_step_fails_the_step_with_the_error_of_the_prompt() {
 }
 
 #[test]
-fn a_step_whose_request_cannot_be_shortened_fails_with_the_error_of_its_own_call() {
+fn a_step_whose_request_cannot_be_shortened_fails_with_the_error_of_its_refused_call() {
     let mut run = run_that_waits_for_a_plan();
     apply_reply(
         &mut run,
@@ -99,6 +100,7 @@ fn a_step_whose_request_cannot_be_shortened_fails_with_the_error_of_its_own_call
         received: PartialReply::default(),
     };
     run.apply(&failed).unwrap();
+    // The reply about `b` clears the last model error of the run, so the failure of `a` must come from its own call.
     let reply_of_b = r#"{"content":"done","nextStepDecision":"complete_item"}"#;
     apply_reply(&mut run, reply_of_b);
     make_model_calls(&mut run);

@@ -1,6 +1,7 @@
 //! Makes mutants: good plans into which one fault is put. Of each mutant, the kind and the place of its fault are known.
 //!
-//! A place is written as the refusals name it, such as `step_2.arguments.url`; a pointer is the JSON pointer of the same value.
+//! A place is written as in the message that refuses the plan, such as `step_2.arguments.url`. A pointer is the JSON pointer of
+//! the same value in the plan.
 
 use art_agent::RunStart;
 use art_core::tool::ToolSchema;
@@ -14,23 +15,37 @@ const MAX_MUTANTS_OF_A_KIND: usize = 5;
 pub enum FaultKind {
     UnknownTool,
     DisabledTool,
+    /// A constant has the wrong type.
     WrongType,
+    /// A reference takes a value of the wrong type.
     WrongTypeOfReference,
+    /// A required key is missing in the arguments of a call.
     MissingRequired,
-    UnknownProperty,
+    /// The arguments of a call have a key that the tool does not allow.
+    UnknownParameter,
+    /// The path of a reference is no JSON pointer, or has no number where it leads into an array.
     BadPointer,
+    /// The path of a reference leads into a value that is neither an object nor an array.
     PointerIntoScalar,
+    /// A number is beyond its bounds, or a text is not among the choices.
     OutOfRange,
+    /// Two steps depend on each other.
     Cycle,
+    /// A step depends on itself, or takes its own output.
     SelfReference,
     DuplicateId,
     ReferenceToLaterStep,
     UnknownStep,
-    UnknownCall,
+    /// A reference takes the output of a call by a number that no call of the step has.
+    UnknownCallNumber,
+    /// A call takes a file that does not exist.
     UnknownFile,
+    /// The plan has more calls than the run may make.
     OverBudget,
-    WrongCase,
-    UndeclaredProperty,
+    /// The name of a tool, step or argument, or a choice, begins with an upper-case letter instead of a lower-case one.
+    WrongLetterCase,
+    /// A reference takes a property that the output of the tool does not have according to its schema.
+    UndeclaredOutputProperty,
 }
 
 impl FaultKind {
@@ -40,7 +55,7 @@ impl FaultKind {
         Self::WrongType,
         Self::WrongTypeOfReference,
         Self::MissingRequired,
-        Self::UnknownProperty,
+        Self::UnknownParameter,
         Self::BadPointer,
         Self::PointerIntoScalar,
         Self::OutOfRange,
@@ -49,11 +64,11 @@ impl FaultKind {
         Self::DuplicateId,
         Self::ReferenceToLaterStep,
         Self::UnknownStep,
-        Self::UnknownCall,
+        Self::UnknownCallNumber,
         Self::UnknownFile,
         Self::OverBudget,
-        Self::WrongCase,
-        Self::UndeclaredProperty,
+        Self::WrongLetterCase,
+        Self::UndeclaredOutputProperty,
     ];
 
     /// Returns the words that the refusal has to contain beside the place, or an empty text if they depend on the plan.
@@ -63,21 +78,22 @@ impl FaultKind {
             Self::DisabledTool => "is disabled in this conversation",
             Self::WrongType | Self::WrongTypeOfReference | Self::OutOfRange => "asked for",
             Self::MissingRequired => "is missing",
-            Self::UnknownProperty => "no such parameter",
-            Self::PointerIntoScalar | Self::UndeclaredProperty => "has nothing at",
+            Self::UnknownParameter => "no such parameter",
+            Self::PointerIntoScalar | Self::UndeclaredOutputProperty => "has nothing at",
             Self::Cycle => "circle",
             Self::DuplicateId => "two items have the id",
             Self::ReferenceToLaterStep => "comes after this step",
             Self::UnknownStep => "which is not in the plan",
-            Self::UnknownCall => "planned call",
+            Self::UnknownCallNumber => "planned call",
             Self::UnknownFile => "there is no file",
             Self::OverBudget => "may make",
-            Self::SelfReference | Self::BadPointer | Self::WrongCase => "",
+            Self::SelfReference | Self::BadPointer | Self::WrongLetterCase => "",
         }
     }
 }
 
-/// A plan with a fault. If the fault is a disabled tool or too few calls, the plan is good, and the start of its run is changed.
+/// A plan with a fault, or a good plan for a run that disables one of its tools or may make too few calls. In the second case the
+/// fault is in the start of the run, where [`Mutant::change_start`] puts it.
 #[derive(Debug)]
 pub struct Mutant {
     pub kind: FaultKind,
@@ -102,10 +118,12 @@ impl Mutant {
         }
     }
 
-    pub const fn changes_start(&self) -> bool {
+    /// Returns whether the fault is in the start of the run, and not in the plan.
+    pub const fn has_fault_in_start(&self) -> bool {
         self.disabled_tool.is_some() || self.max_tool_calls.is_some()
     }
 
+    /// Puts the fault into the start of the run, if it belongs there.
     pub fn change_start(&self, start: &mut RunStart) {
         start
             .tools
@@ -121,7 +139,7 @@ impl Mutant {
 struct Call<'a> {
     /// Position in the plan, as a JSON pointer.
     pointer: String,
-    /// How faults name the call.
+    /// How refusals name the call.
     place: String,
     /// Index of its step.
     step: usize,
@@ -139,16 +157,16 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Returns whether the value contains no reference and no other expression of plans.
+    /// Returns whether the value contains no reference (`$from`) and no other expression of plans, such as `$concat`.
     fn is_constant(&self) -> bool {
-        !has_reference(self.value) && !self.value.to_string().contains("\"$")
+        !self.value.to_string().contains("\"$")
     }
 }
 
 /// A `$from` in the arguments of a call.
 struct Reference<'a> {
     pointer: String,
-    /// The place that faults name. If the reference is a part of a text, it is the place of that text.
+    /// The place that refusals name: that of the reference, or that of the `$concat` of which the reference is a part.
     place: String,
     value: &'a Value,
 }
@@ -158,7 +176,8 @@ impl Reference<'_> {
         self.value["path"].as_str().unwrap_or_default()
     }
 
-    fn step(&self) -> &str {
+    /// Returns the identifier of the step whose output the reference takes.
+    fn step_id(&self) -> &str {
         self.value["$from"].as_str().unwrap()
     }
 
@@ -167,18 +186,6 @@ impl Reference<'_> {
         let mut reference = self.value.clone();
         reference[key] = value.into();
         reference
-    }
-}
-
-fn has_reference(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => {
-            map.keys()
-                .any(|key| ["$from", "$concat", "$attachment"].contains(&key.as_str()))
-                || map.values().any(has_reference)
-        }
-        Value::Array(items) => items.iter().any(has_reference),
-        _ => false,
     }
 }
 
@@ -252,8 +259,9 @@ impl<'a> GoodPlanParts<'a> {
         parts
     }
 
-    /// Collects `site` and the values below it.
+    /// Collects `site`, the values below it, and the references among them.
     fn collect_sites(&mut self, site: Site<'a>) {
+        // Stands for the schema of a value for which the tool gives none.
         const ANY: &Value = &Value::Bool(true);
         let child = |key: &str, place: String, schema: &'a Value, value: &'a Value| Site {
             pointer: format!("{}/{key}", site.pointer),
@@ -296,7 +304,8 @@ impl<'a> GoodPlanParts<'a> {
         children.into_iter().for_each(|child| self.collect_sites(child));
     }
 
-    fn id(&self, step: usize) -> &'a str {
+    /// Returns the identifier of the step with this index.
+    fn step_id(&self, step: usize) -> &'a str {
         self.steps[step]["id"].as_str().unwrap()
     }
 
@@ -329,7 +338,7 @@ impl<'a> GoodPlanParts<'a> {
                 with_tool("web_search".to_owned()),
             ));
             all.push(Mutant::new(
-                FaultKind::WrongCase,
+                FaultKind::WrongLetterCase,
                 &call.place,
                 with_tool(capitalized(name)),
             ));
@@ -348,12 +357,13 @@ impl<'a> GoodPlanParts<'a> {
     /// Returns mutants with a fault in a single value.
     fn value_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
+        // A schema that is no object, such as `true`, allows any value, so no constant would be a fault there.
         for site in self
             .sites
             .iter()
             .filter(|site| site.schema.is_object() && site.is_constant())
         {
-            let others = [
+            let values_of_each_type = [
                 json!(true),
                 json!("seven"),
                 json!(7),
@@ -361,16 +371,21 @@ impl<'a> GoodPlanParts<'a> {
                 json!(["a"]),
                 json!(null),
             ];
-            let wrong = others.into_iter().filter(|value| !is_valid(site.schema, value)).take(2);
+            let wrong = values_of_each_type
+                .into_iter()
+                .filter(|value| !is_valid(site.schema, value))
+                .take(2);
             all.extend(wrong.map(|value| self.mutant_at(FaultKind::WrongType, site, value)));
             all.extend(self.out_of_range(site));
             if let Some(text) = site.value.as_str().filter(|_| lists_choices(site.schema)) {
-                all.push(self.mutant_at(FaultKind::WrongCase, site, capitalized(text)));
+                all.push(self.mutant_at(FaultKind::WrongLetterCase, site, capitalized(text)));
             }
+            // References are put in place of single arguments and of parts of them, not of all arguments of a call.
             if !site.place.ends_with(".arguments") {
                 all.extend(self.wrong_references(site));
             }
         }
+        // A step that depends on another one may take a file that the other one leaves, so for it an unknown file is no fault.
         let attachments = self.sites.iter().filter(|site| site.value.get("$attachment").is_some());
         let without_dependencies = attachments.filter(|site| self.steps[site.step].get("dependencies").is_none());
         all.extend(
@@ -381,7 +396,7 @@ impl<'a> GoodPlanParts<'a> {
         all
     }
 
-    /// Returns whether a call of a step takes a value of another step, which may also produce a file.
+    /// Returns whether a call of the step with this index takes a value of another step.
     fn takes_from_others(&self, step: usize) -> bool {
         let prefix = format!("/{step}/");
         self.references
@@ -410,18 +425,18 @@ impl<'a> GoodPlanParts<'a> {
     fn wrong_references(&self, site: &Site<'_>) -> Vec<Mutant> {
         let from = |id: &str| json!({"$from": id});
         let mut all = vec![
-            self.mutant_at(FaultKind::SelfReference, site, from(self.id(site.step))),
+            self.mutant_at(FaultKind::SelfReference, site, from(self.step_id(site.step))),
             self.mutant_at(FaultKind::UnknownStep, site, from("no_such_step")),
         ];
-        let later = (site.step + 1..self.steps.len()).map(|later| from(self.id(later)));
+        let later = (site.step + 1..self.steps.len()).map(|later| from(self.step_id(later)));
         all.extend(later.map(|value| self.mutant_at(FaultKind::ReferenceToLaterStep, site, value)));
-        // The outputs of all tools are objects.
         let earlier = self.calls.iter().filter(|call| call.step < site.step);
+        // The outputs of all tools are objects.
         let takes_no_object = !is_valid(site.schema, &json!({}));
         all.extend(
             earlier
                 .filter(|_| takes_no_object)
-                .map(|call| self.mutant_at(FaultKind::WrongTypeOfReference, site, from(self.id(call.step)))),
+                .map(|call| self.mutant_at(FaultKind::WrongTypeOfReference, site, from(self.step_id(call.step)))),
         );
         all
     }
@@ -429,30 +444,32 @@ impl<'a> GoodPlanParts<'a> {
     /// Returns mutants with an object that has a key too many, a key too few, or a key in the wrong case.
     fn object_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
-        let is_closed = |site: &&Site<'_>| site.schema["additionalProperties"] == false && site.value.is_object();
-        for site in self.sites.iter().filter(is_closed) {
+        let allows_no_other_keys =
+            |site: &&Site<'_>| site.schema["additionalProperties"] == false && site.value.is_object();
+        for site in self.sites.iter().filter(allows_no_other_keys) {
             let map = site.value.as_object().unwrap();
             let mut more = map.clone();
             more.insert("colour".to_owned(), json!("red"));
             let place = format!("{}.colour", site.place);
             all.push(Mutant::new(
-                FaultKind::UnknownProperty,
+                FaultKind::UnknownParameter,
                 &place,
                 self.with_value_at(&site.pointer, more),
             ));
             for (key, value) in map {
-                let mut fewer = map.clone();
-                fewer.shift_remove(key);
+                let mut without_key = map.clone();
+                without_key.shift_remove(key);
                 let is_required = |names: &Value| names.as_array().is_some_and(|names| names.contains(&json!(key)));
                 if site.schema.get("required").is_some_and(is_required) {
-                    all.push(self.mutant_at(FaultKind::MissingRequired, site, fewer.clone()));
+                    all.push(self.mutant_at(FaultKind::MissingRequired, site, without_key.clone()));
                 }
-                fewer.insert(capitalized(key), value.clone());
+                let mut with_renamed_key = without_key;
+                with_renamed_key.insert(capitalized(key), value.clone());
                 let place = format!("{}.{}", site.place, capitalized(key));
                 all.push(Mutant::new(
-                    FaultKind::WrongCase,
+                    FaultKind::WrongLetterCase,
                     &place,
-                    self.with_value_at(&site.pointer, fewer),
+                    self.with_value_at(&site.pointer, with_renamed_key),
                 ));
             }
         }
@@ -473,21 +490,23 @@ impl<'a> GoodPlanParts<'a> {
             let path = reference.path();
             push(FaultKind::UnknownStep, reference.with("$from", "no_such_step"));
             push(
-                FaultKind::WrongCase,
-                reference.with("$from", capitalized(reference.step())),
+                FaultKind::WrongLetterCase,
+                reference.with("$from", capitalized(reference.step_id())),
             );
-            push(FaultKind::UnknownCall, reference.with("call", 9));
+            push(FaultKind::UnknownCallNumber, reference.with("call", 9));
             push(
-                FaultKind::UndeclaredProperty,
+                FaultKind::UndeclaredOutputProperty,
                 reference.with("path", "/no_such_property"),
             );
             push(FaultKind::BadPointer, reference.with("path", "result"));
             match path {
+                // In these arrays, a path names an item by its number, without leading zeros.
                 "/rows" | "/results" | "/columns" => {
                     for item in ["first", "-1", "01"] {
                         push(FaultKind::BadPointer, reference.with("path", format!("{path}/{item}")));
                     }
                 }
+                // These values are neither objects nor arrays.
                 "/result" | "/count" | "/row_count" | "/matched_rows" | "/words" => {
                     push(
                         FaultKind::PointerIntoScalar,
@@ -508,7 +527,7 @@ impl<'a> GoodPlanParts<'a> {
     fn step_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for step in 1..self.steps.len() {
-            let (first, id) = (self.id(0), self.id(step));
+            let (first, id) = (self.step_id(0), self.step_id(step));
             all.push(Mutant::new(
                 FaultKind::DuplicateId,
                 first,
@@ -520,8 +539,8 @@ impl<'a> GoodPlanParts<'a> {
             all.push(Mutant::new(FaultKind::Cycle, first, list));
         }
         let mut list = self.list.clone();
-        list[0]["dependencies"] = json!([self.id(0)]);
-        all.push(Mutant::new(FaultKind::SelfReference, self.id(0), list));
+        list[0]["dependencies"] = json!([self.step_id(0)]);
+        all.push(Mutant::new(FaultKind::SelfReference, self.step_id(0), list));
         all
     }
 }

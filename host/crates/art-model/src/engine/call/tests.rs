@@ -40,7 +40,7 @@ fn engine_with_slots(max_parallel: usize, model: ScriptedModel) -> (ReasoningEng
     )
 }
 
-/// Returns an engine with one model, which replies with these streams in turn.
+/// Returns an engine with one model, which replies with these streams in turn, and to later calls with empty replies.
 fn scripted_engine(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<ScriptedModel>) {
     engine(ScriptedModel::new(streams))
 }
@@ -117,7 +117,7 @@ async fn concurrent_calls_count_their_own_retries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_waits_for_the_reported_delay() {
+async fn a_retry_waits_for_the_delay_that_the_provider_requests() {
     let (engine, _) = scripted_engine(vec![vec![rate_limit_with_delay(7000)]]);
     let started = Instant::now();
     let events = call_events(&engine).await;
@@ -172,13 +172,13 @@ async fn a_stream_that_stops_before_its_end_is_an_error() {
 
 #[tokio::test]
 async fn text_and_thoughts_of_a_reply_have_at_most_four_mebibytes() {
-    let half = "x".repeat(MAX_REPLY_BYTES / 2);
+    let half = "x".repeat(MAX_TEXT_BYTES / 2);
     let all = [StreamEvent::Thinking(half.clone()), StreamEvent::Token(half)];
     let (engine, model) = scripted_engine(vec![
         [all.to_vec(), vec![StreamEvent::End]].concat(),
         [all.to_vec(), vec![token("x"), StreamEvent::End]].concat(),
     ]);
-    assert_eq!(call_model(&engine).await.unwrap().text.len(), MAX_REPLY_BYTES / 2);
+    assert_eq!(call_model(&engine).await.unwrap().text.len(), MAX_TEXT_BYTES / 2);
     let error = call_model(&engine).await.unwrap_err();
     assert_eq!(error.code, ModelErrorCode::InvalidResponse);
     insta::assert_snapshot!(error, @"the reply of `s:m` has more than 4194304 bytes of text; ask for a shorter reply");
@@ -209,7 +209,11 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
 async fn a_slot_is_released_exactly_once() {
     for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {
         let first = [Some(token("a")), last.clone()].into_iter().flatten().collect();
-        let (engine, _) = engine(ScriptedModel::endless(vec![first, vec![token("b")], vec![token("c")]]));
+        let (engine, _) = engine(ScriptedModel::with_open_streams(vec![
+            first,
+            vec![token("b")],
+            vec![token("c")],
+        ]));
         let mut stream = engine.call(&config(), request());
         assert_eq!(stream.next().await, Some(token("a")));
         if last.is_some() {
@@ -225,7 +229,7 @@ async fn a_slot_is_released_exactly_once() {
 
 #[tokio::test]
 async fn dropping_a_stream_frees_its_slot() {
-    let model = ScriptedModel::endless(vec![vec![token("a")], vec![token("b")]]);
+    let model = ScriptedModel::with_open_streams(vec![vec![token("a")], vec![token("b")]]);
     let (engine, _) = engine(model);
     let mut first = engine.call(&config(), request());
     assert_eq!(first.next().await, Some(token("a")));

@@ -8,7 +8,7 @@ use crate::protocol::calls::CallsTooLarge;
 use crate::protocol::reply::{self, MAX_PROVIDER_STATE_BYTES, ReplyBuilder, items_at, text_at};
 use crate::protocol::turn_state::StateToSendBack;
 
-/// A content block with thoughts. The provider signs it, and accepts it only with its signature.
+/// A content block with thoughts. The provider signs it, and accepts it back only with its signature.
 #[derive(Debug, Default)]
 struct ThinkingBlock {
     text: String,
@@ -24,7 +24,7 @@ pub(super) struct Parser {
     open_thinking_block: Option<ThinkingBlock>,
     /// Number of started blocks. An event without an index belongs to the last one.
     started_blocks: u64,
-    /// Whether a message that did not stream was read.
+    /// Whether a message that did not stream was read. Such a reply is complete even without a stop reason.
     has_complete_message: bool,
 }
 
@@ -80,7 +80,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Adds a thought to the reply and to the open thinking block. A block that exceeds the limit does not grow further.
+    /// Adds a thought to the reply and to the open thinking block. A block that exceeds the limit does not grow further,
+    /// because it will not be sent back.
     fn add_thought(&mut self, text: &str, reply: &mut ReplyBuilder<'_>) {
         reply.add_thought(text);
         match &mut self.open_thinking_block {
@@ -142,19 +143,21 @@ impl reply::EventParser for Parser {
             }
             "message_stop" => reply.collected.end_marked = true,
             "message" => self.read_complete_message(event, reply)?,
+            // A message that did not stream and has no type.
             "" if event.get("content").is_some_and(Value::is_array) => self.read_complete_message(event, reply)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_complete_without_stop_reason(&self) -> bool {
         self.has_complete_message
     }
 
     fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState> {
         self.close_thinking_block();
         let state = self.state_to_send_back.take(PROTOCOL_NAME);
+        // The provider expects its thoughts back only in a turn with calls.
         if has_calls { state } else { None }
     }
 }

@@ -77,9 +77,10 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
 }
 
 /// Tells the provider to cache the request up to the last of these blocks, because the next request probably begins with the same
-/// blocks. The provider accepts no such mark in a thinking block.
+/// blocks. The provider refuses `cache_control` in a thinking block.
 fn set_cache_breakpoint(blocks: &mut [Value]) {
     let last = blocks.last_mut().and_then(Value::as_object_mut);
+    // Only signed or redacted thoughts have these fields.
     let is_thinking_block = |block: &JsonObject| block.get("signature").is_some() || block.get("data").is_some();
     if let Some(block) = last
         && !is_thinking_block(block)

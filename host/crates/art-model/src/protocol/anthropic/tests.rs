@@ -113,7 +113,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_reply_that_does_not_stream_has_the_same_events() {
+fn a_reply_that_does_not_stream_has_the_same_events_as_a_stream() {
     let body = json!({"type": "message", "role": "assistant", "stop_reason": "tool_use",
         "content": [
             {"type": "thinking", "thinking": "Two numbers to add.", "signature": "EqQB"},
@@ -199,7 +199,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
 }
 
 #[test]
-fn a_stream_without_a_stop_reason_is_interrupted() {
+fn a_stream_without_a_stop_reason_counts_as_interrupted() {
     let text = start(0, &json!({"type": "text", "text": "a"}));
     let [reason, _] = stop("end_turn");
     assert!(decode(&[text.clone(), reason]).ends_with("end"));

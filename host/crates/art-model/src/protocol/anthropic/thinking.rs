@@ -8,7 +8,7 @@ use super::super::turns::Turn;
 
 /// Minimum thinking budget that the provider accepts, in tokens.
 const MIN_BUDGET: u64 = 1024;
-/// Maximum number of tokens of a reply without its thinking budget, if the request does not set a maximum.
+/// Maximum number of tokens of a reply if the request does not set a maximum. The thinking budget is added to it.
 const DEFAULT_MAX_TOKENS: u64 = 8192;
 
 /// Sets `max_tokens`, which is required, and the parameters for `effort`. Returns whether thinking is on.
@@ -72,14 +72,14 @@ fn supports_adaptive_thinking(model: &str) -> bool {
     }
 }
 
-/// Returns whether the turns allow a thinking budget. With a budget, the provider requires that the last turn of the model has
-/// its thoughts if it has calls. A turn that another model made does not have them.
+/// Returns whether the turns allow a thinking budget. With a budget, the provider refuses a conversation whose last model
+/// turn has calls but no thoughts, such as a turn of another model.
 fn turns_allow_budget(turns: &[Turn<'_>]) -> bool {
-    let last = turns.iter().rev().find_map(|turn| match turn {
+    let last_turn_allows_budget = turns.iter().rev().find_map(|turn| match turn {
         Turn::Assistant { calls, state, .. } => Some(calls.is_empty() || state.is_some()),
         _ => None,
     });
-    last.unwrap_or(true)
+    last_turn_allows_budget.unwrap_or(true)
 }
 
 #[cfg(test)]

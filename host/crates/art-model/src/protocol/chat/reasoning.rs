@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{PROTOCOL_NAME, Variant};
 use crate::protocol::reply::MAX_PROVIDER_STATE_BYTES;
 
-/// The thoughts of one reply, in the format of the provider. Over the limit they are dropped, because incomplete thoughts are
-/// useless.
+/// The thoughts of one reply, in the format of the provider. Thoughts over [`MAX_PROVIDER_STATE_BYTES`] are dropped, because
+/// incomplete ones are useless.
 #[derive(Debug, Default)]
 pub(super) struct ThoughtsToSendBack {
     /// The field `reasoning_details`, which OpenRouter expects back.
@@ -21,7 +21,7 @@ pub(super) struct ThoughtsToSendBack {
 impl ThoughtsToSendBack {
     /// Adds a piece of `reasoning_details`. Pieces of one text or summary are joined.
     pub(super) fn add_reasoning_detail(&mut self, piece: &Value) {
-        if !self.fits(piece.to_string().len()) {
+        if !self.add_bytes_within_limit(piece.to_string().len()) {
             return;
         }
         match self.reasoning_details.last_mut() {
@@ -32,7 +32,7 @@ impl ThoughtsToSendBack {
 
     /// Adds a piece of `reasoning_content`.
     pub(super) fn add_reasoning_content(&mut self, piece: &str) {
-        if self.fits(piece.len()) {
+        if self.add_bytes_within_limit(piece.len()) {
             self.reasoning_content.push_str(piece);
         }
     }
@@ -60,7 +60,7 @@ impl ThoughtsToSendBack {
     }
 
     /// Counts `bytes` more, and returns whether the thoughts are still within the limit.
-    fn fits(&mut self, bytes: usize) -> bool {
+    fn add_bytes_within_limit(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         self.bytes <= MAX_PROVIDER_STATE_BYTES
     }
@@ -73,7 +73,7 @@ fn continues(last: &Value, piece: &Value) -> bool {
     matches!(kind, Some("reasoning.text" | "reasoning.summary")) && has_same("type") && has_same("index")
 }
 
-/// Appends the text or summary of `piece` to `last`, and replaces the other fields.
+/// Appends the text or summary of `piece` to `last`, and replaces the other fields that are not null in `piece`.
 fn append(last: &mut Value, piece: &Value) {
     let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else {
         return;

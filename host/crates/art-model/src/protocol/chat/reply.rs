@@ -16,7 +16,7 @@ pub(super) struct Parser {
     /// Separates the thoughts between `<think>` and `</think>` from the text.
     think_tags: ThinkTags,
     thoughts_to_send_back: ThoughtsToSendBack,
-    /// Whether a message that did not stream was read.
+    /// Whether a message that did not stream was read. Such a reply is complete even without a stop reason.
     has_complete_message: bool,
     /// Whether pieces of a message were read, so that a complete message would repeat them.
     has_pieces: bool,
@@ -65,13 +65,13 @@ impl Parser {
 
     /// Reads the thoughts of a message, which a provider may repeat under several names. The reply gets only those of one name.
     fn add_thoughts(&mut self, message: &Value, reply: &mut ReplyBuilder<'_>) {
-        let content = text_at(message, "/reasoning_content");
+        let reasoning_content = text_at(message, "/reasoning_content");
         let details = items_at(message, "/reasoning_details");
         for detail in details {
             self.thoughts_to_send_back.add_reasoning_detail(detail);
         }
-        self.thoughts_to_send_back.add_reasoning_content(content);
-        let texts = [content, text_at(message, "/reasoning")];
+        self.thoughts_to_send_back.add_reasoning_content(reasoning_content);
+        let texts = [reasoning_content, text_at(message, "/reasoning")];
         if let Some(thought) = texts.iter().find(|thought| !thought.is_empty()) {
             return reply.add_thought(thought);
         }
@@ -83,8 +83,8 @@ impl Parser {
 
     /// Reads one part of a content that is a list of parts, as Mistral sends it.
     fn add_content_part(&mut self, part: &Value, reply: &mut ReplyBuilder<'_>) {
-        if let Some(content) = part.as_str() {
-            return self.add_text(content, reply);
+        if let Some(text) = part.as_str() {
+            return self.add_text(text, reply);
         }
         match text_at(part, "/type") {
             "text" => self.add_text(text_at(part, "/text"), reply),
@@ -127,7 +127,7 @@ impl reply::EventParser for Parser {
         Ok(())
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_complete_without_stop_reason(&self) -> bool {
         self.has_complete_message
     }
 
@@ -140,12 +140,13 @@ impl reply::EventParser for Parser {
     }
 }
 
-/// Adds a part of the text. If the reply ends inside a block of thoughts in which a nested block has ended, what follows the last
-/// nested block is the answer: it was added as thoughts before, and is now added as text too.
+/// Adds a part that [`ThinkTags`] found in the text of a message.
 fn add_think_part(part: ThinkPart<'_>, reply: &mut ReplyBuilder<'_>) {
     match part {
         ThinkPart::Text(text) => reply.add_text(text),
         ThinkPart::Thought(thought) => reply.add_thought(thought),
+        // The reply ended inside a block of thoughts in which a nested block has ended. What follows the last nested block is the
+        // answer: it was added as thoughts before, and is now added as text too.
         ThinkPart::Unclosed {
             content,
             is_complete_block,

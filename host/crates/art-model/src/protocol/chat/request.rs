@@ -16,12 +16,13 @@ use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url
 
 /// Length of a call identifier of Mistral, in characters.
 const MISTRAL_ID_LENGTH: usize = 9;
-/// Text of the turn of the model that is inserted if results are followed by a turn that is not from the model, because Mistral
-/// refuses a user turn after results.
+/// Text of the model turn that is inserted between results and a user or system turn, because Mistral refuses a user turn
+/// directly after results.
 const TURN_AFTER_RESULTS: &str = "I have the results.";
 
 /// Encodes `call` in a variant of the protocol.
 pub(super) fn request(variant: Variant, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+    // Merge turns for R1 models on Ollama, whose templates do not allow two adjacent turns of one role.
     let merged;
     let call = if variant == Variant::Ollama && is_r1(call.model_id) {
         merged = ModelRequest {
@@ -125,9 +126,9 @@ const fn tool_choice(variant: Variant, choice: ToolChoice) -> &'static str {
     }
 }
 
-/// Requests a JSON reply if the prompt mentions JSON, but not from Groq and unknown servers. Groq validates the finished reply
-/// and returns an error instead of a reply that could be repaired; it also refuses JSON together with tools. Some unknown
-/// servers refuse the field.
+/// Requests a JSON reply if `call` asks for one and the prompt mentions JSON, but not from Groq and unknown servers. Groq
+/// validates the finished reply and returns an error instead of a reply that could be repaired; it also refuses JSON together
+/// with tools. Some unknown servers refuse the field.
 fn add_reply_format(variant: Variant, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let search_system_turns = true;
     let requests_json =
@@ -192,7 +193,7 @@ fn content(variant: Variant, text: &str, media: &[Media]) -> Value {
     text_part.into_iter().chain(files).collect()
 }
 
-/// Returns the part of a file, or `None` if the provider does not accept its type.
+/// Returns a file as a part of the content, or `None` if the provider does not accept its type.
 fn file_part(variant: Variant, file: &Media) -> Option<Value> {
     let accepts_pdf = matches!(variant, Variant::OpenAi | Variant::OpenRouter);
     if is_image(file) {
@@ -231,8 +232,7 @@ fn assistant_message(variant: Variant, text: &str, calls: &[TurnCall<'_>], state
     message.into()
 }
 
-/// Returns whether a model is of the R1 family, such as `deepseek-r1:7b`, whose templates do not allow two adjacent turns of one
-/// role.
+/// Returns whether a model is of the R1 family, such as `deepseek-r1:7b`.
 fn is_r1(model: &str) -> bool {
     model
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -81,7 +81,7 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
 }
 
 #[test]
-fn words_after_the_beginning_of_a_long_message_do_not_count() {
+fn words_after_the_beginning_of_a_long_message_are_not_searched() {
     // The limit in bytes lies inside a character.
     let long_message = |end: &str| json!({"error": {"message": format!("a{} {end}", "\u{e9}".repeat(1_500))}});
     let error = error_from_body(Some(400), &long_message("context length"));

@@ -1,4 +1,5 @@
-//! Parses replies of the `generateContent` protocol. Each event is a complete body, so calls arrive complete.
+//! Parses replies of the `generateContent` protocol. Each event has the form of a reply that did not stream, so calls
+//! arrive complete.
 
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
@@ -7,7 +8,8 @@ use super::PROTOCOL_NAME;
 use crate::protocol::calls::CallsTooLarge;
 use crate::protocol::reply::{self, MAX_PROVIDER_STATE_BYTES, ReplyBuilder, items_at, text_at};
 
-/// Parses one reply. The provider signs its thoughts: a signature comes with a call or with text, and is sent back with it.
+/// Parses one reply. The provider signs its thoughts: a signature comes with a call or with text, and is sent back with that
+/// call or text.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     /// The signature of each call; null for a call without one.

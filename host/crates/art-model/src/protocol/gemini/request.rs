@@ -153,7 +153,7 @@ fn model_parts(text: &str, calls: &[TurnCall<'_>], state: Option<&Value>, model:
         .collect();
     // Since Gemini 3, the first call of a turn must have a signature.
     let mut placeholder = None;
-    if thinking::has_thinking_levels(model) && signatures.iter().all(Option::is_none) {
+    if thinking::is_gemini_3_or_newer(model) && signatures.iter().all(Option::is_none) {
         placeholder = Some(Value::from(PLACEHOLDER_SIGNATURE));
     }
     for (call, signature) in calls.iter().zip(signatures) {
@@ -175,8 +175,8 @@ fn function_response(result: &TurnResult<'_>) -> Value {
     json!({"functionResponse": {"id": result.id, "name": result.name, "response": response}})
 }
 
-/// Returns a file as a part, or `None` for an unsupported type. A picture of an unsupported type becomes a note, because the
-/// provider would refuse the whole request.
+/// Returns a file as a part of a turn. A picture of an unsupported type, with which the provider would refuse the whole request,
+/// becomes a note for the model. Any other file of an unsupported type becomes `None`.
 fn file_part(file: &Media) -> Option<Value> {
     if is_image(file) && !IMAGE_TYPES.contains(&file.media_type.as_str()) {
         let note = format!(

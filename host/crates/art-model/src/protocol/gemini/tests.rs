@@ -113,6 +113,7 @@ fn the_state_of_a_turn_with_a_dropped_call_is_dropped() {
     };
     let complete = decode_with_stop_reason("STOP");
     assert!(complete.contains("\nstate gemini "), "{complete}");
+    // The arguments of the last call are not an object, so the call seems to be cut off.
     let cut_off = decode_with_stop_reason("MAX_TOKENS");
     assert!(
         !cut_off.contains("state gemini") && cut_off.starts_with("call  f {}\nmetadata"),
@@ -134,7 +135,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_reply_that_does_not_stream_has_the_same_events() {
+fn a_reply_that_does_not_stream_has_the_same_events_as_a_stream() {
     let body = json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
             {"text": "Two numbers to add.", "thought": true},
             {"text": "Let me see…", "thoughtSignature": "dGV4dA=="},
@@ -185,7 +186,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
 }
 
 #[test]
-fn a_stream_without_a_stop_reason_is_interrupted() {
+fn a_stream_without_a_stop_reason_counts_as_interrupted() {
     assert!(decode(&[parts(&json!([{"text": "a"}]))]).contains("error NetworkError: the stream was interrupted"));
 }
 

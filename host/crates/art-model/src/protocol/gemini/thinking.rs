@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// Returns the `thinkingConfig` for `effort`.
 pub(super) fn config(model: &str, effort: &str) -> Value {
     let include_thoughts = effort != "none";
-    if has_thinking_levels(model) {
+    if is_gemini_3_or_newer(model) {
         // `low` is the lowest level that all models support.
         let level = match effort {
             "none" | "minimal" | "low" => "low",
@@ -16,7 +16,7 @@ pub(super) fn config(model: &str, effort: &str) -> Value {
     }
     let budget = match effort {
         "none" if model.contains("flash") => 0,
-        // Thinking cannot be turned off for Pro models.
+        // Thinking cannot be turned off for Pro models. Their minimum is 128.
         "none" => 128,
         "minimal" => 512,
         "low" => 2048,
@@ -26,9 +26,9 @@ pub(super) fn config(model: &str, effort: &str) -> Value {
     json!({"thinkingBudget": budget, "includeThoughts": include_thoughts})
 }
 
-/// Returns whether the model accepts a thinking level: Gemini does since version 3. A Gemini name without a version counts as a
-/// current model.
-pub(super) fn has_thinking_levels(model: &str) -> bool {
+/// Returns whether the model is Gemini 3 or newer. Such a model accepts a thinking level. A Gemini name without a version
+/// counts as a current model.
+pub(super) fn is_gemini_3_or_newer(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let Some(version) = name.strip_prefix("gemini-") else {
         return false;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_since_3_have_thinking_levels() {
+    fn gemini_models_since_version_3_are_recognised() {
         for (model, expected) in [
             ("gemini-3-pro-preview", true),
             ("gemini-3.5-flash", true),
@@ -51,7 +51,7 @@ mod tests {
             ("gemini-1.5-flash", false),
             ("gemma-3-27b-it", false),
         ] {
-            assert_eq!(has_thinking_levels(model), expected, "{model}");
+            assert_eq!(is_gemini_3_or_newer(model), expected, "{model}");
         }
     }
 

@@ -11,7 +11,8 @@ use crate::protocol::turn_state::StateToSendBack;
 /// Parses one response, which consists of items: messages, thoughts (`reasoning`) and calls.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    /// The items with thoughts, which the provider expects to be sent back with the turn, and the positions of text and calls.
+    /// The items with thoughts, which the provider expects to be sent back with the reply, and among them placeholders for the
+    /// text and the calls.
     state_to_send_back: StateToSendBack,
     /// Whether text arrived in pieces, so that the complete text at the end is ignored.
     has_streamed_text: bool,
@@ -82,23 +83,24 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads the end of the response, which contains all items again. They are read only as far as they did not stream.
+    /// Reads the complete `response`, with which a reply ends. It contains all items again; they are read only as far as they did
+    /// not stream.
     fn end_response(&mut self, response: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         reply.add_usage(response);
         let output = items_at(response, "/output");
-        let has_streamed = !reply.collected.calls.is_empty() || self.state_to_send_back.has_objects();
+        let has_calls_or_thoughts = !reply.collected.calls.is_empty() || self.state_to_send_back.has_objects();
         for (index, item) in (0..).zip(output) {
             self.add_text_and_thoughts(item, reply);
-            if !has_streamed {
+            if !has_calls_or_thoughts {
                 self.read_complete_item(index, item, reply)?;
             }
         }
         let reason = text_at(response, "/incomplete_details/reason");
         reply.collected.stop_reason = Some(match text_at(response, "/status") {
             "completed" | "" => StopReason::Stop,
-            // Some providers send no reason. An incomplete response counts as cut off, so that its last call is dropped.
+            // Some providers send no reason. The response then counts as cut off, so that an incomplete last call is dropped.
             "incomplete" if reason.is_empty() => StopReason::Length,
-            status => reply::stop_reason(if reason.is_empty() { status } else { reason }),
+            status => reply::parse_stop_reason(if reason.is_empty() { status } else { reason }),
         });
         reply.collected.end_marked = true;
         Ok(())
@@ -147,6 +149,7 @@ impl reply::EventParser for Parser {
             "response.completed" | "response.incomplete" => {
                 self.end_response(event.get("response").unwrap_or(&Value::Null), reply)?;
             }
+            // A reply that did not stream is a response without an event around it, and so without an event type.
             "" if event.get("output").is_some_and(Value::is_array) => self.end_response(event, reply)?,
             _ => {}
         }
@@ -155,6 +158,7 @@ impl reply::EventParser for Parser {
 
     fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState> {
         let state = self.state_to_send_back.take(PROTOCOL_NAME);
+        // The provider needs its thoughts back only in a turn with calls.
         if has_calls { state } else { None }
     }
 }

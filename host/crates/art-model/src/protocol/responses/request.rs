@@ -24,7 +24,8 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     body.insert("store".to_owned(), false.into());
     add_params(call, &mut body);
     add_tools(call, &mut body)?;
-    // System turns are sent as `instructions`, in which the provider does not look for the word `json`.
+    // The provider refuses a JSON format if the word `json` is not in the input. System turns are not part of the input, because
+    // they are sent as `instructions`.
     let search_system_turns = false;
     if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, search_system_turns) {
         let format = match &call.request.reply_schema {
@@ -40,7 +41,7 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     })
 }
 
-/// Sets the parameters. The protocol has neither `seed` nor `stop`.
+/// Adds the common parameters. The protocol has neither `seed` nor `stop`.
 fn add_params(call: &ProtocolCall<'_>, body: &mut JsonObject) {
     let params = Params::new(call);
     params.copy("temperature", body, "temperature");
@@ -109,7 +110,7 @@ fn function_call(call: &TurnCall<'_>) -> Value {
     json!({"type": "function_call", "call_id": shortened_call_id(&call.id), "name": call.name, "arguments": call.arguments_as_json()})
 }
 
-/// Returns the last 64 characters of an identifier, the limit of the provider. Identifiers of other providers may be longer.
+/// Returns the last 64 characters of an identifier. The provider accepts no more, and other providers create longer identifiers.
 fn shortened_call_id(id: &str) -> String {
     let excess = id.chars().count().saturating_sub(64);
     id.chars().skip(excess).collect()
@@ -125,7 +126,7 @@ fn content(text: &str, media: &[Media]) -> Value {
     text_part.into_iter().chain(files).collect()
 }
 
-/// Returns the part of a file, or `None` if the provider does not accept its type.
+/// Returns the content part for a file, or `None` if the provider does not accept its type.
 fn file_part(file: &Media) -> Option<Value> {
     if is_image(file) {
         Some(json!({"type": "input_image", "image_url": data_url(file)}))

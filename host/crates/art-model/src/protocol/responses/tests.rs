@@ -54,7 +54,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_reply_that_does_not_stream_has_the_same_events() {
+fn a_reply_that_does_not_stream_has_the_same_events_as_a_stream() {
     let text = std::str::from_utf8(SAMPLE).unwrap();
     let (_, last_event) = text.trim().rsplit_once("data: ").unwrap();
     let event: Value = serde_json::from_str(last_event).unwrap();
@@ -67,11 +67,11 @@ fn a_reply_that_does_not_stream_has_the_same_events() {
 #[test]
 fn a_state_that_is_nested_too_deeply_is_dropped() {
     let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
-    for (levels, is_kept) in [(10, true), (100, false)] {
+    for (levels, has_state) in [(10, true), (100, false)] {
         let nested = (0..levels).fold(json!([]), |inside, _| json!([inside]));
         let thought = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "g", "summary": nested});
         let end = completed(&json!({"status": "completed", "output": [thought, call]}));
-        assert_eq!(decode(&[end]).contains("state openai-responses"), is_kept, "{levels}");
+        assert_eq!(decode(&[end]).contains("state openai-responses"), has_state, "{levels}");
     }
 }
 
@@ -166,7 +166,7 @@ fn calls_may_lack_a_start_event_or_an_index() {
 }
 
 #[test]
-fn an_error_event_ends_the_stream_with_its_code() {
+fn an_error_event_ends_the_reply_with_a_code_for_its_kind() {
     for (event, code) in [
         (
             json!({"type": "error", "code": "server_error", "message": "try again"}),

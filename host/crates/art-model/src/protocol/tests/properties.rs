@@ -49,7 +49,7 @@ fn splitting_a_sample_does_not_change_its_events() {
 }
 
 #[test]
-fn a_sample_cut_anywhere_is_complete_or_interrupted() {
+fn a_truncated_stream_yields_all_its_calls_or_none_and_an_error() {
     for (protocol, provider, sample) in SAMPLES {
         let expected = replay(protocol, provider, [sample]);
         let count_calls = |events: &[StreamEvent]| {
@@ -223,6 +223,7 @@ fn check_events(events: &[StreamEvent], received_bytes: usize) -> Result<(), Tes
         .iter()
         .map(|event| serde_json::to_string(event).unwrap().len())
         .sum::<usize>();
+    // The bound is generous, because each event of the reply adds names and escapes, and even an empty reply has events.
     prop_assert!(size <= 16 * received_bytes + 8192, "{size} out of {received_bytes}");
     Ok(())
 }
@@ -243,6 +244,7 @@ proptest! {
         for (protocol, provider, _) in SAMPLES {
             let codec = codec(protocol, provider);
             check_events(&codec.decode_body(&body), body.to_string().len())?;
+            // A list that `json` generates has at most 3 entries.
             prop_assert!(codec.models(&body).len() <= 4);
         }
     }

@@ -1,4 +1,5 @@
-//! Files of questions that later questions of the thread use, and the messages that a later question is shown.
+//! Tests that later questions of a thread can use the files of earlier questions, and tests of the earlier messages with which
+//! the run of a later question starts.
 
 use std::sync::Mutex;
 

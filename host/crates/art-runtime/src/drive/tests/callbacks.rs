@@ -45,7 +45,7 @@ impl Recorder {
     }
 
     /// Returns the recorded lines that begin with `prefix`.
-    fn lines_with(&self, prefix: &str) -> Vec<&str> {
+    fn lines_with_prefix(&self, prefix: &str) -> Vec<&str> {
         let lines = self.lines.iter().map(|(_, line)| line.as_str());
         lines.filter(|line| line.starts_with(prefix)).collect()
     }
@@ -209,7 +209,7 @@ async fn the_end_of_a_failed_tool_call_is_reported_and_the_run_continues() {
     ])
     .await;
     assert_eq!(
-        recorder.lines_with("tool"),
+        recorder.lines_with_prefix("tool"),
         [
             "tool called: fails{}",
             "tool called: panics{}",
@@ -217,7 +217,7 @@ async fn the_end_of_a_failed_tool_call_is_reported_and_the_run_continues() {
             "tool returned: host_error"
         ]
     );
-    assert_eq!(recorder.lines_with("run ended"), ["run ended: The answer."]);
+    assert_eq!(recorder.lines_with_prefix("run ended"), ["run ended: The answer."]);
     assert_eq!(answer.calls.len(), 2);
 }
 
@@ -234,6 +234,7 @@ async fn ask_with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
     }));
     let works = DirectTool::new(schema.unwrap(), |call| async move {
         call.progress.report("halfway", r#"{"done": 1, "of": 2}"#);
+        // Reports are read every 100 ms while the tool runs.
         tokio::time::sleep(std::time::Duration::from_millis(150)).await;
         success(&json!(1))
     });
@@ -255,11 +256,11 @@ async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
         "tool progressed: Some(\"a\") halfway Some(50)",
         "tool returned: success",
     ];
-    assert_eq!(recorder.lines_with("tool"), expected);
+    assert_eq!(recorder.lines_with_prefix("tool"), expected);
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_of_a_tool_is_not_part_of_the_run() {
+async fn progress_of_a_tool_is_not_recorded_in_the_journal() {
     let (answer, journal) = ask_with_progress(&mut Unwatched).await;
     assert_eq!(answer.report.response.response.content, ANSWER);
     assert!(!journal.contains("halfway"), "{journal}");
@@ -275,7 +276,7 @@ async fn a_call_of_a_tool_that_does_not_exist_is_not_reported() {
     ])
     .await;
     assert_eq!(
-        recorder.lines_with("tool"),
+        recorder.lines_with_prefix("tool"),
         ["tool called: one{}", "tool returned: success"]
     );
     assert_eq!(answer.report.response.response.content, ANSWER);
@@ -317,8 +318,11 @@ async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
     ])
     .await;
     assert_eq!(answer.report.response.metadata.status, RunStatus::Partial);
-    assert_eq!(recorder.lines_with("model failed"), ["model failed: the key is wrong"]);
-    assert_eq!(recorder.lines_with("run").len(), 2);
+    assert_eq!(
+        recorder.lines_with_prefix("model failed"),
+        ["model failed: the key is wrong"]
+    );
+    assert_eq!(recorder.lines_with_prefix("run").len(), 2);
 }
 
 #[tokio::test]
@@ -338,7 +342,7 @@ async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
         .ask_watched(question, CancellationToken::new(), &mut recorder)
         .await;
     assert!(answer.is_err());
-    let [_, failed, ended] = recorder.lines_with("run")[..] else {
+    let [_, failed, ended] = recorder.lines_with_prefix("run")[..] else {
         panic!("{}", recorder.transcript())
     };
     assert!(failed.starts_with("run failed: StorageError, "), "{failed}");
@@ -370,7 +374,7 @@ async fn the_end_of_a_cancelled_tool_call_is_reported_before_that_of_its_run() {
         "tool called: waits{}",
     ];
     assert_eq!(last_lines_backwards, expected);
-    assert!(recorder.lines_with("run failed").is_empty());
+    assert!(recorder.lines_with_prefix("run failed").is_empty());
 }
 
 #[tokio::test]
@@ -440,7 +444,7 @@ async fn a_run_without_a_watcher_is_answered() {
     assert_eq!(answer.report.response.response.content, ANSWER);
 }
 
-// The spans of calls name that of the run as their parent (contract A83).
+// The span of each call names the span of the run as its parent (contract A83).
 #[tokio::test]
 async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
     let (answer, recorder) = record_run([

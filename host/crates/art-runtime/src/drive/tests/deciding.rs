@@ -122,7 +122,7 @@ async fn a_run_waits_for_a_decision_and_continues_after_it() {
 
 // The result of a tool with `completesOnApproval` is the decision (contract C16).
 #[tokio::test]
-async fn a_tool_whose_result_is_the_decision_does_not_run_after_it() {
+async fn a_tool_whose_result_is_the_decision_does_not_run_after_an_approval() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"completesOnApproval": true})));
     let answer = runtime.ask("q").await.unwrap();
     let done = approve_and_resume(&runtime, &answer.thread_id, &only_suspension_id(&answer))
@@ -179,7 +179,7 @@ async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an
     }
 }
 
-// This is the case if a host stops after the decision is stored and before the run applies it.
+// A host can stop after a decision is stored and before the run applies it.
 #[tokio::test]
 async fn a_stored_decision_is_applied_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(None);
@@ -278,7 +278,7 @@ async fn an_approval_is_refused_if_the_tool_was_removed_while_its_call_waits() {
     assert!(rejected.waits_for.is_empty());
 }
 
-// A question with a time limit counts as rejected after it (contract Q4). The observation `SUSPENSION_TIMEOUT` is
+// A question counts as rejected once its time limit has passed (contract Q4). The observation `SUSPENSION_TIMEOUT` is
 // recorded when a host next resumes the run.
 #[tokio::test]
 async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
@@ -308,9 +308,10 @@ async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     assert_eq!(observed.len(), 1);
 }
 
-// The operator may set the time limit, and that questions count as approved after it (contract Q4).
+// The operator may set the time limit of questions, and may decide that a question counts as approved once it has passed
+// (contract Q4). A question that asks for more than a confirmation, such as a text, counts as rejected even then.
 #[tokio::test]
-async fn an_expired_confirmation_counts_as_approved_if_the_operator_wants_so() {
+async fn an_expired_question_for_a_confirmation_counts_as_approved_if_the_operator_wants_so() {
     for (input_type, expected_effects) in [("confirm", 1), ("text", 0)] {
         let form = json!({"inputType": input_type, "prompt": "Sure?"});
         let (_home, mut runtime, effects) =

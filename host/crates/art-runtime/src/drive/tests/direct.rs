@@ -25,6 +25,7 @@ async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Result<Answer,
 #[tokio::test]
 async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
     let runtime = echoing_runtime().await;
+    // In the calls of a plan, these would be references and literals, which are replaced.
     for arguments in [
         json!({"a": {"$from": "call", "path": "/x"}, "b": [{"$param": "p"}]}),
         json!({"$literal": {"$literal": 1}}),
@@ -62,7 +63,7 @@ async fn the_announcement_of_a_direct_call_is_committed_before_the_call_is_made(
 }
 
 #[tokio::test]
-async fn a_direct_call_is_observed() {
+async fn an_observation_of_a_direct_call_is_stored() {
     let runtime = echoing_runtime().await;
     let answer = call(&runtime, "echo", json!({})).await.unwrap();
     let only_tool_calls = ObservationFilter {
@@ -88,7 +89,7 @@ async fn a_direct_call_of_a_tool_that_does_not_exist_ends_its_run_with_an_error(
 }
 
 #[tokio::test]
-async fn a_question_has_a_model_and_no_report_of_a_direct_call() {
+async fn the_run_of_a_question_has_a_model_and_no_report_of_a_direct_call() {
     let (_home, runtime) = runtime_with_population_tool();
     let answer = runtime.ask(question()).await.unwrap();
     let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();

@@ -1,3 +1,5 @@
+//! The error of a model in the report of a run, and the shutdown of models.
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use art_core::pes::TodoItemStatus;
@@ -34,7 +36,7 @@ impl Model for ShutdownRecordingModel {
     }
 }
 
-/// Returns a runtime, and whether its model was shut down.
+/// Returns a runtime, and a flag that its model sets when it is shut down.
 fn runtime_with_recorded_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
     let (home, mut runtime) = runtime_with_population_tool();
     let shut_down = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,5 @@
-//! The model of a question: the one that the question names, else the one that a person chose, else that of the thread, else that
-//! of the runtime.
+//! The model of a question: the one that the question names, else the one that a person chose with [`Runtime::use_model`], else
+//! that of the thread, else that of the configuration.
 
 use art_core::provider::RuntimeProviderConfig;
 

@@ -20,7 +20,7 @@ fn user_question(user: User) -> Question {
     }
 }
 
-/// Returns a run as a user looks it up.
+/// Returns the run `trace_id`, to be looked up for a user.
 fn user_run(trace_id: &str, user: User) -> UserRun {
     match user {
         Some(user) => UserRun::from(trace_id).of_user(user),
@@ -123,7 +123,7 @@ async fn interrupted_runs_are_listed_for_their_owner() {
 }
 
 #[tokio::test]
-async fn the_person_and_the_session_are_in_the_thread_the_journal_the_answer_and_the_calls() {
+async fn the_person_and_the_session_are_recorded_and_passed_to_the_tool() {
     let ids_in_call = Arc::new(Mutex::new(None));
     let in_tool = Arc::clone(&ids_in_call);
     let (_home, runtime) = scripted::scripted_runtime([

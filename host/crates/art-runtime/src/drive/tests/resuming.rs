@@ -8,8 +8,9 @@ use super::scripted::{ANSWER, Reply, calling_reply, completing_reply, plan_reply
 use super::*;
 use crate::testing::json_text;
 
-/// Number of all tool calls of a run with [`replies`], and of those that call the tool `counted`.
+/// Number of tool calls of a run with [`replies`].
 const ALL_CALLS: usize = 4;
+/// Number of calls of the tool `counted` among them.
 const COUNTED_CALLS: usize = 2;
 
 /// Returns the replies of a run with two steps, each of which calls two tools at the same time.
@@ -57,10 +58,11 @@ fn counting_runtime(replies: Vec<Reply>, repeatable: Repeatable) -> (tempfile::T
     (home, runtime, calls_made)
 }
 
-/// Returns a runtime that goes on after a host which had these entries in its journal when it stopped. Its model gives the
-/// replies that the stopped host did not get.
+/// Returns a runtime whose store has the run of `answer` as if its host, `first`, had stopped after the entries in `journal`. The
+/// model gives the replies that the run had not received by then. Also returns the number of calls of the tool `counted` in the
+/// new runtime.
 async fn runtime_after_stop(
-    stopped: &Runtime,
+    first: &Runtime,
     answer: &Answer,
     journal: &[JournalEntry],
     repeatable: Repeatable,
@@ -68,7 +70,7 @@ async fn runtime_after_stop(
     let received_replies = count_events(journal, "model_replied");
     let remaining_replies = replies().split_off(received_replies);
     let (home, mut runtime, calls_made) = counting_runtime(remaining_replies, repeatable);
-    runtime.store = Arc::new(store_with_interrupted_run(stopped, answer, journal).await);
+    runtime.store = Arc::new(store_with_interrupted_run(first, answer, journal).await);
     (home, runtime, calls_made)
 }
 
@@ -141,7 +143,7 @@ async fn a_run_that_was_stopped_after_any_event_reaches_the_same_answer() {
         assert_eq!(
             calls_made.load(Ordering::SeqCst) as usize,
             COUNTED_CALLS - ended_before_stop,
-            "{stop}: nothing that ended runs again"
+            "{stop}: a call that had ended is not made again"
         );
         assert_eq!(
             resumed.calls.len(),
@@ -201,7 +203,7 @@ async fn a_run_of_an_earlier_version_of_the_host_ends_with_an_error() {
     let (_home, first, _) = counting_runtime(replies(), Repeatable::Yes);
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
     let mut journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
-    // Only the start remains, with the first version of the journal.
+    // Only the start remains, in the first version of the journal format.
     journal.truncate(1);
     let mut started = parse_payload(&journal[0]);
     started["start"]["version"] = json!(1);
@@ -269,7 +271,7 @@ async fn questions_of_one_thread_are_answered_one_after_the_other() {
     assert_eq!(roles, [MessageRole::User, MessageRole::Ai].repeat(6));
 }
 
-// The host paused for so long that another one took its thread over.
+// A host can pause for so long that its lease expires and another host takes the thread over.
 #[tokio::test]
 async fn a_host_that_lost_its_lease_fails_and_commits_nothing_more() {
     let (_home, runtime) = scripted_runtime([super::scripted::one_step_plan(), calling_reply(&["slow"])]);
@@ -291,7 +293,7 @@ async fn a_host_that_lost_its_lease_fails_and_commits_nothing_more() {
     let take_over = async {
         started_rx.await.unwrap();
         let run = store.list_runs(RunFilter::default()).await.unwrap().remove(0);
-        // A lease can be released by its number alone.
+        // Whoever knows the thread and the number of a lease can release it. The first lease of a store has the number 1.
         let lease = art_store::Lease {
             thread_id: run.thread_id.clone(),
             number: 1,
@@ -313,6 +315,7 @@ async fn a_host_that_lost_its_lease_fails_and_commits_nothing_more() {
 
 #[test]
 fn the_error_for_a_suspended_run_says_that_it_waits_and_what_to_do() {
+    // This error is also that of a run that waits and cannot be resumed, because an earlier version of the host suspended it.
     let error = RuntimeError::RunHasEnded {
         id: "r".to_owned(),
         status: RunState::Suspended,

@@ -13,7 +13,7 @@ use futures_util::stream::{self, BoxStream};
 
 use super::*;
 
-/// What the model answers to one call: a text, or its failure.
+/// The result of one model call: the text of the reply, or the error with which the call fails.
 pub(super) type Reply = Result<String, ModelError>;
 
 /// The answer at the end of most scripts.
@@ -87,7 +87,7 @@ pub(super) fn text_reply(text: &str) -> Reply {
     Ok(text.to_owned())
 }
 
-/// Returns the failure of a model call that is not repeated.
+/// Returns an error after which the model call is not repeated.
 pub(super) fn failing_reply() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::AuthenticationError,

@@ -26,8 +26,9 @@ struct CallInProgress {
     failure: Option<ModelError>,
 }
 
-/// Calls the model. Returns a stream of all pieces of the reply, including its end, and then exactly one event for the
-/// journal. Errors are events as well. The model is polled for the next piece only when this stream is polled.
+/// Calls the model. Returns a stream of all pieces of the reply, of which the last is the end or an error, and then exactly one
+/// event for the journal: `ModelReplied` or `ModelFailed`. The model is polled for the next piece only when this stream is
+/// polled.
 pub(super) fn call_model(
     runtime: &Runtime,
     model: &RuntimeProviderConfig,
@@ -73,7 +74,7 @@ async fn advance(mut in_progress: CallInProgress) -> (WorkEvent, Option<CallInPr
     (WorkEvent::Piece { call, event }, Some(in_progress))
 }
 
-/// Returns the event for the journal of a call whose reply has ended.
+/// Returns the event that the journal stores about a call whose reply has ended.
 fn end_event(ended: CallInProgress) -> WorkEvent {
     let (at, action) = (now(), ended.call.id);
     let event = match ended.failure {

@@ -20,7 +20,7 @@ pub(in crate::drive) enum WorkEvent {
     /// Progress of a tool call.
     ToolProgress(CallProgress),
     /// A tool call ended.
-    ToolEnded(Box<EndedCall>),
+    ToolEnded(Box<EndedToolCall>),
 }
 
 /// The properties of a model call that accompany each piece of its reply.
@@ -34,7 +34,7 @@ pub(in crate::drive) struct StreamingCall {
 }
 
 /// A tool call that ended.
-pub(in crate::drive) struct EndedCall {
+pub(in crate::drive) struct EndedToolCall {
     /// Number of the action, the batch of calls to which this call belongs.
     pub(in crate::drive) action: ActionId,
     /// The plan item that made the call.

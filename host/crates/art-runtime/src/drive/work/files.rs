@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Replaces each argument of a call that names a stored file by the content of the file. `files` says where these arguments
-/// are.
+/// Replaces each argument that names a stored file by the content of the file. `file_arguments` has the position of each such
+/// argument and the digest of its file.
 ///
 /// # Errors
 /// Fails with the reason if a file cannot be read.
@@ -15,20 +15,21 @@ pub(crate) async fn insert_files(
     store: &dyn Store,
     thread_id: &str,
     arguments: &mut Value,
-    files: &[FileArgument],
+    file_arguments: &[FileArgument],
 ) -> Result<(), String> {
-    for file in files {
-        let bytes = store.get_blob(thread_id, &file.digest).await;
+    for file_argument in file_arguments {
+        let bytes = store.get_blob(thread_id, &file_argument.digest).await;
         let bytes = bytes.map_err(|error| format!("not called: a file cannot be read: {error}"))?;
-        let bytes = bytes.ok_or("not called: a file that it names is not kept any more; leave it out")?;
-        insert_file(arguments, file, bytes);
+        let bytes =
+            bytes.ok_or("not called: its arguments name a file that is not kept any more; leave that file out")?;
+        insert_file(arguments, file_argument, bytes);
     }
     Ok(())
 }
 
-/// Replaces an argument that names a file by the content of the file.
-pub(crate) fn insert_file(arguments: &mut Value, file: &FileArgument, bytes: Vec<u8>) {
-    if let Some(argument) = arguments.pointer_mut(&file.pointer) {
+/// Replaces the argument at the position of `file_argument` by the content of its file.
+pub(crate) fn insert_file(arguments: &mut Value, file_argument: &FileArgument, bytes: Vec<u8>) {
+    if let Some(argument) = arguments.pointer_mut(&file_argument.pointer) {
         *argument = Value::from(text_or_base64(bytes));
     }
 }

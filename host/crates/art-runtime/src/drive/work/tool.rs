@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::event::{EndedCall, WorkEvent};
+use super::event::{EndedToolCall, WorkEvent};
 use super::files;
 use crate::decisions;
 use crate::drive::clock::now;
@@ -28,7 +28,7 @@ pub(in crate::drive) struct AnnouncedCall {
 
 /// What happens next to a call that is not refused.
 pub(in crate::drive) enum Admission {
-    /// The call is made once this event is committed.
+    /// The call is made once this event, which announces it, is committed.
     Announced(Box<AnnouncedCall>, Box<RunEvent>),
     /// A person has to decide before the call is made.
     Suspended(Box<SuspendedCall>),
@@ -50,7 +50,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     }
     let admitted = match insert_files_and_admit(runtime, call, &files, &scope).await {
         Ok(admitted) => admitted,
-        Err(report) => return ask_for_grant(runtime, report, approval.is_some()).map(Admission::Suspended),
+        Err(report) => return grant_question(runtime, report, approval.is_some()).map(Admission::Suspended),
     };
     let input_digest = digest(admitted.input_json().as_bytes());
     let mut standing_approval = None;
@@ -60,8 +60,8 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         (RuleDecision::Ask { reason }, None) => {
             return Ok(Admission::Suspended(rule_question(runtime, &admitted, &reason)));
         }
-        (RuleDecision::Run { approved_by }, None) => {
-            standing_approval = approved_by;
+        (RuleDecision::Run { standing_approval_id }, None) => {
+            standing_approval = standing_approval_id;
             admitted
         }
     };
@@ -84,9 +84,9 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     Ok(Admission::Announced(Box::new(announced), Box::new(event)))
 }
 
-/// Returns the question to a person about a call that lacks a grant. Fails with the report if the call was refused for another
-/// reason, if nobody can be asked, or if a person was asked before.
-fn ask_for_grant(
+/// Returns the question to a person about a call that was refused because it lacks a grant. Fails with the report of the refusal
+/// if the call was refused for another reason, if the host does not ask for grants, or if a person was asked before.
+fn grant_question(
     runtime: &Runtime,
     mut report: Box<ToolReport>,
     was_asked: bool,
@@ -95,15 +95,15 @@ fn ask_for_grant(
     match report.grant_question.take().filter(|_| may_ask) {
         Some(mut question) => {
             // Set the time limit of the question.
-            runtime.config.approval.value.limit(&mut question, now());
+            runtime.config.approval.value.set_expiry(&mut question, now());
             Ok(question)
         }
         None => Err(report),
     }
 }
 
-/// Returns the question to a person about a call that is not made yet. Returns `None` if the call may run without a question, and
-/// if it is refused or invalid. In that case the refusal becomes the result of the call later, when the call is to be made.
+/// Returns the question to a person about a call that is to be made later. Returns `None` if the call may run without a question.
+/// Also returns `None` if the call is refused: then the refusal becomes its result later, when the call is to be made.
 pub(super) async fn question_about_call(
     runtime: &Runtime,
     item_id: &str,
@@ -115,7 +115,7 @@ pub(super) async fn question_about_call(
     let was_asked = false;
     let admitted = match insert_files_and_admit(runtime, call, files, &scope).await {
         Ok(admitted) => admitted,
-        Err(report) => return ask_for_grant(runtime, report, was_asked).ok(),
+        Err(report) => return grant_question(runtime, report, was_asked).ok(),
     };
     match rule_decision(runtime, &admitted, &scope) {
         RuleDecision::Ask { reason } => Some(rule_question(runtime, &admitted, &reason)),
@@ -143,11 +143,11 @@ async fn insert_files_and_admit(
     runtime.tools.admit(call, scope).await
 }
 
-/// The decision of the rules and the standing approvals about a call.
+/// What the rules and the standing approvals say about a call.
 enum RuleDecision {
-    /// The call runs. `approved_by` is the identifier of the standing approval without which a rule would have asked.
+    /// The call runs. If a rule would have asked a person without a standing approval, this has the identifier of that approval.
     Run {
-        approved_by: Option<String>,
+        standing_approval_id: Option<String>,
     },
     /// A person is asked about the call.
     Ask {
@@ -161,36 +161,41 @@ enum RuleDecision {
 fn rule_decision(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> RuleDecision {
     let policy = &runtime.config.approval.value;
     match policy.verdict(admitted.schema(), &admitted.call().arguments) {
-        Verdict::Run => RuleDecision::Run { approved_by: None },
+        Verdict::Run => RuleDecision::Run {
+            standing_approval_id: None,
+        },
         Verdict::Refuse { reason } => RuleDecision::Refuse { reason },
         Verdict::Ask { reason } => {
             match StandingApprovals::of(&runtime.config).find(admitted, scope.user_id.as_deref()) {
-                Some(id) => RuleDecision::Run { approved_by: Some(id) },
+                Some(id) => RuleDecision::Run {
+                    standing_approval_id: Some(id),
+                },
                 None => RuleDecision::Ask { reason },
             }
         }
     }
 }
 
-/// Returns the question to a person about a call, because a rule says that one is asked.
+/// Returns the question to a person about a call for which a rule says that a person is asked.
 fn rule_question(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<SuspendedCall> {
     let mut question = admitted.question_by_rule(reason, now());
     // Set the time limit of the question.
-    runtime.config.approval.value.limit(&mut question, now());
+    runtime.config.approval.value.set_expiry(&mut question, now());
     Box::new(question)
 }
 
-/// Returns a call that a person approved, with the decision for its tool. Refuses a call that differs from the approved one in
-/// the version of the tool or in the arguments.
+/// Returns a call that a person approved. If its tool asked the question, the call also has the person's decision, which the tool
+/// can read. Refuses the call if its tool is not the approved version, or if its arguments differ from the approved ones and the
+/// person did not edit them.
 fn check_approved(
     approval: &Approval,
     admitted: AdmittedCall,
     input_digest: &str,
 ) -> Result<AdmittedCall, Box<ToolReport>> {
-    let asked = &approval.suspension;
-    let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {
+    let suspended = &approval.suspension;
+    let problem = if admitted.tool_digest() != suspended.tool_digest.as_deref() {
         "its tool was replaced by another version"
-    } else if approval.decision.feedback.modified_args.is_none() && input_digest != asked.input_digest {
+    } else if approval.decision.feedback.modified_args.is_none() && input_digest != suspended.input_digest {
         "its arguments are not the ones that were shown"
     } else {
         return Ok(match decisions::hitl_context(approval) {
@@ -209,11 +214,12 @@ fn refusal_report(call: &ParsedToolCall, reason: &str) -> Box<ToolReport> {
 
 /// A tool call in progress.
 struct RunningCall<'a> {
-    /// The call. When it ends, the channel `progress` closes, because the call owns the only sender.
-    running: BoxFuture<'a, WorkEvent>,
-    /// Receives progress only while `running` is polled, so the channel does not grow while the driver is slow.
+    /// The future of the call. When it ends, the channel `progress` closes, because the future owns the only sender.
+    future: BoxFuture<'a, WorkEvent>,
+    /// Progress of the call. The channel has no bound and needs none: the call sends only while `future` is polled, which happens
+    /// only while the driver waits for the next event, so the channel does not grow while the driver is slow.
     progress: UnboundedReceiver<CallProgress>,
-    /// The result of `running`, kept until all progress was returned.
+    /// The result of `future`, kept until all progress was returned.
     ended: Option<WorkEvent>,
 }
 
@@ -226,21 +232,21 @@ pub(super) fn run_call(runtime: &Runtime, call: AnnouncedCall) -> BoxStream<'_, 
         admitted,
         scope,
     } = call;
-    let running = async move {
+    let future = async move {
         let scope = CallScope {
             progress: Some(sender),
             now: now(),
             ..scope
         };
         let report = runtime.tools.run(admitted, &scope).await;
-        WorkEvent::ToolEnded(Box::new(EndedCall {
+        WorkEvent::ToolEnded(Box::new(EndedToolCall {
             action,
             item_id,
             report,
         }))
     };
     let call = RunningCall {
-        running: running.boxed(),
+        future: future.boxed(),
         progress,
         ended: None,
     };
@@ -256,7 +262,7 @@ impl RunningCall<'_> {
                     Some(progress) => return Some(WorkEvent::ToolProgress(progress)),
                     None => return self.ended.take(),
                 },
-                ended = &mut self.running, if self.ended.is_none() => self.ended = Some(ended),
+                ended = &mut self.future, if self.ended.is_none() => self.ended = Some(ended),
             }
         }
     }

@@ -51,6 +51,7 @@ pub fn bench(input: Input) -> Result<Output> {
 }
 
 /// Calls the tool natively, but through the same interface as the host: with its input as JSON text, a context, and an outcome.
+/// The macro `#[tool]` generates the tool `BENCH` from [`bench`].
 #[cfg(not(target_family = "wasm"))]
 pub fn call(input: &str) -> Outcome<String> {
     let input = input.to_owned();

@@ -1,4 +1,4 @@
-//! Operations on paths of a guest that give it no open file: creating directories, removing, moving and linking files, setting
+//! Operations on paths that do not open a file for the guest: creating directories, removing, moving and linking files, setting
 //! their times, and reading links.
 
 use std::io;
@@ -38,7 +38,7 @@ impl FileTree {
             return Ok(overlay.create_directory(&host_path)?);
         }
         let place = granted.place_to_change()?;
-        if place.is_granted_directory() {
+        if place.is_directory_of_right() {
             return Err(ErrorCode::Exist.into());
         }
         create_within_quota(&granted, || place.dir.create_dir(&place.path))
@@ -144,7 +144,7 @@ impl FileTree {
             .into());
         }
         let place = granted.place(Access::Read)?;
-        if place.is_granted_directory() {
+        if place.is_directory_of_right() {
             return Err(ErrorCode::Invalid.into());
         }
         let target = place.dir.read_link(&place.path);
@@ -179,7 +179,8 @@ impl FileTree {
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Returns what `path` leads to below a right, whether or not something is there. Refuses the directory of the right itself.
+    /// Returns what `path` leads to below a right, whether or not something is there. Refuses the directory of the right itself,
+    /// unless changes are staged. Then the overlay refuses to change the directory of the grant.
     fn find_removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
@@ -191,7 +192,7 @@ impl FileTree {
             return Ok(Removable::Staged(Arc::clone(overlay), host_path, granted));
         }
         let place = granted.place_to_change()?;
-        if place.is_granted_directory() {
+        if place.is_directory_of_right() {
             let reason = "the directory of a grant itself cannot be removed or moved";
             let path = granted.path.as_str();
             return Err(Fault::never_allowed(
@@ -210,7 +211,7 @@ fn create_within_quota(granted: &GrantedPath, create: impl FnOnce() -> io::Resul
     let quota = &granted.mount.quota;
     quota.take_file()?;
     create().map_err(|error| {
-        quota.return_file();
+        quota.give_back_file();
         granted.fault(&error, Access::ReadWrite)
     })
 }

@@ -32,6 +32,8 @@ pub struct OpenFile {
     pub(super) mount: Arc<Mount>,
     pub(super) may_read: bool,
     pub(super) may_write: bool,
+    /// Whether the guest may set the times. It may do so even for a file that it opened only to read, if the right allows changes
+    /// and these are not staged.
     pub(super) may_set_times: bool,
 }
 

@@ -14,14 +14,14 @@ pub(crate) enum Fault {
     /// The guest gets this code.
     Code(ErrorCode),
     /// The operation is not allowed. The guest gets a code, and the outcome of the call gets a denial.
-    Denied(Box<Refusal>),
+    Denied(Box<DeniedOperation>),
     /// The call ends.
     Trap(wasmtime::Error),
 }
 
 /// An operation that is not allowed.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct DeniedOperation {
     code: ErrorCode,
     /// The path as the guest names it.
     path: String,
@@ -30,7 +30,7 @@ pub(crate) struct Refusal {
     reason: Option<&'static str>,
 }
 
-impl Refusal {
+impl DeniedOperation {
     /// Returns the code for the guest and the denial of the call.
     pub(super) fn into_parts(self, grants: &CallGrants) -> (ErrorCode, Denial) {
         let denial = grants.denial_of_path(&self.path, self.access);
@@ -59,7 +59,7 @@ impl Fault {
     }
 
     fn denied(code: ErrorCode, path: &str, access: Access, reason: Option<&'static str>) -> Self {
-        Self::Denied(Box::new(Refusal {
+        Self::Denied(Box::new(DeniedOperation {
             code,
             path: path.to_owned(),
             access,
@@ -95,7 +95,7 @@ impl From<ResourceTableError> for Fault {
     }
 }
 
-/// Returns the code for an error of the operating system, without a denial.
+/// Returns the code for an I/O error. Unlike [`Fault::of_io_error`], it makes no denial of an error of `cap-std`.
 pub(super) fn code_of_error(error: &io::Error) -> ErrorCode {
     match error.raw_os_error() {
         Some(errno) => code_of_errno(Errno::from_raw_os_error(errno)),

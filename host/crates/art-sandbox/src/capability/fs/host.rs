@@ -26,8 +26,9 @@ type Handle = Resource<Descriptor>;
 impl CallState {
     /// Returns the files of the call. Creates their tree at the first use.
     fn file_tree(&mut self) -> Arc<FileTree> {
-        let (grants, area) = (&self.grants, self.staging.as_ref());
-        Arc::clone(self.files.get_or_insert_with(|| Arc::new(FileTree::new(grants, area))))
+        let (grants, staging_area) = (&self.grants, self.staging.as_ref());
+        let create = || Arc::new(FileTree::new(grants, staging_area));
+        Arc::clone(self.files.get_or_insert_with(create))
     }
 
     fn descriptor(&self, handle: &Handle) -> FsResult<Descriptor> {
@@ -52,15 +53,19 @@ impl CallState {
     /// directory and the path that is relative to it.
     fn with_two_paths(
         &mut self,
-        (old, old_path): (&Handle, &str),
-        (new, new_path): (&Handle, &str),
+        (old_handle, old_path): (&Handle, &str),
+        (new_handle, new_path): (&Handle, &str),
         change: impl FnOnce(&FileTree, (&str, &str), (&str, &str)) -> FsResult<()>,
     ) -> FsResult<()> {
         self.meter.count_bytes(old_path.len() + new_path.len());
         self.run_recorded(|state| {
-            let old = Arc::clone(state.descriptor(old)?.directory()?);
-            let new = Arc::clone(state.descriptor(new)?.directory()?);
-            change(&state.file_tree(), (&old, old_path), (&new, new_path))
+            let old_directory = Arc::clone(state.descriptor(old_handle)?.directory()?);
+            let new_directory = Arc::clone(state.descriptor(new_handle)?.directory()?);
+            change(
+                &state.file_tree(),
+                (&old_directory, old_path),
+                (&new_directory, new_path),
+            )
         })
     }
 
@@ -84,7 +89,7 @@ impl preopens::Host for CallState {
 
 impl types::Host for CallState {
     fn convert_error_code(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
-        self.guest_code(fault)
+        self.code_for_guest(fault)
     }
 
     fn filesystem_error_code(&mut self, error: Resource<IoError>) -> wasmtime::Result<Option<ErrorCode>> {
@@ -110,6 +115,7 @@ impl types::HostDescriptor for CallState {
         self.open_writer(&handle, None)
     }
 
+    /// Ignores the advice. Fails if the handle is not that of a file.
     fn advise(&mut self, handle: Handle, _: Filesize, _: Filesize, _: Advice) -> FsResult<()> {
         self.run_recorded(|state| Ok(state.descriptor(&handle)?.file().map(drop)?))
     }
@@ -139,9 +145,10 @@ impl types::HostDescriptor for CallState {
     }
 
     fn set_times(&mut self, handle: Handle, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
+        let follow = true;
         self.run_recorded(|state| match state.descriptor(&handle)? {
             Descriptor::File(open) => Ok(open.set_times(file_times(accessed, modified)?)?),
-            Descriptor::Directory(path) => state.file_tree().set_times(&path, ".", true, (accessed, modified)),
+            Descriptor::Directory(path) => state.file_tree().set_times(&path, ".", follow, (accessed, modified)),
         })
     }
 
@@ -215,12 +222,12 @@ impl types::HostDescriptor for CallState {
         path_flags: PathFlags,
         path: String,
         open_flags: OpenFlags,
-        flags: DescriptorFlags,
+        descriptor_flags: DescriptorFlags,
     ) -> FsResult<Handle> {
         let opening = Opening {
             path_flags,
             open_flags,
-            flags,
+            descriptor_flags,
         };
         let opened = self.at_path((&handle, &path), |tree, directory| tree.open(directory, &path, opening))?;
         Ok(self.table.push(opened)?)
@@ -253,10 +260,12 @@ impl types::HostDescriptor for CallState {
             let (one, other) = (state.descriptor(&one)?, state.descriptor(&other)?);
             let tree = state.file_tree();
             let hash = |descriptor| tree.descriptor_status(descriptor).ok().map(|status| status.hash());
-            let (one, other) = (hash(&one), hash(&other));
-            Ok(one.is_some_and(|one| other.is_some_and(|other| (one.lower, one.upper) == (other.lower, other.upper))))
+            let (one_hash, other_hash) = (hash(&one), hash(&other));
+            let halves = |hash: MetadataHashValue| (hash.lower, hash.upper);
+            Ok(one_hash.is_some_and(|one| other_hash.is_some_and(|other| halves(one) == halves(other))))
         });
-        is_same.or_else(|fault| self.guest_code(fault).map(|_| false))
+        // This function returns no error code. A fault that does not end the call means that the files are not the same.
+        is_same.or_else(|fault| self.code_for_guest(fault).map(|_| false))
     }
 
     fn metadata_hash(&mut self, handle: Handle) -> FsResult<MetadataHashValue> {

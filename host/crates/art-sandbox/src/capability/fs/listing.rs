@@ -11,21 +11,22 @@ use super::tree::{FileTree, GrantedPath, Target};
 /// Maximum number of entries of one directory that a guest gets.
 pub(super) const MAX_ENTRIES: u32 = 100_000;
 
-/// The entries of a directory that the guest has not read yet.
+/// The entries that the guest has not read yet, of a directory that it lists.
 #[derive(Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct Listing {
     entries: Entries,
-    /// How many more entries of a directory on the host the guest may get. Known entries are not counted.
+    /// How many more entries of [`Entries::OnHost`] the guest may get. Those of [`Entries::Known`] are not counted.
     remaining: u32,
 }
 
 #[derive(Debug)]
 enum Entries {
-    /// Entries that were all known when the listing was created: those of a staged directory, or of one above rights.
+    /// Entries that were all known when the listing was created: those of a directory whose changes are staged, or of a directory
+    /// above rights.
     Known(std::vec::IntoIter<DirectoryEntry>),
     /// The entries of a directory on the host, which are read as the guest asks for them.
-    Directory(GrantedPath, ReadDir),
+    OnHost(GrantedPath, ReadDir),
 }
 
 impl FileTree {
@@ -41,7 +42,7 @@ impl FileTree {
                 let place = granted.place(Access::Read)?;
                 let entries = place.dir.read_dir(&place.path);
                 let entries = entries.map_err(|error| granted.fault(&error, Access::Read))?;
-                Entries::Directory(granted, entries)
+                Entries::OnHost(granted, entries)
             }
         };
         Ok(Listing {
@@ -56,7 +57,8 @@ impl FileTree {
             let type_ = match mount {
                 None => DescriptorType::Directory,
                 Some(mount) => {
-                    let metadata = mount.place("").and_then(|place| place.metadata(true));
+                    let follow = true;
+                    let metadata = mount.place("").and_then(|place| place.metadata(follow));
                     metadata.map_or(DescriptorType::Unknown, |metadata| type_of(metadata.file_type()))
                 }
             };
@@ -80,11 +82,12 @@ impl Listing {
         }
     }
 
-    /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and others may follow it.
+    /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and further entries may follow
+    /// it.
     pub(super) fn next(&mut self) -> Result<Option<DirectoryEntry>, Fault> {
         match &mut self.entries {
             Entries::Known(entries) => Ok(entries.next()),
-            Entries::Directory(granted, entries) => {
+            Entries::OnHost(granted, entries) => {
                 let Some(entry) = entries.next() else {
                     return Ok(None);
                 };

@@ -38,7 +38,7 @@ struct Base {
 /// What a right leads to.
 #[derive(Debug)]
 enum BaseKind {
-    /// A directory; everything below it is opened beneath this one.
+    /// The directory, opened. Everything below the right is opened beneath it.
     Directory(Arc<Dir>),
     /// A file, or a path at which nothing exists.
     FileOrNothing {
@@ -108,13 +108,13 @@ impl Mount {
     }
 
     fn open_base(&self) -> io::Result<Base> {
-        let granted = &self.fs_right.grant.path;
-        match Dir::open_ambient_dir(granted, ambient_authority()) {
+        let path_of_grant = &self.fs_right.grant.path;
+        match Dir::open_ambient_dir(path_of_grant, ambient_authority()) {
             Ok(dir) => {
-                let below = self.fs_right.host_path.strip_prefix(granted).unwrap_or(Path::new(""));
-                Base::below(Arc::new(dir), below)
+                let path_in_dir = self.fs_right.host_path.strip_prefix(path_of_grant);
+                Base::in_directory(Arc::new(dir), path_in_dir.unwrap_or(Path::new("")))
             }
-            Err(error) if means_no_directory(&error) => Base::of_file_or_nothing(granted),
+            Err(error) if means_no_directory(&error) => Base::of_file_or_nothing(path_of_grant),
             Err(error) => Err(error),
         }
     }
@@ -122,7 +122,7 @@ impl Mount {
 
 impl Base {
     /// Returns the base of a path beneath a granted directory.
-    fn below(dir: Arc<Dir>, path: &Path) -> io::Result<Self> {
+    fn in_directory(dir: Arc<Dir>, path: &Path) -> io::Result<Self> {
         let kind = if path.as_os_str().is_empty() {
             BaseKind::Directory(Arc::clone(&dir))
         } else {
@@ -139,8 +139,8 @@ impl Base {
     }
 
     /// Returns the base of a granted path at which there is a file or nothing.
-    fn of_file_or_nothing(granted: &Path) -> io::Result<Self> {
-        let real = std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned());
+    fn of_file_or_nothing(path_of_grant: &Path) -> io::Result<Self> {
+        let real = std::fs::canonicalize(path_of_grant).unwrap_or_else(|_| path_of_grant.to_owned());
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(Errno::NOENT.into());
         };
@@ -179,7 +179,7 @@ impl Base {
     }
 }
 
-/// Returns whether an error means that there is no directory at a path, but nothing or a file.
+/// Returns whether opening a directory failed because there is a file at its path, or nothing.
 fn means_no_directory(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound)
 }
@@ -197,7 +197,7 @@ impl HostPlace {
     }
 
     /// Returns whether this is the directory of a right itself, and not something below it. It cannot be removed or moved.
-    pub(super) fn is_granted_directory(&self) -> bool {
+    pub(super) fn is_directory_of_right(&self) -> bool {
         self.path.as_os_str() == OsStr::new(".")
     }
 }
@@ -224,7 +224,7 @@ impl GrantedPath {
         }
     }
 
-    /// Returns the place of this path on the host.
+    /// Returns the place of this path on the host. Does not check `access`, but names it if the fault is a denial.
     pub(super) fn place(&self, access: Access) -> Result<HostPlace, Fault> {
         let place = self.mount.place(&self.path_in_right);
         place.map_err(|error| self.fault(&error, access))
@@ -236,7 +236,7 @@ impl GrantedPath {
         self.place(Access::ReadWrite)
     }
 
-    /// Creates the fault for an error at this path.
+    /// Creates the fault for an error at this path. If the fault is a denial, it names `access`.
     pub(super) fn fault(&self, error: &io::Error, access: Access) -> Fault {
         Fault::of_io_error(error, self.path.as_str(), access)
     }

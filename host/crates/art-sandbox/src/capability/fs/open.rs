@@ -22,14 +22,14 @@ use super::tree::{FileTree, GrantedPath, Target};
 pub(super) struct Opening {
     pub(super) path_flags: PathFlags,
     pub(super) open_flags: OpenFlags,
-    pub(super) flags: DescriptorFlags,
+    pub(super) descriptor_flags: DescriptorFlags,
 }
 
 impl Opening {
     /// Returns the access that the guest needs to open something in this way.
     fn access(self) -> Access {
         let changing = OpenFlags::CREATE | OpenFlags::TRUNCATE;
-        if self.flags.contains(DescriptorFlags::WRITE) || self.open_flags.intersects(changing) {
+        if self.descriptor_flags.contains(DescriptorFlags::WRITE) || self.open_flags.intersects(changing) {
             Access::ReadWrite
         } else {
             Access::Read
@@ -45,11 +45,11 @@ impl Opening {
         let synchronous = DescriptorFlags::FILE_INTEGRITY_SYNC
             | DescriptorFlags::DATA_INTEGRITY_SYNC
             | DescriptorFlags::REQUESTED_WRITE_SYNC;
-        let creating = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
-        if self.flags.intersects(synchronous) {
+        let only_for_files = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
+        if self.descriptor_flags.intersects(synchronous) {
             return Err(ErrorCode::Unsupported);
         }
-        if self.has(OpenFlags::DIRECTORY) && self.open_flags.intersects(creating) {
+        if self.has(OpenFlags::DIRECTORY) && self.open_flags.intersects(only_for_files) {
             return Err(ErrorCode::Invalid);
         }
         Ok(())
@@ -78,7 +78,7 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
         Access::Read => granted.place(Access::Read)?,
         Access::ReadWrite => granted.place_to_change()?,
     };
-    if place.is_granted_directory() {
+    if place.is_directory_of_right() {
         return open_directory(granted, opening);
     }
     let (file, metadata) = if opening.has(OpenFlags::CREATE) {
@@ -123,6 +123,8 @@ fn open_staged(
         }
         .into());
     }
+    // Without `writes`, the file may be that of the host, which must not be changed, not even its times.
+    let may_set_times = writes;
     let overlay_opening = OverlayOpening {
         writes,
         creates: opening.has(OpenFlags::CREATE),
@@ -133,7 +135,7 @@ fn open_staged(
         granted,
         opening,
         overlay.open(host_path, overlay_opening)?,
-        writes,
+        may_set_times,
     ))
 }
 
@@ -141,7 +143,7 @@ fn file_descriptor(granted: &GrantedPath, opening: Opening, file: std::fs::File,
     Descriptor::File(Arc::new(OpenFile {
         file,
         mount: Arc::clone(&granted.mount),
-        may_read: opening.flags.contains(DescriptorFlags::READ),
+        may_read: opening.descriptor_flags.contains(DescriptorFlags::READ),
         may_write: opening.access().may_write(),
         may_set_times,
     }))
@@ -158,7 +160,7 @@ fn open_directory(granted: &GrantedPath, opening: Opening) -> Result<Descriptor,
 /// Opens the file or directory at a place, or creates a file there within the quota.
 fn open_or_create(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<(File, Metadata), Fault> {
     if !opening.has(OpenFlags::EXCLUSIVE) {
-        match open(granted, place, opening, &options(place, opening)) {
+        match open_with(granted, place, opening, &options(place, opening)) {
             Err(Fault::Code(ErrorCode::NoEntry)) => {}
             result => return result,
         }
@@ -168,17 +170,17 @@ fn open_or_create(granted: &GrantedPath, place: &HostPlace, opening: Opening) ->
     }
     let quota = &granted.mount.quota;
     quota.take_file()?;
-    let created = open(granted, place, opening, options(place, opening).create_new(true));
-    created.inspect_err(|_| quota.return_file())
+    let created = open_with(granted, place, opening, options(place, opening).create_new(true));
+    created.inspect_err(|_| quota.give_back_file())
 }
 
 fn open_existing(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<(File, Metadata), Fault> {
-    open(granted, place, opening, &options(place, opening))
+    open_with(granted, place, opening, &options(place, opening))
 }
 
-/// Opens a file or a directory, and refuses everything else. Never waits: a pipe or a device is opened without blocking, and is
-/// closed again.
-fn open(
+/// Opens a file or a directory, and refuses everything else. Truncates a file if the guest asks for it. Never waits: a pipe or a
+/// device is opened without blocking, and is closed again.
+fn open_with(
     granted: &GrantedPath,
     place: &HostPlace,
     opening: Opening,
@@ -210,14 +212,14 @@ fn special_file_fault(granted: &GrantedPath, access: Access) -> Fault {
     Fault::never_allowed(ErrorCode::Access, granted.path.as_str(), access, reason)
 }
 
-/// Returns the options to open a file or a directory. They do not truncate a file: [`open`] does that after it has checked the
-/// type.
+/// Returns the options to open a file or a directory. They do not truncate a file: [`open_with`] does that after it has checked
+/// the type.
 fn options(place: &HostPlace, opening: Opening) -> OpenOptions {
     let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
     let writes = opening.access().may_write();
     let mut options = OpenOptions::new();
     options
-        .read(!writes || opening.flags.contains(DescriptorFlags::READ))
+        .read(!writes || opening.descriptor_flags.contains(DescriptorFlags::READ))
         .write(writes)
         .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
         .follow(if follows {

@@ -71,7 +71,7 @@ impl Found {
     }
 }
 
-/// How a file is opened.
+/// How the guest wants to open a file whose changes are staged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OverlayOpening {
     pub(super) writes: bool,
@@ -95,17 +95,17 @@ impl Overlay {
         Arc::ptr_eq(&self.grant, grant)
     }
 
-    /// Calls `operation` with the state, and with a path relative to the directory that the state has opened. `path` is the same
-    /// path as an absolute one on the host.
+    /// Calls `operation` with the state and with a relative path, which leads from the directory that the state has opened to
+    /// `path`. `path` itself is an absolute path on the host.
     fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut OverlayState, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {
             *state = Some(OverlayState::open(&self.grant.path, &self.area)?);
         }
         let state = state.as_mut().ok_or(ErrorCode::Io)?;
-        let in_grant = path.strip_prefix(&self.grant.path).ok().ok_or(ErrorCode::Access)?;
-        let in_grant = in_grant.to_str().ok_or(ErrorCode::IllegalByteSequence)?;
-        let path_in_dir = state.path_in_dir(in_grant)?;
+        let path_in_grant = path.strip_prefix(&self.grant.path).ok().ok_or(ErrorCode::Access)?;
+        let path_in_grant = path_in_grant.to_str().ok_or(ErrorCode::IllegalByteSequence)?;
+        let path_in_dir = state.path_in_dir(path_in_grant)?;
         operation(state, &path_in_dir)
     }
 
@@ -173,15 +173,16 @@ impl Overlay {
             return self.find(from).map(drop);
         }
         self.with_state(from, |state, old_in_dir| {
+            let truncates = false;
             match state.find(old_in_dir)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if found.is_directory() => return Err(ErrorCode::NotPermitted),
                 Found::OnHost(metadata) if !metadata.is_file() => return Err(ErrorCode::NotPermitted),
-                Found::OnHost(_) => drop(state.copy_into_draft(old_in_dir, false, &self.quota)?),
+                Found::OnHost(_) => drop(state.copy_into_draft(old_in_dir, truncates, &self.quota)?),
                 _ => {}
             }
-            let in_grant = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
-            let new_in_dir = in_grant
+            let path_in_grant = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
+            let new_in_dir = path_in_grant
                 .filter(|_| state.grants_directory())
                 .ok_or(ErrorCode::CrossDevice)?;
             state.move_file(old_in_dir, new_in_dir)

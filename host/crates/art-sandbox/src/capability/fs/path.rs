@@ -14,8 +14,8 @@ const MAX_PATH_BYTES: usize = 4_096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GuestPath {
     text: String,
-    /// Whether the guest wrote the path as that of a directory: it ends with `/`, or its last part is `.` or `..`. Another path
-    /// may lead to a directory too.
+    /// Whether the guest wrote the path as that of a directory: it ends with `/`, or its last part is `.` or `..`. A path that is
+    /// not written in this way may lead to a directory too.
     pub(super) is_written_as_directory: bool,
 }
 
@@ -71,7 +71,8 @@ fn join_texts(directory: &str, below: &str) -> String {
     }
 }
 
-/// Returns the part of a path below a directory, or `None` if the path is not below. The part is empty for the directory itself.
+/// Returns the part of a path below a directory. The part is empty for the directory itself. Returns `None` if the path is
+/// neither the directory nor below it.
 pub(super) fn strip_directory<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     match path.strip_prefix(directory)? {
         rest if directory.is_empty() || rest.is_empty() => Some(rest),

@@ -69,7 +69,7 @@ impl Quota {
     }
 
     /// Gives back what was taken for a file or directory that then was not created.
-    pub(super) fn return_file(&self) {
+    pub(super) fn give_back_file(&self) {
         self.remaining_files.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -102,12 +102,12 @@ mod tests {
     }
 
     #[test]
-    fn a_returned_file_can_be_taken_again() {
+    fn a_file_that_is_given_back_can_be_taken_again() {
         let (max_bytes, max_files) = (0, 1);
         let quota = quota(max_bytes, max_files);
         quota.take_file().unwrap();
         quota.take_file().unwrap_err();
-        quota.return_file();
+        quota.give_back_file();
         quota.take_file().unwrap();
     }
 }

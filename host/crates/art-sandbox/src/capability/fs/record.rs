@@ -18,7 +18,7 @@ pub(super) type FsResult<T> = Result<T, Fault>;
 
 /// A result of an operation on files.
 pub(super) trait FileResult: Sized {
-    /// Returns the answer as which the result is recorded.
+    /// Returns the answer that records the result.
     fn answer(&self) -> FileAnswer;
 
     /// Returns the result that an answer records, or `None` if the answer is that of another operation. For an opened file,
@@ -33,13 +33,14 @@ impl CallState {
         operation: impl FnOnce(&mut Self) -> FsResult<T>,
     ) -> FsResult<T> {
         let kind = CrossingKind::File;
+        // Only a replay has a next recorded answer. A replay is recorded too.
         if let Some(recorded) = self.outside.next_recorded(kind).map_err(Fault::Trap)? {
             self.outside.record(recorded.clone());
             return recorded_result(recorded)
                 .unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit_answer_error(kind))));
         }
         let result = match operation(self) {
-            Err(fault) => Err(self.guest_code(fault).map_err(Fault::Trap)?),
+            Err(fault) => Err(self.code_for_guest(fault).map_err(Fault::Trap)?),
             Ok(value) => Ok(value),
         };
         let answer = match &result {
@@ -54,13 +55,13 @@ impl CallState {
     ///
     /// # Errors
     /// Fails if the fault ends the call.
-    pub(super) fn guest_code(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
+    pub(super) fn code_for_guest(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
         match fault {
             Fault::Code(code) => Ok(code),
             Fault::Trap(error) => Err(error),
-            Fault::Denied(refusal) => {
-                let (code, denial) = refusal.into_parts(&self.grants);
-                self.outside.deny(denial);
+            Fault::Denied(operation) => {
+                let (code, denial) = operation.into_parts(&self.grants);
+                self.outside.note_denial(denial);
                 Ok(code)
             }
         }
@@ -343,8 +344,8 @@ mod tests {
 
     #[test]
     fn a_result_is_the_same_after_it_was_recorded() {
-        /// Returns the answer of the result that is read from the answer of `value`.
-        fn answer_after_reading<T: FileResult>(value: &T) -> FileAnswer {
+        /// Makes `value` an answer and the answer a result again, and returns the answer of that result.
+        fn answer_after_round_trip<T: FileResult>(value: &T) -> FileAnswer {
             T::from_answer(value.answer()).unwrap().answer()
         }
         let stat = DescriptorStat {
@@ -361,19 +362,19 @@ mod tests {
                 nanoseconds: 7,
             }),
         };
-        assert_eq!(answer_after_reading(&stat), stat.answer());
+        assert_eq!(answer_after_round_trip(&stat), stat.answer());
         let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
-        assert_eq!(answer_after_reading(&flags), flags.answer());
+        assert_eq!(answer_after_round_trip(&flags), flags.answer());
         let entry = Some(DirectoryEntry {
             type_: DescriptorType::Fifo,
             name: "f".to_owned(),
         });
-        assert_eq!(answer_after_reading(&entry), entry.answer());
+        assert_eq!(answer_after_round_trip(&entry), entry.answer());
         for (kind, _) in TYPES {
-            assert_eq!(answer_after_reading(&kind), kind.answer());
+            assert_eq!(answer_after_round_trip(&kind), kind.answer());
         }
         assert_eq!(
-            answer_after_reading(&(b"abc".to_vec(), true)),
+            answer_after_round_trip(&(b"abc".to_vec(), true)),
             (b"abc".to_vec(), true).answer()
         );
         assert_eq!(bool::from_answer(FileAnswer::Done), None);

@@ -37,6 +37,7 @@ impl FileTree {
                     return staged_status(&granted, overlay.find(&host_path)?, follow);
                 }
                 let place = granted.place(Access::Read)?;
+                // A link whose path is written as that of a directory is always followed.
                 let metadata = place.metadata(follow || granted.path.is_written_as_directory);
                 let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
                 if granted.path.is_written_as_directory && !metadata.is_dir() {
@@ -71,6 +72,7 @@ fn staged_status(granted: &GrantedPath, found: Found, follow: bool) -> Result<St
             let metadata = file.metadata().map_err(|error| code_of_error(&error))?;
             Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))))
         }
+        // No link is followed under a grant whose changes are staged.
         Found::OnHost(metadata) if follow && metadata.is_symlink() => Err(ErrorCode::Loop.into()),
         Found::OnHost(metadata) => Ok(Status::Metadata(metadata)),
     }
@@ -103,6 +105,7 @@ impl Status {
     pub(super) fn hash(&self) -> MetadataHashValue {
         let mut hasher = blake3::Hasher::new();
         match self {
+            // The prefix keeps the hashes of paths apart from those of inode numbers.
             Self::DirectoryPath(path) => hasher.update(b"above").update(path.as_bytes()),
             Self::Metadata(metadata) => {
                 let (device, inode) = identity(metadata);

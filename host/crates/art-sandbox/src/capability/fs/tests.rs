@@ -17,17 +17,17 @@ use super::open::Opening;
 use super::*;
 
 /// A folder with `inside/`, which is granted as `data`, and `canary.txt` and `outside/` beside it.
-struct Sandbox {
+struct Fixture {
     folder: TempDir,
     tree: FileTree,
 }
 
-fn fs_right(guest: &str, path: PathBuf, access: Access) -> FsRight {
+fn fs_right(guest_path: &str, host_path: PathBuf, access: Access) -> FsRight {
     FsRight {
-        guest_path: guest.to_owned(),
-        host_path: path.clone(),
+        guest_path: guest_path.to_owned(),
+        host_path: host_path.clone(),
         access,
-        grant: Arc::new(FsGrant::new(path, access)),
+        grant: Arc::new(FsGrant::new(host_path, access)),
     }
 }
 
@@ -41,8 +41,8 @@ fn tree(rights: Vec<FsRight>) -> FileTree {
     )
 }
 
-/// Creates the folder, with this access to `inside/`.
-fn sandbox(access: Access) -> Sandbox {
+/// Creates the folder, and a tree with this access to `inside/`.
+fn fixture(access: Access) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
     fs::create_dir_all(inside.join("sub")).unwrap();
@@ -50,10 +50,10 @@ fn sandbox(access: Access) -> Sandbox {
     fs::write(folder.path().join("canary.txt"), "canary").unwrap();
     fs::create_dir(folder.path().join("outside")).unwrap();
     let tree = tree(vec![fs_right("data", inside, access)]);
-    Sandbox { folder, tree }
+    Fixture { folder, tree }
 }
 
-impl Sandbox {
+impl Fixture {
     fn host_path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
@@ -72,7 +72,7 @@ impl Sandbox {
         let opening = Opening {
             path_flags: PathFlags::SYMLINK_FOLLOW,
             open_flags,
-            flags,
+            descriptor_flags: flags,
         };
         self.tree.open(directory, path, opening).map_err(code)
     }
@@ -141,13 +141,14 @@ impl Sandbox {
 fn code(fault: Fault) -> ErrorCode {
     match fault {
         Fault::Code(code) => code,
-        Fault::Denied(refusal) => refusal.into_parts(&CallGrants::by_default()).0,
+        Fault::Denied(operation) => operation.into_parts(&CallGrants::by_default()).0,
         Fault::Trap(error) => panic!("{error}"),
     }
 }
 
-/// Returns paths that lead out of the grant, that no grant covers, or that cannot be used.
-fn escaping_paths() -> Vec<String> {
+/// Returns paths that lead out of the grant, that no grant covers, or that cannot be used. Some go through the links of
+/// [`plant_links`].
+fn refused_paths() -> Vec<String> {
     let mut paths: Vec<String> = [
         "",
         "..",
@@ -206,13 +207,13 @@ fn escaping_paths() -> Vec<String> {
 }
 
 /// Puts links into the grant that lead out of it.
-fn plant_links(sandbox: &Sandbox) {
-    let inside = sandbox.host_path("inside");
+fn plant_links(fixture: &Fixture) {
+    let inside = fixture.host_path("inside");
     let plant = |target: &str, name: &str| symlink(target, inside.join(name)).unwrap();
     plant("../outside", "out");
     plant("..", "up");
     plant("../canary.txt", "file_out");
-    plant(sandbox.host_path("canary.txt").to_str().unwrap(), "absolute");
+    plant(fixture.host_path("canary.txt").to_str().unwrap(), "absolute");
     plant("/etc/passwd", "passwd");
     plant("/", "root");
     plant("/proc/self/fd", "self_fd");
@@ -227,28 +228,28 @@ const OPERATIONS_ON_A_LINK: [&str; 3] = ["lstat", "readlink", "unlink"];
 
 #[test]
 fn no_operation_leaves_a_grant() {
-    for path in escaping_paths() {
-        let sandbox = sandbox(Access::ReadWrite);
-        plant_links(&sandbox);
-        let mut worked = sandbox.working_operations(&path);
+    for path in refused_paths() {
+        let fixture = fixture(Access::ReadWrite);
+        plant_links(&fixture);
+        let mut worked = fixture.working_operations(&path);
         worked.retain(|name| !OPERATIONS_ON_A_LINK.contains(name));
         // `rename_to` replaces a link by the moved file, as on any system.
         worked.retain(|name| *name != "rename_to");
-        // `unlink` runs before `rmdir` and removes the link.
+        // What `rmdir` does with a link is not tested: `unlink` has removed the link before.
         worked.retain(|name| *name != "rmdir");
         assert!(worked.is_empty(), "`{path}`: {worked:?}");
-        sandbox.assert_outside_is_untouched();
+        fixture.assert_outside_is_untouched();
     }
 }
 
 #[test]
 fn links_that_stay_inside_are_followed() {
-    let sandbox = sandbox(Access::Read);
-    symlink("a.txt", sandbox.host_path("inside/link")).unwrap();
-    symlink("../a.txt", sandbox.host_path("inside/sub/link")).unwrap();
-    assert_eq!(sandbox.read("data/link").unwrap(), b"inside");
-    assert_eq!(sandbox.read("data/sub/link").unwrap(), b"inside");
-    let type_of = |follow| sandbox.tree.status("", "data/link", follow).unwrap().stat().type_;
+    let fixture = fixture(Access::Read);
+    symlink("a.txt", fixture.host_path("inside/link")).unwrap();
+    symlink("../a.txt", fixture.host_path("inside/sub/link")).unwrap();
+    assert_eq!(fixture.read("data/link").unwrap(), b"inside");
+    assert_eq!(fixture.read("data/sub/link").unwrap(), b"inside");
+    let type_of = |follow| fixture.tree.status("", "data/link", follow).unwrap().stat().type_;
     assert_eq!(
         (type_of(true), type_of(false)),
         (DescriptorType::RegularFile, DescriptorType::SymbolicLink)
@@ -257,32 +258,32 @@ fn links_that_stay_inside_are_followed() {
 
 #[test]
 fn two_dots_remove_the_part_before_them_even_if_it_is_a_link() {
-    let sandbox = sandbox(Access::ReadWrite);
-    plant_links(&sandbox);
-    assert_eq!(sandbox.read("data/out/../a.txt").unwrap(), b"inside");
-    sandbox.create("data/out/../new.txt").unwrap();
-    assert!(sandbox.host_path("inside/new.txt").exists());
-    sandbox.assert_outside_is_untouched();
+    let fixture = fixture(Access::ReadWrite);
+    plant_links(&fixture);
+    assert_eq!(fixture.read("data/out/../a.txt").unwrap(), b"inside");
+    fixture.create("data/out/../new.txt").unwrap();
+    assert!(fixture.host_path("inside/new.txt").exists());
+    fixture.assert_outside_is_untouched();
 }
 
 #[test]
 fn a_tool_cannot_create_or_move_links() {
-    let sandbox = sandbox(Access::ReadWrite);
-    symlink("a.txt", sandbox.host_path("inside/link")).unwrap();
+    let fixture = fixture(Access::ReadWrite);
+    symlink("a.txt", fixture.host_path("inside/link")).unwrap();
     assert_eq!(
-        sandbox.tree.refuse_link("", "data/new").map_err(code),
+        fixture.tree.refuse_link("", "data/new").map_err(code),
         Err(ErrorCode::NotPermitted)
     );
-    let moved = sandbox.tree.rename(("", "data/link"), ("", "data/sub/link"));
+    let moved = fixture.tree.rename(("", "data/link"), ("", "data/sub/link"));
     assert_eq!(moved.map_err(code), Err(ErrorCode::NotPermitted));
-    let linked = sandbox.tree.link(("", "data/link"), ("", "data/sub/link"));
+    let linked = fixture.tree.link(("", "data/link"), ("", "data/sub/link"));
     assert_eq!(linked.map_err(code), Err(ErrorCode::NotPermitted));
 }
 
 #[test]
 fn a_path_relative_to_an_open_directory_cannot_leave_it() {
-    let sandbox = sandbox(Access::Read);
-    let open = |path| sandbox.open_in("data/sub", path, OpenFlags::empty(), DescriptorFlags::READ);
+    let fixture = fixture(Access::Read);
+    let open = |path| fixture.open_in("data/sub", path, OpenFlags::empty(), DescriptorFlags::READ);
     open(".").unwrap();
     assert_eq!(open("../a.txt").unwrap_err(), ErrorCode::Access);
     assert_eq!(open("x/../../a.txt").unwrap_err(), ErrorCode::Access);
@@ -290,46 +291,46 @@ fn a_path_relative_to_an_open_directory_cannot_leave_it() {
 
 #[test]
 fn nothing_is_changed_under_a_read_only_grant() {
-    let sandbox = sandbox(Access::Read);
-    let before = fs::metadata(sandbox.host_path("inside/a.txt")).unwrap();
+    let fixture = fixture(Access::Read);
+    let before = fs::metadata(fixture.host_path("inside/a.txt")).unwrap();
     for path in ["data/a.txt", "data/new.txt", "data/sub", "data"] {
-        let mut worked = sandbox.working_operations(path);
+        let mut worked = fixture.working_operations(path);
         worked.retain(|name| !["stat", "lstat", "read", "list"].contains(name));
         assert!(worked.is_empty(), "`{path}`: {worked:?}");
     }
-    let after = fs::metadata(sandbox.host_path("inside/a.txt")).unwrap();
+    let after = fs::metadata(fixture.host_path("inside/a.txt")).unwrap();
     assert_eq!(
         (before.mtime_nsec(), before.len(), before.nlink()),
         (after.mtime_nsec(), after.len(), after.nlink())
     );
-    assert_eq!(fs::read_dir(sandbox.host_path("inside")).unwrap().count(), 2);
-    let file = sandbox
+    assert_eq!(fs::read_dir(fixture.host_path("inside")).unwrap().count(), 2);
+    let file = fixture
         .file("data/a.txt", OpenFlags::empty(), DescriptorFlags::READ)
         .unwrap();
     assert_eq!(file.write(b"x", 0), Err(ErrorCode::NotPermitted));
     assert_eq!(file.append(b"x"), Err(ErrorCode::NotPermitted));
     assert_eq!(file.set_length(0), Err(ErrorCode::NotPermitted));
     assert_eq!(file.set_times(fs::FileTimes::new()), Err(ErrorCode::NotPermitted));
-    assert_eq!(fs::read_to_string(sandbox.host_path("inside/a.txt")).unwrap(), "inside");
+    assert_eq!(fs::read_to_string(fixture.host_path("inside/a.txt")).unwrap(), "inside");
 }
 
 #[test]
 fn special_files_are_refused_without_waiting() {
-    let sandbox = sandbox(Access::ReadWrite);
-    let pipe = sandbox.host_path("inside/pipe");
+    let fixture = fixture(Access::ReadWrite);
+    let pipe = fixture.host_path("inside/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let _socket = std::os::unix::net::UnixListener::bind(sandbox.host_path("inside/socket")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(fixture.host_path("inside/socket")).unwrap();
     for path in ["data/pipe", "data/socket"] {
-        assert_eq!(sandbox.read(path), Err(ErrorCode::Access), "{path}");
-        assert_eq!(sandbox.create(path).unwrap_err(), ErrorCode::Access, "{path}");
-        let truncated = sandbox.open(
+        assert_eq!(fixture.read(path), Err(ErrorCode::Access), "{path}");
+        assert_eq!(fixture.create(path).unwrap_err(), ErrorCode::Access, "{path}");
+        let truncated = fixture.open(
             path,
             OpenFlags::TRUNCATE,
             DescriptorFlags::READ | DescriptorFlags::WRITE,
         );
         assert_eq!(truncated.unwrap_err(), ErrorCode::Access, "{path}");
     }
-    let devices = Sandbox {
+    let devices = Fixture {
         folder: tempfile::tempdir().unwrap(),
         tree: tree(vec![fs_right("dev", "/dev".into(), Access::ReadWrite)]),
     };
@@ -344,52 +345,52 @@ fn a_granted_pipe_is_refused_without_waiting() {
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let tree = tree(vec![fs_right("pipe", pipe, Access::Read)]);
-    let sandbox = Sandbox { folder, tree };
-    assert_eq!(sandbox.read("pipe"), Err(ErrorCode::Access));
+    let fixture = Fixture { folder, tree };
+    assert_eq!(fixture.read("pipe"), Err(ErrorCode::Access));
 }
 
 /// Creates the folder with a quota for `inside/`, which is granted as `data` and as `~/data` by the same grant.
-fn sandbox_with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
-    let mut sandbox = sandbox(Access::ReadWrite);
-    let path = sandbox.host_path("inside");
+fn fixture_with_quota(max_bytes: u64, max_files: u64) -> Fixture {
+    let mut fixture = fixture(Access::ReadWrite);
+    let path = fixture.host_path("inside");
     let grant = Arc::new(FsGrant {
         max_bytes,
         max_files,
         ..FsGrant::new(path.clone(), Access::ReadWrite)
     });
-    let fs_right = |guest: &str| FsRight {
-        guest_path: guest.to_owned(),
+    let fs_right = |guest_path: &str| FsRight {
+        guest_path: guest_path.to_owned(),
         host_path: path.clone(),
         access: Access::ReadWrite,
         grant: Arc::clone(&grant),
     };
-    sandbox.tree = tree(vec![fs_right("data"), fs_right("~/data")]);
-    sandbox
+    fixture.tree = tree(vec![fs_right("data"), fs_right("~/data")]);
+    fixture
 }
 
 #[test]
 fn all_rights_of_a_grant_share_its_byte_quota() {
     let (max_bytes, max_files) = (10, 10);
-    let sandbox = sandbox_with_quota(max_bytes, max_files);
-    sandbox.create("data/one").unwrap().write(b"123456", 0).unwrap();
+    let fixture = fixture_with_quota(max_bytes, max_files);
+    fixture.create("data/one").unwrap().write(b"123456", 0).unwrap();
     // Four bytes remain for a file under the other right.
-    let two = sandbox.create("~/data/two").unwrap();
+    let two = fixture.create("~/data/two").unwrap();
     assert_eq!(two.write(b"12345", 0), Err(ErrorCode::InsufficientSpace));
     two.append(b"1234").unwrap();
     assert_eq!(two.append(b"1"), Err(ErrorCode::InsufficientSpace));
-    assert_eq!(fs::read(sandbox.host_path("inside/two")).unwrap(), b"1234");
+    assert_eq!(fs::read(fixture.host_path("inside/two")).unwrap(), b"1234");
 }
 
 #[test]
 fn holes_in_files_count_as_bytes() {
     let (max_bytes, max_files) = (1_000, 10);
-    let sandbox = sandbox_with_quota(max_bytes, max_files);
-    let file = sandbox.create("data/one").unwrap();
+    let fixture = fixture_with_quota(max_bytes, max_files);
+    let file = fixture.create("data/one").unwrap();
     assert_eq!(file.set_length(1 << 60), Err(ErrorCode::InsufficientSpace));
     assert_eq!(file.write(b"x", 1 << 60), Err(ErrorCode::InsufficientSpace));
     assert_eq!(file.write(b"x", u64::MAX), Err(ErrorCode::FileTooLarge));
     file.set_length(600).unwrap();
-    // From the end of the file, this would add 401 bytes, and the next write adds 101.
+    // 400 bytes remain. This write would add 401 bytes, counted from the end of the file, and the next write adds 101.
     assert_eq!(file.write(b"x", 1_000), Err(ErrorCode::InsufficientSpace));
     file.write(b"x", 700).unwrap();
 }
@@ -397,31 +398,31 @@ fn holes_in_files_count_as_bytes() {
 #[test]
 fn files_directories_and_hard_links_count_as_files() {
     let (max_bytes, max_files) = (1_000, 3);
-    let sandbox = sandbox_with_quota(max_bytes, max_files);
-    sandbox.create("data/one").unwrap();
-    sandbox.tree.create_directory("", "data/two").unwrap();
-    sandbox.tree.link(("", "data/one"), ("", "data/three")).unwrap();
+    let fixture = fixture_with_quota(max_bytes, max_files);
+    fixture.create("data/one").unwrap();
+    fixture.tree.create_directory("", "data/two").unwrap();
+    fixture.tree.link(("", "data/one"), ("", "data/three")).unwrap();
     let full = Err(ErrorCode::InsufficientSpace);
-    assert_eq!(sandbox.create("data/four").map(drop), full);
-    assert_eq!(sandbox.tree.create_directory("", "data/four").map_err(code), full);
+    assert_eq!(fixture.create("data/four").map(drop), full);
+    assert_eq!(fixture.tree.create_directory("", "data/four").map_err(code), full);
     assert_eq!(
-        sandbox.tree.link(("", "data/one"), ("", "data/four")).map_err(code),
+        fixture.tree.link(("", "data/one"), ("", "data/four")).map_err(code),
         full
     );
     // Opening a file that exists takes nothing.
-    sandbox.create("data/one").unwrap();
-    assert!(!sandbox.host_path("inside/four").exists());
+    fixture.create("data/one").unwrap();
+    assert!(!fixture.host_path("inside/four").exists());
 }
 
 #[test]
 fn a_failed_creation_takes_nothing_from_the_quota() {
     let (max_bytes, max_files) = (1_000, 1);
-    let sandbox = sandbox_with_quota(max_bytes, max_files);
+    let fixture = fixture_with_quota(max_bytes, max_files);
     for _ in 0..5 {
-        sandbox.create("data/missing/file").unwrap_err();
-        sandbox.tree.create_directory("", "data/sub").unwrap_err();
+        fixture.create("data/missing/file").unwrap_err();
+        fixture.tree.create_directory("", "data/sub").unwrap_err();
     }
-    sandbox.create("data/one").unwrap();
+    fixture.create("data/one").unwrap();
 }
 
 #[test]
@@ -458,26 +459,26 @@ fn a_grant_of_one_file_lets_a_tool_create_it_but_nothing_beside_it() {
         folder.path().join("todo.txt"),
         Access::ReadWrite,
     )]);
-    let sandbox = Sandbox { folder, tree };
-    assert_eq!(sandbox.read("todo.txt"), Err(ErrorCode::NoEntry));
-    sandbox.create("todo.txt").unwrap().append(b"x").unwrap();
-    assert_eq!(sandbox.read("todo.txt").unwrap(), b"x");
-    assert_eq!(sandbox.create("other.txt").unwrap_err(), ErrorCode::Access);
-    assert_eq!(sandbox.create("todo.txt/../other.txt").unwrap_err(), ErrorCode::Access);
+    let fixture = Fixture { folder, tree };
+    assert_eq!(fixture.read("todo.txt"), Err(ErrorCode::NoEntry));
+    fixture.create("todo.txt").unwrap().append(b"x").unwrap();
+    assert_eq!(fixture.read("todo.txt").unwrap(), b"x");
+    assert_eq!(fixture.create("other.txt").unwrap_err(), ErrorCode::Access);
+    assert_eq!(fixture.create("todo.txt/../other.txt").unwrap_err(), ErrorCode::Access);
     assert_eq!(
-        sandbox.create("todo.txt/other.txt").unwrap_err(),
+        fixture.create("todo.txt/other.txt").unwrap_err(),
         ErrorCode::NotDirectory
     );
-    assert_eq!(sandbox.read("todo.txt/"), Err(ErrorCode::NotDirectory));
-    sandbox.tree.remove_file("", "todo.txt").unwrap();
-    assert_eq!(fs::read_dir(sandbox.folder.path()).unwrap().count(), 0);
+    assert_eq!(fixture.read("todo.txt/"), Err(ErrorCode::NotDirectory));
+    fixture.tree.remove_file("", "todo.txt").unwrap();
+    assert_eq!(fs::read_dir(fixture.folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
-    let sandbox = sandbox(Access::Read);
-    plant_links(&sandbox);
-    let inside = sandbox.host_path("inside");
+    let fixture = fixture(Access::Read);
+    plant_links(&fixture);
+    let inside = fixture.host_path("inside");
     let grant = Arc::new(FsGrant::new(inside.clone(), Access::ReadWrite));
     for name in [
         "file_out",
@@ -495,10 +496,10 @@ fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
             grant: Arc::clone(&grant),
         };
         let tree = tree(vec![fs_right]);
-        let opening = |flags, open_flags| Opening {
+        let opening = |descriptor_flags, open_flags| Opening {
             path_flags: PathFlags::SYMLINK_FOLLOW,
             open_flags,
-            flags,
+            descriptor_flags,
         };
         assert!(
             tree.open("", "x", opening(DescriptorFlags::READ, OpenFlags::empty()))
@@ -512,20 +513,20 @@ fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
         );
         assert!(tree.list("x").is_err(), "{name}");
     }
-    sandbox.assert_outside_is_untouched();
+    fixture.assert_outside_is_untouched();
 }
 
 #[test]
 fn a_right_allows_at_least_what_a_right_above_it_allows() {
-    let sandbox = sandbox(Access::ReadWrite);
-    let (whole, part) = (sandbox.host_path("inside"), sandbox.host_path("inside/sub"));
+    let fixture = fixture(Access::ReadWrite);
+    let (whole, part) = (fixture.host_path("inside"), fixture.host_path("inside/sub"));
     let rights = vec![
         fs_right("data", whole, Access::ReadWrite),
         fs_right("data/sub", part, Access::Read),
     ];
-    let with_both_rights = Sandbox {
+    let with_both_rights = Fixture {
         tree: tree(rights),
-        folder: sandbox.folder,
+        folder: fixture.folder,
     };
     with_both_rights.create("data/sub/new.txt").unwrap();
 }
@@ -546,7 +547,7 @@ fn nothing_is_moved_or_linked_from_one_grant_to_another() {
 }
 
 #[test]
-fn a_file_whose_changes_are_staged_is_not_moved_by_a_path_of_a_directory() {
+fn under_staging_a_path_that_ends_with_a_slash_does_not_move_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
     fs::create_dir(&inside).unwrap();
@@ -575,15 +576,15 @@ fn a_file_whose_changes_are_staged_is_not_moved_by_a_path_of_a_directory() {
 #[test]
 fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
     use std::os::unix::ffi::OsStrExt as _;
-    let sandbox = sandbox(Access::Read);
+    let fixture = fixture(Access::Read);
     fs::write(
-        sandbox.host_path("inside").join(std::ffi::OsStr::from_bytes(b"\xff")),
+        fixture.host_path("inside").join(std::ffi::OsStr::from_bytes(b"\xff")),
         "",
     )
     .unwrap();
-    fs::write(sandbox.host_path("inside/two\nlines"), "").unwrap();
-    fs::write(sandbox.host_path("inside").join("n".repeat(255)), "").unwrap();
-    let mut listing = sandbox.tree.list("data").unwrap();
+    fs::write(fixture.host_path("inside/two\nlines"), "").unwrap();
+    fs::write(fixture.host_path("inside").join("n".repeat(255)), "").unwrap();
+    let mut listing = fixture.tree.list("data").unwrap();
     // `a.txt`, `sub` and the two new names.
     let readable_names = 4;
     let (mut name_count, mut errors) = (0, Vec::new());
@@ -607,16 +608,16 @@ fn a_denial_names_the_command_that_grants_the_right() {
         ..CallGrants::clone(&CallGrants::by_default())
     };
     let suggested_command = |fault| match fault {
-        Fault::Denied(refusal) => refusal.into_parts(&grants).1.command,
+        Fault::Denied(operation) => operation.into_parts(&grants).1.command,
         other => panic!("{other:?}"),
     };
-    let sandbox = sandbox(Access::Read);
-    let not_granted = sandbox.tree.status("", "etc/hosts", true).unwrap_err();
+    let fixture = fixture(Access::Read);
+    let not_granted = fixture.tree.status("", "etc/hosts", true).unwrap_err();
     assert_eq!(
         suggested_command(not_granted).as_deref(),
         Some("art grant add file_read --read /etc/hosts")
     );
-    let read_only = sandbox.tree.create_directory("", "data/new").unwrap_err();
+    let read_only = fixture.tree.create_directory("", "data/new").unwrap_err();
     assert_eq!(
         suggested_command(read_only).as_deref(),
         Some("art grant add file_read --write /data/new")
@@ -632,13 +633,13 @@ proptest! {
         ],
         0..8,
     )) {
-        let sandbox = sandbox(Access::ReadWrite);
-        plant_links(&sandbox);
+        let fixture = fixture(Access::ReadWrite);
+        plant_links(&fixture);
         let path = parts.join("/");
-        let read = sandbox.read(&path).unwrap_or_default();
+        let read = fixture.read(&path).unwrap_or_default();
         prop_assert_ne!(read.as_slice(), b"canary");
-        sandbox.working_operations(&path);
-        sandbox.assert_outside_is_untouched();
-        prop_assert!(Path::new(&sandbox.host_path("inside")).is_dir());
+        fixture.working_operations(&path);
+        fixture.assert_outside_is_untouched();
+        prop_assert!(Path::new(&fixture.host_path("inside")).is_dir());
     }
 }

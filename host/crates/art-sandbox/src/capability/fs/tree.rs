@@ -20,6 +20,7 @@ pub(crate) struct FileTree {
     mounts: Vec<Arc<Mount>>,
     /// The staged changes: one overlay for each grant whose changes are staged.
     overlays: Vec<Arc<Overlay>>,
+    /// What the call has used of its grants, and for what.
     uses: Mutex<GrantUses>,
 }
 
@@ -74,8 +75,9 @@ impl FileTree {
         }
     }
 
-    /// Returns what a path leads to. `access` is what the guest wants to do there: it is named in the denial of a path that no right
-    /// covers, and recorded as a use if the right allows it. Whether a right allows it is for the caller to check.
+    /// Returns what a path leads to. `access` is what the guest wants to do there. If no right covers the path, the denial names
+    /// `access`. If the right that covers the path allows `access`, this is recorded as a use; if the right does not, the path is
+    /// returned all the same, so the caller must check it.
     pub(super) fn target(&self, path: GuestPath, access: Access) -> Result<Target, Fault> {
         let covering = self
             .mounts
@@ -115,8 +117,8 @@ impl FileTree {
                 .any(|mount| strip_directory(mount.guest_path(), path).is_some())
     }
 
-    /// Returns the names in a directory above rights, each with the mount of the right that has exactly this path, or with `None` if
-    /// the name is a directory that leads to a right further below.
+    /// Returns the names in a directory above rights, each with the mount of the right that has exactly this path, or with `None`
+    /// if the name is a directory that leads to a right further below.
     pub(super) fn names_leading_to_rights(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
         let mut names = BTreeMap::new();
         for mount in &self.mounts {
@@ -140,8 +142,8 @@ impl FileTree {
         self.mounts.iter().any(|mount| mount.access().may_write())
     }
 
-    /// Makes change sets of the drafts, to which the overlays have written, if the call was a success. Other drafts are removed when
-    /// their overlays are dropped.
+    /// Makes a change set of the draft of each overlay if the call was a success. Otherwise does nothing: the drafts are removed
+    /// when their overlays are dropped.
     pub(crate) fn finish_drafts(&self, is_success: bool) -> Result<(), StagingError> {
         self.overlays.iter().try_for_each(|overlay| match is_success {
             true => overlay.finish().map(drop),
@@ -171,16 +173,17 @@ fn find_or_create_overlay(
     Some(overlay)
 }
 
-/// Returns what a right allows. A right to a directory above it that leads to the same files and allows more counts for it too,
-/// provided that the grants of both stage changes, or neither does.
-fn effective_access(fs_right: &FsRight, all: &[FsRight]) -> Access {
-    let covers_same = |wide: &&FsRight| {
-        wide.grant.stage == fs_right.grant.stage
-            && strip_directory(&fs_right.guest_path, &wide.guest_path).is_some_and(|rest| {
-                wide.host_path.join(rest) == fs_right.host_path
-                    || rest.is_empty() && wide.host_path == fs_right.host_path
+/// Returns the most that is allowed for the files of a right: by the right itself, or by another right to the same directory or
+/// to a directory above it. Another right counts only if it leads to the same files on the host, and if the grants of both rights
+/// stage changes or neither does.
+fn effective_access(fs_right: &FsRight, rights: &[FsRight]) -> Access {
+    let leads_to_same_files = |other: &&FsRight| {
+        other.grant.stage == fs_right.grant.stage
+            && strip_directory(&fs_right.guest_path, &other.guest_path).is_some_and(|rest| {
+                other.host_path.join(rest) == fs_right.host_path
+                    || rest.is_empty() && other.host_path == fs_right.host_path
             })
     };
-    let above = all.iter().filter(covers_same).map(|wide| wide.access);
-    above.max().unwrap_or(fs_right.access)
+    let accesses = rights.iter().filter(leads_to_same_files).map(|other| other.access);
+    accesses.max().unwrap_or(fs_right.access)
 }

@@ -29,8 +29,8 @@ impl Traffic {
     }
 }
 
-/// Redacts secrets in a body, part by part, unless there is nothing to redact. It holds bytes back that may be the beginning of a
-/// secret.
+/// Redacts the secrets of a redactor in a body, part by part. It holds bytes back that may be the beginning of a secret. If the
+/// redactor has no secrets (`None`), the parts pass unchanged.
 pub(super) struct BodyFilter(Option<RedactedStream>);
 
 impl BodyFilter {
@@ -63,7 +63,7 @@ impl BodyFilter {
 /// The body that a guest sends. It fails at the maximum size and at the first canary. Its trailers are not sent.
 pub(super) struct RequestBody {
     body: WasiBody,
-    sent: u64,
+    sent_bytes: u64,
     is_complete: bool,
     traffic: Traffic,
     canary_filter: BodyFilter,
@@ -80,7 +80,7 @@ impl RequestBody {
     ) -> Self {
         Self {
             body,
-            sent: 0,
+            sent_bytes: 0,
             is_complete: false,
             traffic,
             canary_filter: BodyFilter::new(canaries),
@@ -88,11 +88,11 @@ impl RequestBody {
         }
     }
 
-    /// Counts the next part and searches it for canaries. `None` means that the body ends. Returns what can be sent.
+    /// Counts the next part and searches it for canaries. Returns what can be sent. A `part` of `None` means that the body ends.
     fn pass(&mut self, part: Option<Bytes>) -> Result<Bytes, Error> {
         let part = match part {
             Some(part) => {
-                self.sent = self.sent.saturating_add(part.len() as u64);
+                self.sent_bytes = self.sent_bytes.saturating_add(part.len() as u64);
                 self.traffic.add(part.len());
                 self.canary_filter.push(part)
             }
@@ -105,7 +105,7 @@ impl RequestBody {
             self.seen_canary.get_or_init(|| canary.to_owned());
             return Err(Error::HttpRequestDenied);
         }
-        if self.sent > MAX_REQUEST_BODY_BYTES {
+        if self.sent_bytes > MAX_REQUEST_BODY_BYTES {
             return Err(Error::HttpRequestBodySize(Some(MAX_REQUEST_BODY_BYTES)));
         }
         Ok(part)

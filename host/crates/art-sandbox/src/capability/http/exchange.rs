@@ -24,7 +24,7 @@ use super::wire::{LimitedConnection, ResponseTooLarge};
 /// Why there is no response.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// An address of the host is not public, and the grant allows only public ones.
+    /// An address of the target is not public, and the grant allows only public ones.
     NotPublic,
     /// Any other failure, as the guest sees it.
     Other(Error),
@@ -41,9 +41,9 @@ pub(super) struct Exchange {
     pub(super) redactor: Redactor,
     /// Whether the host added a secret to the request.
     pub(super) carries_secret: bool,
-    /// Gets the status and the headers of the response, or the failure.
+    /// Passes the status and the headers of the response to the call, or the failure.
     pub(super) head_sender: oneshot::Sender<Result<Response<()>, Failure>>,
-    /// Gets the body of the response in parts.
+    /// Passes the body of the response to the call, in parts.
     pub(super) part_sender: mpsc::Sender<Result<ResponsePart, Error>>,
 }
 

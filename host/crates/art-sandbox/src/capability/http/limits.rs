@@ -21,16 +21,16 @@ pub(super) const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Memory of one set of headers that a guest creates. It is larger than [`MAX_HEADER_BYTES`], because the set needs more memory
 /// than its names and values have bytes.
 pub(super) const MAX_FIELD_BYTES: usize = 32 << 10;
-/// Size of a part of the body of a request. Two parts wait in the memory of the host for each body that a guest begins, sent or
-/// not.
+/// Size of a part of the body of a request. For each body that a guest begins, even if it is never sent, two parts wait in the
+/// memory of the host.
 pub(super) const BODY_PART_BYTES: usize = 8 << 10;
-/// Number of addresses of one host to which the network tries to connect.
+/// Number of addresses of one server to which the network tries to connect.
 pub(super) const MAX_ADDRESSES: usize = 4;
 
-/// The times that parts of a request may take. The deadline of the call applies as well.
+/// The maximum times of the steps of a request. The deadline of the call applies as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timeouts {
-    /// For each of three steps: finding the addresses of the host, connecting to one of them, and setting up TLS.
+    /// For each of three steps: finding the addresses of the server, connecting to one of them, and setting up TLS.
     pub(super) connect: Duration,
     /// From sending the request to the head of the response.
     pub(super) first_byte: Duration,
@@ -45,7 +45,8 @@ impl Timeouts {
         between_bytes: Duration::from_secs(5),
     };
 
-    /// Returns the times that a guest wishes, none of them longer than allowed.
+    /// Returns the times that a guest wishes, none of them longer than allowed. A time that the guest leaves open is the longest
+    /// that is allowed.
     pub(super) fn new(options: Option<RequestOptions>) -> Self {
         let options = options.unwrap_or_default();
         let at_most = |wished: Option<Duration>, max: Duration| wished.map_or(max, |wished| wished.min(max));

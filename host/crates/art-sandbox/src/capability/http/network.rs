@@ -1,5 +1,5 @@
-//! Makes the connections for the requests of tools, on a thread of their own, so that no guest waits for the connections of
-//! another guest.
+//! Makes the connections for the requests of tools. All connections run on one network thread, which runs no guest, so that no
+//! guest waits while another guest connects.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -54,7 +54,7 @@ pub(super) enum ConnectError {
     Timeout,
     /// The certificate of the host is not valid for it, or the host does not use TLS.
     Tls(io::Error),
-    /// This machine has no trusted certificates with which the one of the host could be checked.
+    /// This machine has no trusted certificates with which the certificate of the host could be checked.
     NoCertificates,
 }
 
@@ -66,10 +66,10 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 /// Makes the connections of all calls of a sandbox.
 pub(crate) struct Network {
     resolver: Box<dyn Resolve>,
-    /// Created when a tool first connects with TLS, because reading the certificates of the system is slow. `None` if that
-    /// failed.
+    /// Created when a tool first connects with TLS, because reading the certificates of the system is slow. Holds `None` if it
+    /// could not be created.
     tls: OnceLock<Option<TlsConnector>>,
-    /// Created when a tool first sends a request. `None` if the thread could not be started.
+    /// Runs the network thread. Created when a tool first sends a request. Holds `None` if the thread could not be started.
     runtime: OnceLock<Option<Runtime>>,
 }
 
@@ -97,7 +97,7 @@ impl Network {
     }
 
     /// Connects to the host of `target`. Looks up its addresses once, and connects to one of them. Unless `allows_private` is
-    /// set, all of them must be public. Each step may take `time_limit`.
+    /// set, all of them must be public. The look-up, the connecting and the set-up of TLS may each take `time_limit`.
     pub(super) async fn connect(
         &self,
         target: &RequestTarget,
@@ -152,7 +152,8 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        // Waiting for the tasks is not necessary, and a thread that itself runs asynchronous tasks must not wait for them.
+        // Shuts down without waiting for the tasks, because nobody needs their results. An ordinary drop of the runtime would
+        // wait, and would panic if it happens in asynchronous code.
         if let Some(runtime) = self.runtime.take().flatten() {
             runtime.shutdown_background();
         }

@@ -1,5 +1,5 @@
 //! The record of what a guest learns about its requests: whether and how each was answered. The bytes that it reads from a body
-//! are recorded with their stream. A replayed call gets everything from the record and sends nothing.
+//! are recorded by `io/streams.rs`. A replayed call gets everything from the record and sends nothing.
 
 use art_core::intake::{Answer, Body, CrossingKind, HttpFailure, ResponseAnswer};
 use bytes::Bytes;
@@ -51,7 +51,8 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 impl CallState {
-    /// Returns the next recorded answer about a request, and records it again. `None` if the call is not a replay.
+    /// Returns the next recorded answer about a request, and adds it to the record that the replay itself makes. `None` if the
+    /// call is not a replay.
     fn recorded_answer(&mut self) -> wasmtime::Result<Option<ResponseAnswer>> {
         match self.outside.next_recorded(CrossingKind::Response)? {
             Some(Answer::Response(answer)) => {
@@ -63,6 +64,7 @@ impl CallState {
         }
     }
 
+    /// Returns the error for a recorded answer that the called function cannot give to the guest.
     fn unfit_answer_error(&mut self) -> wasmtime::Error {
         self.outside.unfit_answer_error(CrossingKind::Response)
     }
@@ -96,7 +98,7 @@ impl CallState {
             ResponseAnswer::Taken => return Ok(Some(Err(()))),
             ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code_of(failure))))),
             ResponseAnswer::Head(status, headers) => (status, headers),
-            // These are the answers to other functions.
+            // Only other functions have these answers.
             ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit_answer_error()),
         };
         let headers = self.field_map(headers)?;
@@ -183,6 +185,7 @@ impl CallState {
             let (name, value) = field.ok_or_else(|| self.unfit_answer_error())?;
             map.append(name, value);
         }
+        // The guest's use of the host function was counted already.
         let (http, _) = self.uncounted_http_and_table();
         Ok(http.fields(map))
     }
@@ -195,8 +198,8 @@ fn recorded_fields(map: &HeaderMap) -> Vec<(String, Body)> {
     map.iter().map(field).collect()
 }
 
-/// Returns the code that a replay will read from the record of `original`. The guest gets that code in the first call as well, so
-/// that both calls are equal.
+/// Returns the code that a replay will read from the record of `original`. The guest already gets this code in the call that is
+/// recorded, so that the replay is equal to it.
 fn as_replayed(original: &ErrorCode) -> ErrorCode {
     code_of(failure_of(original))
 }
@@ -274,8 +277,8 @@ mod tests {
     #[test]
     fn a_code_that_cannot_be_recorded_becomes_an_internal_error() {
         let original = ErrorCode::HttpRequestHeaderSize(None);
-        let once = as_replayed(&original);
-        assert!(matches!(once, ErrorCode::InternalError(Some(_))));
-        assert_eq!(format!("{:?}", as_replayed(&once)), format!("{once:?}"));
+        let replayed = as_replayed(&original);
+        assert!(matches!(replayed, ErrorCode::InternalError(Some(_))));
+        assert_eq!(format!("{:?}", as_replayed(&replayed)), format!("{replayed:?}"));
     }
 }

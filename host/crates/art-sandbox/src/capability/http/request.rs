@@ -52,7 +52,7 @@ impl Address {
     pub(super) fn find_http_right<'a>(&self, grants: &'a CallGrants, method: &str) -> Result<&'a HttpRight, Denial> {
         grants
             .find_http_right(method, &self.target)
-            .ok_or_else(|| grants.denial_of_request(method, &self.target))
+            .ok_or_else(|| grants.denial_of_http_request(method, &self.target))
     }
 
     /// Returns the host and the port as they are written in the header `host`.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_host_has_the_port_unless_it_is_that_of_the_scheme() {
+    fn the_header_host_names_the_port_unless_the_port_is_the_default_of_the_scheme() {
         let authority = |text: &str| parse(text).unwrap().authority();
         assert_eq!(authority("http://a.example:8080/"), "a.example:8080");
         assert_eq!(authority("http://a.example:443/"), "a.example:443");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disguised_address_is_read_as_the_server_that_it_leads_to() {
+    fn a_disguised_address_is_parsed_to_the_host_that_it_really_leads_to() {
         for (text, host) in [
             ("http://2130706433/", "127.0.0.1"),
             ("http://0x7f.1/", "127.0.0.1"),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_change_the_request_or_the_sender_are_forbidden() {
+    fn headers_that_identify_the_sender_or_disguise_the_request_are_forbidden() {
         for name in [
             "authorization",
             "connection",

@@ -40,7 +40,7 @@ pub(super) fn add(
 ) -> Result<(), SecretNotAdded> {
     let name = HeaderName::try_from(&secret_header.header).map_err(|_invalid| SecretNotAdded::InvalidHeader)?;
     if headers.contains_key(&name) {
-        let reason = format!("the host itself sets the header `{name}` there");
+        let reason = format!("the grant itself sets the header `{name}`");
         let origin = target.origin().to_string();
         let capability = art_core::capability::Capability::Http;
         return Err(SecretNotAdded::Denied(Denial::new(
@@ -65,10 +65,14 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Removes secrets from the headers of a response. If the request had a secret (`carries_secret`), also removes the headers
-/// about identity, and refuses a response whose body cannot be searched for it.
-pub(super) fn redact_headers(headers: &mut HeaderMap, redactor: &Redactor, carries_secret: bool) -> Result<(), Error> {
-    if carries_secret {
+/// Removes secrets from the headers of a response. If the host added a secret to the request (`request_has_secret`), also
+/// removes the headers about identity, and refuses a response whose encoding would hide the secret in the body.
+pub(super) fn redact_headers(
+    headers: &mut HeaderMap,
+    redactor: &Redactor,
+    request_has_secret: bool,
+) -> Result<(), Error> {
+    if request_has_secret {
         ABOUT_IDENTITY.iter().for_each(|name| {
             headers.remove(name);
         });
@@ -88,6 +92,7 @@ pub(super) fn redact_headers(headers: &mut HeaderMap, redactor: &Redactor, carri
         headers.remove(name);
     }
     for value in headers.values_mut() {
+        // The redactor returns owned bytes only if it replaced a secret.
         if let Cow::Owned(clean) = redactor.bytes(value.as_bytes()) {
             *value = HeaderValue::from_bytes(&clean).unwrap_or_else(|_invalid| HeaderValue::from_static(""));
         }

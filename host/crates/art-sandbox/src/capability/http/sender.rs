@@ -1,7 +1,7 @@
 //! Checks, counts and sends the requests of one call.
 //!
-//! A request with a canary is denied. A canary is a decoy among the secrets of the host that no tool is ever given, so a tool
-//! that sends it has found it in a place where it should not look.
+//! A request that contains a canary is denied. A canary is a decoy among the secrets of the host. No tool is ever given a canary,
+//! so a tool that sends one has read something that it should not read.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -32,8 +32,8 @@ pub(super) struct Gate {
     /// The name of the first canary that was seen in a request.
     seen_canary: Arc<OnceLock<String>>,
     admitted_requests: u64,
-    /// The denied requests. Shared with those that are being sent, because some are denied only when the addresses of their hosts
-    /// are known.
+    /// The denials of requests. Shared with each request that is being sent ([`StartedRequest`]), because a request may still be
+    /// denied when the addresses of its host are known.
     denials: Arc<Mutex<Denials>>,
     /// Which grants the call used, and for which requests.
     uses: GrantUses,
@@ -51,8 +51,8 @@ impl Gate {
         }
     }
 
-    /// Returns the address of a request and the grant that allows it, and counts the request. Otherwise returns the error that
-    /// the guest sees. Does not look up the host.
+    /// Checks a request against the grants and the maximum number of requests. If it is allowed, counts it and returns its
+    /// address and the grant. If not, returns the error that the guest sees. Does not look up the host.
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
         self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;
@@ -62,7 +62,7 @@ impl Gate {
             return Err(Error::ConnectionLimitReached);
         }
         self.admitted_requests += 1;
-        self.uses.add_request(
+        self.uses.add_http_request(
             request.method().as_str(),
             &http_right.grant.url,
             &address.target.scope(),
@@ -144,7 +144,8 @@ fn forbidden_headers() -> ForbiddenHeaderFilter {
     Arc::new(is_forbidden_header)
 }
 
-/// The hooks for a guest that may send nothing: its requests are checked and recorded, but always denied.
+/// The hooks for a guest that may send nothing: each request is denied. It is checked nevertheless, so that the call reports a
+/// denial for it.
 impl WasiHttpHooks for Gate {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         forbidden_headers()
@@ -164,8 +165,8 @@ impl WasiHttpHooks for Gate {
 pub(super) struct Sender {
     pub(super) gate: Gate,
     network: Option<Arc<Network>>,
-    /// Has a permit for each further request that may be open at the same time.
-    open_requests: Arc<Semaphore>,
+    /// Limits how many requests are open at the same time. Each open request holds a permit.
+    open_request_permits: Arc<Semaphore>,
     /// Counts the bytes of the bodies that are sent and received.
     pub(super) traffic: Traffic,
 }
@@ -176,7 +177,7 @@ impl Sender {
         Self {
             gate: Gate::new(grants, secrets),
             network,
-            open_requests: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
+            open_request_permits: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
             traffic: Traffic::default(),
         }
     }
@@ -185,7 +186,7 @@ impl Sender {
     fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<StartedRequest, Error> {
         let network = self.network.clone().ok_or(Error::HttpRequestDenied)?;
         let (address, grant) = self.gate.admit(&request)?;
-        let permit = Arc::clone(&self.open_requests).try_acquire_owned();
+        let permit = Arc::clone(&self.open_request_permits).try_acquire_owned();
         let permit = permit.map_err(|_all_taken| Error::ConnectionLimitReached)?;
         let mut request = as_sent_to_server(request, &address)?;
         let carries_secret = self.gate.add_secret(&grant, &address, &mut request)?;

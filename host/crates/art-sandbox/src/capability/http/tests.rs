@@ -51,7 +51,7 @@ impl Server {
                 thread::spawn(move || {
                     let head = read_head(&mut connection);
                     received_heads.lock().unwrap().push(head);
-                    // The client closes the connection when it has seen enough.
+                    // An error is no failure of the test: the client closes the connection when it has seen enough.
                     drop(answer(&mut connection));
                 });
             }
@@ -143,7 +143,7 @@ struct Page {
 }
 
 impl Call {
-    /// Returns a call with these grants, which have the form of an entry in the operator's file of grants.
+    /// Returns a call with these grants: a JSON list, with the grants as the operator's file of grants has them.
     fn new(grants: Value, resolver: TestResolver) -> Self {
         Self::with_tls(grants, resolver, None)
     }

@@ -12,7 +12,7 @@ use crate::state::CallState;
 type Input = Resource<DynInputStream>;
 type Output = Resource<DynOutputStream>;
 
-/// Maximum number of bytes of one blocking write.
+/// Maximum number of bytes of one blocking write, as `wasi:io` defines it.
 const MAX_BLOCKING_BYTES: u64 = 4096;
 
 /// A recorded error of a stream, which a replay returns with its text.
@@ -79,6 +79,7 @@ impl CallState {
         }
         match self.outside.next_recorded(CrossingKind::Stream).transpose()? {
             Ok(recorded) => {
+                // A replay makes a record of its own.
                 self.outside.record(recorded.clone());
                 let unfit_answer_error = |state: &mut Self| {
                     Err(StreamError::Trap(
@@ -259,6 +260,7 @@ impl HostOutputStream for CallState {
         result
     }
 
+    // Copies with the functions above, which record their results. `splice` of the table would record nothing.
     fn splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
         let room = self.check_write(Resource::new_borrow(destination.rep()))?;
         let bytes = match length.min(room) {

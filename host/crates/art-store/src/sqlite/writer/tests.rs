@@ -4,7 +4,7 @@ use super::*;
 fn writer() -> Writer {
     let connection = Connection::open_in_memory().unwrap();
     connection
-        .execute_batch("CREATE TABLE stored (id INTEGER, filling BLOB)")
+        .execute_batch("CREATE TABLE stored (id INTEGER, padding BLOB)")
         .unwrap();
     Writer {
         connection,
@@ -16,13 +16,16 @@ fn writer() -> Writer {
 
 /// Returns the work of a write that inserts a row with an identifier and returns the identifier.
 fn insert(id: i64) -> impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static {
-    insert_with_filling(id, 0)
+    insert_with_padding(id, 0)
 }
 
-/// Returns the work of a write like [`insert`], whose row has `filling` more bytes.
-fn insert_with_filling(id: i64, filling: i64) -> impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static {
+/// Returns the same work as [`insert`], except that `padding_bytes` zeros are stored in the row.
+fn insert_with_padding(
+    id: i64,
+    padding_bytes: i64,
+) -> impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static {
     move |connection| {
-        connection.execute("INSERT INTO stored VALUES (?1, zeroblob(?2))", [id, filling])?;
+        connection.execute("INSERT INTO stored VALUES (?1, zeroblob(?2))", [id, padding_bytes])?;
         Ok(id)
     }
 }
@@ -68,7 +71,7 @@ fn a_refused_write_is_undone_and_the_others_of_its_group_are_stored() {
     let mut writer = writer();
     let refused = |connection: &Connection| {
         insert(2)(connection)?;
-        Err(QueryError::Store(crate::check::unknown_thread("t")))
+        Err(QueryError::Store(crate::check::unknown_thread_error("t")))
     };
     let results = run_group(&mut writer, vec![job(insert(1)), job(refused), job(insert(3))]);
     assert!(matches!(
@@ -87,7 +90,7 @@ fn on_a_full_disk_only_acknowledged_writes_are_stored() {
     writer.connection.execute_batch("PRAGMA max_page_count = 5").unwrap();
     let results = run_group(
         &mut writer,
-        vec![job(insert(1)), job(insert_with_filling(2, TOO_LARGE_FOR_DISK))],
+        vec![job(insert(1)), job(insert_with_padding(2, TOO_LARGE_FOR_DISK))],
     );
     assert!(
         matches!(results.last(), Some(Err(StoreError::NoSpace { .. }))),
@@ -98,7 +101,7 @@ fn on_a_full_disk_only_acknowledged_writes_are_stored() {
     // Now there is space again.
     writer.connection.execute_batch("PRAGMA max_page_count = 5000").unwrap();
     assert!(matches!(
-        run_group(&mut writer, vec![job(insert_with_filling(3, TOO_LARGE_FOR_DISK))]).as_slice(),
+        run_group(&mut writer, vec![job(insert_with_padding(3, TOO_LARGE_FOR_DISK))]).as_slice(),
         [Ok(3)]
     ));
 }

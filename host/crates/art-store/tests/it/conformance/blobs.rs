@@ -1,4 +1,4 @@
-//! Conformance tests of blobs. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of blobs. `test_each_store!` runs each listed test once with each store.
 
 use art_core::agent::RunStatus;
 use art_store::{StoreError, digest, limits};
@@ -12,11 +12,11 @@ test_each_store! {
     a_blob_is_found_in_its_own_thread_only,
     blobs_are_deleted_with_their_thread,
     blobs_over_the_maximum_of_a_blob_or_a_run_are_refused,
-    each_blob_counts_more_than_its_bytes,
+    each_blob_counts_with_its_size_and_an_overhead,
     blobs_of_a_run_that_ended_or_does_not_exist_are_refused,
 }
 
-/// Adds the thread `t` with the run `r`, and returns the store.
+/// Adds the thread `t` with the run `r`, and returns the fixture.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
@@ -38,7 +38,7 @@ async fn a_blob_is_found_by_its_digest(fixture: TestStore) {
 
 async fn equal_blobs_count_once_against_the_maximum_of_a_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    // If equal blobs counted each time, these would have ten times the maximum size of all blobs of a run.
+    // If equal blobs counted each time, these 40 would have ten times the maximum size of all blobs of a run.
     for _ in 0..40 {
         fixture.put_blob("r", vec![7; limits::MAX_VALUE_BYTES]).await.unwrap();
     }
@@ -47,7 +47,7 @@ async fn equal_blobs_count_once_against_the_maximum_of_a_run(fixture: TestStore)
 async fn a_blob_is_found_in_its_own_thread_only(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
     let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
-    // A later run of the same thread does not change that.
+    // The thread still finds the blob of its first run when it has a later run.
     fixture.begin_run(new_run("later", "t")).await.unwrap();
     assert!(fixture.store.get_blob("t", &blob_digest).await.unwrap().is_some());
     assert_eq!(fixture.store.get_blob("other", &blob_digest).await.unwrap(), None);
@@ -68,7 +68,7 @@ async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStor
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
     let refused = fixture.put_blob("r", too_large).await.unwrap_err();
     assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused}");
-    // Three of the largest blobs fit into a run; four do not, because of their overheads.
+    // Three of the largest blobs fit into a run; four do not, because `BLOB_OVERHEAD_BYTES` is added to the size of each.
     for content in 0..3 {
         fixture
             .put_blob("r", vec![content; limits::MAX_VALUE_BYTES])
@@ -88,7 +88,7 @@ async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStor
         .unwrap();
 }
 
-async fn each_blob_counts_more_than_its_bytes(fixture: TestStore) {
+async fn each_blob_counts_with_its_size_and_an_overhead(fixture: TestStore) {
     const OVERHEAD: usize = limits::BLOB_OVERHEAD_BYTES as usize;
     let fixture = with_run(fixture).await;
     // With its overhead, each of these takes a quarter of the maximum of a run.

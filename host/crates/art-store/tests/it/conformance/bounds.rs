@@ -1,4 +1,5 @@
-//! Conformance tests of the limits of values and lists. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of the limits of values, names, timestamps and journals. `test_each_store!` runs each listed test once with
+//! each store.
 
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
@@ -12,18 +13,19 @@ test_each_store! {
     values_at_the_limit_are_stored,
     json_that_is_nested_too_deeply_is_refused,
     empty_and_overlong_names_are_refused,
-    a_timestamp_that_json_cannot_represent_is_refused,
+    a_timestamp_over_the_maximum_is_refused,
     a_journal_over_its_maximum_size_is_refused,
     a_journal_over_its_maximum_number_of_entries_is_refused,
 }
 
-/// Adds the thread `t` with the run `r`, and returns the store.
+/// Adds the thread `t` with the run `r`, and returns the fixture.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
+/// Returns a list of one message of the thread `t`.
 fn messages_with_content(content: String) -> Vec<ConversationMessage> {
     vec![ConversationMessage {
         content,
@@ -113,20 +115,20 @@ async fn empty_and_overlong_names_are_refused(fixture: TestStore) {
     let store = &fixture.store;
     let too_long = "x".repeat(limits::MAX_NAME_BYTES + 1);
     for name in ["", &too_long] {
-        let thread_of_user = NewThread {
+        let thread_with_user = NewThread {
             user_id: Some(name.to_owned()),
             ..new_thread("new")
         };
-        let run_of_model = NewRun {
+        let run_with_model = NewRun {
             model: Some(name.to_owned()),
             ..new_run("new", "t")
         };
         for refusal in [
             store.create_thread(new_thread(name)).await.map(drop),
-            store.create_thread(thread_of_user).await.map(drop),
+            store.create_thread(thread_with_user).await.map(drop),
             store.append_messages("t", vec![message(name, "t", 1)]).await,
             fixture.begin_run(new_run(name, "t")).await.map(drop),
-            fixture.begin_run(run_of_model).await.map(drop),
+            fixture.begin_run(run_with_model).await.map(drop),
             fixture.append_entry("r", 0, name, Value::Null).await.map(drop),
         ] {
             assert!(matches!(refusal, Err(StoreError::Invalid { .. })));
@@ -134,7 +136,7 @@ async fn empty_and_overlong_names_are_refused(fixture: TestStore) {
     }
 }
 
-async fn a_timestamp_that_json_cannot_represent_is_refused(fixture: TestStore) {
+async fn a_timestamp_over_the_maximum_is_refused(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let last = vec![message("last", "t", limits::MAX_TIMESTAMP)];
     fixture.store.append_messages("t", last).await.unwrap();
@@ -148,7 +150,7 @@ async fn a_timestamp_that_json_cannot_represent_is_refused(fixture: TestStore) {
 
 async fn a_journal_over_its_maximum_size_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    // Each entry has the maximum size of a value, with the two quotes of the JSON text.
+    // Each entry has the maximum size of a value, including the two quotes of the JSON text.
     let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
     let entries_that_fit = limits::MAX_JOURNAL_BYTES / limits::MAX_VALUE_BYTES as u64;
     for last_sequence in 0..entries_that_fit {

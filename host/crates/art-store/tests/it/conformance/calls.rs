@@ -1,4 +1,4 @@
-//! Conformance tests of the records of tool calls. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of the records of tool calls. `test_each_store!` runs each listed test once with each store.
 
 use art_core::agent::RunStatus;
 use art_core::usage::ToolUsage;
@@ -9,12 +9,12 @@ use crate::fixture::{TestStore, new_run};
 
 test_each_store! {
     the_newest_calls_of_a_tool_come_first,
-    lists_of_calls_respect_the_limit_and_the_maximum,
+    a_list_of_calls_has_at_most_the_requested_and_the_maximum_length,
     calls_of_all_threads_are_listed,
-    every_resource_of_a_call_except_http_is_stored,
+    every_usage_count_of_a_call_except_those_of_http_is_stored,
     calls_are_deleted_with_their_thread,
     calls_of_a_run_that_ended_or_does_not_exist_are_refused,
-    a_call_without_a_digest_is_refused,
+    a_call_without_a_tool_digest_is_refused,
 }
 
 /// Returns the record of a call of a tool. The tests tell calls apart by their fuel.
@@ -28,7 +28,7 @@ fn call(tool_digest: &str, fuel: u64) -> CallRecord {
     }
 }
 
-/// Adds the thread `t` with the run `r`, and returns the store.
+/// Adds the thread `t` with the run `r`, and returns the fixture.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
@@ -51,7 +51,7 @@ async fn the_newest_calls_of_a_tool_come_first(fixture: TestStore) {
     assert!(list_fuel(&fixture, "other", None).await.is_empty());
 }
 
-async fn lists_of_calls_respect_the_limit_and_the_maximum(fixture: TestStore) {
+async fn a_list_of_calls_has_at_most_the_requested_and_the_maximum_length(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let calls = (0..limits::MAX_LIST as u64 + 1).map(|fuel| call("a", fuel)).collect();
     fixture.record_calls("r", calls).await.unwrap();
@@ -69,7 +69,7 @@ async fn calls_of_all_threads_are_listed(fixture: TestStore) {
     assert_eq!(list_fuel(&fixture, "a", None).await, [2, 1]);
 }
 
-async fn every_resource_of_a_call_except_http_is_stored(fixture: TestStore) {
+async fn every_usage_count_of_a_call_except_those_of_http_is_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let usage = ToolUsage {
         fuel: 1,
@@ -104,7 +104,7 @@ async fn calls_of_a_run_that_ended_or_does_not_exist_are_refused(fixture: TestSt
     assert!(list_fuel(&fixture, "a", None).await.is_empty());
 }
 
-async fn a_call_without_a_digest_is_refused(fixture: TestStore) {
+async fn a_call_without_a_tool_digest_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let refused = fixture
         .record_calls("r", vec![call("a", 1), call("", 1)])

@@ -1,4 +1,4 @@
-//! Conformance tests of commits. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of commits. `test_each_store!` runs each listed test once with each store.
 
 use art_core::agent::RunStatus;
 use art_core::observation::ObservationType;
@@ -14,7 +14,7 @@ use crate::fixture::{START_TIME, TestStore, event, json_text, message, new_obser
 test_each_store! {
     a_commit_stores_all_its_parts_and_returns_what_it_stored,
     a_refused_commit_changes_nothing,
-    the_first_commit_of_a_run_can_have_events_and_end_it,
+    the_commit_that_begins_a_run_can_have_events_and_end_the_run,
     a_new_run_that_differs_in_identifier_or_thread_from_its_commit_is_refused,
     a_run_that_has_ended_accepts_no_commit,
     committing_a_state_increments_its_version,
@@ -22,21 +22,22 @@ test_each_store! {
     committed_and_recorded_observations_share_one_sequence,
     suspending_or_ending_a_run_sets_its_end_time_and_resuming_clears_it,
     an_empty_commit_is_accepted,
-    each_different_blob_reduces_the_room_of_its_run,
-    a_commit_whose_blobs_do_not_fit_together_is_refused,
+    each_distinct_blob_reduces_the_room_of_its_run,
+    a_commit_whose_blobs_exceed_the_maximum_of_a_run_is_refused,
     deleting_a_thread_keeps_the_equal_blob_of_another_thread,
     the_head_of_a_run_is_the_digest_of_its_last_entry,
     equal_events_of_two_runs_have_different_digests,
 }
 
-/// Adds the thread `t` with the run `r`, and returns the store.
+/// Adds the thread `t` with the run `r`, and returns the fixture.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
     fixture
 }
 
-/// Returns a commit of the run `r` with every part except suspensions and decisions, which have tests of their own.
+/// Returns a commit that ends the run `r` and has every kind of record except suspensions and decisions, which have tests of
+/// their own.
 async fn full_commit(fixture: &TestStore) -> Commit {
     let call = CallRecord {
         tool_digest: "d".to_owned(),
@@ -115,7 +116,7 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         .unwrap();
     let run = fixture.store.get_run("r").await.unwrap();
     let good = full_commit(&fixture).await;
-    let changes_that_make_it_invalid: [fn(&mut Commit); 9] = [
+    let changes_that_make_a_commit_invalid: [fn(&mut Commit); 9] = [
         |commit| commit.expected_last_sequence = 1,
         |commit| commit.lease.number += 1,
         |commit| commit.trace_id = "nowhere".to_owned(),
@@ -124,10 +125,10 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         |commit| commit.messages.push(message("m", "t", 2)),
         |commit| commit.calls[0].tool_digest.clear(),
         |commit| commit.events[1].kind.clear(),
-        |commit| commit.blobs = blobs_that_do_not_fit_together(),
+        |commit| commit.blobs = blobs_over_the_maximum_of_a_run(),
     ];
     let only_the_earlier_message = [0, 0, 0, 1, 0, 0, 0];
-    for (n, change) in changes_that_make_it_invalid.into_iter().enumerate() {
+    for (n, change) in changes_that_make_a_commit_invalid.into_iter().enumerate() {
         let mut commit = good.clone();
         change(&mut commit);
         assert!(fixture.store.commit(commit).await.is_err(), "{n}");
@@ -138,15 +139,16 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
 }
 
 /// Returns four blobs of the maximum size, of which only three fit into a run because of their overheads.
-fn blobs_that_do_not_fit_together() -> Vec<Blob> {
+fn blobs_over_the_maximum_of_a_run() -> Vec<Blob> {
     (0..4).map(|n| Blob::new(vec![n; limits::MAX_VALUE_BYTES])).collect()
 }
 
+/// Returns the values with which [`with_run`] has already begun the run `r`.
 fn existing_run() -> art_store::NewRun {
     new_run("r", "t")
 }
 
-async fn the_first_commit_of_a_run_can_have_events_and_end_it(fixture: TestStore) {
+async fn the_commit_that_begins_a_run_can_have_events_and_end_the_run(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let commit = Commit {
         begin: Some(new_run("r", "t")),
@@ -204,8 +206,8 @@ async fn an_observation_of_another_thread_is_refused(fixture: TestStore) {
 
 async fn an_empty_commit_is_accepted(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let step = fixture.empty_commit("r").await;
-    let committed = fixture.store.commit(step).await.unwrap();
+    let empty = fixture.empty_commit("r").await;
+    let committed = fixture.store.commit(empty).await.unwrap();
     assert!(committed.observations.is_empty());
     assert_eq!(
         (committed.state_version, committed.run.status),
@@ -213,7 +215,7 @@ async fn an_empty_commit_is_accepted(fixture: TestStore) {
     );
 }
 
-async fn each_different_blob_reduces_the_room_of_its_run(fixture: TestStore) {
+async fn each_distinct_blob_reduces_the_room_of_its_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let room = async |trace_id: &str| fixture.store.blob_room(trace_id).await.unwrap();
     assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES);
@@ -225,10 +227,10 @@ async fn each_different_blob_reduces_the_room_of_its_run(fixture: TestStore) {
     assert_eq!(room("nowhere").await, limits::MAX_RUN_BLOB_BYTES);
 }
 
-async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore) {
+async fn a_commit_whose_blobs_exceed_the_maximum_of_a_run_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let commit = Commit {
-        blobs: blobs_that_do_not_fit_together(),
+        blobs: blobs_over_the_maximum_of_a_run(),
         ..fixture.empty_commit("r").await
     };
     let refused = fixture.store.commit(commit).await.unwrap_err();
@@ -243,8 +245,8 @@ async fn deleting_a_thread_keeps_the_equal_blob_of_another_thread(fixture: TestS
     assert_eq!(fixture.put_blob("later", b"x".to_vec()).await.unwrap(), blob_digest);
     fixture.release_lease("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
-    let kept = fixture.store.get_blob("other", &blob_digest).await.unwrap();
-    assert_eq!(kept.as_deref(), Some(&b"x"[..]));
+    let blob_of_other_thread = fixture.store.get_blob("other", &blob_digest).await.unwrap();
+    assert_eq!(blob_of_other_thread.as_deref(), Some(&b"x"[..]));
 }
 
 async fn the_head_of_a_run_is_the_digest_of_its_last_entry(fixture: TestStore) {
@@ -292,6 +294,7 @@ async fn suspending_or_ending_a_run_sets_its_end_time_and_resuming_clears_it(fix
     fixture.clock.advance(1);
     end(RunStatus::Suspended).await;
     assert_eq!(status_and_end_time().await, (RunState::Suspended, Some(START_TIME + 1)));
+    // A commit that does not end or suspend the run resumes it.
     fixture.store.commit(fixture.empty_commit("r").await).await.unwrap();
     assert_eq!(status_and_end_time().await, (RunState::Running, None));
     fixture.clock.advance(1);

@@ -1,4 +1,4 @@
-//! Conformance tests of messages. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of messages. `test_each_store!` runs each listed test once with each store.
 
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_store::{MessageOptions, StoreError};
@@ -109,11 +109,15 @@ async fn a_time_filter_excludes_its_bounds(fixture: TestStore) {
 
 async fn roles_are_filtered_before_the_limit_is_applied(fixture: TestStore) {
     let fixture = with_messages(fixture).await;
-    let internal = (0..5).map(|n| ConversationMessage {
+    let system_messages = (0..5).map(|n| ConversationMessage {
         role: MessageRole::System,
         ..message(&format!("s{n}"), "t", 40 + n)
     });
-    fixture.store.append_messages("t", internal.collect()).await.unwrap();
+    fixture
+        .store
+        .append_messages("t", system_messages.collect())
+        .await
+        .unwrap();
     let options = MessageOptions {
         limit: Some(2),
         roles: vec![MessageRole::User, MessageRole::Ai],
@@ -139,8 +143,8 @@ async fn a_message_of_another_thread_is_refused_with_its_whole_batch(fixture: Te
 
 async fn a_message_identifier_can_be_used_only_once(fixture: TestStore) {
     let fixture = with_messages(fixture).await.with_thread("other").await;
-    let one_is_used = vec![message("new", "t", 1), message("a", "t", 2)];
-    let error = fixture.store.append_messages("t", one_is_used).await.unwrap_err();
+    let new_and_used = vec![message("new", "t", 1), message("a", "t", 2)];
+    let error = fixture.store.append_messages("t", new_and_used).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "message", ref id } if id == "a"));
     let same_twice = vec![message("x", "t", 1), message("x", "t", 2)];
     assert!(fixture.store.append_messages("t", same_twice).await.is_err());

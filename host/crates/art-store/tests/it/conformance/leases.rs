@@ -1,4 +1,4 @@
-//! Conformance tests of leases. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of leases. `test_each_store!` runs each listed test once with each store.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ test_each_store! {
     exactly_one_of_64_callers_acquires_a_lease,
     a_thread_whose_lease_is_held_cannot_be_deleted,
     a_thread_whose_lease_has_expired_can_be_deleted,
-    running_runs_in_threads_whose_lease_nobody_holds_are_abandoned,
+    running_runs_in_threads_whose_lease_nobody_holds_are_listed_as_abandoned,
     a_commit_can_release_its_lease,
-    a_refused_commit_releases_nothing,
-    a_new_thread_can_be_leased_at_once,
+    a_refused_commit_does_not_release_its_lease,
+    a_thread_can_be_created_and_leased_in_one_step,
     a_thread_that_exists_is_not_leased_by_creating_it_again,
 }
 
@@ -35,7 +35,7 @@ async fn acquire(fixture: &TestStore) -> Lease {
 }
 
 /// Returns a commit that begins the run `r`, for a lease of its thread `t`.
-fn begin_run(lease: &Lease) -> Commit {
+fn commit_that_begins_run(lease: &Lease) -> Commit {
     Commit {
         begin: Some(new_run("r", "t")),
         trace_id: "r".to_owned(),
@@ -79,7 +79,7 @@ async fn renewing_and_committing_extend_a_lease(fixture: TestStore) {
     fixture.clock.advance(limits::LEASE_MS - 1);
     fixture.store.renew_lease(&lease).await.unwrap();
     fixture.clock.advance(limits::LEASE_MS - 1);
-    fixture.store.commit(begin_run(&lease)).await.unwrap();
+    fixture.store.commit(commit_that_begins_run(&lease)).await.unwrap();
     fixture.clock.advance(limits::LEASE_MS - 1);
     assert!(fixture.store.acquire_lease("t").await.is_err());
 }
@@ -88,20 +88,20 @@ async fn an_expired_lease_that_nobody_took_can_be_renewed_and_used(fixture: Test
     let fixture = fixture.with_thread("t").await;
     let lease = acquire(&fixture).await;
     fixture.clock.advance(limits::LEASE_MS * 2);
-    fixture.store.commit(begin_run(&lease)).await.unwrap();
+    fixture.store.commit(commit_that_begins_run(&lease)).await.unwrap();
     fixture.clock.advance(limits::LEASE_MS * 2);
     fixture.store.renew_lease(&lease).await.unwrap();
     assert!(fixture.store.acquire_lease("t").await.is_err());
 }
 
-/// Asserts that a lease of the thread `t` can neither be renewed nor used, and that trying it begins no run.
+/// Asserts that a lease of the thread `t` can neither be renewed nor used, and that a refused commit with it begins no run.
 async fn assert_lost(fixture: &TestStore, lease: &Lease) {
     let error = fixture.store.renew_lease(lease).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "thread `t` was taken over by another turn: read it again and begin another turn"
     );
-    let error = fixture.store.commit(begin_run(lease)).await.unwrap_err();
+    let error = fixture.store.commit(commit_that_begins_run(lease)).await.unwrap_err();
     assert!(matches!(error, StoreError::LeaseLost { .. }), "{error}");
     assert_eq!(fixture.store.get_run("r").await.unwrap(), None);
 }
@@ -132,7 +132,11 @@ async fn releasing_a_lost_lease_does_not_release_the_new_one(fixture: TestStore)
 
 async fn a_lease_of_another_thread_is_refused(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await.with_thread("other").await;
-    fixture.store.commit(begin_run(&acquire(&fixture).await)).await.unwrap();
+    fixture
+        .store
+        .commit(commit_that_begins_run(&acquire(&fixture).await))
+        .await
+        .unwrap();
     let lease = fixture.store.acquire_lease("other").await.unwrap();
     let commit = Commit {
         trace_id: "r".to_owned(),
@@ -190,7 +194,7 @@ async fn a_thread_whose_lease_has_expired_can_be_deleted(fixture: TestStore) {
     assert!(fixture.store.delete_thread("t").await.unwrap());
 }
 
-async fn running_runs_in_threads_whose_lease_nobody_holds_are_abandoned(fixture: TestStore) {
+async fn running_runs_in_threads_whose_lease_nobody_holds_are_listed_as_abandoned(fixture: TestStore) {
     let mut fixture = fixture;
     for thread_id in ["renewed", "released", "ended", "expired"] {
         fixture = fixture.with_thread(thread_id).await;
@@ -228,39 +232,43 @@ async fn a_commit_can_release_its_lease(fixture: TestStore) {
     let lease = acquire(&fixture).await;
     let commit = Commit {
         release: true,
-        ..begin_run(&lease)
+        ..commit_that_begins_run(&lease)
     };
     fixture.store.commit(commit).await.unwrap();
     assert!(fixture.store.renew_lease(&lease).await.is_err());
     assert!(acquire(&fixture).await.number > lease.number);
 }
 
-async fn a_refused_commit_releases_nothing(fixture: TestStore) {
+async fn a_refused_commit_does_not_release_its_lease(fixture: TestStore) {
     const NOT_THE_LAST_SEQUENCE: u64 = 7;
     let fixture = fixture.with_thread("t").await;
     let lease = acquire(&fixture).await;
     let commit = Commit {
         release: true,
         expected_last_sequence: NOT_THE_LAST_SEQUENCE,
-        ..begin_run(&lease)
+        ..commit_that_begins_run(&lease)
     };
     assert!(fixture.store.commit(commit).await.is_err());
     assert!(fixture.store.acquire_lease("t").await.is_err());
-    fixture.store.commit(begin_run(&lease)).await.unwrap();
+    fixture.store.commit(commit_that_begins_run(&lease)).await.unwrap();
 }
 
-async fn a_new_thread_can_be_leased_at_once(fixture: TestStore) {
+async fn a_thread_can_be_created_and_leased_in_one_step(fixture: TestStore) {
     let (created, lease) = fixture.store.create_leased_thread(new_thread("t")).await.unwrap();
     assert_eq!(fixture.store.get_thread("t").await.unwrap(), Some(created));
     assert!(fixture.store.acquire_lease("t").await.is_err());
-    fixture.store.commit(begin_run(&lease)).await.unwrap();
+    fixture.store.commit(commit_that_begins_run(&lease)).await.unwrap();
 }
 
 async fn a_thread_that_exists_is_not_leased_by_creating_it_again(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let refused = fixture.store.create_leased_thread(new_thread("t")).await.unwrap_err();
     assert!(matches!(refused, StoreError::AlreadyExists { .. }), "{refused}");
-    fixture.store.commit(begin_run(&acquire(&fixture).await)).await.unwrap();
+    fixture
+        .store
+        .commit(commit_that_begins_run(&acquire(&fixture).await))
+        .await
+        .unwrap();
 }
 
 async fn a_thread_that_does_not_exist_has_no_lease(fixture: TestStore) {

@@ -1,8 +1,8 @@
-//! The conformance tests, which both stores have to pass.
+//! The conformance tests, which the store in memory and the store in an SQLite database both have to pass.
 
 use crate::fixture::{TestStore, block_on};
 
-/// Makes two tests of each named function: with a store in memory and with one in an SQLite database.
+/// Makes two tests of each listed function: with a store in memory and with one in an SQLite database.
 macro_rules! test_each_store {
     ($($name:ident,)*) => {
         mod memory {

@@ -1,4 +1,4 @@
-//! Conformance tests of observations. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of observations. `test_each_store!` runs each listed test once with each store.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ test_each_store! {
     a_refused_observation_does_not_use_up_a_sequence,
     sequences_have_no_gaps_with_64_writers,
     an_observation_has_to_meet_all_conditions_of_a_filter,
-    a_reader_can_continue_after_the_last_sequence,
-    a_type_filter_does_not_match_a_type_with_a_longer_name,
+    a_reader_can_continue_after_the_last_sequence_that_it_read,
+    a_filter_for_plans_does_not_match_plan_updates,
 }
 
 async fn list_sequences(fixture: &TestStore, filter: ObservationFilter) -> Vec<u64> {
@@ -97,7 +97,7 @@ async fn sequences_have_no_gaps_with_64_writers(fixture: TestStore) {
     assert_eq!(list_sequences(&fixture, ObservationFilter::default()).await, sequences);
 }
 
-/// Adds the thread `t` with five observations, one each 10 ms.
+/// Adds the thread `t` with five observations, one every 10 ms.
 async fn with_observations(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     for (kind, trace_id) in [
@@ -136,14 +136,14 @@ async fn an_observation_has_to_meet_all_conditions_of_a_filter(fixture: TestStor
         ..all()
     };
     assert_eq!(list_sequences(&fixture, between_two_times.clone()).await, [2, 3]);
-    let after_second = ObservationFilter {
+    let after_sequence_two = ObservationFilter {
         after_sequence: Some(2),
         ..between_two_times
     };
-    assert_eq!(list_sequences(&fixture, after_second).await, [3]);
+    assert_eq!(list_sequences(&fixture, after_sequence_two).await, [3]);
 }
 
-async fn a_reader_can_continue_after_the_last_sequence(fixture: TestStore) {
+async fn a_reader_can_continue_after_the_last_sequence_that_it_read(fixture: TestStore) {
     let fixture = with_observations(fixture).await;
     let page = |after_sequence| ObservationFilter {
         after_sequence,
@@ -156,7 +156,7 @@ async fn a_reader_can_continue_after_the_last_sequence(fixture: TestStore) {
     assert!(list_sequences(&fixture, page(Some(u64::MAX))).await.is_empty());
 }
 
-async fn a_type_filter_does_not_match_a_type_with_a_longer_name(fixture: TestStore) {
+async fn a_filter_for_plans_does_not_match_plan_updates(fixture: TestStore) {
     let fixture = with_observations(fixture).await;
     let plans = ObservationFilter {
         types: vec![ObservationType::Plan],

@@ -1,4 +1,4 @@
-//! Conformance tests of the agent state. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of the agent state. `test_each_store!` runs each listed test once with each store.
 
 use std::sync::Arc;
 

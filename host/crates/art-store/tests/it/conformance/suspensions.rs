@@ -1,5 +1,5 @@
-//! Conformance tests of suspensions: tool calls that wait for the decision of a person. `test_each_store!` tests each function in
-//! its list with each store.
+//! Conformance tests of suspensions: tool calls that wait for the decision of a person. `test_each_store!` runs each listed test
+//! once with each store.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ test_each_store! {
     a_decision_is_used_by_the_run_of_its_suspension_only,
     a_decision_that_nobody_stored_cannot_be_used,
     a_person_can_decide_until_a_suspension_expires_and_only_the_host_afterwards,
-    whoever_decides_first_wins_a_person_or_the_host_at_the_expiry,
+    the_first_decision_holds_whether_a_person_or_the_host_made_it,
     a_decision_that_is_too_large_is_refused,
     the_end_of_a_run_closes_its_suspensions,
     a_suspended_run_keeps_its_suspensions_open,
     suspensions_of_other_users_are_not_found,
     suspensions_are_listed_oldest_first_and_filtered,
     a_list_can_start_after_a_suspension_that_belongs_to_the_owner,
-    a_byte_limit_bounds_a_list_but_keeps_its_first_suspension,
+    a_byte_limit_shortens_a_list_to_at_least_its_first_suspension,
     a_suspension_identifier_can_be_used_only_once,
     suspensions_are_deleted_with_their_thread,
 }
 
-/// Returns a call of a tool that waits for a decision. `expires` is the time from which no person can decide any more.
+/// Returns a tool call that waits for a decision. `expires` is the time from which no person can decide any more.
 pub(crate) fn call(id: &str, expires: Option<u64>) -> SuspendedCall {
     SuspendedCall {
         suspension_id: id.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn used_decision(id: &str, decision: Decision) -> UsedDecision {
     }
 }
 
-/// Returns a store with the thread `t`, whose run `r` has these suspensions.
+/// Adds the thread `t` with the run `r` and a suspension for each of the calls, and returns the fixture.
 async fn with_suspensions(fixture: TestStore, calls: Vec<SuspendedCall>) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
@@ -240,23 +240,27 @@ async fn a_person_can_decide_until_a_suspension_expires_and_only_the_host_afterw
     );
 }
 
-async fn whoever_decides_first_wins_a_person_or_the_host_at_the_expiry(fixture: TestStore) {
-    let fixture = with_suspensions(fixture, ["s", "t"].map(|id| call(id, Some(START_TIME + 5))).to_vec()).await;
-    decide(&fixture, "s", true).await.unwrap();
+async fn the_first_decision_holds_whether_a_person_or_the_host_made_it(fixture: TestStore) {
+    let calls = ["by_person", "by_host"].map(|id| call(id, Some(START_TIME + 5)));
+    let fixture = with_suspensions(fixture, calls.to_vec()).await;
+    decide(&fixture, "by_person", true).await.unwrap();
     fixture.clock.advance(5);
-    let expired = fixture.store.decide("s", &Owner::Anyone, expiry_decision(false)).await;
+    let expired = fixture
+        .store
+        .decide("by_person", &Owner::Anyone, expiry_decision(false))
+        .await;
     assert!(matches!(expired, Err(StoreError::AlreadyDecided { .. })));
-    let different = use_decision(&fixture, "r", used_decision("s", expiry_decision(false))).await;
+    let different = use_decision(&fixture, "r", used_decision("by_person", expiry_decision(false))).await;
     assert!(matches!(different, Err(StoreError::AlreadyDecided { .. })));
-    use_decision(&fixture, "r", used_decision("s", decision(true)))
+    use_decision(&fixture, "r", used_decision("by_person", decision(true)))
         .await
         .unwrap();
     fixture
         .store
-        .decide("t", &Owner::Anyone, expiry_decision(false))
+        .decide("by_host", &Owner::Anyone, expiry_decision(false))
         .await
         .unwrap();
-    let late = decide(&fixture, "t", true).await;
+    let late = decide(&fixture, "by_host", true).await;
     assert!(matches!(late, Err(StoreError::AlreadyDecided { .. })));
 }
 
@@ -285,7 +289,7 @@ async fn a_suspended_run_keeps_its_suspensions_open(fixture: TestStore) {
     decide(&fixture, "s", false).await.unwrap();
 }
 
-// An identifier of another user gets the same error as one that does not exist.
+// A suspension of another user gives the same error as one that does not exist.
 async fn suspensions_of_other_users_are_not_found(fixture: TestStore) {
     let new = NewThread {
         id: "t".to_owned(),
@@ -345,7 +349,7 @@ async fn list_ids(fixture: &TestStore, filter: SuspensionFilter) -> Result<Vec<S
 
 async fn a_list_can_start_after_a_suspension_that_belongs_to_the_owner(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("b", None), call("a", None), call("c", None)]).await;
-    // Returns the filter for the next suspension after another one.
+    // Returns a filter for the one suspension that follows `previous` in the list.
     let after = |previous: &str, owner| SuspensionFilter {
         owner,
         after: Some(previous.to_owned()),
@@ -374,11 +378,11 @@ async fn a_list_can_start_after_a_suspension_that_belongs_to_the_owner(fixture: 
     assert_eq!(foreign.to_string().replace("`b`", "`x`"), unknown.to_string());
 }
 
-async fn a_byte_limit_bounds_a_list_but_keeps_its_first_suspension(fixture: TestStore) {
+async fn a_byte_limit_shortens_a_list_to_at_least_its_first_suspension(fixture: TestStore) {
     let large = |id: &str| {
-        let mut call = call(id, None);
-        call.call.arguments = json!({"text": "x".repeat(1_000)});
-        call
+        let mut suspended = call(id, None);
+        suspended.call.arguments = json!({"text": "x".repeat(1_000)});
+        suspended
     };
     let fixture = with_suspensions(fixture, ["a", "b", "c"].map(large).to_vec()).await;
     // Two of these suspensions have less than 3,500 bytes, and three have more.

@@ -1,4 +1,4 @@
-//! Conformance tests of threads and their owners. `test_each_store!` tests each function in its list with each store.
+//! Conformance tests of threads and their owners. `test_each_store!` runs each listed test once with each store.
 
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_store::{
@@ -12,9 +12,9 @@ use crate::fixture::{START_TIME, TestStore, message, new_run, new_thread, though
 test_each_store! {
     a_stored_thread_equals_the_one_that_was_created,
     a_thread_identifier_can_be_used_only_once,
-    threads_are_listed_by_last_write_and_then_by_order_of_creation,
+    threads_are_listed_by_newest_write_and_then_by_newest_creation,
     threads_are_filtered_by_user,
-    reads_for_an_owner_find_only_their_data,
+    reads_for_an_owner_find_only_the_data_of_this_owner,
     threads_are_found_by_the_prefix_of_their_identifier,
     identifiers_are_compared_by_their_bytes,
     replacing_the_settings_does_not_change_the_state,
@@ -67,7 +67,7 @@ async fn a_thread_identifier_can_be_used_only_once(fixture: TestStore) {
     );
 }
 
-async fn threads_are_listed_by_last_write_and_then_by_order_of_creation(fixture: TestStore) {
+async fn threads_are_listed_by_newest_write_and_then_by_newest_creation(fixture: TestStore) {
     let fixture = fixture
         .with_thread("a")
         .await
@@ -111,7 +111,7 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
 }
 
 // For an owner, the data of others does not exist (contract B23 in `host/CONTRACTS.md`).
-async fn reads_for_an_owner_find_only_their_data(fixture: TestStore) {
+async fn reads_for_an_owner_find_only_the_data_of_this_owner(fixture: TestStore) {
     let new = NewThread {
         user_id: Some("x".to_owned()),
         ..new_thread("a")
@@ -287,12 +287,14 @@ async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
         .map(|n| message(&n.to_string(), "t", n))
         .collect();
     fixture.store.append_messages("t", messages).await.unwrap();
+    // No limit and a limit of 0 both stand for `MAX_LIST`.
     for limit in [None, Some(0), Some(usize::MAX)] {
         let options = MessageOptions {
             limit,
             ..MessageOptions::default()
         };
         let listed = fixture.store.list_messages("t", options).await.unwrap();
+        // The message with the timestamp 0 is left out, since it is the oldest.
         assert_eq!((listed.len(), listed[0].timestamp), (limits::MAX_LIST, 1));
     }
 }

@@ -1,5 +1,5 @@
-//! Conformance tests of what readers see of writes, and of stored values. `test_each_store!` tests each function in its list with
-//! each store.
+//! Conformance tests of atomic writes and of the exact storage of values. `test_each_store!` runs each listed test once with each
+//! store.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -19,7 +19,7 @@ test_each_store! {
     json_numbers_are_stored_to_the_last_bit,
 }
 
-/// Adds the thread `t` with the run `r`, and returns the store.
+/// Adds the thread `t` with the run `r`, and returns the fixture.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
@@ -47,7 +47,8 @@ async fn count_commits(fixture: &TestStore) -> usize {
     commits
 }
 
-// Each read of the journal compares its digests with the run. If a commit fell between reading the two, this would fail.
+// `read_journal` of the SQLite store compares the digest of the last entry with the head of the run, so it would fail if a commit
+// took place between its reads of the entries and of the run.
 async fn a_reader_never_sees_a_part_of_a_commit(fixture: TestStore) {
     const COMMITS: usize = 30;
     let fixture = with_run(fixture).await;
@@ -107,7 +108,7 @@ async fn reads_of_data_that_does_not_exist_find_nothing(fixture: TestStore) {
     assert!(store.list_runs(RunFilter::default()).await.unwrap().is_empty());
 }
 
-// PostgreSQL refuses this character in its texts, so a store there has to keep such texts in another way.
+// PostgreSQL refuses a text with a zero character, so a store in PostgreSQL would have to encode such a text.
 async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let mut new = new_run("r", "t");

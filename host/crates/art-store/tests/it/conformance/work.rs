@@ -1,5 +1,5 @@
-//! Conformance tests of model work: the model calls and tokens of steps and answers. `test_each_store!` tests each function in
-//! its list with each store.
+//! Conformance tests of model work: the model calls and tokens of steps and answers. `test_each_store!` runs each listed test
+//! once with each store.
 
 use art_core::agent::RunStatus;
 use art_core::usage::{ModelUsage, ModelWork};
@@ -10,8 +10,8 @@ use crate::fixture::{TestStore, new_run};
 
 test_each_store! {
     the_newest_work_of_a_model_comes_first,
-    work_is_listed_by_its_kind_and_its_model,
-    lists_of_work_respect_the_limit_and_the_maximum,
+    a_list_of_work_has_one_kind_and_one_model,
+    a_list_of_work_has_at_most_the_requested_and_the_maximum_length,
     every_count_of_a_work_record_is_stored,
     work_is_deleted_with_its_thread,
     work_of_a_run_that_ended_or_does_not_exist_is_refused,
@@ -35,7 +35,7 @@ fn step(output_tokens: u64) -> WorkRecord {
     record("m", ModelWork::Step, output_tokens)
 }
 
-/// Adds the thread `t` with the run `r`, and returns the store.
+/// Adds the thread `t` with the run `r`, and returns the fixture.
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
@@ -59,7 +59,7 @@ async fn the_newest_work_of_a_model_comes_first(fixture: TestStore) {
     assert_eq!(list_tokens(&fixture, "m", ModelWork::Step, None).await, [2, 1, 3]);
 }
 
-async fn work_is_listed_by_its_kind_and_its_model(fixture: TestStore) {
+async fn a_list_of_work_has_one_kind_and_one_model(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let other = record("other", ModelWork::Step, 3);
     add(&fixture, vec![step(1), record("m", ModelWork::Answer, 2), other]).await;
@@ -69,7 +69,7 @@ async fn work_is_listed_by_its_kind_and_its_model(fixture: TestStore) {
     assert!(list_tokens(&fixture, "other", ModelWork::Answer, None).await.is_empty());
 }
 
-async fn lists_of_work_respect_the_limit_and_the_maximum(fixture: TestStore) {
+async fn a_list_of_work_has_at_most_the_requested_and_the_maximum_length(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let newest = limits::MAX_LIST as u64;
     add(&fixture, (0..=newest).map(step).collect()).await;

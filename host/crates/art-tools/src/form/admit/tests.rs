@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::admission::MAX_PATTERN_BYTES;
 
 /// Admits a form, to which a prompt is added.
 fn admit_form(form: Value) -> Result<FeedbackSchema, FormProblem> {
@@ -9,7 +10,7 @@ fn admit_form(form: Value) -> Result<FeedbackSchema, FormProblem> {
     admit(serde_json::from_value(form).unwrap())
 }
 
-fn admit_settings(settings: Value) -> Result<BlockingToolConfig, FormProblem> {
+fn admit_question_settings(settings: Value) -> Result<BlockingToolConfig, FormProblem> {
     let mut config = serde_json::from_value(settings).unwrap();
     admit_config(&mut config)?;
     Ok(config)
@@ -26,7 +27,7 @@ fn each_kind_of_form_is_admitted() {
     let forms = [
         json!({"inputType": "boolean", "defaultValue": false}),
         json!({"inputType": "text", "validation": {"pattern": "^[a-z]+$", "minLength": 1, "maxLength": 1}}),
-        json!({"inputType": "select", "options": options(MAX_OPTIONS), "defaultValue": 199}),
+        json!({"inputType": "select", "options": options(MAX_OPTIONS), "defaultValue": MAX_OPTIONS - 1}),
         json!({"inputType": "multiselect", "options": options(3), "validation": {"minSelections": 3}}),
         json!({"inputType": "number", "validation": {"min": 0.5, "max": 0.5}}),
         json!({"inputType": "date", "validation": {"min": "2026-01-31", "max": "2026-02-01"}}),
@@ -44,14 +45,15 @@ fn each_kind_of_form_is_admitted() {
 #[test]
 fn each_invalid_form_is_refused_with_its_reason() {
     let long = |chars: usize| "x".repeat(chars);
-    let nested = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(70), "]".repeat(70))).unwrap();
+    let depth = MAX_DEPTH + 1;
+    let nested = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(depth), "]".repeat(depth))).unwrap();
     let forms = [
         json!({"inputType": "text", "title": long(2_001)}),
         json!({"inputType": "text", "confirmLabel": long(201)}),
         json!({"inputType": "text", "confirmLabel": "OK", "cancelLabel": " OK"}),
         json!({"inputType": "text", "cancelLabel": ""}),
         json!({"inputType": "text", "validation": {"pattern": "a{1000}{1000}"}}),
-        json!({"inputType": "text", "validation": {"pattern": "x".repeat(600)}}),
+        json!({"inputType": "text", "validation": {"pattern": "x".repeat(MAX_PATTERN_BYTES + 1)}}),
         json!({"inputType": "text", "validation": {"minLength": 2, "maxLength": 1}}),
         json!({"inputType": "select", "options": options(MAX_OPTIONS + 1)}),
         json!({"inputType": "select"}),
@@ -93,17 +95,20 @@ fn the_default_of_a_confirmation_is_dropped() {
 }
 
 #[test]
-fn the_settings_of_a_tool_are_bounded() {
-    assert_eq!(admit_settings(json!({"timeoutMs": 0})), Err(FormProblem::Timeout(0)));
-    assert!(admit_settings(json!({"timeoutMs": 1})).is_ok());
-    assert!(admit_settings(json!({"timeoutMs": MAX_WAIT_MS})).is_ok());
+fn the_question_settings_of_a_tool_are_bounded() {
     assert_eq!(
-        admit_settings(json!({"timeoutMs": MAX_WAIT_MS + 1})),
+        admit_question_settings(json!({"timeoutMs": 0})),
+        Err(FormProblem::Timeout(0))
+    );
+    assert!(admit_question_settings(json!({"timeoutMs": 1})).is_ok());
+    assert!(admit_question_settings(json!({"timeoutMs": MAX_WAIT_MS})).is_ok());
+    assert_eq!(
+        admit_question_settings(json!({"timeoutMs": MAX_WAIT_MS + 1})),
         Err(FormProblem::Timeout(MAX_WAIT_MS + 1))
     );
-    assert!(admit_settings(json!({"approvalPrompt": "x".repeat(8_001)})).is_err());
-    assert!(admit_settings(json!({"category": "x".repeat(201)})).is_err());
-    assert!(admit_settings(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
+    assert!(admit_question_settings(json!({"approvalPrompt": "x".repeat(8_001)})).is_err());
+    assert!(admit_question_settings(json!({"category": "x".repeat(201)})).is_err());
+    assert!(admit_question_settings(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
 }
 
 #[test]

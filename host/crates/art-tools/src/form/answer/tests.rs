@@ -186,6 +186,7 @@ fn a_custom_answer_is_valid_under_its_schema() {
 fn an_answer_is_bounded_in_size_and_depth() {
     let deep = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(65), "]".repeat(65))).unwrap();
     let long = json!("x".repeat(MAX_ANSWER_BYTES));
+    // The quotes of a JSON string are two of its bytes.
     assert_answers(
         json!({"inputType": "custom"}),
         &[json!("x".repeat(MAX_ANSWER_BYTES - 2))],

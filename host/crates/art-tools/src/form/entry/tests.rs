@@ -105,7 +105,7 @@ fn an_option_is_chosen_by_its_label_its_value_or_its_number() {
 #[test]
 fn an_entry_that_may_mean_several_options_is_refused() {
     let form = form("select", colour_options());
-    // The number of the first option, and the value of the fourth.
+    // `1` is the number of the first option and the value of the fourth.
     let text = entry_error(&form, "1");
     insta::assert_snapshot!(text, @"`1` may mean several options: type `#` and a number, as in #1 (Red), #2 (Green, light), #4 (Black)");
     assert_eq!(parsed_answer(&form, "#1"), json!("r"));
@@ -256,7 +256,7 @@ fn every_form() -> Vec<FeedbackSchema> {
 
 proptest! {
     #[test]
-    fn no_entry_panics_and_an_accepted_answer_stays_unchanged(text in any::<String>()) {
+    fn no_entry_panics_and_a_second_check_leaves_an_accepted_answer_unchanged(text in any::<String>()) {
         for form in every_form() {
             if let Some(answer) = accepted_answer(&form, &text) {
                 let mut feedback = Feedback::new(true, 0);
@@ -285,9 +285,10 @@ proptest! {
     }
 
     #[test]
-    fn each_option_can_be_typed_by_its_number(labels in proptest::collection::vec("\\PC{1,8}", 1..8), has_numbers in any::<bool>()) {
+    fn each_option_can_be_typed_by_its_number(labels in proptest::collection::vec("\\PC{1,8}", 1..8), values_are_numbers in any::<bool>()) {
         let option = |(n, label): (usize, &String)| {
-            let value = if has_numbers { json!(n) } else { json!(format!("v{n}")) };
+            let value = if values_are_numbers { json!(n) } else { json!(format!("v{n}")) };
+            // The full stop keeps a label from being a number.
             json!({"value": value, "label": format!("{label}.")})
         };
         let options: Vec<Value> = labels.iter().enumerate().map(option).collect();

@@ -73,9 +73,9 @@ fn an_answer_under_any_of_its_names_is_moved_to_value() {
     );
     let options = json!([{"value": 1, "label": "one"}]);
     let choices = question(json!({"inputType": "multiselect", "options": options}));
-    let normal = approve(&choices, json!({"selectedValues": [1]})).unwrap();
+    let checked = approve(&choices, json!({"selectedValues": [1]})).unwrap();
     assert_eq!(
-        (normal.value, normal.text_input, normal.selected_values),
+        (checked.value, checked.text_input, checked.selected_values),
         (Some(json!([1])), None, None)
     );
 }
@@ -100,10 +100,10 @@ fn an_approval_needs_an_answer_unless_the_form_makes_it_optional() {
 
 #[test]
 fn null_is_no_answer() {
-    let mut null = feedback(true, json!({}));
-    null.value = Some(json!(null));
-    assert!(check_feedback(&question(json!({"inputType": "custom"})), None, null.clone()).is_err());
-    let checked = check_feedback(&question(json!({"inputType": "confirm"})), None, null).unwrap();
+    let mut approval = feedback(true, json!({}));
+    approval.value = Some(json!(null));
+    assert!(check_feedback(&question(json!({"inputType": "custom"})), None, approval.clone()).is_err());
+    let checked = check_feedback(&question(json!({"inputType": "confirm"})), None, approval).unwrap();
     assert_eq!(checked.value, None);
 }
 
@@ -117,6 +117,7 @@ fn a_missing_answer_becomes_the_default_answer() {
 #[test]
 fn the_default_answer_of_a_stored_form_is_checked() {
     let mut stored = question(json!({"inputType": "number", "defaultValue": 3}));
+    // Another program may have changed the form after its admission.
     stored.form.default_value = Some(json!("three"));
     assert_eq!(approve(&stored, json!({})).unwrap_err(), "value must be number");
 }
@@ -203,7 +204,8 @@ fn the_comment_and_the_metadata_are_kept() {
     );
 }
 
-/// Returns a strategy for any JSON values that are not too large for a test.
+/// Returns a strategy for any JSON values that are not too large for a test. Some are dates, and some have the members of a file,
+/// so that such answers are tested too.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -245,12 +247,12 @@ fn any_input_type() -> impl Strategy<Value = InputType> {
 
 proptest! {
     #[test]
-    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), form in any_json(), value in any_json(), rules in any_json()) {
+    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), schema_or_default in any_json(), value in any_json(), rules in any_json()) {
         let mut call = question(json!({"inputType": "confirm"}));
         // The form is not admitted, as in a log that another program changed.
         call.form.input_type = input_type;
-        call.form.custom_schema = Some(form.clone());
-        call.form.default_value = Some(form.clone());
+        call.form.custom_schema = Some(schema_or_default.clone());
+        call.form.default_value = Some(schema_or_default.clone());
         call.form.validation = serde_json::from_value(json!({"pattern": rules.to_string(), "min": rules, "minLength": 2})).ok();
         let fields = json!({"value": value, "modifiedArgs": value, "selectedValues": [value]});
         let checked = check_feedback(&call, Some(&input_schema()), feedback(true, fields));

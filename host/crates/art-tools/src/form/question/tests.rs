@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::testing::{ScriptedTool, call};
 
-/// Returns a tool with these settings for questions.
+/// Returns a tool with this `blocking_config`, its settings for questions.
 fn tool(config: Option<Value>) -> RegisteredTool {
     let mut executor = ScriptedTool::echo("send");
     executor.schema.blocking_config = config.map(|config| serde_json::from_value(config).unwrap());
@@ -22,13 +22,13 @@ fn tool_question(message: &str, form: Option<Value>) -> ToolQuestion {
     }
 }
 
-/// Returns the question that a tool with these settings asks.
+/// Returns the question that a tool with this `blocking_config` asks.
 fn question_with(config: Option<Value>, asked: ToolQuestion) -> SuspendedCall {
     let call = call("send", json!({"to": "Bob", "amount": 10}));
     question_of_tool(&call, &tool(config), asked).unwrap()
 }
 
-/// Returns the form of the question that a tool with these settings asks with this message and form.
+/// Returns the form of the question that a tool with this `blocking_config` asks with this message and form.
 fn form_with(config: Option<Value>, message: &str, form: Option<Value>) -> FeedbackSchema {
     question_with(config, tool_question(message, form)).form
 }

@@ -8,11 +8,14 @@ use serde_json::{Value, json};
 use crate::testing::{ScriptedTool, TestHost, call, schema, success_with};
 use crate::{ApprovalPolicy, Verdict};
 
-/// Returns a tool that has these settings, and whose calls end with a question to a person in this form.
-fn asking_tool(form: Option<Value>, config: Value) -> Arc<ScriptedTool> {
+/// Time of each decision of a person.
+const DECISION_TIME: art_core::Timestamp = 5;
+
+/// Returns a tool whose calls end with a question to a person. `form` is the form of the answer, if the tool sets one.
+fn asking_tool(form: Option<Value>, blocking_config: Value) -> Arc<ScriptedTool> {
     let mut schema = schema("send");
     schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}}).into();
-    schema.blocking_config = serde_json::from_value(config).unwrap();
+    schema.blocking_config = serde_json::from_value(blocking_config).unwrap();
     Arc::new(ScriptedTool::new(schema, move |_| {
         std::future::ready(Ending::Suspended(Suspension {
             message: "sure?".to_owned(),
@@ -41,6 +44,7 @@ async fn a_functional_tool_may_ask_a_person() {
 
 #[tokio::test]
 async fn a_question_has_the_arguments_of_the_call_with_defaults() {
+    // Only the report of a call that has a form is made on another thread.
     for form in [None, Some(json!({"inputType": "text"}))] {
         let question = question(&TestHost::new([asking_tool(form, json!(null))])).await;
         assert_eq!(question.call, call("send", json!({"copies": 1})));
@@ -64,7 +68,7 @@ async fn edited_arguments_are_checked_against_the_tool_of_the_question() {
         json!({"feedbackSchema": {"inputType": "confirm", "prompt": "?", "allowModifyArgs": true}}),
     )]);
     let mut question = question(&host).await;
-    let mut feedback = Feedback::new(true, 5);
+    let mut feedback = Feedback::new(true, DECISION_TIME);
     feedback.modified_args = Some(json!({}));
     let checked = host.system.check_feedback(&question, feedback.clone()).unwrap();
     assert_eq!(checked.modified_args, Some(json!({"copies": 1})));
@@ -113,7 +117,7 @@ async fn only_the_decided_call_of_a_batch_gets_the_decision() {
             .unwrap()
     };
     let question = admit().await.question_by_rule("a rule", 0);
-    let mut feedback = Feedback::new(true, 5);
+    let mut feedback = Feedback::new(true, DECISION_TIME);
     feedback.value = Some(json!("main"));
     let decided = admit().await.decided(question.hitl_context(&feedback));
     let (decided, other) = tokio::join!(

@@ -1,6 +1,7 @@
 use super::*;
 
-/// Runs the calls and returns the received progress, one line for each message.
+/// Runs the calls and returns the received progress, one line for each message. The line of a report has its title and the parent
+/// of its call.
 async fn progress_lines(mut host: TestHost, calls: Vec<ParsedToolCall>) -> Vec<String> {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     host.scope.progress = Some(sender);
@@ -10,7 +11,7 @@ async fn progress_lines(mut host: TestHost, calls: Vec<ParsedToolCall>) -> Vec<S
     while let Some(progress) = receiver.recv().await {
         lines.push(match progress {
             CallProgress::Started(call) => format!("{} started with {}", call.tool_name, call.arguments),
-            CallProgress::Reported(report) => format!("{} reported for {:?}", report.title, report.parent_id),
+            CallProgress::Reported(report) => format!("report `{}` of {:?}", report.title, report.parent_id),
         });
     }
     lines
@@ -43,15 +44,16 @@ fn tool_reporting_often(name: &str) -> Arc<ScriptedTool> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_times_a_second_only_the_newest_report_is_sent() {
+async fn at_most_ten_reports_a_second_are_sent_each_the_newest() {
+    // The newest report is `3` after 100 ms and `6` after 200 ms. The call ends after 300 ms.
     let host = TestHost::new([tool_reporting_often("tool")]);
     let lines = progress_lines(host, calls_to(["tool"])).await;
     assert_eq!(
         lines,
         [
             "tool started with {}",
-            "3 reported for Some(\"item\")",
-            "6 reported for Some(\"item\")",
+            "report `3` of Some(\"item\")",
+            "report `6` of Some(\"item\")",
         ]
     );
 }
@@ -66,12 +68,13 @@ async fn a_report_of_progress_is_sent_only_once() {
         }
     }))]);
     let lines = progress_lines(host, calls_to(["once"])).await;
-    assert_eq!(lines, ["once started with {}", "a word reported for Some(\"item\")"]);
+    assert_eq!(lines, ["once started with {}", "report `a word` of Some(\"item\")"]);
 }
 
 #[tokio::test]
 async fn a_call_that_does_not_run_has_no_progress() {
-    let host = TestHost::new([strict_tool(), asking_tool("ask")]);
+    // The arguments of the call to `strict` are invalid, and no tool is named `unknown`. `ask` runs before it asks a person.
+    let host = TestHost::new([strict_tool(), blocking_tool_that_asks("ask")]);
     let lines = progress_lines(host, calls_to(["strict", "unknown", "ask"])).await;
     assert_eq!(lines, ["ask started with {}"]);
 }
@@ -94,17 +97,17 @@ async fn a_closed_progress_receiver_does_not_affect_calls() {
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
     drop(receiver);
     host.scope.progress = Some(sender);
-    assert_eq!(endings(&host.run(calls_to(["echo"])).await), [CallEnding::Success]);
+    assert_eq!(endings(&host.run(calls_to(["echo"])).await), [EndingKind::Success]);
 }
 
 // A tool asks the model for help (contract T13).
 #[tokio::test]
-async fn a_request_for_help_is_marked_in_the_report() {
-    let asks = ScriptedTool::new(schema("asks"), |_| {
+async fn the_metadata_of_a_report_says_that_a_tool_asked_the_model_for_help() {
+    let needs_help = ScriptedTool::new(schema("needs_help"), |_| {
         std::future::ready(success_with("{\"action\":\"LLM_ASSIST_REQUIRED\"}"))
     });
-    let host = TestHost::new([Arc::new(asks), echo_tool("echo")]);
-    let reports = host.run(calls_to(["asks", "echo"])).await;
-    let marked = |report: &ToolReport| json!(report.result.metadata)[crate::ASSIST_REQUIRED] == true;
-    assert_eq!(reports.iter().map(marked).collect::<Vec<_>>(), [true, false]);
+    let host = TestHost::new([Arc::new(needs_help), echo_tool("echo")]);
+    let reports = host.run(calls_to(["needs_help", "echo"])).await;
+    let asked_for_help = |report: &ToolReport| json!(report.result.metadata)[crate::ASSIST_REQUIRED] == true;
+    assert_eq!(reports.iter().map(asked_for_help).collect::<Vec<_>>(), [true, false]);
 }

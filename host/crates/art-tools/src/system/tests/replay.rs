@@ -1,4 +1,5 @@
-//! Tests of calls that are run again with recorded answers.
+//! Tests of calls that are run again with the recorded answers of the host to what the tool asked. A divergence is the first
+//! difference between what the tool asks now and what the record answers.
 
 use art_core::intake::{Answer, Crossing, CrossingKind, DivergenceReason};
 use art_core::outcome::{CallLog, Success};
@@ -10,7 +11,11 @@ use futures_util::future::BoxFuture;
 use super::*;
 use crate::{Admitted, ToolExecutor};
 
-/// A tool that can be replayed, and then returns its input and a divergence. It panics if its input has `panic`.
+/// The fuel that each replay reports as used.
+const REPLAY_FUEL: u64 = 7;
+
+/// A tool whose calls can be replayed. Each replay returns the input of the call and [`divergence()`], or panics if the input
+/// contains `panic`.
 #[derive(Debug)]
 struct ReplayableTool(ToolSchema);
 
@@ -39,7 +44,7 @@ impl ToolExecutor for ReplayableTool {
                 ..Success::default()
             }),
             usage: ToolUsage {
-                fuel: 7,
+                fuel: REPLAY_FUEL,
                 ..ToolUsage::default()
             },
             log: CallLog::default(),
@@ -52,6 +57,7 @@ impl ToolExecutor for ReplayableTool {
     }
 }
 
+/// Returns the divergence of a tool whose first question to the host, for the time, has no recorded answer.
 const fn divergence() -> Divergence {
     Divergence {
         number: 1,
@@ -61,6 +67,7 @@ const fn divergence() -> Divergence {
     }
 }
 
+/// Returns the record of a call for which the host waited once.
 fn recorded_intake() -> Intake {
     Intake {
         crossings: vec![Crossing {
@@ -71,47 +78,49 @@ fn recorded_intake() -> Intake {
     }
 }
 
-/// Replays a call of a tool that can be replayed.
+/// Replays a call of a [`ReplayableTool`] with these arguments.
 async fn replay_call(arguments: Value) -> ReplayedCall {
     let host = TestHost::new([]);
     let registry = host.system.registry();
-    registry.register(Arc::new(ReplayableTool(schema("again")))).unwrap();
+    registry
+        .register(Arc::new(ReplayableTool(schema("replayable"))))
+        .unwrap();
     let scope = CallScope {
-        enabled_tools: EnabledTools::named(["again"]),
+        enabled_tools: EnabledTools::named(["replayable"]),
         ..host.scope
     };
     let admitted = host
         .system
-        .admit_for_replay(call("again", arguments), &scope)
+        .admit_for_replay(call("replayable", arguments), &scope)
         .await
         .unwrap();
     host.system.replay(admitted, &recorded_intake()).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_replay_has_the_report_of_a_call_and_its_divergence() {
+async fn a_replay_returns_the_report_of_the_call_and_the_divergence() {
     let ReplayedCall {
         report,
         divergence: found,
     } = replay_call(json!({"a": 1})).await;
     assert_eq!(report.result.output, Some(json!({"a": 1})));
-    assert_eq!((report.ending, report.usage.fuel), (CallEnding::Success, 7));
+    assert_eq!((report.ending, report.usage.fuel), (EndingKind::Success, REPLAY_FUEL));
     assert_eq!((report.intake, found), (recorded_intake(), Some(divergence())));
 }
 
 #[tokio::test]
 async fn a_replay_that_panics_is_a_failure_of_the_host() {
     let ReplayedCall { report, .. } = replay_call(json!({"panic": true})).await;
-    assert_eq!(report.ending, CallEnding::HostError);
+    assert_eq!(report.ending, EndingKind::HostError);
 }
 
 #[tokio::test]
 async fn a_tool_that_cannot_be_replayed_is_not_run() {
-    let tool = echo_tool("once");
+    let tool = echo_tool("echo");
     let host = TestHost::new([Arc::clone(&tool)]);
     let admitted = host
         .system
-        .admit_for_replay(call("once", json!({})), &host.scope)
+        .admit_for_replay(call("echo", json!({})), &host.scope)
         .await
         .unwrap();
     assert_eq!(host.system.replay(admitted, &recorded_intake()).await, None);

@@ -1,6 +1,5 @@
-//! Measures how good the check of plans is, with a corpus of plans that call the first-party tools and are right. The check has
-//! to find no fault in them, and for nearly all references to outputs it has to find out, before the plan runs, that the value
-//! will fit.
+//! Measures how good the check of plans is, with a corpus of correct plans that call the first-party tools. The check has to find
+//! no fault in them, and for nearly all references to outputs it has to find out, before the plan runs, that the value will fit.
 
 use art_core::stream::ModelReply;
 
@@ -9,7 +8,7 @@ use crate::parse;
 use crate::plan::items_for_question;
 use crate::plan::review::Fit;
 
-/// A plan of the corpus as a model would write it, with the names of the files of its question.
+/// A plan of the corpus as a model would write it, with the names of the files that are attached to its question.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CorpusPlan {
@@ -20,6 +19,9 @@ struct CorpusPlan {
 
 /// Smallest number of references to outputs in the corpus that have to be known to fit.
 const MIN_KNOWN_TO_FIT: usize = 140;
+
+/// Number of calls that the run may make. No plan of the corpus has as many.
+const MAX_CORPUS_CALLS: usize = 64;
 
 fn corpus() -> Vec<CorpusPlan> {
     serde_json::from_str(include_str!("../../../../tests/it/corpus/plans.json")).unwrap()
@@ -38,13 +40,13 @@ fn check_plan(plan: &CorpusPlan, tools: &[ToolSchema]) -> CallCheck {
         ..ModelReply::default()
     };
     let draft = parse::parse_planning(&reply).outcome.unwrap();
-    check_calls(Surroundings {
+    check_calls(CallCheckInput {
         items: &items_for_question(&[], draft.items.unwrap(), &[], 0),
         earlier: &[],
         tools,
         disabled: &[],
         files: &plan.files.iter().map(String::as_str).collect(),
-        max_calls: 64,
+        max_calls: MAX_CORPUS_CALLS,
         params: &BTreeMap::new(),
     })
 }
@@ -79,7 +81,7 @@ fn the_check_finds_no_faults_in_the_corpus_and_knows_that_nearly_all_references_
     );
     assert!(
         at_run_time.len() * 20 <= known_to_fit.len(),
-        "fewer than 95 % of the references are known to fit"
+        "for each reference that is checked at run time, fewer than 20 are known to fit"
     );
 }
 

@@ -7,7 +7,8 @@ use crate::protocol::{Protocol, replay};
 
 const SAMPLE: &[u8] = include_bytes!("../../samples/chat.sse");
 
-/// Decodes a stream of these events of Groq, and returns the events of the reply as text.
+/// Decodes a stream of these events of Groq, and returns the events of the reply as text. A JSON string is sent without its
+/// quotes.
 fn decode(events: &[Value]) -> String {
     decode_stream(Protocol::OpenaiChat, "groq", events)
 }
@@ -36,7 +37,7 @@ fn a_recorded_stream_is_decoded() {
 }
 
 #[test]
-fn a_reply_that_does_not_stream_has_the_same_events() {
+fn a_reply_that_does_not_stream_has_the_same_events_as_a_stream() {
     let body = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
         "role": "assistant", "content": "Let me see…", "reasoning_content": "Two numbers to add.",
         "tool_calls": [
@@ -99,6 +100,7 @@ fn reasoning_details_are_joined_in_the_state_to_send_back() {
 
 #[test]
 fn a_state_to_send_back_that_is_too_large_is_dropped() {
+    // Larger than `MAX_PROVIDER_STATE_BYTES`.
     let thought = "x".repeat(300 << 10);
     let events = [
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": thought}]})),
@@ -177,16 +179,16 @@ fn text_is_read_from_a_list_of_parts() {
 #[test]
 fn content_of_another_type_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
-        let piece = decode(&[delta(&json!({"content": content})), stop("stop")]);
+        let streamed = decode(&[delta(&json!({"content": content})), stop("stop")]);
         let body = json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]});
-        for text in [piece, decode_body(Protocol::OpenaiChat, "openai", &body)] {
+        for text in [streamed, decode_body(Protocol::OpenaiChat, "openai", &body)] {
             assert_eq!(text, "metadata {\"stopReason\":\"stop\"}\nend", "{content}");
         }
     }
 }
 
 #[test]
-fn a_stream_without_the_done_event_is_complete_if_it_has_a_stop_reason() {
+fn a_stream_with_a_stop_reason_or_the_done_event_is_complete() {
     let text = json!({"content": "a"});
     assert!(decode(&[delta(&text), stop("stop")]).ends_with("end"));
     assert!(decode(&[delta(&text), json!("[DONE]")]).ends_with("end"));
@@ -229,6 +231,7 @@ fn malformed_json_is_an_invalid_response() {
         text.starts_with("token a\nerror InvalidResponse: the provider's reply cannot be read: "),
         "{text}"
     );
+    // The message quotes only the beginning of the event.
     assert!(text.len() < 400, "{text}");
 }
 
@@ -287,10 +290,10 @@ fn too_many_calls_are_an_invalid_response() {
 #[test]
 fn a_body_that_is_neither_a_reply_nor_an_error_is_an_invalid_response() {
     insta::assert_snapshot!(decode_body(Protocol::OpenaiChat, "openai", &json!({"hello": 1})), @"error InvalidResponse: the provider's reply cannot be read: it is not a reply of this protocol; check `base_url` and `api`");
-    let refused = decode_body(
+    let reported_error = decode_body(
         Protocol::OpenaiChat,
         "openai",
         &json!({"error": {"code": "invalid_api_key", "message": "no"}}),
     );
-    assert!(refused.starts_with("error AuthenticationError: "));
+    assert!(reported_error.starts_with("error AuthenticationError: "));
 }

@@ -65,6 +65,7 @@ fn each_provider_gets_the_fields_that_it_supports() {
 
 #[test]
 fn a_provider_parameter_is_added_but_cannot_change_the_model() {
+    // The request has the parameters `model` and `user`.
     let body = body("openai", "gpt-5");
     assert_eq!((&body["model"], &body["user"]), (&json!("gpt-5"), &json!("someone")));
 }
@@ -103,6 +104,7 @@ fn deepseek_gets_blank_thoughts_for_calls_without_thoughts() {
     for (provider, thoughts) in [("deepseek", Some(&json!(" "))), ("vllm", None)] {
         let body = encode(Protocol::OpenaiChat, provider, "m", &request).body;
         assert_eq!(body["messages"][1].get("reasoning_content"), thoughts, "{provider}");
+        // Message 2 is inserted: it is the missing result of the call.
         assert_eq!(body["messages"][3].get("reasoning_content"), None, "{provider}");
     }
 }
@@ -134,7 +136,8 @@ fn turns_of_one_role_are_merged_only_for_r1_on_ollama() {
     assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 2);
 }
 
-/// Returns the roles and call identifiers of a request with a user turn after results.
+/// Encodes a request with two calls, their results and a user turn. Returns the roles of its messages, and the call identifiers:
+/// first those in the calls, then those in the results.
 fn roles_and_call_ids(provider: &str) -> (Vec<String>, Vec<String>) {
     let calls = vec![
         tool_call("call_1", "calculator", "{}"),

@@ -83,8 +83,8 @@ impl HostFiles {
     }
 
     /// Returns the digest of a file as it was when the call first opened it, and writes its contents to `copy` if that is given.
-    /// Returns [`PathState::Unclear`] if the file has changed since then, or changed while it was read; a commit of it is then a
-    /// conflict.
+    /// Returns [`PathState::Unclear`] if the file has changed since then, or changed while it was read; to commit a change of the
+    /// file is then a conflict.
     pub(super) fn digest(&mut self, path_in_dir: &str, mut copy: Option<&mut File>) -> Result<PathState> {
         let code = |error: io::Error| code_of_error(&error);
         let mut file = self.open_file(path_in_dir)?;
@@ -110,8 +110,8 @@ impl HostFiles {
         })
     }
 
-    /// Returns the names and types of what is in a directory. If the directory does not exist, returns none. A name that is not
-    /// UTF-8 is an error.
+    /// Returns the names and types of what is in a directory. Returns an empty list if the directory does not exist on the host,
+    /// because the call created it in the draft. A name that is not UTF-8 is an error.
     pub(super) fn list(&self, path_in_dir: &str) -> Result<Vec<(String, DescriptorType)>> {
         let code = |error: io::Error| code_of_error(&error);
         let path = if path_in_dir.is_empty() { "." } else { path_in_dir };

@@ -60,9 +60,9 @@ impl OverlayState {
     }
 
     /// Returns the path in the opened directory for a path that is relative to the granted directory or file.
-    pub(super) fn path_in_dir(&self, in_grant: &str) -> Result<String> {
-        match (self.host.name(), in_grant) {
-            ("", in_grant) => Ok(in_grant.to_owned()),
+    pub(super) fn path_in_dir(&self, path_in_grant: &str) -> Result<String> {
+        match (self.host.name(), path_in_grant) {
+            ("", path_in_grant) => Ok(path_in_grant.to_owned()),
             (name, "") => Ok(name.to_owned()),
             _ => Err(ErrorCode::NotDirectory),
         }
@@ -160,20 +160,20 @@ impl OverlayState {
         }
     }
 
-    /// Records the change at a path, in place of an earlier one. If nothing was there before the call and nothing is there now,
-    /// or a directory was there and is there now, no change is left. Refuses to put a file in place of a directory of the host,
-    /// or the reverse.
+    /// Records the change at a path, in place of an earlier one. If the path is now as it was before the call (there was nothing
+    /// and is nothing, or there was a directory and is a directory), only removes the record of the earlier change. Refuses to
+    /// put a file in place of a directory of the host, or the reverse.
     pub(super) fn set_change(&mut self, path_in_dir: &str, kind: ChangeKind) -> Result<()> {
         if path_in_dir.is_empty() {
             return Err(ErrorCode::NotPermitted);
         }
         let before = self.state_before(path_in_dir)?;
-        let is_other_kind = matches!(
+        let swaps_file_and_directory = matches!(
             (&kind, before),
             (ChangeKind::NewDirectory, PathState::File(_) | PathState::Unclear)
                 | (ChangeKind::WrittenFile(_), PathState::Directory)
         );
-        if is_other_kind {
+        if swaps_file_and_directory {
             return Err(ErrorCode::NotPermitted);
         }
         let is_as_before = matches!(

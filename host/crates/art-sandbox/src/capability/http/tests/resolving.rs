@@ -34,7 +34,7 @@ async fn a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
 }
 
 #[tokio::test]
-async fn one_address_that_is_not_public_denies_all() {
+async fn a_host_with_one_address_that_is_not_public_is_denied() {
     let (error, denials) = send_refused_request(&[&["1.1.1.1", "127.0.0.1"]]).await;
     assert!(matches!(error, Error::HttpRequestDenied), "{error}");
     assert_eq!(denials.len(), 1);

@@ -1,5 +1,5 @@
-//! Secrets that are added to requests: where they go, and that they do not come back. Also requests with a canary: a decoy among
-//! the secrets that no tool is given.
+//! Secrets that are added to requests: where they go, and that they do not come back. Also requests with a canary, which is a
+//! decoy secret: no tool is ever given one.
 
 use art_core::secret::Secret;
 use http::HeaderValue;
@@ -104,7 +104,7 @@ async fn a_request_is_denied_if_the_guest_sets_the_header_of_the_secret_itself()
         .await;
     assert!(matches!(sent, Err(Error::HttpRequestDenied)));
     let reasons: Vec<_> = call.denials().into_iter().map(|denial| denial.reason).collect();
-    assert_eq!(reasons, ["the host itself sets the header `x-api-key` there"]);
+    assert_eq!(reasons, ["the grant itself sets the header `x-api-key`"]);
     assert_eq!(server.connections(), 0);
 }
 

@@ -139,6 +139,7 @@ async fn a_certificate_that_the_system_does_not_trust_is_refused() {
     let certificate = certificate_params("host.example").self_signed(&key).unwrap();
     let port = serve(certificate.der().clone(), &key).await;
     let error = fetch(port, None).await.unwrap_err();
+    // A machine without any trusted certificates gives the second error.
     assert!(
         matches!(error, Error::TlsCertificateError | Error::ConfigurationError),
         "{error}"
