@@ -233,10 +233,10 @@ impl Response {
     /// Fails if the body is compressed, since the bytes are not text in that case.
     pub fn text(&self) -> Result<String> {
         match self.header("content-encoding") {
-            None | Some("" | "identity") => Ok(String::from_utf8_lossy(&self.body).into_owned()),
-            Some(coding) => Err(ToolError::io(format_args!(
-                "the response is compressed with `{coding}`"
-            ))),
+            Some(coding) if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") => Err(ToolError::io(
+                format_args!("the response is compressed with `{coding}`"),
+            )),
+            _ => Ok(String::from_utf8_lossy(&self.body).into_owned()),
         }
     }
 
@@ -315,6 +315,11 @@ mod tests {
     fn a_text_is_read_unless_it_is_compressed() {
         let response = Response::new(200, *b"caf\xc3\xa9 \xff");
         assert_eq!(response.text().unwrap(), "caf\u{e9} \u{fffd}");
+        response
+            .clone()
+            .with_header("content-encoding", "Identity")
+            .text()
+            .unwrap();
         response.with_header("content-encoding", "gzip").text().unwrap_err();
     }
 

@@ -118,9 +118,13 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Counts an entry if its name is wanted, and adds it to the output if there is room. Returns whether the caller may look at
-    /// further entries, which is false after [`MAX_ENTRIES`].
+    /// Counts an entry if its name is wanted, and adds it to the output if there is room. After [`MAX_ENTRIES`], ignores the
+    /// entry and returns false, so that the caller looks at no further ones.
     pub(crate) fn add(&mut self, mut entry: Entry) -> bool {
+        if self.seen_entries == MAX_ENTRIES {
+            self.mark_incomplete(&format!("only the first {MAX_ENTRIES} entries were looked at"));
+            return false;
+        }
         self.seen_entries += 1;
         self.unsafe_names += u64::from(leads_outside(&entry.name));
         let is_wanted = self
@@ -141,10 +145,7 @@ impl<'a> Listing<'a> {
                 self.output.truncated = true;
             }
         }
-        if self.seen_entries == MAX_ENTRIES {
-            self.mark_incomplete(&format!("only the first {MAX_ENTRIES} entries were looked at"));
-        }
-        self.seen_entries < MAX_ENTRIES
+        true
     }
 
     pub(crate) fn note(&mut self, note: &str) {

@@ -159,12 +159,65 @@ fn a_zip_file_that_states_a_huge_central_directory_is_refused() {
     let mut zip = zip_archive(&[]);
     // The end record has the size of the central directory in its bytes 12 to 15.
     let end_record = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
-    zip[end_record + 12..end_record + 16].copy_from_slice(&u32::MAX.to_le_bytes());
+    zip[end_record + 12..end_record + 16].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
     assert!(
-        refusal(&zip).contains("its directory has 4294967295 bytes"),
+        refusal(&zip).contains("its directory has 4294967294 bytes"),
         "{}",
         refusal(&zip)
     );
+}
+
+/// Returns a zip file whose end record refers to a ZIP64 record, which states that the central directory has `directory_size`
+/// bytes, or its real size.
+fn zip64_archive(files: &[(&str, &[u8])], directory_size: Option<u64>) -> Vec<u8> {
+    let mut zip = zip_archive(files);
+    let start = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
+    let mut end_record = zip.split_off(start);
+    let number = |range: std::ops::Range<usize>| {
+        let bytes = end_record[range].iter().rev();
+        bytes.fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let (count, size, offset) = (number(10..12), number(12..16), number(16..20));
+    zip.extend(b"PK\x06\x06");
+    zip.extend(44_u64.to_le_bytes());
+    // Two versions, and the numbers of two disks.
+    zip.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for number in [count, count, directory_size.unwrap_or(size), offset] {
+        zip.extend(number.to_le_bytes());
+    }
+    zip.extend(b"PK\x06\x07\0\0\0\0");
+    zip.extend((start as u64).to_le_bytes());
+    zip.extend(1_u32.to_le_bytes());
+    end_record[8..20].fill(0xff);
+    zip.extend(end_record);
+    zip
+}
+
+#[test]
+fn the_size_of_a_zip64_directory_is_taken_from_its_own_record() {
+    let files: [(&str, &[u8]); 1] = [("a.txt", b"hello")];
+    let listed = list(&zip64_archive(&files, None), json!({}));
+    assert_eq!(names(&listed), ["docs/", "a.txt"]);
+    let huge = zip64_archive(&files, Some(1 << 40));
+    assert!(refusal(&huge).contains("its directory has 1099511627776 bytes"));
+    let mut without_record = zip_archive(&files);
+    let start = without_record
+        .windows(4)
+        .rposition(|bytes| bytes == b"PK\x05\x06")
+        .unwrap();
+    without_record[start + 12..start + 16].fill(0xff);
+    assert!(refusal(&without_record).contains("its ZIP64 record is missing"));
+}
+
+#[test]
+fn only_an_archive_with_more_than_the_maximum_number_of_entries_is_incomplete() {
+    for (file_count, is_incomplete) in [(99_999, false), (100_000, true)] {
+        let file_names: Vec<String> = (0..file_count).map(|number| number.to_string()).collect();
+        let files: Vec<(&str, &[u8])> = file_names.iter().map(|name| (name.as_str(), b"".as_slice())).collect();
+        // `docs/` is one more entry.
+        let listed = list(&zip_archive(&files), json!({"name_contains": "docs"}));
+        assert_eq!(listed["truncated"], json!(is_incomplete), "{file_count}");
+    }
 }
 
 #[test]

@@ -10,8 +10,9 @@ use crate::io::{Entry, EntryKind, Listing};
 
 /// Maximum size of the central directory, in bytes.
 const MAX_CENTRAL_DIRECTORY_SIZE: u64 = 8 << 20;
-/// Maximum distance of the start of the end record from the end of a file: the size of the record and of the longest comment.
-const MAX_END_RECORD_DISTANCE: u64 = 22 + 65_535;
+/// Maximum distance of the start of the ZIP64 record, with its locator and the end record after it, from the end of a file: the
+/// sizes of the three and of the longest comment.
+const MAX_END_RECORD_DISTANCE: u64 = 56 + 20 + 22 + 65_535;
 
 pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), String> {
     check_central_directory(&mut file)?;
@@ -54,9 +55,11 @@ fn check_central_directory(file: &mut File) -> Result<(), String> {
     let size = end_record
         .and_then(|start| tail.get(start + 12..start + 16))
         .and_then(|bytes| bytes.try_into().ok());
-    let size = u64::from(u32::from_le_bytes(
-        size.ok_or("the file is cut off: its directory is missing")?,
-    ));
+    let size = u32::from_le_bytes(size.ok_or("the file is cut off: its directory is missing")?);
+    let size = match size {
+        u32::MAX => zip64_directory_size(&tail).ok_or("the file is damaged: its ZIP64 record is missing")?,
+        size => u64::from(size),
+    };
     if size > MAX_CENTRAL_DIRECTORY_SIZE {
         return Err(format!(
             "its directory has {size} bytes, more than {MAX_CENTRAL_DIRECTORY_SIZE}"
@@ -65,4 +68,12 @@ fn check_central_directory(file: &mut File) -> Result<(), String> {
     file.seek(SeekFrom::Start(0))
         .map(drop)
         .map_err(|error| error.to_string())
+}
+
+/// Returns the size of the central directory in the ZIP64 record, which large archives have before the end record. It begins
+/// with this signature, and has the size in its bytes 40 to 47.
+fn zip64_directory_size(tail: &[u8]) -> Option<u64> {
+    let record = tail.windows(4).rposition(|bytes| bytes == b"PK\x06\x06")?;
+    let size = tail.get(record + 40..record + 48)?.try_into().ok()?;
+    Some(u64::from_le_bytes(size))
 }

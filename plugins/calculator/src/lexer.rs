@@ -5,6 +5,9 @@ use crate::error::{EvalError, Reason};
 /// Maximum length of an expression, in characters.
 const MAX_CHARS: usize = 4096;
 
+/// Words before `(` that are operators, so that no arguments of a call are in the parentheses.
+const OPERATOR_WORDS: [&str; 9] = ["of", "by", "times", "plus", "minus", "over", "from", "off", "than"];
+
 /// One token and the position of its first character, counted from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
@@ -114,7 +117,7 @@ impl Lexer {
         match punct {
             '(' => {
                 let is_call = match self.tokens.last().map(|token| &token.kind) {
-                    Some(TokenKind::Name(name)) => !name.eq_ignore_ascii_case("of"),
+                    Some(TokenKind::Name(name)) => !OPERATOR_WORDS.iter().any(|word| name.eq_ignore_ascii_case(word)),
                     _ => false,
                 };
                 self.open_parens.push(is_call);

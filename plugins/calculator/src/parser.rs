@@ -163,7 +163,7 @@ impl Parser<'_> {
             Infix::Divide => functions::divide(a, b).map_err(|reason| reason.at(at))?,
             Infix::Modulo => functions::modulo(a, b).map_err(|reason| reason.at(at))?,
             Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
-            Infix::Off => functions::add(b, -(a * b)),
+            Infix::Off => functions::add(b, -left.share_of(right)),
             Infix::PercentOf => percentage(a, b, at)?,
             Infix::MoreThan => functions::add(b, left.share_of(right)),
             Infix::LessThan => functions::add(b, -left.share_of(right)),

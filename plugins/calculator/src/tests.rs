@@ -112,6 +112,7 @@ fn words_between_values_may_have_any_letter_case() {
     gives("Half OF 50", "25");
     gives("17 MOD 5", "2");
     gives("20% Off 50", "40");
+    gives("20 off 50", "30");
     gives("50 With 20% OFF", "40");
     gives("5 Choose 2", "10");
     gives("10/3 TO 2 Decimals", "3.33");
@@ -284,6 +285,8 @@ fn thousands_separators_are_accepted_where_unambiguous() {
     gives("1,234,567.5 * 2", "2469135");
     gives("max(1,284)", "284");
     gives("max((1,284), 5)", "1284");
+    gives("3600 divided by (1,200)", "3");
+    gives("2 times (1,200)", "2400");
     gives("1_000 + 1", "1001");
     fails(
         "1,5 + 1",

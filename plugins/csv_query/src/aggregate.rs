@@ -4,7 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use art_sdk::serde_json::Value;
 
-use crate::{column::Column, error::CsvError, input::Aggregate, number, table::Table};
+use crate::{
+    column::Column,
+    error::CsvError,
+    input::Aggregate,
+    number::{self, Style},
+    table::Table,
+};
 
 /// Maximum number of characters of a cell in an error message.
 const MAX_CELL_CHARS: usize = 40;
@@ -17,11 +23,16 @@ pub(crate) struct Aggregation<'a> {
 }
 
 impl Aggregation<'_> {
-    /// Returns the name of the output column.
-    pub(crate) fn output_name(&self) -> String {
-        match self.column {
+    /// Returns the name of the output column, which is not that of the group column: `count_2` if that one is named `count`.
+    pub(crate) fn output_name(&self, group_column: Option<&Column>) -> String {
+        let name = match self.column {
             Some(column) => format!("{}_{}", self.aggregate.name(), column.name),
             None => self.aggregate.name().to_owned(),
+        };
+        if group_column.is_some_and(|column| column.name == name) {
+            format!("{name}_2")
+        } else {
+            name
         }
     }
 
@@ -34,10 +45,9 @@ impl Aggregation<'_> {
         };
         let cell = |row: &usize| table.cell(*row, column);
         let all_rows = 0..table.rows.len();
-        let is_text = |row: &usize| {
-            let (cell, style) = (cell(row), number::Style::Point);
-            !number::is_missing(cell) && number::parse(cell, style).is_none()
-        };
+        let lacks_style =
+            |row: &usize, style| !number::is_missing(cell(row)) && number::parse(cell(row), style).is_none();
+        let is_text = |row: &usize| lacks_style(row, Style::Point) && lacks_style(row, Style::Comma);
         let is_name = |row: &usize| is_text(row) && !cell(row).contains(|sign: char| sign.is_ascii_digit());
         let is_refused = match self.aggregate {
             Aggregate::Count | Aggregate::CountDistinct => false,
@@ -47,10 +57,12 @@ impl Aggregation<'_> {
         if !is_refused {
             return Ok(());
         }
-        // If all cells are empty, the error names the first row.
+        // If all cells are numbers but not of the same style, the error names the first that is not of `Style::Point`. If all
+        // cells are empty, it names the first row.
         let row = all_rows
             .clone()
             .find(is_text)
+            .or_else(|| all_rows.clone().find(|row| lacks_style(row, Style::Point)))
             .or(all_rows.clone().next())
             .unwrap_or_default();
         Err(CsvError::NotNumeric {

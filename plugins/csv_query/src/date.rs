@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// A date, or a whole month: then the day is 0.
+/// A date, a whole month or a whole year. The day of a month is 0, and so are the month and the day of a year.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Date {
     year: u16,
@@ -50,11 +50,18 @@ impl Date {
         }
     }
 
+    /// Returns a whole year, or `None` if the text does not have four digits. [`Date::parse`] reads no years, since a cell
+    /// such as `2026` is a number.
+    pub(crate) fn of_year(text: &str) -> Option<Self> {
+        let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let year = text.parse().ok().filter(|_| is_year)?;
+        Some(Self { year, month: 0, day: 0 })
+    }
+
     /// Returns a whole month, or `None` if the year does not have four digits or there is no such month.
     fn of_month(year: &str, month: u8) -> Option<Self> {
-        let is_year = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit());
-        let year = year.parse().ok().filter(|_| is_year)?;
-        (1..=12).contains(&month).then_some(Self { year, month, day: 0 })
+        let whole_year = Self::of_year(year)?;
+        (1..=12).contains(&month).then_some(Self { month, ..whole_year })
     }
 
     /// Returns a day, or `None` if there is no such month or the month has no such day.
@@ -82,10 +89,11 @@ impl Date {
         (u32::from(self.year) * 100 + u32::from(self.month)) * 100 + u32::from(self.day)
     }
 
-    /// Returns the date with the precision of `other`: only the month if `other` is a month.
+    /// Returns the date with the precision of `other`: only the month if `other` is a month, only the year if it is a year.
     pub(crate) fn as_precise_as(self, other: Self) -> Self {
+        let month = if other.month == 0 { 0 } else { self.month };
         let day = if other.day == 0 { 0 } else { self.day };
-        Self { day, ..self }
+        Self { month, day, ..self }
     }
 }
 

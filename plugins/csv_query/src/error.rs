@@ -68,7 +68,7 @@ pub(crate) enum CsvError {
     #[error("column `{column}` is not in `{unit}`: give the number in the unit of the column")]
     OtherUnit {
         /// The unit of the filter.
-        unit: &'static str,
+        unit: String,
         /// The column.
         column: String,
     },

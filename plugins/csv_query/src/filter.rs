@@ -27,15 +27,26 @@ pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usi
 
 /// Returns the condition of one filter.
 fn condition_of<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvError> {
+    if filter.value.is_some() && filter.date.is_some() {
+        return Err(CsvError::Contradiction("value", "date"));
+    }
     let (column, operator) = match (filter.comparative, filter.operator) {
-        (Some(comparative), None) if filter.column.is_none() => comparative.resolve(table)?,
-        (Some(_), _) => return Err(CsvError::Contradiction("comparative", "operator")),
+        (Some(_), Some(_)) => return Err(CsvError::Contradiction("comparative", "operator")),
+        (Some(_), None) if filter.column.is_some() => {
+            return Err(CsvError::Contradiction("comparative", "column"));
+        }
+        (Some(comparative), None) => comparative.resolve(table)?,
         (None, None) => return Err(incomplete("a filter", "`operator` or `comparative`")),
         (None, Some(operator)) => match &filter.column {
             Some(name) => (table.column(name)?, operator),
             None => return condition_without_column(table, filter, operator),
         },
     };
+    condition_on_column(column, operator, filter)
+}
+
+/// Returns the condition on this column. Fails if the name of the column contains another unit than that of the filter.
+fn condition_on_column<'a>(column: &'a Column, operator: Operator, filter: &Filter) -> Result<Condition<'a>, CsvError> {
     if let Some(unit) = filter.unit {
         unit.check(column)?;
     }
@@ -51,10 +62,7 @@ fn condition_without_column<'a>(
     filter: &Filter,
     operator: Operator,
 ) -> Result<Condition<'a>, CsvError> {
-    let compares_order = !matches!(
-        operator,
-        Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
-    );
+    let compares_order = operator.compares_order();
     // A column fits `ne` if it contains the value, as for `eq`.
     let without_negation = if operator == Operator::Ne {
         Operator::Eq
@@ -70,7 +78,7 @@ fn condition_without_column<'a>(
     };
     let fitting: Vec<&Column> = table.columns.iter().filter(fits).collect();
     match (fitting.as_slice(), table.columns.first()) {
-        ([column], _) => Condition::new(column, operator, filter),
+        ([column], _) => condition_on_column(column, operator, filter),
         // No column contains the value, so no row matches, whichever column is compared.
         ([], Some(column)) if !compares_order && operator != Operator::Ne => Condition::new(column, operator, filter),
         _ => Err(CsvError::WhichFilterColumn {
@@ -84,6 +92,11 @@ impl Operator {
     /// Returns whether the cells are searched for a text, even in a column of dates or times.
     const fn searches_text(self) -> bool {
         matches!(self, Self::Contains | Self::StartsWith)
+    }
+
+    /// Returns whether the order of a cell and the value decides, as for `lt` and `between`.
+    const fn compares_order(self) -> bool {
+        !matches!(self, Self::Eq | Self::Ne | Self::Contains | Self::StartsWith)
     }
 }
 
@@ -127,7 +140,10 @@ impl<'a> Condition<'a> {
             Some(FilterValue::Number(value)) => Some(value),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
         });
-        let date = Date::parse(&text).filter(|_| column.is_date && !operator.searches_text());
+        let is_year_allowed = operator.compares_order() && filter.date.is_none();
+        let date = Date::parse(&text)
+            .or_else(|| Date::of_year(&text).filter(|_| is_year_allowed))
+            .filter(|_| column.is_date && !operator.searches_text());
         let is_between = operator == Operator::Between;
         let compared_value = match (number, date) {
             (Some(number), _) if is_between => {
@@ -162,13 +178,8 @@ impl<'a> Condition<'a> {
         filter: &Filter,
         text: String,
     ) -> Result<ComparedValue, CsvError> {
-        let compares_order = !matches!(
-            operator,
-            Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
-        );
-        // A year is compared with a date as text: `2026` is less than `2026-03-05`.
-        let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-        if (filter.date.is_some() && !operator.searches_text()) || (compares_order && column.is_date && !is_year) {
+        let compares_order = operator.compares_order();
+        if (filter.date.is_some() && !operator.searches_text()) || (compares_order && column.is_date) {
             return Err(not_comparable_with_date(&text, column));
         }
         if compares_order && column.number_style.is_some() {

@@ -16,7 +16,7 @@ pub(crate) struct CsvQueryOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "scalar_schema")]
     pub(crate) value: Option<Value>,
-    /// The names of the columns of `rows`, in order. An aggregated column is named `sum_<column>` and so on, or `count`.
+    /// The names of the columns of `rows`, in order. Aggregates are `sum_<column>` and so on, or `count` (if taken, `count_2`).
     pub(crate) columns: Vec<String>,
     /// How many rows are in `rows`.
     pub(crate) row_count: usize,

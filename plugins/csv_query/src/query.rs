@@ -40,11 +40,20 @@ pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
 /// Fails if two fields contradict each other, so that one of them would be ignored.
 fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
     let combines_rows = input.aggregate.is_some() || input.group_by.is_some();
+    let combining_field = if input.aggregate.is_some() {
+        "aggregate"
+    } else {
+        "group_by"
+    };
     // Whether two fields contradict each other, and their names. A query with `group_by` alone has an aggregate by default. An
     // aggregate without `group_by` is one row, which cannot be sorted.
     let contradictions = [
-        (input.distinct && combines_rows, "distinct", "aggregate"),
-        (input.superlative.is_some() && combines_rows, "superlative", "aggregate"),
+        (input.distinct && combines_rows, "distinct", combining_field),
+        (
+            input.superlative.is_some() && combines_rows,
+            "superlative",
+            combining_field,
+        ),
         (
             input.superlative.is_some() && input.sort.is_some(),
             "superlative",
@@ -67,8 +76,8 @@ fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
     }
 }
 
-/// Returns the names of the columns, or how many there are. Fails if a field is given that selects, combines or sorts rows, since
-/// it would be ignored.
+/// Returns the names of the columns, or how many there are. Fails if a field is given that selects, names, combines or sorts
+/// rows, since it would be ignored.
 fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<CsvQueryOutput, CsvError> {
     // Whether each of these fields is given, and its name.
     let row_fields = [
@@ -80,6 +89,7 @@ fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<
         (input.superlative.is_some(), "superlative"),
         (input.columns.is_some(), "columns"),
         (input.distinct, "distinct"),
+        (input.noun.is_some(), "noun"),
     ];
     if let Some((_, other)) = row_fields.iter().find(|(is_given, _)| *is_given) {
         return Err(CsvError::Contradiction("about", other));
@@ -194,11 +204,12 @@ impl<'a> Query<'a> {
 
     /// Returns a row for each group, or one row for all rows if the query has no groups.
     fn aggregate_rows(mut self, aggregation: Aggregation<'a>, matched: &[usize]) -> Result<CsvQueryOutput, CsvError> {
-        let value_name = aggregation.output_name();
+        let group_column = self.group_column()?;
+        let value_name = aggregation.output_name(group_column);
         let mut columns = vec![value_name.clone()];
         // The rows of the output, each with the value by which it is sorted.
         let mut rows: Vec<(Value, Map<String, Value>)> = Vec::new();
-        match self.group_column()? {
+        match group_column {
             Some(group_column) => {
                 columns.insert(0, group_column.name.clone());
                 for (group, members) in aggregate::group_rows(self.table, group_column, matched) {

@@ -25,7 +25,7 @@ pub(crate) struct Table {
 impl Table {
     /// Parses CSV text. Detects the delimiter if none is given.
     pub(crate) fn read(text: &str, delimiter: Option<&str>) -> Result<Self, CsvError> {
-        let text = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+        let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
             return Err(CsvError::Empty);
         }
@@ -147,7 +147,8 @@ fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRe
     let header = reader.headers()?.clone();
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record?;
+        let mut record = record?;
+        move_position_past_line_breaks(&mut record, text);
         if record.len() != header.len() {
             let line = record.position().map_or(0, csv::Position::line);
             let (found, expected) = (record.len(), header.len());
@@ -161,6 +162,21 @@ fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRe
         rows.push(record);
     }
     Ok((header, rows))
+}
+
+/// Moves the position of the record to where its first field starts. Before, it is at the end of the record before, so that the
+/// rest of a line break of two characters and empty lines may follow.
+fn move_position_past_line_breaks(record: &mut StringRecord, text: &str) {
+    let Some(mut position) = record.position().cloned() else {
+        return;
+    };
+    let start = usize::try_from(position.byte()).unwrap_or_default();
+    let rest = text.as_bytes().get(start..).unwrap_or_default();
+    for byte in rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')) {
+        position.set_byte(position.byte() + 1);
+        position.set_line(position.line() + u64::from(*byte == b'\n'));
+    }
+    record.set_position(Some(position));
 }
 
 /// Returns the names of the columns, made unique and not empty, because they become the keys of the JSON object

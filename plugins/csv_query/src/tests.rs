@@ -73,6 +73,34 @@ fn a_comparison_by_an_adjective_checks_the_unit() {
 }
 
 #[test]
+fn an_adjective_with_a_column_or_an_operator_is_refused_by_the_name_of_the_given_field() {
+    for (field, value) in [("column", "age"), ("operator", "gt")] {
+        let mut filter = json!({"comparative": "older", "value": 5});
+        filter[field] = value.into();
+        let expected = format!("`comparative` and `{field}` do not go together: leave one of them out");
+        assert_error(json!({"filter": [filter]}), PETS, &expected);
+    }
+}
+
+#[test]
+fn the_error_for_another_unit_names_the_unit_as_the_filter_does() {
+    for unit in ["degrees", "minutes", "dollars", "kmh"] {
+        let filter = json!({"column": "weight_kg", "operator": "gt", "value": 5, "unit": unit});
+        let expected = format!("column `weight_kg` is not in `{unit}`: give the number in the unit of the column");
+        assert_error(json!({"filter": [filter]}), PETS, &expected);
+    }
+}
+
+#[test]
+fn a_column_of_temperatures_is_in_degrees() {
+    for column in ["temp", "temperature_c", "degrees"] {
+        let filter = json!({"column": column, "operator": "gt", "value": 20, "unit": "degrees"});
+        let output = query(json!({"filter": [filter]}), &format!("{column}\n19\n21\n")).unwrap();
+        assert_eq!(output["matched_rows"], 1, "{column}");
+    }
+}
+
+#[test]
 fn a_condition_without_a_column_uses_the_only_column_that_fits() {
     let pets_where_any_column =
         |operator: &str, value: &str| json!({"columns": ["pet"], "filter": [{"operator": operator, "value": value}]});
@@ -89,6 +117,28 @@ fn a_condition_without_a_column_uses_the_only_column_that_fits() {
     assert!(query(pets_where_any_column("ne", "fish"), PETS).is_err());
     let after = json!({"columns": ["pet"], "filter": [{"operator": "gt", "date": "2016-01-01"}]});
     assert_rows(after, PETS, json!([{"pet": "Rex"}]));
+}
+
+#[test]
+fn a_condition_without_a_column_checks_the_unit_of_the_column_that_it_finds() {
+    let heights = "name,height_cm\nAda,170\nBob,180\n";
+    let taller = |unit: &str| json!({"columns": ["name"], "filter": [{"operator": "gt", "value": 175, "unit": unit}]});
+    assert_rows(taller("cm"), heights, json!([{"name": "Bob"}]));
+    assert_error(
+        taller("kg"),
+        heights,
+        "column `height_cm` is not in `kg`: give the number in the unit of the column",
+    );
+}
+
+#[test]
+fn a_filter_with_a_value_and_a_date_is_refused() {
+    let filter = json!({"column": "born", "operator": "gt", "value": "2016-01-01", "date": "2019-01-01"});
+    assert_error(
+        json!({"filter": [filter]}),
+        PETS,
+        "`value` and `date` do not go together: leave one of them out",
+    );
 }
 
 #[test]
@@ -117,6 +167,18 @@ fn fields_that_would_be_ignored_are_refused() {
 }
 
 #[test]
+fn the_error_for_a_group_of_single_rows_names_the_field_that_is_given() {
+    for (field, value) in [("distinct", json!(true)), ("superlative", json!("heaviest"))] {
+        for (other, other_value) in [("group_by", "species"), ("aggregate", "count")] {
+            let mut input = json!({field: value});
+            input[other] = other_value.into();
+            let expected = format!("`{field}` and `{other}` do not go together: leave one of them out");
+            assert_error(input, PETS, &expected);
+        }
+    }
+}
+
+#[test]
 fn a_field_that_does_not_go_with_about_is_named_in_the_error() {
     for (field, value) in [
         ("filter", json!([{"operator": "eq", "value": "cat"}])),
@@ -127,6 +189,7 @@ fn a_field_that_does_not_go_with_about_is_named_in_the_error() {
         ("superlative", json!("heaviest")),
         ("columns", json!(["pet"])),
         ("distinct", json!(true)),
+        ("noun", json!("pet")),
     ] {
         let mut input = json!({"about": "columns"});
         input[field] = value;
@@ -218,6 +281,48 @@ fn filters_compare_dates_as_dates() {
     let expected =
         "cannot compare column `item` with the date `2026-03-05`: write it as `2026-03-05`, and name a column of dates";
     assert_error(text_after_date, ORDERS, expected);
+}
+
+#[test]
+fn a_year_is_compared_with_dates_as_a_period() {
+    let rows = [
+        ("2025-12-31", "31 December 2025"),
+        ("2026-01-01", "1 January 2026"),
+        ("2026-12-31", "31 December 2026"),
+        ("2027-01-01", "1 January 2027"),
+    ];
+    let csv = rows.map(|(iso, words)| format!("{iso},{words}\n")).concat();
+    let csv = format!("built,opened\n{csv}");
+    for column in ["built", "opened"] {
+        for (operator, matched) in [("lt", 1), ("le", 3), ("gt", 1), ("ge", 3)] {
+            for year in [json!("2026"), json!(2026)] {
+                let input = json!({"filter": [{"column": column, "operator": operator, "value": year}]});
+                assert_eq!(
+                    query(input, &csv).unwrap()["matched_rows"],
+                    matched,
+                    "{column} {operator}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_month_is_compared_with_dates_as_a_period() {
+    let count_where = |operator: &str| {
+        let input = json!({"filter": [{"column": "ordered", "operator": operator, "value": "2026-03"}]});
+        query(input, ORDERS).unwrap()["matched_rows"].as_u64().unwrap()
+    };
+    assert_eq!(["lt", "le", "gt", "ge"].map(count_where), [1, 3, 1, 3]);
+}
+
+#[test]
+fn a_date_contains_its_year_and_does_not_equal_it() {
+    let orders = "id,ordered\n1,2026-03-05\n2,2027-02-28\n";
+    for (operator, matched) in [("eq", 0), ("ne", 2), ("contains", 1), ("starts_with", 1)] {
+        let input = json!({"filter": [{"column": "ordered", "operator": operator, "value": "2026"}]});
+        assert_eq!(query(input, orders).unwrap()["matched_rows"], matched, "{operator}");
+    }
 }
 
 #[test]
@@ -331,6 +436,20 @@ fn grouping_without_aggregate_sums_the_only_numeric_column_or_counts_rows() {
 #[test]
 fn count_without_column_counts_rows() {
     assert_rows(json!({"aggregate": "count"}), SALES, json!([{"count": 4}]));
+}
+
+#[test]
+fn an_aggregate_does_not_replace_the_value_of_a_group_column_with_its_name() {
+    let output = query(
+        json!({"group_by": "count", "aggregate": "count"}),
+        "count,n\n7,1\n8,2\n7,3\n",
+    )
+    .unwrap();
+    assert_eq!(output["columns"], json!(["count", "count_2"]));
+    assert_eq!(
+        output["rows"],
+        json!([{"count": 7, "count_2": 2}, {"count": 8, "count_2": 1}])
+    );
 }
 
 #[test]
@@ -458,6 +577,43 @@ fn errors_say_what_to_change() {
         "a\n",
         "`delimiter` is `ab`: use one character such as `,`, `;`, `|` or a tab",
     );
+}
+
+#[test]
+fn the_cell_that_is_no_number_is_not_one_with_a_decimal_comma() {
+    assert_error(
+        json!({"aggregate": "sum", "column": "n"}),
+        "n;x\n1,5;1\nabc;2\n",
+        "column `n` is not numeric (line 3 holds `abc`), so it has no sum; numeric columns: `x`",
+    );
+}
+
+#[test]
+fn a_column_with_two_styles_of_decimals_is_refused_with_the_first_decimal_comma() {
+    assert_error(
+        json!({"aggregate": "sum", "column": "n"}),
+        "n;x\n2.5;1\n1,5;2\n",
+        "column `n` is not numeric (line 3 holds `1,5`), so it has no sum; numeric columns: `x`",
+    );
+}
+
+#[test]
+fn empty_lines_count_as_lines() {
+    for csv in ["\n\na,b\nx,1\n", "a,b\n\n\nx,1\n", "\u{feff}\r\na,b\r\n\r\nx,1\r\n"] {
+        let sum = query(json!({"aggregate": "sum", "column": "a"}), csv).unwrap_err();
+        assert!(sum.contains("(line 4 holds `x`)"), "{csv:?}: {sum}");
+        let short_row = query(json!({}), &csv.replace(",1", "")).unwrap_err();
+        assert!(short_row.starts_with("line 4 has 1 fields"), "{csv:?}: {short_row}");
+    }
+}
+
+#[test]
+fn a_row_starts_on_the_line_after_the_row_before_it() {
+    for csv in ["a,b\n1,1\nx,1\n", "a,b\r\n1,1\r\nx,1\r\n", "a,b\n\"1\n\",1\nx,1\n"] {
+        let error = query(json!({"aggregate": "sum", "column": "a"}), csv).unwrap_err();
+        let line = csv.split("x,1").next().unwrap_or_default().matches('\n').count() + 1;
+        assert!(error.contains(&format!("(line {line} holds")), "{csv:?}: {error}");
+    }
 }
 
 #[test]

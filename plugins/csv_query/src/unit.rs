@@ -1,6 +1,9 @@
 //! Units of the numbers in a question, and the words that stand for these units in the names of columns.
 
-use art_sdk::args;
+use art_sdk::{
+    args,
+    serde_json::{self, Value},
+};
 
 use crate::{column::Column, error::CsvError, superlative::words_of_name};
 
@@ -66,7 +69,7 @@ const WORDS_FOR_UNITS: [&[&str]; 21] = [
     &["h", "hours", "hrs"],
     &["min", "mins", "minutes"],
     &["s", "sec", "secs", "seconds"],
-    &["c", "f", "celsius", "fahrenheit", "temp", "temperature"],
+    &["c", "f", "degrees", "celsius", "fahrenheit", "temp", "temperature"],
     &["percent", "pct"],
     &["eur", "euros"],
     &["usd", "dollars"],
@@ -75,41 +78,22 @@ const WORDS_FOR_UNITS: [&[&str]; 21] = [
 ];
 
 impl Unit {
-    /// Returns the word by which the row of the unit in [`WORDS_FOR_UNITS`] is found. No row contains the word `kmh`.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Kg | Self::Kilograms | Self::Kilos => "kg",
-            Self::Grams => "grams",
-            Self::Tonnes => "tonnes",
-            Self::Pounds => "pounds",
-            Self::Km | Self::Kilometres | Self::Kilometers => "km",
-            Self::Metres | Self::Meters | Self::M => "m",
-            Self::Cm | Self::Centimetres | Self::Centimeters => "cm",
-            Self::Mm | Self::Millimetres | Self::Millimeters => "mm",
-            Self::Miles => "miles",
-            Self::Feet => "feet",
-            Self::Years => "years",
-            Self::Days => "days",
-            Self::Hours => "hours",
-            Self::Minutes | Self::Mins | Self::Min => "min",
-            Self::Seconds => "seconds",
-            Self::Degrees => "temp",
-            Self::Percent => "percent",
-            Self::Euros | Self::Eur => "eur",
-            Self::Dollars | Self::Usd => "usd",
-            Self::Gb => "gb",
-            Self::Hectares => "hectares",
-            Self::Kmh => "kmh",
+    /// Returns the name that the input uses. It is one of the words for the unit, if there are any.
+    fn name(self) -> String {
+        match serde_json::to_value(self) {
+            Ok(Value::String(name)) => name,
+            _ => String::new(),
         }
     }
 
     /// Fails if the name of the column contains another unit and not this one.
     pub(crate) fn check(self, column: &Column) -> Result<(), CsvError> {
+        let name = self.name();
         let column_words: Vec<String> = words_of_name(&column.name).collect();
         let column_has = |unit_word: &str| column_words.iter().any(|word| word == unit_word);
         let column_has_one_of = |unit_words: &[&str]| unit_words.iter().any(|word| column_has(word));
-        let is_this_unit = |unit_words: &[&str]| unit_words.contains(&self.word());
-        let has_this_unit = column_has(self.word())
+        let is_this_unit = |unit_words: &[&str]| unit_words.contains(&name.as_str());
+        let has_this_unit = column_has(&name)
             || WORDS_FOR_UNITS
                 .iter()
                 .any(|words| is_this_unit(words) && column_has_one_of(words));
@@ -120,7 +104,7 @@ impl Unit {
             return Ok(());
         }
         Err(CsvError::OtherUnit {
-            unit: self.word(),
+            unit: name,
             column: column.name.clone(),
         })
     }

@@ -25,6 +25,13 @@ pub(crate) enum DateError {
         /// The error of the parser if the text looks like ISO 8601, otherwise an empty text.
         reason: String,
     },
+    #[error("`year` does not go together with `{text}` in `{field}`: leave it out, or give a day and a month")]
+    YearOfWeekday {
+        /// The field that contains the weekday.
+        field: &'static str,
+        /// The given text, shortened.
+        text: String,
+    },
     #[error("unknown time zone `{name}`{suggestion}; use a name such as `Europe/Berlin` or an offset such as `+02:00`")]
     UnknownZone {
         /// The given text, shortened.

@@ -32,11 +32,13 @@ const MAX_CHARS: usize = 100;
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
-    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`.
+    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`, or in
+    /// the zone in brackets at the end of the text. The latter is also the zone of the moment, unless the text has an offset too.
     pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
         if let Some((text, zone)) = split_zone(text) {
-            return Self::parse(field, text, &zone, clock);
+            let zoned = Self::parse(field, text, &zone, clock)?.with_default_zone(&zone)?;
+            return Ok(Self::Zoned(Box::new(zoned)));
         }
         let date_error = |reason| DateError::UnreadableDate {
             field,

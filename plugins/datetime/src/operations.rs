@@ -73,7 +73,7 @@ impl Call<'_> {
 
     /// Parses the `date` of the input, with the `time` and the `year` that may be given separately.
     fn parse_date(&self, operation: &'static str) -> Result<Moment, DateError> {
-        let date = self.input.date.as_ref().map(|date| self.with_year(date));
+        let date = self.with_year("date", self.input.date.as_ref())?;
         let text = match (date, self.input.time.as_deref()) {
             (Some(date), Some(time)) => Some(format!("{date} {time}")),
             (date, time) => date.or_else(|| time.map(str::to_owned)),
@@ -81,14 +81,29 @@ impl Call<'_> {
         self.parse_field(operation, "date", text.as_ref())
     }
 
-    /// Appends the year of the input, if there is one, to a text that names a recurring day. Returns other texts unchanged.
-    fn with_year(&self, text: &str) -> String {
-        let recurs = Phrase::parse(text)
-            .and_then(|phrase| phrase.day)
-            .is_some_and(Day::recurs);
-        match self.input.year.filter(|_| recurs) {
-            Some(year) => format!("{text} {year}"),
-            None => text.to_owned(),
+    /// Returns the `text` of an input field. If it names a day of each year, such as `25 December at 3 pm`, and the input has a
+    /// year, returns the day in this year in ISO 8601 instead. Fails if this year does not have the day, or for a weekday.
+    fn with_year(&self, field: &'static str, text: Option<&String>) -> Result<Option<String>, DateError> {
+        let phrase = text.and_then(|text| Phrase::parse(text));
+        let (Some(text), Some(year), Some(phrase)) = (text, self.input.year, phrase) else {
+            return Ok(text.cloned());
+        };
+        match phrase.day {
+            Some(Day::Yearly(rule)) => {
+                let date = rule.in_year(year).map_err(|error| DateError::UnreadableDate {
+                    field,
+                    text: format!("{text} {year}").chars().take(60).collect(),
+                    reason: format!(" ({error})"),
+                })?;
+                let time = phrase.time;
+                let iso = time.map_or_else(|| date.to_string(), |time| date.to_datetime(time).to_string());
+                Ok(Some(iso))
+            }
+            Some(Day::Weekday { is_past: false, .. }) => Err(DateError::YearOfWeekday {
+                field,
+                text: text.chars().take(60).collect(),
+            }),
+            _ => Ok(Some(text.clone())),
         }
     }
 
@@ -127,8 +142,8 @@ impl Call<'_> {
     /// Returns the start and the end of a difference. If the start is a recurring day such as `25 December`, it is resolved to
     /// the last such day up to the end. If the end is a recurring day, it is resolved to the next such day from the start on.
     fn start_and_end(&self) -> Result<(Zoned, Zoned), DateError> {
-        let start_text = self.input.start.as_ref().map(|text| self.with_year(text));
-        let end_text = self.input.end.as_ref().map(|text| self.with_year(text));
+        let start_text = self.with_year("start", self.input.start.as_ref())?;
+        let end_text = self.with_year("end", self.input.end.as_ref())?;
         let start = self.parse_field("difference", "start", start_text.as_ref())?;
         let end = self.parse_field("difference", "end", end_text.as_ref())?;
         let start = start.resolve_recurring(&start_text.unwrap_or_default(), |day| day.last_until(end.date()))?;

@@ -106,14 +106,66 @@ fn the_year_and_the_time_of_a_date_may_be_given_separately() {
 }
 
 #[test]
+fn the_separate_year_of_a_day_with_a_time_is_the_year_of_the_day() {
+    let parse = |date: &str| run(json!({"operation": "parse", "date": date, "year": 2027}))["result"].clone();
+    for date in ["25 December at 3 pm", "3 pm on Christmas", "December 25th, 15:00"] {
+        assert_eq!(parse(date), "2027-12-25T15:00:00", "{date}");
+    }
+    let weekday = json!({"operation": "weekday", "date": "25 December at 3 pm", "year": 2027});
+    assert_eq!(run(weekday)["result"], "Saturday");
+}
+
+#[test]
+fn a_separate_year_without_that_day_is_refused() {
+    assert_fails(
+        json!({"operation": "weekday", "date": "29 February", "year": 2027}),
+        "cannot read `29 February 2027` in `date` as a date",
+    );
+}
+
+#[test]
+fn a_weekday_with_a_separate_year_is_refused() {
+    assert_fails(
+        json!({"operation": "weekday", "date": "next Friday", "year": 2027}),
+        "`year` does not go together with `next Friday` in `date`",
+    );
+    assert_fails(
+        json!({"operation": "difference", "start": "today", "end": "Friday at 3 pm", "year": 2027}),
+        "`year` does not go together with `Friday at 3 pm` in `end`",
+    );
+}
+
+#[test]
 fn a_date_can_be_given_in_the_form_of_an_answer() {
     let parse = |date: &str| run(json!({"operation": "parse", "date": date}))["result"].clone();
     assert_eq!(parse("Monday, 2 March 2026"), "2026-03-02");
-    // The parsed time does not get the zone in brackets.
     assert_eq!(
         parse("06:00 on Friday, 12 March 2027 (Asia/Tokyo)"),
-        "2027-03-12T06:00:00"
+        "2027-03-12T06:00:00+09:00"
     );
+}
+
+#[test]
+fn a_zone_in_brackets_is_the_zone_of_the_date() {
+    let convert_to_london = |date: &str| {
+        let input = json!({"operation": "convert", "date": date, "from_zone": "New York", "to_zone": "London"});
+        run(input)["result"].clone()
+    };
+    let dates_and_times = [
+        ("06:00 on Friday, 12 March 2027 (Asia/Tokyo)", "21:00 on Thursday, 11"),
+        ("06:00 on Friday, 12 March 2027 (+02)", "04:00 on Friday, 12"),
+        ("12 March 2027 (Asia/Tokyo)", "15:00 on Thursday, 11"),
+        // The same days and zones in ISO 8601.
+        ("2027-03-12T06:00[Asia/Tokyo]", "21:00 on Thursday, 11"),
+        ("2027-03-12T06:00+02:00", "04:00 on Friday, 12"),
+        ("2027-03-12[Asia/Tokyo]", "15:00 on Thursday, 11"),
+        // Without a zone, the date is in the zone of `from_zone`.
+        ("06:00 on Friday, 12 March 2027", "11:00 on Friday, 12"),
+    ];
+    for (date, time) in dates_and_times {
+        let expected = format!("{time} March 2027 (Europe/London)");
+        assert_eq!(convert_to_london(date), expected, "{date}");
+    }
 }
 
 #[test]
@@ -266,6 +318,15 @@ fn unknown_zones_are_refused_with_similar_names() {
         json!({"operation": "convert", "date": "2026-07-01"}),
         "operation `convert` needs `to_zone`",
     );
+}
+
+#[test]
+fn an_offset_may_be_at_most_fourteen_hours() {
+    let input = |zone: &str| json!({"operation": "convert", "date": "2026-07-01T12:00Z", "to_zone": zone});
+    assert_eq!(run(input("+14:00"))["result"], "02:00 on Thursday, 2 July 2026 (+14)");
+    for zone in ["+14:59", "+14:01", "-14:30"] {
+        assert_fails(input(zone), &format!("unknown time zone `{zone}`"));
+    }
 }
 
 #[test]

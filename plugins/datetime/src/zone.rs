@@ -181,7 +181,7 @@ fn parse_offset(text: &str) -> Option<Offset> {
     }
     let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
     // The largest offset of a place is +14:00.
-    let valid = hours <= 14 && minutes < 60;
+    let valid = minutes < 60 && hours * 60 + minutes <= 14 * 60;
     Offset::from_seconds(sign * (hours * 3600 + minutes * 60))
         .ok()
         .filter(|_| valid)

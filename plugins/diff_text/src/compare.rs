@@ -61,9 +61,9 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     let (count, unit, advice) = match mode {
         Mode::Lines => (text.lines().take(limit + 1).count(), "lines", "compare parts of it"),
         Mode::Words => (count_words(text, limit), "words", "compare `lines`, or parts of it"),
-        // A character with combining accents, which the comparison takes as one, has several `char`s here.
+        // As in the comparison, a character with combining accents is one.
         Mode::Chars => (
-            text.chars().take(limit + 1).count(),
+            text.graphemes(true).take(limit + 1).count(),
             "characters",
             "compare `words` or `lines`",
         ),

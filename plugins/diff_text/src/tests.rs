@@ -125,6 +125,13 @@ fn words_are_counted_in_texts_without_spaces_between_them() {
 }
 
 #[test]
+fn a_character_with_an_accent_of_its_own_counts_once() {
+    let accented = "e\u{301}".repeat(6_000);
+    let compared = testing::output(&DIFF_TEXT, json!({"before": accented, "after": "", "mode": "chars"}));
+    assert_eq!(compared["deleted"], 6_000);
+}
+
+#[test]
 fn the_examples_return_their_outputs_and_the_schema_has_defaults() {
     testing::check(&DIFF_TEXT);
     let properties = &DIFF_TEXT.input_schema()["properties"];

@@ -144,6 +144,15 @@ fn a_single_line_that_is_too_long_is_cut_to_the_maximum_size() {
 }
 
 #[test]
+fn a_line_of_the_maximum_size_is_complete_without_its_line_end() {
+    let line = "x".repeat(256 << 10);
+    let files = directory(&[("line", format!("{line}\n").as_bytes(), 0)]);
+    let output = read(&files, "line", json!({}));
+    assert_eq!(output["text"].as_str(), Some(line.as_str()));
+    assert_eq!((&output["truncated"], output.get("notes")), (&json!(false), None));
+}
+
+#[test]
 fn byte_order_marks_tell_the_encoding_and_invalid_bytes_are_replaced_with_a_note() {
     let files = directory(&[
         ("utf-16le", b"\xff\xfeh\0i\0", 0),

@@ -115,7 +115,6 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
         .to_owned();
     let mut shown_end = fitting_end;
     if fitting_end < end {
-        output.truncated = true;
         if fitting_end == first {
             let line = text.get(start(first)..start(first + 1)).unwrap_or_default();
             shown = line
@@ -125,12 +124,14 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
             shown_end = first + 1;
             // If only the line ending was cut, the line is shown whole.
             if shown.len() < line.trim_end_matches(['\r', '\n']).len() {
+                output.truncated = true;
                 output.notes.push(format!(
                     "line {shown_end} is longer than {MAX_TEXT_BYTES} bytes: only its beginning is shown"
                 ));
             }
         }
         if shown_end < end {
+            output.truncated = true;
             output.notes.push(format!(
                 "lines {} to {end} are not shown: set `from_line` to read them",
                 shown_end + 1

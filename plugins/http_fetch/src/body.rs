@@ -26,7 +26,7 @@ pub(crate) fn add_content(
 ) -> Result<()> {
     if let Some(coding) = response
         .header("content-encoding")
-        .filter(|coding| *coding != "identity")
+        .filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
     {
         return Err(ToolError::io(format_args!(
             "`{url}` is compressed with `{coding}` and cannot be read"

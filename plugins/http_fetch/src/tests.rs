@@ -84,6 +84,17 @@ fn json_is_a_value_unless_it_is_broken_or_too_long() {
 }
 
 #[test]
+fn only_a_compressed_body_is_refused() {
+    for coding in ["", "identity", "Identity"] {
+        let page = html("<p>Hello</p>").with_header("content-encoding", coding);
+        assert_eq!(fetch(page, json!({}))["text"], "Hello", "{coding}");
+    }
+    answer_http(|_| Ok(html("").with_header("content-encoding", "gzip")));
+    let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/"}));
+    assert!(error.message.contains("compressed with `gzip`"), "{error}");
+}
+
+#[test]
 fn encodings_are_read_from_the_header_or_from_the_page() {
     let encoding_in_header =
         Response::new(200, *b"caf\xe9").with_header("content-type", "text/plain; charset=ISO-8859-1");

@@ -84,6 +84,9 @@ fn to_json_number(number: &Num) -> Option<Number> {
     if let Ok(whole) = text.parse::<i64>() {
         return Some(whole.into());
     }
+    if let Ok(whole) = text.parse::<u64>() {
+        return Some(whole.into());
+    }
     let value: f64 = text.parse().ok()?;
     if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
         return Some((value as i64).into());

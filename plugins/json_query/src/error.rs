@@ -10,6 +10,8 @@ pub(crate) enum QueryError {
     NeedsEitherQueryOrField,
     #[error("`combine` does not go together with `largest` or `smallest`: leave it out")]
     CombineWithLargestOrSmallest,
+    #[error("`largest` and `smallest` do not go together: leave one of them out")]
+    LargestWithSmallest,
     #[error("no field `{field}`; the fields are {known}")]
     NoField {
         /// The requested field.

@@ -22,6 +22,9 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
         objects,
         conditions: &input.filter,
     };
+    if input.largest.is_some() && input.smallest.is_some() {
+        return Err(QueryError::LargestWithSmallest);
+    }
     let ranking_field = input.largest.as_ref().or(input.smallest.as_ref());
     if ranking_field.is_some() && input.combine.is_some() {
         return Err(QueryError::CombineWithLargestOrSmallest);

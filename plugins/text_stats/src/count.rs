@@ -142,13 +142,19 @@ fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     }
 }
 
+/// The vowels in lower case: a, e, i, o and u, these letters with accent marks as one character, and letters made of two of them.
+const VOWELS: &str = "aeiou\
+    àáâãäåèéêëìíîïòóôõöùúûüāăąēĕėęěĩīĭįōŏőũūŭůűųơưǎǐǒǔǖǘǚǜǟǡǫǭǻȁ\
+    ȃȅȇȉȋȍȏȕȗȧȩȫȭȯȱḁḕḗḙḛḝḭḯṍṏṑṓṳṵṷṹṻạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗ\
+    ộớờởỡợụủứừửữựæøœı";
+
 /// Returns whether a character is a, e, i, o or u, with or without an accent mark, or a letter made of them such as `æ`.
 fn is_vowel(grapheme: &str) -> bool {
     let letter = grapheme
         .chars()
         .next()
         .map(|letter| letter.to_lowercase().next().unwrap_or(letter));
-    letter.is_some_and(|letter| "aeiouáàâäãåæéèêëíìîïóòôöõøœúùûü".contains(letter))
+    letter.is_some_and(|letter| VOWELS.contains(letter))
 }
 
 /// Returns whether a character is a decimal digit of any script, and not another number such as `½` or `Ⅷ`.

@@ -26,6 +26,14 @@ fn characters_are_counted_as_they_are_displayed() {
 }
 
 #[test]
+fn a_vowel_with_any_accent_mark_is_a_vowel() {
+    for text in ["ő ā ě", "Ő Ā Ě", "o\u{30b} a\u{304} e\u{30c}", "ế ự ǫ"] {
+        let stats = testing::output(&TEXT_STATS, json!({"text": text, "only": "vowels"}));
+        assert_eq!(stats["vowels"], 3, "{text}");
+    }
+}
+
+#[test]
 fn vowels_consonants_and_digits_are_counted() {
     let stats = run("Été 42, rhythm");
     assert_eq!(

@@ -22,6 +22,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     let (from, second_quantity) = parse_with_second_quantity(&input.from)?;
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
     let extra = match (input.extra_value, extra_unit) {
+        (Some(_), Some(_)) if second_quantity.is_some() => return Err(ConvertError::TwoExtras),
         (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
         (None, None) => second_quantity,
         _ => return Err(ConvertError::IncompleteExtra),
@@ -55,13 +56,19 @@ fn parse_with_second_quantity(text: &str) -> Result<(Measure, Option<(f64, Measu
     parts.map_or_else(|| Ok((parse::parse("from", text)?, None)), Ok)
 }
 
-/// Parses two units such as `feet and inches`. The second is always `Some`; `None` stands for a result in one
-/// unit.
+/// Parses two units such as `feet and inches`, in any order. Returns the larger one first. The second is always `Some`; `None`
+/// stands for a result in one unit.
 fn parse_two_units(text: &str) -> Option<(Measure, Option<Measure>)> {
-    let (larger, smaller) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
-    let larger = parse::parse("to", larger).ok()?;
-    let smaller = parse::parse("to", smaller).ok()?;
-    (larger.dimension == smaller.dimension).then_some((larger, Some(smaller)))
+    let (first, second) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
+    let first = parse::parse("to", first).ok()?;
+    let second = parse::parse("to", second).ok()?;
+    let is_second_larger = convert_difference(1.0, &first, &second).ok()? < 1.0;
+    let (larger, smaller) = if is_second_larger {
+        (second, first)
+    } else {
+        (first, second)
+    };
+    Some((larger, Some(smaller)))
 }
 
 /// Converts a value if both units have the same dimension.

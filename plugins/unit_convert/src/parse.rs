@@ -10,8 +10,8 @@ use crate::{
 
 /// Maximum length of a unit, in characters.
 const MAX_CHARS: usize = 100;
-/// Maximum nesting depth of products. The product outside of all parentheses has the depth 1.
-const MAX_DEPTH: usize = 4;
+/// Maximum nesting depth of products: four levels of parentheses, and the product outside of them, which has the depth 1.
+const MAX_DEPTH: usize = 5;
 /// Maximum number of words in the name of a unit.
 const MAX_WORDS: usize = 5;
 /// Maximum absolute value of a power.
@@ -97,6 +97,7 @@ pub(crate) fn split_at_second_quantity(text: &str) -> Option<UnitAndSecondQuanti
 
 /// A product of powers of units.
 struct Product {
+    /// Empty for the product of no units.
     name: String,
     factor: f64,
     dimension: Dimension,
@@ -168,7 +169,10 @@ impl Parser<'_> {
         let mut power_sign = 1;
         loop {
             let (term, power) = self.parse_term()?;
-            product = self.multiply(&product, term, power_sign * power)?;
+            // A 1, as in `1/s`, changes nothing.
+            if !term.name.is_empty() {
+                product = self.multiply(&product, term, power_sign * power)?;
+            }
             if self.take_punctuation('*') {
                 power_sign = 1;
             } else if self.take_punctuation('/') {
@@ -228,12 +232,11 @@ impl Parser<'_> {
         if !self.take_punctuation(')') {
             return Err(self.syntax_error("a `(` is never closed"));
         }
-        let name = format!("({})", product.name);
-        Ok(Product {
-            name,
-            single_unit: None,
-            ..product
-        })
+        let name = match product.name.as_str() {
+            "" => String::new(),
+            name => format!("({name})"),
+        };
+        Ok(Product { name, ..product })
     }
 
     /// Parses the longest run of words that is the name of a unit.

@@ -187,6 +187,9 @@ fn a_quantity_may_have_two_units() {
     let input = json!({"value": 5, "from": "feet", "extra_value": 11, "to": "cm"});
     let error = testing::failure(&UNIT_CONVERT, input);
     assert_eq!(error.message, "give both `extra_value` and `extra_unit`, or neither");
+    let input = json!({"value": 5, "from": "feet 11 inches", "extra_value": 2, "extra_unit": "inches", "to": "cm"});
+    let error = testing::failure(&UNIT_CONVERT, input);
+    assert!(error.message.contains("`from` has two quantities"), "{error}");
     assert_fails("feet 11 kg", "cm", "in `from`");
     assert_fails("feet 11 bananas", "cm", "in `from`");
 }
@@ -199,7 +202,30 @@ fn a_result_may_have_two_units() {
     assert_eq!(result(182.879_99, "cm", "feet and inches"), "6 feet 0 inches");
     assert_eq!(result(70.0, "kg", "stone and pounds"), "11 stone 0.32 pounds");
     assert_eq!(result(90.0, "minutes", "hours and minutes"), "1 hour 30 minutes");
+    assert_eq!(result(180.34, "cm", "inches and feet"), "5 feet 11 inches");
+    assert_eq!(result(5.0, "m", "mm and km"), "0 kilometres 5000 millimetres");
     assert_fails("m", "feet and kilograms", "in `to`");
+}
+
+#[test]
+fn a_unit_in_parentheses_keeps_its_zero() {
+    assert_converts(20.0, "(°C)", "°F", 68.0);
+    assert_converts(20.0, "((°C))", "(°F)", 68.0);
+}
+
+#[test]
+fn a_one_in_a_unit_changes_nothing() {
+    for unit in ["m*1", "1*m", "m/1", "(1)*m"] {
+        assert_converts(1.0, unit, "km", 0.001);
+        assert_fails(unit, "s", "`metre` measures");
+    }
+    assert_fails("(1)/s", "m", "`1/second` measures");
+}
+
+#[test]
+fn four_levels_of_parentheses_are_the_maximum() {
+    assert_converts(1.0, "((((km))))", "m", 1000.0);
+    assert_fails("(((((km)))))", "m", "more than 4 levels");
 }
 
 #[test]

@@ -8,8 +8,10 @@ use crate::SearchResult;
 
 /// [`find`] looks inside a list or an object only while it knows of fewer JSON values than this in the reply.
 const MAX_VALUES: usize = 10_000;
-/// Maximum length of a title, an address and a snippet, in characters.
+/// Maximum length of a title and a snippet, in characters. Longer ones are cut.
 const MAX_CHARS: usize = 500;
+/// Maximum length of an address, in bytes. A result with a longer one is left out, since a part of an address leads elsewhere.
+const MAX_URL_BYTES: usize = 2000;
 
 /// Names of the field with the address in the replies of SearXNG, Brave, Google, Bing, Mojeek, Kagi and others.
 const URL_FIELDS: [&str; 3] = ["url", "link", "href"];
@@ -46,14 +48,15 @@ pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
         .map(|_| Vec::new())
 }
 
-/// Returns the page that an item of a list describes, or `None` if the item has no title or no address of a page.
+/// Returns the page that an item of a list describes, or `None` if the item has no title, or no address of a page, or one that is
+/// too long.
 fn to_search_result(item: &Value) -> Option<SearchResult> {
     let fields = item.as_object()?;
-    let url = first_text(fields, &URL_FIELDS)?;
-    let is_page = url.starts_with("http://") || url.starts_with("https://");
+    let url = URL_FIELDS.iter().find_map(|name| fields.get(*name)?.as_str())?.trim();
+    let is_page = (url.starts_with("http://") || url.starts_with("https://")) && url.len() <= MAX_URL_BYTES;
     Some(SearchResult {
         title: first_text(fields, &TITLE_FIELDS)?,
-        url: is_page.then_some(url)?,
+        url: is_page.then(|| url.to_owned())?,
         snippet: first_text(fields, &SNIPPET_FIELDS),
     })
 }

@@ -67,6 +67,14 @@ fn replies_of_other_services_are_read() {
 }
 
 #[test]
+fn an_address_is_never_changed() {
+    let long = format!("https://a.example/?q={}", "x".repeat(1900));
+    let too_long = format!("https://b.example/?q={}", "x".repeat(2000));
+    let reply = json!({"results": [{"url": long, "title": "A"}, {"url": too_long, "title": "B"}]});
+    assert_eq!(search_with_reply(reply).unwrap(), [page("A", &long, None)]);
+}
+
+#[test]
 fn items_without_a_title_or_a_web_address_are_left_out() {
     let reply = json!({"results": [
         {"url": "javascript:alert(1)", "title": "A"},
