@@ -99,7 +99,11 @@ fn overrides_schema(field: &Field) -> bool {
     let is_serde_or_schemars =
         |attribute: &&Attribute| attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
     let mut attributes = field.attrs.iter().filter(is_serde_or_schemars);
-    attributes.any(|attribute| mentions(attribute, "skip") || mentions(attribute, "with"))
+    attributes.any(|attribute| {
+        ["skip", "with", "schema_with"]
+            .iter()
+            .any(|word| mentions(attribute, word))
+    })
 }
 
 /// Returns whether a type contains the identifier `name` or `Self`. A path such as `other::Name` does not count.

@@ -137,10 +137,18 @@ fn owned_type_text(ty: &Type) -> String {
         ty => quote::quote!(#ty).to_string(),
     };
     if text == "str" {
-        "String".to_owned()
-    } else {
-        text.replace(' ', "")
+        return "String".to_owned();
     }
+    // Tokens are separated by spaces. Only those between two words are needed.
+    let mut compact = String::with_capacity(text.len());
+    for token in text.split(' ') {
+        let follows_word = compact.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        if follows_word && token.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '\'')) {
+            compact.push(' ');
+        }
+        compact.push_str(token);
+    }
+    compact
 }
 
 fn argument_type(argument: &FnArg) -> Result<&Type> {

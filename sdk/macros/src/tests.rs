@@ -204,6 +204,12 @@ fn the_error_for_separate_arguments_shows_them_as_fields_of_one_type() {
     );
     assert_item_refused(
         &quote!(
+            fn f(words: Vec<&'static str>, next: Box<dyn Next>) -> Result<Out> {}
+        ),
+        &expected("words: Vec<&'static str>, next: Box<dyn Next>"),
+    );
+    assert_item_refused(
+        &quote!(
             fn f(input: In, times: &u32) -> Result<Out> {}
         ),
         &expected("input: In, times: u32"),
@@ -455,6 +461,12 @@ fn a_type_that_only_seems_to_contain_itself_is_accepted() {
             struct Tree {
                 #[serde(skip)]
                 parent: Option<Box<Tree>>,
+            }
+        ),
+        quote!(
+            struct Tree {
+                #[schemars(schema_with = "children_schema")]
+                children: Vec<Self>,
             }
         ),
     ] {
