@@ -25,10 +25,10 @@ fn an_embedding_program_receives_the_progress_of_compiling() {
     let home = Home::with_empty_cache();
     let events_of_a_start = || {
         let events = Mutex::new(Vec::new());
-        let on_compiled = |compiling: CompileProgress<'_>| {
+        let on_compiled = |progress: CompileProgress<'_>| {
             // Events of other kinds depend on the speed of the machine.
-            if let CompileProgress::Count(compiled) = compiling {
-                events.lock().unwrap().push(compiled);
+            if let CompileProgress::Count(count) = progress {
+                events.lock().unwrap().push(count);
             }
         };
         let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
@@ -52,7 +52,7 @@ fn a_tool_of_the_program_overrides_a_component_of_the_same_name() {
     assert_eq!(runtime.toolbox.plugins().len(), 0);
     let refused = runtime.toolbox.refused.first().unwrap();
     assert_eq!(refused.file, "calculator.wasm");
-    assert!(refused.reason.contains("already has a tool of that name"), "{refused}");
+    assert!(refused.reason.contains("already has the tool `"), "{refused}");
 }
 
 /// Returns whether a line of the log reports that the calculator starts to be compiled.
@@ -74,6 +74,7 @@ fn a_component_that_is_compiled_is_logged_by_name() {
 fn a_component_that_is_compiled_by_its_first_call_is_logged_by_name() {
     let home = Home::with_empty_cache();
     let path = home.plugins().join("calculator.wasm");
+    // A component that contains its schema is listed without being compiled.
     let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
     fs::write(&path, sandbox.with_schema(&fs::read(&path).unwrap()).unwrap()).unwrap();
     let listed = home.art(&["-v", "tool", "list"]);
@@ -137,6 +138,7 @@ fn the_example_builds_and_answers_outside_of_the_workspace() {
         .output();
     let ran = CommandOutput(ran.unwrap());
     assert_eq!(ran.code(), 0, "{ran}");
+    // The answer of the example: the number of people in Paris.
     assert!(ran.stdout().contains("2048000"), "{ran}");
 }
 
@@ -151,7 +153,7 @@ fn the_example_has_at_most_25_lines_and_two_dependencies() {
 }
 
 #[test]
-fn the_documented_package_settings_are_those_of_this_workspace() {
+fn the_profile_in_the_readme_of_the_example_has_the_package_settings_of_this_workspace() {
     let root = root();
     let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
     let documented = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();

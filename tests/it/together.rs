@@ -31,6 +31,7 @@ fn home(rules: &str) -> Home {
     home
 }
 
+/// Runs the plan. The exit code is 7 if the run waits for a decision.
 fn run(home: &Home) -> CommandOutput {
     let plan = home.dir.path().join("plan.json");
     home.art(&["run", "--plan", plan.to_str().unwrap()])
@@ -89,7 +90,7 @@ fn the_known_calls_of_a_plan_wait_together_and_one_command_decides_about_them() 
 }
 
 #[test]
-fn without_the_setting_only_the_next_call_waits() {
+fn without_ask_together_only_the_next_call_waits() {
     let home = home(&ASK_TOGETHER.replace("true", "false"));
     assert_eq!(run(&home).code(), 7);
     assert_eq!(texts(&waiting(&home)), ["first"]);
@@ -105,6 +106,7 @@ fn a_rejected_call_of_the_plan_is_not_made() {
     };
     assert_eq!(home.art(&["approve", "no", second_id, "--later"]).code(), 0);
     let ended = home.art(&["approve", "yes", first_id]);
+    // The exit code of an answer although a step failed.
     assert_eq!(ended.code(), 3, "{ended}");
     assert!(
         ended.stdout().contains("first") && !ended.stdout().contains("second"),
@@ -143,4 +145,30 @@ fn at_the_terminal_yes_later_and_each_apply_to_all_known_calls() {
         assert_eq!(code, 7, "{output}");
         assert_eq!(waiting(&home).len(), waiting_calls, "{reply}: {output}");
     }
+}
+
+#[test]
+fn a_no_to_all_calls_is_abandoned_if_one_of_them_is_decided_elsewhere_meanwhile() {
+    let home = home(ASK_TOGETHER);
+    let plan = home.dir.path().join("plan.json");
+    let mut terminal = Terminal::start(&home, &["run", "--plan", plan.to_str().unwrap()]);
+    terminal.until("(yes, no, each, later) ");
+    terminal.type_keys("no\r");
+    terminal.until("why (may be empty)? ");
+    let (first_id, _) = waiting(&home).remove(0);
+    assert_eq!(home.art(&["approve", "yes", &first_id, "--later"]).code(), 0);
+    terminal.until("it was decided elsewhere");
+    // The host asks about the second call on its own, and then about the last one.
+    terminal.until("details or later? ");
+    terminal.type_keys("yes\r");
+    terminal.until("details or later? ");
+    // Ctrl-D leaves the decision for later.
+    terminal.type_keys("\x04");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 7, "{output}");
+    assert_eq!(
+        texts(&waiting(&home)),
+        ["first"],
+        "only the call of the last step waits"
+    );
 }

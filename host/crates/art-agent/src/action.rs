@@ -31,7 +31,7 @@ pub struct ModelCall {
     pub id: ActionId,
     /// The plan item that makes the call; `None` for planning and synthesis.
     pub item_id: Option<String>,
-    /// Number of this model call among those of its item, or of planning or synthesis, from 1.
+    /// Number of this model call among those of its item, from 1. In planning, one more than the number of repairs before it.
     pub iteration: u32,
     /// Whether the reply may be the answer to the question. Such a reply is the answer unless it calls tools or is a plan.
     pub may_answer: bool,

@@ -198,9 +198,11 @@ fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
         let length = reading.earlier_reference_length(tokens)?;
         return Some(Filler::new(length, EARLIER_RESULT, false));
     }
-    let number: f64 = token.text.parse().ok()?;
-    let text = if sign_count > 0 { -number } else { number }.to_string();
-    let value: Value = serde_json::from_str(&text).ok()?;
+    let text = format!("{}{}", if sign_count > 0 { "-" } else { "" }, token.text);
+    let value = match text.parse::<i64>() {
+        Ok(integer) => Value::from(integer),
+        Err(_) => serde_json::from_str(&text.parse::<f64>().ok()?.to_string()).ok()?,
+    };
     Some(Filler::new(1 + sign_count, value, false))
 }
 

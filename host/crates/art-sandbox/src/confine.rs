@@ -54,13 +54,15 @@ const DENIED_TO_ALL: [i64; 30] = [
 
 /// Further system calls that the compiler does not need: they open or change files, use sockets, or reach other programs and
 /// processes.
-const DENIED_TO_COMPILER: [i64; 22] = [
+const DENIED_TO_COMPILER: [i64; 26] = [
+    libc::SYS_accept,
     libc::SYS_accept4,
     libc::SYS_bind,
     libc::SYS_connect,
     libc::SYS_execve,
     libc::SYS_execveat,
     libc::SYS_fchmodat,
+    libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_kill,
     libc::SYS_linkat,
@@ -73,29 +75,36 @@ const DENIED_TO_COMPILER: [i64; 22] = [
     libc::SYS_renameat2,
     libc::SYS_sendmsg,
     libc::SYS_sendto,
+    libc::SYS_setxattr,
     libc::SYS_socket,
     libc::SYS_symlinkat,
     libc::SYS_truncate,
     libc::SYS_unlinkat,
+    libc::SYS_utimensat,
 ];
 
-/// Older system calls that only some architectures have. They do the same as calls in [`DENIED_TO_COMPILER`], except for `vfork`,
-/// which starts processes.
+/// Further system calls that the compiler does not need, which `libc` does not know on every architecture. They do the same as
+/// calls in [`DENIED_TO_COMPILER`], except for `vfork`, which starts processes.
 #[cfg(target_arch = "x86_64")]
-const DENIED_TO_COMPILER_LEGACY: [i64; 10] = [
-    libc::SYS_accept,
+const DENIED_TO_COMPILER_ON_X86_64: [i64; 15] = [
     libc::SYS_chmod,
+    libc::SYS_chown,
     libc::SYS_creat,
+    libc::SYS_fchmodat2,
+    libc::SYS_lchown,
     libc::SYS_link,
     libc::SYS_mkdir,
+    libc::SYS_mknod,
     libc::SYS_open,
     libc::SYS_rename,
+    libc::SYS_renameat,
+    libc::SYS_rmdir,
     libc::SYS_symlink,
     libc::SYS_unlink,
     libc::SYS_vfork,
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const DENIED_TO_COMPILER_LEGACY: [i64; 0] = [];
+const DENIED_TO_COMPILER_ON_X86_64: [i64; 0] = [];
 
 /// The restrictions of a process. An error says why a restriction is not active.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +134,7 @@ pub(crate) fn confine_compiler() -> Confinement {
     let denied = DENIED_TO_ALL
         .iter()
         .chain(&DENIED_TO_COMPILER)
-        .chain(&DENIED_TO_COMPILER_LEGACY);
+        .chain(&DENIED_TO_COMPILER_ON_X86_64);
     Confinement {
         files: Some(files),
         system_calls: deny_system_calls(denied).map_err(|error| error.to_string()),

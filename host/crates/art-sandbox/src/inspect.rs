@@ -175,9 +175,15 @@ fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
         _ if Parser::is_core_wasm(wasm) => refuse("a core module"),
         [0x7f, b'E', b'L', b'F', ..] => refuse("native code"),
         [b'P', b'K', 3, 4, ..] => refuse("a zip archive"),
-        _ if std::str::from_utf8(start).is_ok_and(|text| !text.contains('\0')) => refuse("text"),
+        _ if is_beginning_of_text(start) => refuse("text"),
         _ => refuse("unknown bytes"),
     }
+}
+
+/// Returns whether the bytes are UTF-8 without zeros. The last character may be cut.
+fn is_beginning_of_text(bytes: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && !bytes.contains(&0)
 }
 
 /// Returns the version in the name of an interface, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` for another
@@ -229,6 +235,15 @@ mod tests {
     fn text_is_not_a_component() {
         assert!(matches!(
             inspect(b"(component)"),
+            Err(LoadError::NotAComponent { found: "text" })
+        ));
+    }
+
+    #[test]
+    fn text_with_a_character_across_the_end_of_the_inspected_bytes_is_reported_as_text() {
+        let text = format!("{}ä", "a".repeat(255));
+        assert!(matches!(
+            inspect(text.as_bytes()),
             Err(LoadError::NotAComponent { found: "text" })
         ));
     }

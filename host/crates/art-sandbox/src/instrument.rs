@@ -36,9 +36,10 @@ const COMPONENT_SECTION: u8 = 4;
 const TYPE_SECTION: u8 = 1;
 const FUNCTION_SECTION: u8 = 3;
 const START_SECTION: u8 = 8;
-const ELEMENT_SECTION: u8 = 9;
 const CODE_SECTION: u8 = 10;
-const DATA_COUNT_SECTION: u8 = 12;
+/// The sections of a module in the order that the format prescribes: 13 are the tags, and 12 is the number of data segments.
+/// Custom sections, 0, may be anywhere.
+const SECTION_ORDER: [u8; 13] = [1, 2, 3, 4, 5, 13, 6, 7, 8, 9, 12, 10, 11];
 
 /// `(loop)`: the engine checks the fuel where a loop begins.
 const CHECK: [u8; 3] = [0x03, 0x40, 0x0b];
@@ -100,6 +101,39 @@ fn map_sections(wasm: &[u8], mut map: impl FnMut(u8, &[u8]) -> wasmtime::Result<
         Ok(())
     })?;
     Ok(mapped)
+}
+
+/// Returns a module with a section of this kind and content, in place of its own if it has one.
+fn with_section(module: &[u8], id: u8, content: &[u8]) -> wasmtime::Result<Vec<u8>> {
+    let position = |id| SECTION_ORDER.iter().position(|section| *section == id);
+    let mut section = vec![id];
+    push_leb128(&mut section, content.len())?;
+    section.extend(content);
+    let (mut before, mut after) = (bytes(module, 0, HEADER_BYTES).to_vec(), Vec::new());
+    for_each_section(module, |other, bytes, _content| {
+        if !after.is_empty() || position(other) > position(id) {
+            after.extend(bytes);
+        } else if other != id {
+            before.extend(bytes);
+        }
+        Ok(())
+    })?;
+    Ok([before, section, after].concat())
+}
+
+/// Returns a module with an empty section of this kind, unless it has such a section.
+fn with_section_if_absent(module: Vec<u8>, id: u8) -> wasmtime::Result<Vec<u8>> {
+    let mut is_present = false;
+    for_each_section(&module, |other, _bytes, _content| {
+        is_present |= other == id;
+        Ok(())
+    })?;
+    let no_entries = [0];
+    if is_present {
+        Ok(module)
+    } else {
+        with_section(&module, id, &no_entries)
+    }
 }
 
 /// The parts of a core module that are needed to rewrite it.
@@ -326,7 +360,18 @@ impl Module {
     fn write(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
         let added = self.appended.len();
         let types = [&BULK_TYPE[..], &GROW_TYPE, &START_TYPE];
-        let wasm = self.with_start(wasm)?;
+        let mut wasm = wasm.to_vec();
+        if let Some(start) = self.start {
+            let mut content = Vec::new();
+            push_leb128(&mut content, start as usize)?;
+            wasm = with_section(&wasm, START_SECTION, &content)?;
+        }
+        if added > 0 {
+            // A module with only a memory has none of the sections to which something is appended.
+            for id in [TYPE_SECTION, FUNCTION_SECTION, CODE_SECTION] {
+                wasm = with_section_if_absent(wasm, id)?;
+            }
+        }
         map_sections(&wasm, |id, content| match id {
             TYPE_SECTION if added > 0 => with_entries(content, types.len(), &types.concat()),
             FUNCTION_SECTION if added > 0 => {
@@ -339,32 +384,6 @@ impl Module {
             CODE_SECTION => self.code_section(),
             _ => Ok(content.to_vec()),
         })
-    }
-
-    /// Returns the module with a start section for `start`, which may be a new start function.
-    fn with_start(&self, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
-        // The start section comes before the first of these that the module has.
-        const AFTER_START: [u8; 3] = [ELEMENT_SECTION, DATA_COUNT_SECTION, CODE_SECTION];
-        let Some(start) = self.start else {
-            return Ok(wasm.to_vec());
-        };
-        let mut content = Vec::new();
-        push_leb128(&mut content, start as usize)?;
-        let mut section = vec![START_SECTION];
-        push_leb128(&mut section, content.len())?;
-        section.extend(content);
-        let mut with_start = bytes(wasm, 0, HEADER_BYTES).to_vec();
-        let mut is_written = false;
-        for_each_section(wasm, |id, bytes, _content| {
-            if AFTER_START.contains(&id) && !std::mem::replace(&mut is_written, true) {
-                with_start.extend(&section);
-            }
-            if id != START_SECTION {
-                with_start.extend(bytes);
-            }
-            Ok(())
-        })?;
-        Ok(with_start)
     }
 
     fn code_section(&self) -> wasmtime::Result<Vec<u8>> {
@@ -768,4 +787,39 @@ fn touch_and_start(own_start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     }
     body.extend(END);
     Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instrument_module(text: &str) -> Vec<u8> {
+        let module = wat::parse_str(text).unwrap();
+        Module::read(&module, &prices()).unwrap().write(&module).unwrap()
+    }
+
+    fn has_start(module: &[u8]) -> bool {
+        let mut payloads = Parser::new(0).parse_all(module);
+        payloads.any(|payload| matches!(payload, Ok(Payload::StartSection { .. })))
+    }
+
+    #[test]
+    fn a_large_memory_of_a_module_without_functions_is_touched() {
+        let engine = wasmtime::Engine::default();
+        for text in [
+            r#"(module (memory (export "m") 100))"#,
+            r#"(module (memory 100) (data (i32.const 0) "text"))"#,
+            r#"(module (import "" "f" (func $f)) (memory 100) (table 1 funcref) (elem (i32.const 0) func $f))"#,
+        ] {
+            let module = instrument_module(text);
+            wasmtime::Module::validate(&engine, &module).unwrap();
+            assert!(has_start(&module), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_small_memory_of_a_module_without_functions_is_not_touched() {
+        let module = wat::parse_str(r#"(module (memory (export "m") 64))"#).unwrap();
+        assert_eq!(instrument_module(r#"(module (memory (export "m") 64))"#), module);
+    }
 }

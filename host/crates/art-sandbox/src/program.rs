@@ -2,6 +2,7 @@
 //! folder are never called while a host runs, and may be unloaded when no call uses it.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
@@ -103,32 +104,42 @@ impl Program {
     /// already, returns the future that loads it. After a failure, the next call tries again.
     pub(crate) fn load(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let mut loading = self.loading();
-        loading.get_or_insert_with(|| self.start(load)).clone()
+        if let Some(started) = &*loading {
+            return started.clone();
+        }
+        match self.start(load) {
+            Ok(started) => loading.insert(started).clone(),
+            Err(error) => {
+                let reason: Arc<str> = error.to_string().into();
+                async { Err(reason) }.boxed().shared()
+            }
+        }
     }
 
-    /// Starts a thread that loads the program with `load`, and returns the future that waits for it.
-    fn start(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
+    /// Starts a thread that loads the program with `load`, and returns the future that waits for it. Fails if the thread cannot
+    /// be started.
+    fn start(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> io::Result<Loading> {
         let (sender, receiver) = oneshot::channel();
         let program = Arc::clone(self);
         // So the log events of the thread belong to the call that started it.
         let span = tracing::Span::current();
         let work = move || {
             let _span = span.entered();
-            let result = program.finish(load(&program));
+            let Ok(loaded) = catch_unwind(AssertUnwindSafe(|| load(&program))) else {
+                // Without a result, the receiver reports the panic. The next call tries again.
+                *program.loading() = None;
+                return;
+            };
+            let result = program.finish(loaded);
             // Sending fails if no call waits any more.
             drop(sender.send(result));
         };
-        let spawned = thread::Builder::new().name("art-load".to_owned()).spawn(work);
-        let spawn_error = spawned.err().map(|error| Arc::from(error.to_string()));
-        let result = async move {
-            match spawn_error {
-                Some(reason) => Err(reason),
-                None => receiver
-                    .await
-                    .unwrap_or_else(|_| Err("the host panicked while it loaded the tool".into())),
-            }
+        thread::Builder::new().name("art-load".to_owned()).spawn(work)?;
+        let result = async {
+            let received = receiver.await;
+            received.unwrap_or_else(|_| Err("the host panicked while it loaded the tool".into()))
         };
-        result.boxed().shared()
+        Ok(result.boxed().shared())
     }
 
     /// Stores the program that was loaded. After a failure, lets the next call try again.
@@ -157,5 +168,27 @@ impl Program {
 
     fn loading(&self) -> MutexGuard<'_, Option<Loading>> {
         self.loading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program() -> Arc<Program> {
+        let no_source = Arc::new(|| Err(io::ErrorKind::NotFound.into()));
+        Arc::new(Program::new(blake3::hash(b""), no_source, 0))
+    }
+
+    #[tokio::test]
+    async fn after_a_panic_while_a_program_is_loaded_the_next_call_tries_again() {
+        let program = program();
+        let panicked = program.load(|_| std::panic::panic_any("test")).await;
+        assert_eq!(
+            panicked.unwrap_err().as_ref(),
+            "the host panicked while it loaded the tool"
+        );
+        let failed = program.load(|_| Err(LoadError::Replaced)).await;
+        assert_eq!(failed.unwrap_err().as_ref(), LoadError::Replaced.to_string());
     }
 }

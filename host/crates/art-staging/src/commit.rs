@@ -79,12 +79,17 @@ impl Staging {
         commit.run(selected)
     }
 
-    /// Drops the changes at `paths`, or the whole change set if there is no path. Returns their full paths.
+    /// Drops the changes at `paths`, or the whole change set if there is no path. Returns their full paths. First completes an
+    /// interrupted commit of the change set, so that all of its changes are made or none, unless their directory is gone.
     ///
     /// # Errors
-    /// Fails if the change set has no change at one of the paths, or if what is left of it cannot be stored.
+    /// Fails if an interrupted commit cannot be completed, if the change set has no change at one of the paths, or if what is
+    /// left of it cannot be stored.
     pub fn discard(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StagingError> {
         let _lock = self.lock()?;
+        if set.directory.exists() {
+            self.recover_set(&set.id, self.folder(&set.id)?)?;
+        }
         let set = self.read(&set.id)?;
         let selected = select(&set, paths)?;
         self.store(&without_changes(&set, &selected))?;

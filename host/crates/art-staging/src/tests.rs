@@ -295,6 +295,22 @@ fn a_diff_shows_what_changes() {
 }
 
 #[test]
+fn a_discard_first_completes_an_interrupted_commit() {
+    let fixture = Fixture::new();
+    let set = fixture.stage_changes();
+    let staging = fixture.open_staging();
+    let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
+    let journal = serde_json::json!({"changes": removals.collect::<Vec<_>>(), "directories": []});
+    let set_folder = fixture.folder.path().join("staging").join(&set.id);
+    fs::write(set_folder.join("journal.json"), journal.to_string()).unwrap();
+    let discarded = staging.discard(&set, &[]).unwrap();
+    assert!(!discarded.contains(&fixture.granted_path("sub")), "{discarded:?}");
+    assert!(!fixture.granted_path("sub").exists());
+    assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
+    assert!(staging.list().unwrap().is_empty());
+}
+
+#[test]
 fn opening_the_staging_removes_only_drafts_of_interrupted_calls() {
     let fixture = Fixture::new();
     let count_entries = || fs::read_dir(fixture.folder.path().join("staging")).unwrap().count();

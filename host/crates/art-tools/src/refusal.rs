@@ -23,10 +23,12 @@ pub enum RegisterError {
         source: InvalidName,
     },
     /// Another tool has the same name, or one that differs only in `_` and `-`.
-    #[error("tool `{name}` of `{new_owner}` is not registered: `{owner}` already has a tool of that name")]
+    #[error("tool `{name}` of `{new_owner}` is not registered: `{owner}` already has the tool `{existing}`")]
     Duplicate {
-        /// Name of the tool that is already registered.
+        /// Name of the refused tool.
         name: String,
+        /// Name of the tool that is already registered.
+        existing: String,
         /// Owner of the tool that is already registered.
         owner: String,
         /// Owner of the refused tool.

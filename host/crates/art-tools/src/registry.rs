@@ -159,8 +159,9 @@ impl ToolRegistry {
         if let Some(existing) = tools.get(&name_key(&tool.schema.name)) {
             if !may_replace || existing.owner != tool.owner || existing.schema.name != tool.schema.name {
                 return Err(RegisterError::Duplicate {
-                    name: existing.schema.name.clone(),
+                    existing: existing.schema.name.clone(),
                     owner: existing.owner.clone(),
+                    name: tool.schema.name,
                     new_owner: tool.owner,
                 });
             }

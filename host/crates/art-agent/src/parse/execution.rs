@@ -61,9 +61,13 @@ impl ExecutionReply {
         !is_blank(&self.content)
     }
 
-    /// Returns whether the reply has no content, no calls, no decision and no problems. It may have thoughts and a changed plan.
+    /// Returns whether the reply has no content, no calls, no decision, no changed plan and no problems. It may have thoughts.
     fn has_nothing_for_the_step(&self) -> bool {
-        !self.has_content() && self.calls.is_empty() && self.decision.is_none() && self.problems.is_empty()
+        !self.has_content()
+            && self.calls.is_empty()
+            && self.decision.is_none()
+            && self.updated_plan.is_none()
+            && self.problems.is_empty()
     }
 }
 

@@ -41,17 +41,16 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
 }
 
 /// Returns the syntax error of the JSON that begins at the first `{` or `[`, or `None` if there is no such character or the JSON
-/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. Anything
-/// after the JSON, even a closing fence, is an error.
+/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. Text after the
+/// JSON is no error.
 pub(crate) fn syntax_error(text: &str) -> Option<String> {
     let relevant = texts_between_markers(text)
         .next()
         .or_else(|| texts_after_fences(text).next())
         .unwrap_or(text);
     let json = relevant.get(relevant.find(['{', '['])?..)?;
-    serde_json::from_str::<Value>(json.trim())
-        .err()
-        .map(|error| error.to_string())
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
+    values.next()?.err().map(|error| error.to_string())
 }
 
 /// Returns the JSON values in `text`, in this order: those between markers, those in fences, the whole text, and those at any
@@ -189,6 +188,11 @@ mod tests {
     #[test]
     fn an_array_in_prose_is_not_found() {
         assert_eq!(find_array("see [1] for more"), None);
+    }
+
+    #[test]
+    fn valid_json_in_a_closed_fence_has_no_syntax_error() {
+        assert_eq!(syntax_error("```json\n{\"steps\": []}\n```\nThat is all."), None);
     }
 
     #[test]

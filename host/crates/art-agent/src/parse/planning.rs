@@ -177,7 +177,10 @@ fn missing_fields_problem(plan: &JsonObject) -> Option<String> {
         return None;
     }
     let keys: Vec<_> = plan.keys().take(MAX_NAMES).map(|key| format!("`{key}`")).collect();
-    let keys = truncate(&keys.join(", "), DEFAULT_STRINGIFY_LIMIT);
+    let keys = match keys.as_slice() {
+        [] => "no fields".to_owned(),
+        keys => truncate(&keys.join(", "), DEFAULT_STRINGIFY_LIMIT),
+    };
     Some(format!(
         "the plan has neither `todoList`, a list of steps, nor `answer`; it has {keys}"
     ))

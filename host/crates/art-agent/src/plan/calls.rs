@@ -299,8 +299,7 @@ impl<'a> Checker<'a> {
             }
             self.check_value(value, asked_property, &place);
         }
-        let absent_keys = || flow::declared_keys(asked).filter(|key| !map.contains_key(*key));
-        for key in absent_keys().filter(|key| flow::requires_key(asked, key)) {
+        for key in flow::required_keys(asked).filter(|key| !map.contains_key(*key)) {
             let schema = flow::property_schema(asked, key);
             // The host fills a default in before the call.
             if schema.get("default").is_none() {
@@ -311,7 +310,8 @@ impl<'a> Checker<'a> {
         let rest = remaining_keywords(asked, &["properties", "additionalProperties", "required"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == faults_before) {
             let entry = |(key, value): (&'a String, &'a Value)| Some((key, self.given_value(value).ok()?));
-            let defaults = absent_keys().filter_map(|key| {
+            let absent_keys = flow::declared_keys(asked).filter(|key| !map.contains_key(*key));
+            let defaults = absent_keys.filter_map(|key| {
                 let default = flow::property_schema(asked, key).get("default")?;
                 Some((key, Given::of(flow::constant_schema(default))))
             });

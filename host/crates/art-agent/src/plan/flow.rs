@@ -464,7 +464,10 @@ fn structure_schema(value: &Value) -> JsonObject {
 /// Returns whether two values are equal in JSON Schema, in which `1` and `1.0` are the same number.
 fn is_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        (Value::Number(a), Value::Number(b)) => a == b || (!(a.is_u64() && b.is_u64()) && a.as_f64() == b.as_f64()),
+        (Value::Number(a), Value::Number(b)) => {
+            let are_integers = [a, b].iter().all(|number| number.is_u64() || number.is_i64());
+            a == b || (!are_integers && a.as_f64() == b.as_f64())
+        }
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
         (Value::Object(a), Value::Object(b)) => {
             let same = |(key, a): (&String, &Value)| b.get(key).is_some_and(|b| is_equal(a, b));
@@ -692,10 +695,15 @@ fn other_properties_schema(schema: &JsonObject) -> &Value {
     schema.get("additionalProperties").unwrap_or(ANY_VALUE)
 }
 
+/// Returns the keys that a schema requires, whether or not it declares them.
+pub(crate) fn required_keys(schema: &JsonObject) -> impl Iterator<Item = &str> {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// Returns whether a schema requires `key`, so that every object of the schema has it.
 pub(crate) fn requires_key(schema: &JsonObject, key: &str) -> bool {
-    let required = schema.get("required").and_then(Value::as_array);
-    required.is_some_and(|keys| keys.iter().any(|required| required == key))
+    required_keys(schema).any(|required| required == key)
 }
 
 #[cfg(test)]

@@ -150,6 +150,14 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_concatenation_that_begins_like_a_file_is_a_text_with_words() {
+        let mut plan = plan_with_arguments(&json!({"text": {"$concat": ["attachment:15 EUR"]}}));
+        assert!(plan.parameterize("price", &json!(15), "15"));
+        let parts = &arguments(&plan)["text"]["$concat"];
+        assert!(parts.to_string().contains(r#"{"$param":"price"}"#), "{parts}");
+    }
+
+    #[test]
     fn the_name_of_another_parameter_in_a_text_is_not_replaced() {
         let mut plan = plan_with_arguments(&json!({"a": 15, "b": "rate"}));
         assert!(plan.parameterize("rate", &json!(15), "15"));

@@ -245,10 +245,12 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&PlannedValue<'a>)
     if let Some(replacement) = replace(&planned) {
         return replacement;
     }
-    let rewrite_all = |items: &'a [Value]| items.iter().map(|item| rewrite(item, replace)).collect::<Value>();
     match planned {
-        PlannedValue::Concat(parts) => json!({"$concat": rewrite_all(parts)}),
-        PlannedValue::Array(items) => rewrite_all(items),
+        PlannedValue::Concat(parts) => {
+            let parts = parts.iter().map(|part| rewrite_part(part, replace));
+            json!({"$concat": parts.collect::<Value>()})
+        }
+        PlannedValue::Array(items) => items.iter().map(|item| rewrite(item, replace)).collect(),
         PlannedValue::Object(map) => {
             let entries = map.iter().map(|(key, item)| (key.clone(), rewrite(item, replace)));
             Value::Object(entries.collect())
@@ -259,6 +261,14 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&PlannedValue<'a>)
         | PlannedValue::Scalar(_)
         | PlannedValue::Literal(_) => value.clone(),
     }
+}
+
+/// Rewrites one part of a `$concat`, in which a text is data, even if it begins like the name of a file.
+fn rewrite_part<'a>(part: &'a Value, replace: &impl Fn(&PlannedValue<'a>) -> Option<Value>) -> Value {
+    if part.is_string() {
+        return replace(&PlannedValue::Scalar(part)).unwrap_or_else(|| part.clone());
+    }
+    rewrite(part, replace)
 }
 
 /// Arguments with values in place of their references.

@@ -69,16 +69,18 @@ fn sample_value(schema: &Value, remaining_depth: usize) -> Value {
     let type_name = types.and_then(|names| names.first()).or_else(|| map.get("type"));
     match type_name.and_then(Value::as_str) {
         Some("string") => json!("1"),
-        Some("number" | "integer") => map
-            .get("minimum")
-            .filter(|minimum| minimum.as_i64() > Some(1))
-            .cloned()
-            .unwrap_or(json!(1)),
+        Some("number" | "integer") => sample_number(map),
         Some("boolean") => json!(true),
         Some("null") => Value::Null,
         Some("array") => json!([sample_value(flow::item_schema(map, 0), child_depth)]),
         _ => Value::Object(sample_properties(map, child_depth)),
     }
+}
+
+/// Returns 1, or the minimum of a schema of a number if that is larger.
+fn sample_number(schema: &JsonObject) -> Value {
+    let minimum = schema.get("minimum").filter(|minimum| minimum.as_f64() > Some(1.0));
+    minimum.cloned().unwrap_or(json!(1))
 }
 
 fn sample_properties(schema: &JsonObject, remaining_depth: usize) -> JsonObject {
@@ -124,6 +126,14 @@ mod tests {
             sample,
             json!({"count": 3, "answer": 1, "unit": "days", "rows": [{"name": "1"}]})
         );
+    }
+
+    #[test]
+    fn a_number_of_a_sample_is_at_least_the_minimum() {
+        for minimum in [json!(3.5), json!(7), json!(u64::MAX)] {
+            let schema = json!({"type": "number", "minimum": minimum});
+            assert_eq!(sample_value(&schema, MAX_DEPTH), minimum);
+        }
     }
 
     #[test]

@@ -447,6 +447,20 @@ mod tests {
     }
 
     #[test]
+    fn a_request_uses_the_grant_of_its_host_before_the_grant_of_a_wildcard() {
+        for wildcard in ["https://*.example.com/", "https://*.example.com/a/longer/path"] {
+            let requested = requests(json!([{"kind": "http"}]));
+            let granted = policy(json!({"http": [{"url": "https://a.example.com/"}, {"url": wildcard}]}));
+            let grants = Authority::new("t", requested, granted, base_dirs())
+                .grants_for(&json!({}))
+                .unwrap();
+            let target = RequestTarget::parse("https://a.example.com/a/longer/path").unwrap();
+            let http_right = grants.find_http_right("GET", &target).unwrap();
+            assert_eq!(http_right.grant.url.to_string(), "https://a.example.com/");
+        }
+    }
+
+    #[test]
     fn a_call_of_a_changed_component_is_denied_with_the_command_that_approves_it() {
         let granted = policy(json!({"fs": [{"path": "/data"}]}));
         let authority = Authority::of_changed_component("t", requests(json!([])), granted, base_dirs());

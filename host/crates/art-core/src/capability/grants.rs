@@ -124,11 +124,11 @@ impl CallGrants {
     }
 
     /// Returns the right that allows an HTTP request, or `None` if none does. If several do, returns the one whose grant has the
-    /// longest address.
+    /// narrowest address: a host before a wildcard, then the longest host, then the longest path.
     #[must_use]
     pub fn find_http_right(&self, method: &str, target: &RequestTarget) -> Option<&HttpRight> {
         let rights = self.http.iter().filter(|http_right| http_right.allows(method, target));
-        rights.max_by_key(|http_right| http_right.grant.url.to_string().len())
+        rights.max_by_key(|http_right| http_right.grant.url.narrowness())
     }
 
     /// Returns the denial of the path `guest_path`, which the guest named and which no right covers.

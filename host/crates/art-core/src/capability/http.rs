@@ -129,6 +129,12 @@ impl HttpScope {
             && path_covers(&self.path, &target.path)
     }
 
+    /// Returns a key that is greatest for the narrowest of several scopes that cover one address: whether the scope names its host
+    /// without a wildcard, the length of the host and that of the path.
+    pub(crate) const fn narrowness(&self) -> (bool, usize, usize) {
+        (!self.any_subdomain, self.host.len(), self.path.len())
+    }
+
     /// Returns the part of this scope that `other` covers too, or `None` if they have nothing in common.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Option<Self> {

@@ -29,7 +29,7 @@ pub enum CapabilityRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         url: Option<RequestedUrl>,
         /// Methods that the tool uses.
-        #[serde(default = "default_methods", skip_serializing_if = "Vec::is_empty")]
+        #[serde(default = "default_methods")]
         methods: Vec<String>,
         /// Why the tool needs this, in its author's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,6 +201,12 @@ mod tests {
         parse(json!({"kind": "fs", "access": "admin"})).unwrap_err();
         parse(json!({"kind": "fs", "access": "read", "path": "{args.}"})).unwrap_err();
         parse(json!({"kind": "fs", "access": "read", "path": "/etc"})).unwrap_err();
+    }
+
+    #[test]
+    fn a_request_without_methods_is_stored_as_one_without_methods() {
+        let without_methods = parse(json!({"kind": "http", "methods": []})).unwrap();
+        assert_eq!(parse(json!(without_methods)).unwrap(), without_methods);
     }
 
     #[test]

@@ -192,10 +192,8 @@ fn call_faults(calls: &[ToolCallRequest]) -> Vec<PromptFaultKind> {
 /// The calls that have no result yet: those of the last assistant message and of tool requests after it.
 #[derive(Debug, Default)]
 struct OpenCalls<'a> {
-    /// Index of the last assistant message.
-    assistant_index: usize,
-    /// Identifiers of the calls.
-    ids: Vec<&'a str>,
+    /// For each call, the index of its message and its identifier.
+    calls: Vec<(usize, &'a str)>,
 }
 
 impl<'a> OpenCalls<'a> {
@@ -210,17 +208,22 @@ impl<'a> OpenCalls<'a> {
     ) {
         match (message.role, &message.tool_call_id) {
             (Role::Assistant, _) => {
-                let unanswered = std::mem::take(&mut self.ids).into_iter().map(|id| PromptFault {
-                    index: self.assistant_index,
-                    kind: PromptFaultKind::NoResult { id: shorten(id) },
-                });
+                let unanswered = std::mem::take(&mut self.calls)
+                    .into_iter()
+                    .map(|(index, id)| PromptFault {
+                        index,
+                        kind: PromptFaultKind::NoResult { id: shorten(id) },
+                    });
                 faults.extend(unanswered);
-                self.assistant_index = index;
-                self.ids = message.tool_calls.iter().map(|call| call.id.as_str()).collect();
+                self.calls = message
+                    .tool_calls
+                    .iter()
+                    .map(|call| (index, call.id.as_str()))
+                    .collect();
             }
-            (Role::ToolRequest, Some(id)) => self.ids.push(id),
-            (Role::ToolResult, Some(id)) => match self.ids.iter().position(|open| open == id) {
-                Some(position) => drop(self.ids.swap_remove(position)),
+            (Role::ToolRequest, Some(id)) => self.calls.push((index, id)),
+            (Role::ToolResult, Some(id)) => match self.calls.iter().position(|(_, open)| open == id) {
+                Some(position) => drop(self.calls.swap_remove(position)),
                 None => kinds.push(PromptFaultKind::NoSuchCall { id: shorten(id) }),
             },
             _ => {}

@@ -10,7 +10,7 @@ use super::MIN_BYTES;
 pub(super) fn forms(value: &str) -> Vec<String> {
     let mut forms = vec![value.to_owned()];
     let json = serde_json::Value::from(value).to_string();
-    let json = json.trim_matches('"').to_owned();
+    let json = json.get(1..json.len() - 1).unwrap_or_default().to_owned();
     forms.push(json.replace('/', "\\/"));
     forms.push(json);
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
@@ -96,6 +96,12 @@ mod tests {
         ] {
             assert!(forms.iter().any(|known| known == form), "{form}: {forms:?}");
         }
+    }
+
+    #[test]
+    fn the_form_in_json_keeps_a_quote_at_the_end_of_the_value() {
+        let forms = forms("abcdefg\"");
+        assert!(forms.iter().any(|form| form == r#"abcdefg\""#), "{forms:?}");
     }
 
     proptest! {

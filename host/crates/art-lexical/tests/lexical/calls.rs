@@ -20,6 +20,11 @@ fn a_question_may_be_in_the_language_of_an_example() {
 fn numbers_are_read_as_people_write_them() {
     assert_eq!(call_arguments("Convert 1,500 miles to kilometres")[0]["value"], 1500);
     assert_eq!(call_arguments("Convert -40 miles to kilometres")[0]["value"], -40);
+    let large = 9_007_199_254_740_993_i64;
+    assert_eq!(
+        call_arguments(&format!("Convert {large} miles to kilometres"))[0]["value"],
+        large
+    );
 }
 
 #[test]

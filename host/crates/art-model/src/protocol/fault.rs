@@ -330,17 +330,24 @@ impl ProviderError {
 fn clean(text: &str) -> String {
     let without_control = |c: char| if c.is_control() { ' ' } else { c };
     let short: String = text.chars().take(MAX_MESSAGE_CHARS).map(without_control).collect();
-    let words: Vec<&str> = short
-        .split_whitespace()
-        .map(|word| if looks_like_a_key(word) { "[removed]" } else { word })
-        .collect();
-    words.join(" ")
+    let mut follows_bearer = false;
+    let words = short.split_whitespace().map(|word| {
+        let is_key = looks_like_a_key(word) || (follows_bearer && looks_like_a_token(word));
+        follows_bearer = word.to_ascii_lowercase().ends_with("bearer");
+        if is_key { "[removed]" } else { word }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether the word after `Bearer` seems to be a token and not a word of a sentence: it has at least 8 bytes and a digit.
+fn looks_like_a_token(word: &str) -> bool {
+    word.len() >= 8 && word.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Returns whether a word seems to contain an API key: one of its parts begins with a common prefix of keys and is longer than
 /// the prefix by at least 5 bytes, or the word contains `key=`.
 fn looks_like_a_key(word: &str) -> bool {
-    const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
+    const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "eyJ"];
     let starts_with_prefix = |word: &str| {
         KEY_PREFIXES
             .iter()

@@ -1,5 +1,7 @@
 //! Suspensions of a store in memory: tool calls that wait for the decision of a person.
 
+use std::collections::BTreeSet;
+
 use art_core::Timestamp;
 use art_core::suspension::Decision;
 
@@ -16,12 +18,14 @@ use crate::suspension::{
 impl Data {
     /// Refuses a commit with a suspension that exists already, or with a decision that its run cannot use.
     pub(super) fn check_suspensions(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
+        let mut new_ids = BTreeSet::new();
         for (new, _) in &commit.new_suspensions {
             let id = new.call.suspension_id.as_str();
-            if self.suspensions.iter().any(|record| record.id() == id) {
+            if self.suspensions.iter().any(|record| record.id() == id) || !new_ids.insert(id) {
                 return Err(check::suspension_exists_error(id));
             }
         }
+        let mut used_ids = BTreeSet::new();
         for used in &commit.used_decisions {
             let id = used.suspension_id.as_str();
             let mut records = self.suspensions.iter();
@@ -29,6 +33,11 @@ impl Data {
             record
                 .ok_or_else(|| unknown_suspension_error(id))?
                 .check_use(&used.decision)?;
+            if !used_ids.insert(id) {
+                return Err(StoreError::AlreadyDecided {
+                    suspension_id: id.to_owned(),
+                });
+            }
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
             source: None,
         });
     }
-    if read_format(connection, path, MIGRATIONS.len())? == 0 {
+    if read_format(connection, path, MIGRATIONS.len())? <= 0 {
         return Err(damaged(path, "it has no format number".to_owned()));
     }
     let report = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));

@@ -150,6 +150,18 @@ fn a_database_of_a_newer_format_is_refused() {
 }
 
 #[test]
+fn a_database_with_an_impossible_format_number_is_refused() {
+    for format in [0, -1] {
+        let (_directory, path) = new_path();
+        fill(&path);
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.pragma_update(None, "user_version", format).unwrap();
+        connection.close().unwrap();
+        assert!(matches!(assert_refused(&path), StoreError::Damaged { .. }), "{format}");
+    }
+}
+
+#[test]
 fn a_database_of_another_program_is_refused() {
     let (directory, _) = new_path();
     let path = directory.path().join("other.db");

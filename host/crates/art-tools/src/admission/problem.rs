@@ -104,7 +104,8 @@ pub enum SchemaProblem {
     /// Applying the schema takes too much work for each unit of the size of a value. In most cases, nested `unevaluated*`
     /// keywords would apply their schemas too often.
     #[error(
-        "its `unevaluated*` try schemas more than {MAX_WORK_PER_VALUE} times: write `additionalProperties` or `items` instead"
+        "checking one value takes more than {MAX_WORK_PER_VALUE} times the work of an empty schema: use fewer keywords, and \
+         `additionalProperties` or `items` in place of `unevaluated*`"
     )]
     TooMuchWorkPerValue,
     /// A pattern is too long.

@@ -73,11 +73,24 @@ fn a_duplicate_name_is_refused_and_both_owners_are_named() {
     ] {
         assert_eq!(
             result.unwrap_err().to_string(),
-            "tool `add` of `second` is not registered: `first` already has a tool of that name"
+            "tool `add` of `second` is not registered: `first` already has the tool `add`"
         );
     }
     assert!(registry.register(tool_of_owner("add", "first")).is_err());
     assert_eq!(registry.tool("add").unwrap().owner, "first");
+}
+
+#[test]
+fn the_refusal_of_a_name_that_differs_only_in_separators_has_both_names() {
+    let registry = ToolRegistry::new();
+    registry.register(tool_of_owner("word-count", "first")).unwrap();
+    assert_eq!(
+        registry
+            .register(tool_of_owner("word_count", "second"))
+            .unwrap_err()
+            .to_string(),
+        "tool `word_count` of `second` is not registered: `first` already has the tool `word-count`"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::render;
 
 /// How a question about all calls at once ended.
 pub(super) enum TogetherOutcome {
-    /// All are decided.
+    /// All are decided, or at least those before one whose decision could not be stored.
     Decided,
     /// All calls that are not decided yet are left without a decision.
     Later,
@@ -36,9 +36,7 @@ pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
     loop {
         let typed = match first.read("yes to all, no to all, each on its own, or later? (yes, no, each, later) ") {
             Ok(typed) => typed,
-            Err(QuestionOutcome::Later) => return TogetherOutcome::Later,
-            // Somebody else has decided about the first call. The others may still wait.
-            Err(QuestionOutcome::Decided) => return TogetherOutcome::OneByOne,
+            Err(outcome) => return outcome_without_decision(&outcome),
         };
         let feedback = match typed.trim().to_lowercase().as_str() {
             "y" | "yes" => Ok(Feedback::new(true, current_time())),
@@ -49,17 +47,27 @@ pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
         };
         return match feedback {
             Ok(feedback) => decide_all(questions, &feedback),
-            Err(_) => TogetherOutcome::Later,
+            Err(outcome) => outcome_without_decision(&outcome),
         };
+    }
+}
+
+/// Returns how the question about all calls ends if reading about the first call ended without a decision of this person.
+const fn outcome_without_decision(of_first_call: &QuestionOutcome) -> TogetherOutcome {
+    match of_first_call {
+        QuestionOutcome::Later => TogetherOutcome::Later,
+        // Somebody else has decided about the first call. The others may still wait.
+        QuestionOutcome::Decided => TogetherOutcome::OneByOne,
     }
 }
 
 fn decide_all(questions: &[Question<'_>], feedback: &Feedback) -> TogetherOutcome {
     let mut outcome = TogetherOutcome::Decided;
-    for question in questions {
+    for (index, question) in questions.iter().enumerate() {
         match question.decide(feedback.clone(), None) {
             Ok(QuestionOutcome::Decided) => {}
-            Ok(QuestionOutcome::Later) => return TogetherOutcome::Later,
+            Ok(QuestionOutcome::Later) if index == 0 => return TogetherOutcome::Later,
+            Ok(QuestionOutcome::Later) => return outcome,
             Err(problem) => {
                 render::note(&as_text::refused_decision(&problem));
                 outcome = TogetherOutcome::OneByOne;

@@ -352,6 +352,17 @@ fn calls_that_are_only_in_the_thoughts_are_read() {
 }
 
 #[test]
+fn a_changed_plan_in_the_text_precedes_calls_in_the_thoughts() {
+    let reply = parse_execution(&ModelReply {
+        thinking: r#"{"toolCalls":[{"toolName":"t"}]}"#.to_owned(),
+        text: r#"{"updatedPlan":{"todoList":[{"id":"a","description":"do"}]}}"#.to_owned(),
+        ..ModelReply::default()
+    });
+    assert!(reply.updated_plan.unwrap().is_ok());
+    assert!(reply.calls.is_empty());
+}
+
+#[test]
 fn a_changed_plan_in_a_reply_is_checked() {
     let valid = parse(r#"{"updatedPlan":{"todoList":[{"id":"a","description":"do","status":"PENDING"}]}}"#);
     assert!(valid.updated_plan.unwrap().is_ok());

@@ -178,6 +178,12 @@ fn invalid_json_is_reported_with_its_position() {
 }
 
 #[test]
+fn a_submitted_plan_without_fields_is_reported_as_such() {
+    let problem = missing_fields_problem(&JsonObject::new()).unwrap();
+    assert!(problem.ends_with("it has no fields"), "{problem}");
+}
+
+#[test]
 fn a_title_has_at_most_ten_words() {
     let draft = plan_in_text("{\"title\": \"1 2 3 4 5 6  7 8 9 10 11\", \"todoList\": []}").unwrap();
     assert_eq!(draft.title.as_deref(), Some("1 2 3 4 5 6 7 8 9 10"));

@@ -204,6 +204,24 @@ fn every_fault_of_the_arguments_is_reported_at_its_place() {
 }
 
 #[test]
+fn a_required_parameter_that_the_tool_does_not_declare_may_not_be_missing() {
+    let schema = json!({"type": "object", "required": ["name"]});
+    let found = check_calls(CallCheckInput {
+        items: &[step("step_1", "labels", json!({}))],
+        earlier: &[],
+        tools: &[tool("labels", &schema, &json!({}))],
+        disabled: &[],
+        files: &BTreeSet::new(),
+        max_calls: MAX_CALLS,
+        params: &BTreeMap::new(),
+    });
+    assert_eq!(
+        found.faults[0].text,
+        "`step_1.arguments`: `name` is missing, any value is asked for"
+    );
+}
+
+#[test]
 fn a_required_parameter_with_a_default_may_be_missing() {
     // The call of `search` lacks `limit`.
     assert_eq!(faults(&[search_step()]), NO_FAULTS);

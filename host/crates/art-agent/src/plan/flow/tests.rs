@@ -53,6 +53,15 @@ fn a_constant_is_compared_by_its_value() {
 }
 
 #[test]
+fn large_integers_are_compared_exactly() {
+    for large in [json!(9_007_199_254_740_993_u64), json!(-9_007_199_254_740_993_i64)] {
+        let nearest_float = json!(large.as_f64().unwrap() as i64);
+        assert_verdict(&constant_schema(&large), &json!({"enum": [large]}), Verdict::Yes);
+        assert_verdict(&constant_schema(&large), &json!({"enum": [nearest_float]}), Verdict::No);
+    }
+}
+
+#[test]
 fn an_enumeration_fits_if_all_of_its_values_do() {
     let producer = json!({"enum": ["a", "b"]});
     assert_verdict(&producer, &json!({"enum": ["a", "b", "c"]}), Verdict::Yes);

@@ -40,6 +40,15 @@ fn a_result_may_follow_a_tool_request() {
 }
 
 #[test]
+fn a_tool_request_without_a_result_is_reported_at_its_own_index() {
+    let request = json!({"role": "tool_request", "name": "t", "tool_call_id": "a", "content": null});
+    assert_eq!(
+        faults(&json!([{"role": "user", "content": "q"}, request, assistant_message(&[])])),
+        ["message 1: the call `a` has no result before the next `assistant` message"]
+    );
+}
+
+#[test]
 fn the_content_of_a_tool_request_is_an_object_or_null() {
     for content in [json!({"name": "t"}), json!(null)] {
         assert_eq!(

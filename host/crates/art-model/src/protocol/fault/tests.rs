@@ -69,6 +69,7 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
         "sk-proj-abcdefgh1234",
         "'gsk_0123456789'",
         "https://a.org/v1?key=AIzaSyA1234567",
+        "Authorization: Bearer abcdef1234",
     ] {
         let body = json!({"error": {"message": format!("Incorrect API key provided: {secret}. Look it up.")}});
         let message = error_from_body(Some(401), &body).message;

@@ -179,8 +179,7 @@ impl FileTree {
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Returns what `path` leads to below a right, whether or not something is there. Refuses the directory of the right itself,
-    /// unless changes are staged. Then the overlay refuses to change the directory of the grant.
+    /// Returns what `path` leads to below a right, whether or not something is there. Refuses the directory of the right itself.
     fn find_removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
@@ -189,18 +188,14 @@ impl FileTree {
         };
         if let Some((overlay, host_path)) = granted.overlay() {
             granted.check_writable()?;
+            if granted.path_in_right.is_empty() && overlay.find(&host_path)?.is_directory() {
+                return Err(directory_of_right_fault(&granted));
+            }
             return Ok(Removable::Staged(Arc::clone(overlay), host_path, granted));
         }
         let place = granted.place_to_change()?;
         if place.is_directory_of_right() {
-            let reason = "the directory of a grant itself cannot be removed or moved";
-            let path = granted.path.as_str();
-            return Err(Fault::never_allowed(
-                ErrorCode::NotPermitted,
-                path,
-                Access::ReadWrite,
-                reason,
-            ));
+            return Err(directory_of_right_fault(&granted));
         }
         Ok(Removable::OnHost(granted, place))
     }
@@ -214,6 +209,15 @@ fn create_within_quota(granted: &GrantedPath, create: impl FnOnce() -> io::Resul
         quota.give_back_file();
         granted.fault(&error, Access::ReadWrite)
     })
+}
+
+fn directory_of_right_fault(granted: &GrantedPath) -> Fault {
+    Fault::never_allowed(
+        ErrorCode::NotPermitted,
+        granted.path.as_str(),
+        Access::ReadWrite,
+        "the directory of a grant itself cannot be removed or moved",
+    )
 }
 
 fn check_same_grant(old: &GrantedPath, new: &GrantedPath) -> Result<(), ErrorCode> {

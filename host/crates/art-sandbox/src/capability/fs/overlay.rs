@@ -140,7 +140,8 @@ impl Overlay {
         self.with_state(path, |state, path_in_dir| {
             state.check_new(path_in_dir)?;
             self.quota.take_file()?;
-            state.set_change(path_in_dir, ChangeKind::NewDirectory)
+            let created = state.set_change(path_in_dir, ChangeKind::NewDirectory);
+            created.inspect_err(|_| self.quota.give_back_file())
         })
     }
 

@@ -546,31 +546,67 @@ fn nothing_is_moved_or_linked_from_one_grant_to_another() {
     tree.rename(from, ("", "one/b")).unwrap();
 }
 
+/// Returns the tree of a call with a right `data` to `host_path`, of a grant for `grant` whose changes are staged in `folder`.
+fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
+    let grant = FsGrant { stage: true, ..grant };
+    let grants = CallGrants {
+        fs: vec![FsRight {
+            grant: Arc::new(grant),
+            ..fs_right("data", host_path, Access::ReadWrite)
+        }],
+        ..CallGrants::clone(&CallGrants::by_default())
+    };
+    let area = StagingArea {
+        staging: Arc::new(Staging::open(&folder.join("staging")).unwrap()),
+        origin: Origin::default(),
+    };
+    FileTree::new(&grants, Some(&area))
+}
+
 #[test]
 fn under_staging_a_path_that_ends_with_a_slash_does_not_move_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
     fs::create_dir(&inside).unwrap();
     fs::write(inside.join("a.txt"), "a").unwrap();
-    let mut grant = FsGrant::new(inside.clone(), Access::ReadWrite);
-    grant.stage = true;
-    let grants = CallGrants {
-        fs: vec![FsRight {
-            grant: Arc::new(grant),
-            ..fs_right("data", inside, Access::ReadWrite)
-        }],
-        ..CallGrants::clone(&CallGrants::by_default())
-    };
-    let area = StagingArea {
-        staging: Arc::new(Staging::open(&folder.path().join("staging")).unwrap()),
-        origin: Origin::default(),
-    };
-    let tree = FileTree::new(&grants, Some(&area));
+    let grant = FsGrant::new(inside.clone(), Access::ReadWrite);
+    let tree = staged_tree(folder.path(), grant, inside);
     for (from, to) in [("data/a.txt/", "data/b.txt"), ("data/a.txt", "data/b.txt/")] {
         let moved = tree.rename(("", from), ("", to)).map_err(code);
         assert_eq!(moved, Err(ErrorCode::NotDirectory), "`{from}` to `{to}`");
     }
     tree.rename(("", "data/a.txt"), ("", "data/b.txt")).unwrap();
+}
+
+#[test]
+fn under_staging_the_directory_of_a_right_below_its_grant_is_not_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let below_grant = folder.path().join("inside/below");
+    fs::create_dir_all(below_grant.join("sub")).unwrap();
+    let grant = FsGrant::new(folder.path().join("inside"), Access::ReadWrite);
+    let tree = staged_tree(folder.path(), grant, below_grant);
+    tree.remove_directory("", "data/sub").unwrap();
+    let removed = tree.remove_directory("", "data").map_err(code);
+    assert_eq!(removed, Err(ErrorCode::NotPermitted));
+}
+
+#[test]
+fn under_staging_a_file_that_cannot_be_created_takes_nothing_from_the_quota() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    fs::create_dir_all(inside.join("d")).unwrap();
+    let mut grant = FsGrant::new(inside.clone(), Access::ReadWrite);
+    grant.max_files = 1;
+    let tree = staged_tree(folder.path(), grant, inside);
+    tree.remove_directory("", "data/d").unwrap();
+    let creating = || Opening {
+        path_flags: PathFlags::empty(),
+        open_flags: OpenFlags::CREATE,
+        descriptor_flags: DescriptorFlags::WRITE,
+    };
+    let in_place_of_directory = tree.open("", "data/d", creating()).map_err(code);
+    assert_eq!(in_place_of_directory.err(), Some(ErrorCode::NotPermitted));
+    assert!(tree.open("", "data/new.txt", creating()).is_ok());
 }
 
 #[test]

@@ -31,6 +31,8 @@ test_each_store! {
     a_list_can_start_after_a_suspension_that_belongs_to_the_owner,
     a_byte_limit_shortens_a_list_to_at_least_its_first_suspension,
     a_suspension_identifier_can_be_used_only_once,
+    a_commit_cannot_have_two_suspensions_with_one_identifier,
+    a_commit_cannot_use_a_decision_twice,
     suspensions_are_deleted_with_their_thread,
 }
 
@@ -399,6 +401,23 @@ async fn a_suspension_identifier_can_be_used_only_once(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     let again = suspend(&fixture, "r", vec![call("s", None)]).await.unwrap_err();
     assert!(matches!(again, StoreError::AlreadyExists { what: "suspension", .. }));
+}
+
+async fn a_commit_cannot_have_two_suspensions_with_one_identifier(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![]).await;
+    let refused = suspend(&fixture, "r", vec![call("s", None), call("s", None)]).await;
+    assert!(matches!(refused, Err(StoreError::AlreadyExists { .. })), "{refused:?}");
+}
+
+async fn a_commit_cannot_use_a_decision_twice(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
+    decide(&fixture, "s", true).await.unwrap();
+    let commit = Commit {
+        used_decisions: vec![used_decision("s", decision(true)); 2],
+        ..fixture.empty_commit("r").await
+    };
+    let refused = fixture.store.commit(commit).await.map(drop);
+    assert!(matches!(refused, Err(StoreError::AlreadyDecided { .. })), "{refused:?}");
 }
 
 async fn suspensions_are_deleted_with_their_thread(fixture: TestStore) {

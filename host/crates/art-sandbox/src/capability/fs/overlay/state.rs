@@ -138,6 +138,11 @@ impl OverlayState {
     pub(super) fn create_file(&mut self, path_in_dir: &str, quota: &Quota) -> Result<File> {
         self.check_new(path_in_dir)?;
         quota.take_file()?;
+        let created = self.write_new_file(path_in_dir);
+        created.inspect_err(|_| quota.give_back_file())
+    }
+
+    fn write_new_file(&mut self, path_in_dir: &str) -> Result<File> {
         let (blob, file) = self.draft.new_blob().map_err(|error| code_of_error(&error))?;
         self.set_change(path_in_dir, ChangeKind::WrittenFile(blob))?;
         Ok(file)
