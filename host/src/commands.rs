@@ -10,7 +10,6 @@ mod eval;
 mod grant;
 mod ids;
 mod interrupt;
-mod kept_plan;
 mod piped;
 mod plan;
 mod plugin;
@@ -18,6 +17,7 @@ mod quickstart;
 mod report;
 mod run;
 mod runs;
+mod saved_plan;
 mod secret;
 mod show_config;
 mod thread;
@@ -260,7 +260,7 @@ async fn build_runtime(
         // A model of the command line is used even in threads that name another one.
         .model_is_chosen(config.model.origin == Origin::Flag)
         .config(config)
-        .on_compiled(move |compiled| display.show(compiled));
+        .on_compile_progress(move |compiled| display.show(compiled));
     Ok(builder.build().await?)
 }
 

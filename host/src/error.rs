@@ -58,7 +58,7 @@ impl CommandError {
     pub const fn exit_code(&self) -> Exit {
         match self {
             Self::Runtime(RuntimeError::Store(
-                StoreError::NoSuspension { .. }
+                StoreError::UnknownSuspension { .. }
                 | StoreError::AlreadyDecided { .. }
                 | StoreError::SuspensionExpired { .. }
                 | StoreError::SuspensionClosed { .. },

@@ -5,8 +5,8 @@ pub(crate) mod compiling;
 pub(crate) mod display;
 pub(crate) mod drawing;
 pub(crate) mod events;
-pub(crate) mod kept_plan;
 pub mod plan;
+pub(crate) mod saved_plan;
 pub mod table;
 pub mod units;
 

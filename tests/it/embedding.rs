@@ -25,14 +25,14 @@ fn an_embedding_program_receives_the_progress_of_compiling() {
     let home = Home::with_empty_cache();
     let events_of_a_start = || {
         let events = Mutex::new(Vec::new());
-        let on_compiled = |progress: CompileProgress<'_>| {
+        let on_compile_progress = |progress: CompileProgress<'_>| {
             // Events of other kinds depend on the speed of the machine.
             if let CompileProgress::Count(count) = progress {
                 events.lock().unwrap().push(count);
             }
         };
         let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
-        let runtime = block_on(builder.on_compiled(on_compiled).build()).unwrap();
+        let runtime = block_on(builder.on_compile_progress(on_compile_progress).build()).unwrap();
         assert_eq!(runtime.toolbox.names(), ["calculator"]);
         drop(runtime);
         events.into_inner().unwrap()

@@ -386,12 +386,12 @@ fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     // Only the smaller of the two components, the handmade one, is slow: a component is reported after two seconds.
     let script_lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let reported = Mutex::new(Vec::new());
-    let on_compiled = |compiling: CompileProgress<'_>| {
+    let on_compile_progress = |compiling: CompileProgress<'_>| {
         if let CompileProgress::Slow(file) = compiling {
             reported.lock().unwrap().push(file.to_owned());
         }
     };
-    load_folder(&sandbox(&cache, script_lines), &home.plugins(), &on_compiled).unwrap();
+    load_folder(&sandbox(&cache, script_lines), &home.plugins(), &on_compile_progress).unwrap();
     assert_eq!(*reported.lock().unwrap(), ["handmade.wasm"]);
 }
 

@@ -227,7 +227,7 @@ fn parse_arguments(text: &str) -> Result<Value, CommandError> {
 pub(super) fn note_if_resumed_elsewhere(trace_id: &str, error: &CommandError) -> bool {
     let is_elsewhere = matches!(
         error,
-        CommandError::Runtime(RuntimeError::RunHasEnded { .. } | RuntimeError::Store(StoreError::ThreadBusy { .. }))
+        CommandError::Runtime(RuntimeError::CannotResume { .. } | RuntimeError::Store(StoreError::ThreadBusy { .. }))
     );
     if is_elsewhere {
         render::note(&format!(

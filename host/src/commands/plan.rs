@@ -1,16 +1,16 @@
 //! `art plan`: plans a question and shows the plan, without running a tool. With `--out`, writes the plan to a file, from which
-//! `art run --plan` runs it. Such a plan is called a kept plan.
+//! `art run --plan` runs it. Such a plan is called a saved plan.
 
 use std::path::Path;
 
-use art_agent::{KeptPlan, PlanToRun};
+use art_agent::{PlanToRun, SavedPlan};
 use art_lexical::LexicalModel;
 use art_model::ModelInfo;
-use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
+use art_runtime::{PlanResult, PlanReview, Question, Runtime, read_plan};
 use serde_json::{Value, json};
 
 use super::run::{empty_question_error, read_attachments, with_user_and_thread};
-use super::{kept_plan, load_config, open_runtime_read_only, report};
+use super::{load_config, open_runtime_read_only, report, saved_plan};
 use crate::cli::{GlobalOptions, PlanArgs};
 use crate::error::CommandError;
 use crate::executor::new_executor;
@@ -66,7 +66,7 @@ pub(super) fn plan(global: &GlobalOptions, args: &PlanArgs) -> Result<Exit, Comm
 
 /// Returns the plan with parameters in place of constants. `params` are the values of `--param`: the name of each parameter, and
 /// the constant that it replaces, as typed.
-fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, CommandError> {
+fn add_params(plan: &SavedPlan, params: &[(String, String)]) -> Result<SavedPlan, CommandError> {
     let mut plan = plan.clone();
     if params.is_empty() {
         return Ok(plan);
@@ -90,7 +90,7 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
 async fn review_without_values(
     runtime: &Runtime,
     question: Question,
-    plan: &KeptPlan,
+    plan: &SavedPlan,
 ) -> Result<PlanReview, CommandError> {
     let plan = PlanToRun {
         plan: plan.clone(),
@@ -103,7 +103,7 @@ async fn review_without_values(
     Ok(runtime.review_plan(question).await?)
 }
 
-fn write_plan(path: &Path, force: bool, planned: &Planned) -> Result<(), CommandError> {
+fn write_plan(path: &Path, force: bool, planned: &PlanResult) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(&planned.plan);
     let text = text.map_err(|error| CommandError::Failed(format!("the plan cannot be written: {error}")))?;
     new_file::write(path, format!("{text}\n").as_bytes(), force)?;
@@ -112,7 +112,7 @@ fn write_plan(path: &Path, force: bool, planned: &Planned) -> Result<(), Command
 }
 
 /// Prints the plan, what its check found, and what planning cost.
-fn show(global: &GlobalOptions, planned: &Planned) {
+fn show(global: &GlobalOptions, planned: &PlanResult) {
     let (metadata, review) = (&planned.metadata, &planned.review);
     if global.json {
         let usage = json!({"llmCalls": metadata.llm_calls, "tokens": metadata.tokens, "llmCost": metadata.llm_cost});
@@ -121,15 +121,15 @@ fn show(global: &GlobalOptions, planned: &Planned) {
     }
     match &planned.answer {
         Some(answer) => render::print(&format!("the model answers without a plan:\n\n{answer}")),
-        None => render::print(&render::kept_plan::plan_text(&planned.plan, review)),
+        None => render::print(&render::saved_plan::plan_text(&planned.plan, review)),
     }
     render::note(&UsageSummary::from(metadata).to_line());
 }
 
 /// Returns the exit code. The embedded model can answer only with tools, so a plan of it without steps means that no tool fits.
-fn exit_code(model: &ModelInfo, planned: &Planned) -> Exit {
+fn exit_code(model: &ModelInfo, planned: &PlanResult) -> Exit {
     let uses_embedded_model = model.config.provider_name == LexicalModel::PROVIDER;
-    match kept_plan::exit_code(&planned.review) {
+    match saved_plan::exit_code(&planned.review) {
         Exit::Success if uses_embedded_model && planned.plan.steps.is_empty() => Exit::NoTool,
         exit => exit,
     }

@@ -6,14 +6,14 @@ use art_core::agent::{QueryAttachment, RunStatus};
 use art_lexical::LexicalModel;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
-use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched, UserRun, Watcher};
+use art_runtime::{Answer, Question, QuestionSettings, Runtime, Unwatched, UserRun, Watcher};
 use art_store::Owner;
 use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
 use super::{
-    approve, attachment, changes, ids, kept_plan, load_config, open_runtime, open_runtime_without_model, piped, report,
+    approve, attachment, changes, ids, load_config, open_runtime, open_runtime_without_model, piped, report, saved_plan,
 };
 use crate::cli::{GlobalOptions, RunArgs};
 use crate::error::CommandError;
@@ -24,7 +24,7 @@ use crate::render::display::RunDisplay;
 
 pub(super) fn run(global: &GlobalOptions, args: &RunArgs) -> Result<Exit, CommandError> {
     let question = match &args.plan {
-        Some(file) => kept_plan::read_question(file, args)?,
+        Some(file) => saved_plan::read_question(file, args)?,
         None => Question {
             query: args.query().ok_or_else(|| empty_question_error("run"))?,
             thread_id: args.thread.clone(),
@@ -33,11 +33,11 @@ pub(super) fn run(global: &GlobalOptions, args: &RunArgs) -> Result<Exit, Comman
         },
     };
     if args.check {
-        return kept_plan::check(global, load_config(global)?, question);
+        return saved_plan::check(global, load_config(global)?, question);
     }
-    let settings = CallSettings {
+    let settings = QuestionSettings {
         raw: args.raw,
-        ..CallSettings::default()
+        ..QuestionSettings::default()
     };
     let question = Question { settings, ..question };
     open_and_carry_out(global, load_config(global)?, Request::Ask(Box::new(question)))
@@ -221,7 +221,7 @@ async fn resolve_request(
         }
         Request::Ask(question) => with_user_and_thread(global, runtime, *question).await?,
     };
-    if kept_plan::report_faults(global, runtime, &question).await? {
+    if saved_plan::report_faults(global, runtime, &question).await? {
         return Ok(None);
     }
     report::warn_of_unknown_price(runtime)?;

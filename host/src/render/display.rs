@@ -3,7 +3,7 @@
 use art_agent::{ActionId, AnswerStream, RunStage, RunView};
 use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
-use art_runtime::{CallCost, ReplyPiece, Watcher};
+use art_runtime::{CallUsage, ReplyPiece, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::PlanDisplay;
@@ -120,7 +120,7 @@ fn answer_reader(phase: Phase) -> AnswerStream {
 }
 
 impl Watcher for RunDisplay {
-    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+    fn update(&mut self, view: &RunView<'_>, calls: &[CallUsage]) {
         if view.stage == RunStage::Execution {
             // Text that the planner wrote in addition to its calls is not the answer.
             if self.printed_answer.as_mut().is_some_and(PrintedAnswer::discard_text) {

@@ -13,7 +13,7 @@ use art_core::stream::StreamEvent;
 use art_core::text::{prefix, printable, truncate};
 use art_core::tool::ParsedToolCall;
 use art_core::usage::ToolUsage;
-use art_runtime::{CallCost, ReplyPiece, Watcher};
+use art_runtime::{CallUsage, ReplyPiece, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::{note, stderr_is_terminal, stderr_width, units};
@@ -72,7 +72,7 @@ impl PlanDisplay {
 }
 
 impl Watcher for PlanDisplay {
-    fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+    fn update(&mut self, view: &RunView<'_>, calls: &[CallUsage]) {
         match self {
             Self::Plain(plain) => plain.update(view, calls),
             Self::Live(live) => live.update(view, calls),
@@ -117,7 +117,7 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
 }
 
 /// Returns a line such as `done  step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`.
-fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String {
+fn step_line(item: &TodoItem, duration: Duration, calls: &[CallUsage]) -> String {
     let mark = match item.status {
         TodoItemStatus::Pending => "open",
         TodoItemStatus::InProgress => "begin",
@@ -230,7 +230,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Returns a text in parentheses: the tools that the step called, its duration, and the total fuel and peak memory of its calls.
-fn step_cost_text(item_id: &str, duration: Duration, calls: &[CallCost]) -> String {
+fn step_cost_text(item_id: &str, duration: Duration, calls: &[CallUsage]) -> String {
     let duration = units::micros(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
     let mut usage = ToolUsage::default();
     let mut tools = Vec::new();
@@ -247,7 +247,7 @@ fn step_cost_text(item_id: &str, duration: Duration, calls: &[CallCost]) -> Stri
 
 /// Returns a table with the cost of each tool call, or `None` if there was no call.
 #[must_use]
-pub fn cost_table(calls: &[CallCost]) -> Option<String> {
+pub fn cost_table(calls: &[CallUsage]) -> Option<String> {
     if calls.is_empty() {
         return None;
     }

@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use crate::action::ActionId;
 use crate::estimate::{ModelRecord, ToolRecord};
-use crate::plan::KeptPlan;
+use crate::plan::SavedPlan;
 
 /// An event of a run. The journal of a run is a list of events, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ pub enum RunEvent {
         /// Time of the event.
         at: Timestamp,
         /// The questions about these calls to a person, who has to decide all of them before the first item starts.
-        questions: Vec<PlannedQuestion>,
+        questions: Vec<PlannedCallQuestion>,
     },
     /// A person decided about a suspended call, or the time for a decision is over.
     CallDecided {
@@ -194,7 +194,7 @@ pub enum RunEvent {
 /// A question to a person about a planned call whose item has not started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PlannedQuestion {
+pub struct PlannedCallQuestion {
     /// The plan item that makes the call.
     pub item_id: String,
     /// Position among the planned calls of the item, from 0.
@@ -354,7 +354,7 @@ pub struct RunStart {
     /// Names of tools that exist and that the thread may not call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disabled_tools: Vec<String>,
-    /// A kept plan, which a person saved earlier, to carry out in place of one that a model writes.
+    /// A saved plan, which a person saved earlier, to carry out in place of one that a model writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<PlanToRun>>,
     /// A tool call of a person, which the run makes in place of answering a question. No model is asked then.
@@ -444,11 +444,11 @@ pub struct Occasion {
     pub locale: Option<String>,
 }
 
-/// A kept plan, which a person saved earlier, to carry out with these values of its parameters.
+/// A saved plan, which a person saved earlier, to carry out with these values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanToRun {
     /// The plan.
-    pub plan: KeptPlan,
+    pub plan: SavedPlan,
     /// A value for each parameter.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub values: JsonObject,

@@ -38,14 +38,14 @@ pub use estimate::{
     ModelRecord, PlanEstimate, Quantiles, SizeClass, StepEstimate, ToolRecord, WorkQuantiles,
 };
 pub use event::{
-    CallEnd, CallRefusal, CallToMake, InterruptedCall, Occasion, PlanToRun, PlannedQuestion, RunEvent, RunStart,
+    CallEnd, CallRefusal, CallToMake, InterruptedCall, Occasion, PlanToRun, PlannedCallQuestion, RunEvent, RunStart,
 };
 pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use plan::{
-    Available, CheckedReference, Fit, KeptPlan, PlanCheck, PlanFault, PlannedStep, ToolStamp, constant_arguments,
+    CheckedReference, Fit, PlanCheck, PlanFault, PlanResources, PlannedStep, SavedPlan, ToolStamp, constant_arguments,
     sample_output, value_text,
 };
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
-pub use run::{AskedModels, KnownCall, OpenSuspension, Run, RunStage, RunView};
+pub use run::{KnownCall, ModelCallsToSend, OpenSuspension, Run, RunStage, RunView};

@@ -7,16 +7,16 @@
 mod answer;
 mod execution;
 mod json;
-mod kept;
 mod planning;
+mod saved;
 mod stream;
 mod think;
 
 pub(crate) use answer::parse_answer;
 pub(crate) use execution::{ExecutionReply, PlanUpdate, StepDecision, is_blank, parse_execution};
 pub(crate) use json::{MARKER_END, MARKER_START};
-pub(crate) use kept::parse_kept_plan;
 pub(crate) use planning::{DraftItem, PlanDraft, PlanReply, parse_planning};
+pub(crate) use saved::parse_saved_plan;
 pub use stream::AnswerStream;
 pub(crate) use think::split_thoughts;
 

@@ -12,13 +12,13 @@ pub(crate) const EARLIER_RESULT: &str = "\u{1}";
 
 /// The place of an earlier result: the main value in the output of a step.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct EarlierValue {
+pub(crate) struct EarlierPlace {
     pub(crate) step: String,
     /// Position in the output of its call, as a JSON pointer.
     pub(crate) path: String,
 }
 
-impl EarlierValue {
+impl EarlierPlace {
     /// Returns the place of the main value of a step of an earlier question, or `None` if the step is not completed or has no such value.
     pub(crate) fn of_step(step: &TaskStep) -> Option<Self> {
         let path = match step.result()? {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::align::{Alignment, Effect, align};
 use crate::catalog::Catalog;
 use crate::data::{ATTACHMENT_PREFIX, TextForm, WholeText, accepts};
-use crate::earlier::{EARLIER_RESULT, EarlierValue, main_output_pointer};
+use crate::earlier::{EARLIER_RESULT, EarlierPlace, main_output_pointer};
 use crate::pattern::{Pattern, replace_texts};
 use crate::reading::{Reading, readings};
 use crate::token::Token;
@@ -42,7 +42,7 @@ pub(crate) struct Finder<'a> {
     pub(crate) files: &'a [TaskFile],
     /// Number of the step of the next call.
     pub(crate) step_number: u64,
-    pub(crate) earlier_value: Option<EarlierValue>,
+    pub(crate) earlier_value: Option<EarlierPlace>,
     /// Number of texts that may still be tried for the whole question, since many connectives can split it in very many ways.
     pub(crate) remaining_texts: Rc<Cell<u32>>,
 }

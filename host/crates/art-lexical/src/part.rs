@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::earlier::EarlierValue;
+use crate::earlier::EarlierPlace;
 use crate::find::{Call, Finder};
 use crate::token::{Token, tokenise};
 
@@ -49,7 +49,7 @@ fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
         let step = call.step.clone();
-        next.earlier_value = call.main_output.clone().map(|path| EarlierValue { step, path });
+        next.earlier_value = call.main_output.clone().map(|path| EarlierPlace { step, path });
         next.step_number += 1;
     }
     next

@@ -8,7 +8,7 @@ use art_core::text::prefix;
 use serde_json::json;
 
 use crate::catalog::Catalog;
-use crate::earlier::EarlierValue;
+use crate::earlier::EarlierPlace;
 use crate::find::{Finder, MAX_TRIED_TEXTS};
 use crate::part::{MAX_PARTS, split_question};
 
@@ -25,7 +25,7 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         catalog,
         files: &task.files,
         step_number: u64::from(highest.unwrap_or(0)) + 1,
-        earlier_value: last_completed.and_then(EarlierValue::of_step),
+        earlier_value: last_completed.and_then(EarlierPlace::of_step),
         remaining_texts: Rc::new(Cell::new(MAX_TRIED_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());

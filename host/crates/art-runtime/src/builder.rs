@@ -18,7 +18,7 @@ use crate::instance::StateSaving;
 use crate::plugins::CompileProgress;
 use crate::runtime::Runtime;
 
-/// Callback of [`RuntimeBuilder::on_compiled`].
+/// Callback of [`RuntimeBuilder::on_compile_progress`].
 type CompileCallback<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 
 /// Builds a [`Runtime`]. By default the runtime has no tools, keeps its data in memory, and uses the embedded model, which needs no
@@ -35,7 +35,7 @@ pub struct RuntimeBuilder<'a> {
     saving: StateSaving,
     store: Option<Arc<dyn Store>>,
     tools: Vec<Arc<dyn ToolExecutor>>,
-    on_compiled: Option<CompileCallback<'a>>,
+    on_compile_progress: Option<CompileCallback<'a>>,
 }
 
 impl Runtime {
@@ -110,8 +110,8 @@ impl<'a> RuntimeBuilder<'a> {
 
     /// Sets a callback for the progress of compiling components. The first start with a component takes seconds, or
     /// minutes in a debug build without the profile of `examples/embed/README.md`.
-    pub fn on_compiled(mut self, callback: impl Fn(CompileProgress<'_>) + Send + Sync + 'a) -> Self {
-        self.on_compiled = Some(Box::new(callback));
+    pub fn on_compile_progress(mut self, callback: impl Fn(CompileProgress<'_>) + Send + Sync + 'a) -> Self {
+        self.on_compile_progress = Some(Box::new(callback));
         self
     }
 
@@ -139,7 +139,7 @@ impl<'a> RuntimeBuilder<'a> {
             Some(store) => store,
             None => open_store(&config)?,
         };
-        let toolbox = match &self.on_compiled {
+        let toolbox = match &self.on_compile_progress {
             Some(callback) => Toolbox::load(&config, self.tools, callback)?,
             None => Toolbox::load(&config, self.tools, &|_| {})?,
         };

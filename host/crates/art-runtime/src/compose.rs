@@ -23,7 +23,7 @@ use crate::ask_person::request_user_input;
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
 use crate::grants::GrantFiles;
-use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
+use crate::plugins::{LoadedFolder, OnCompileProgress, RefusedFile, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
 use crate::secrets::SecretStore;
 
@@ -45,14 +45,14 @@ pub struct Toolbox {
 impl Toolbox {
     /// Registers the tools in `program_tools`, then `request_user_input` if `ask_person` is set in the configuration, then the
     /// tools of the plugins folder. A bad file in the folder is not an error; it is listed in `refused`, and so is a component
-    /// whose tool has a name that is already registered. `on_compiled` receives the progress of compiling.
+    /// whose tool has a name that is already registered. `on_compile_progress` receives the progress of compiling.
     ///
     /// # Errors
     /// Fails if a tool in `program_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
     pub fn load(
         config: &Config,
         program_tools: Vec<Arc<dyn ToolExecutor>>,
-        on_compiled: OnCompiled<'_>,
+        on_compile_progress: OnCompileProgress<'_>,
     ) -> Result<Self, RuntimeError> {
         let registry = Arc::new(ToolRegistry::new());
         program_tools.into_iter().try_for_each(|tool| registry.register(tool))?;
@@ -68,7 +68,7 @@ impl Toolbox {
             bounds: config.tools.value.bounds,
         };
         if let Some(folder) = non_empty(&config.plugins.value) {
-            toolbox.register_folder_tools(config, folder, on_compiled)?;
+            toolbox.register_folder_tools(config, folder, on_compile_progress)?;
         }
         Ok(toolbox)
     }
@@ -78,10 +78,10 @@ impl Toolbox {
         &mut self,
         config: &Config,
         folder: &Path,
-        on_compiled: OnCompiled<'_>,
+        on_compile_progress: OnCompileProgress<'_>,
     ) -> Result<(), RuntimeError> {
         let (sandbox, grants) = (open_sandbox(config)?, GrantFiles::new(config));
-        let loaded = load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
+        let loaded = load_folder(&sandbox, folder, on_compile_progress).map_err(|source| RuntimeError::Plugins {
             path: folder.to_owned(),
             source,
         })?;

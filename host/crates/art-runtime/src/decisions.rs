@@ -99,7 +99,7 @@ impl Runtime {
     /// the result is empty.
     ///
     /// # Errors
-    /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension `after`, or if the store cannot be read.
+    /// Fails with [`StoreError::UnknownSuspension`] if the owner has no suspension `after`, or if the store cannot be read.
     pub async fn suspensions(
         &self,
         owner: Owner,
@@ -141,7 +141,7 @@ impl Runtime {
     /// but by the run, so that none is made for a decision that did not count, and none is lost if this process is killed.
     ///
     /// # Errors
-    /// Fails with [`StoreError::NoSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
+    /// Fails with [`StoreError::UnknownSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
     /// [`StoreError::SuspensionExpired`] or [`StoreError::SuspensionClosed`] if there is nothing left to decide, and with
     /// [`RuntimeError::Decision`] if the answer or the changed arguments are not valid or the tool was replaced meanwhile.
     pub async fn decide(
@@ -231,7 +231,7 @@ impl Runtime {
 
 fn no_suspension(id: &str) -> RuntimeError {
     let suspension_id = art_core::text::truncate(id, 100);
-    StoreError::NoSuspension { suspension_id }.into()
+    StoreError::UnknownSuspension { suspension_id }.into()
 }
 
 /// Returns the oldest suspension of a thread that is pending: nobody has decided about it, or the run has not applied the

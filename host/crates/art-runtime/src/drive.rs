@@ -23,7 +23,7 @@ pub(crate) mod work;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use art_agent::{CallEnd, KnownCall, ModelCall, PlannedQuestion, Run, RunEvent, RunReport, RunStart, ToolCall};
+use art_agent::{CallEnd, KnownCall, ModelCall, PlannedCallQuestion, Run, RunEvent, RunReport, RunStart, ToolCall};
 use art_core::agent::RunStatus;
 use art_core::error::{ArtError, ErrorCode};
 use art_core::provider::ModelRequest;
@@ -42,9 +42,9 @@ use notifier::Notifier;
 use work::event::{EndedToolCall, WorkEvent};
 use work::{Admission, AnnouncedCall, Work};
 
-pub use answer::{Answer, CallCost};
+pub use answer::{Answer, CallUsage};
 pub use direct::UserCall;
-pub use question::{CallSettings, Question, UserRun};
+pub use question::{Question, QuestionSettings, UserRun};
 pub use watcher::{ReplyPiece, Unwatched, Watcher};
 
 impl Runtime {
@@ -109,7 +109,7 @@ struct Driver<'a> {
     /// The calls in progress.
     work: Work<'a>,
     /// The resources that each ended tool call used.
-    costs: Vec<CallCost>,
+    costs: Vec<CallUsage>,
     /// Ends of calls that are reported to the watcher once they are committed.
     unreported_ends: Vec<UnreportedEnd>,
     /// The report of a direct call (one that a person makes, without a model), once its end is committed.
@@ -315,7 +315,7 @@ impl<'a> Driver<'a> {
         } in calls
         {
             let question = self.work.question_about_call(&item_id, call, &files).await;
-            questions.extend(question.map(|suspension| PlannedQuestion {
+            questions.extend(question.map(|suspension| PlannedCallQuestion {
                 item_id,
                 index,
                 suspension,
@@ -406,7 +406,7 @@ impl<'a> Driver<'a> {
         for (info, file) in metadata.attachments.iter_mut().zip(report.attachments.iter()) {
             info.digest = self.log.add_blob(file.data.clone());
         }
-        let cost = CallCost {
+        let cost = CallUsage {
             item_id,
             tool: report.result.tool_name.clone(),
             ending: report.ending,
@@ -557,7 +557,7 @@ impl<'a> Driver<'a> {
             model: self.run.started_with().model.clone(),
             report,
             calls: self.costs,
-            called: self.direct_call_report,
+            direct_call_report: self.direct_call_report,
             watcher_panics: self.notifier.panics(),
         };
         (answer, self.lease)

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::config::Config;
 use crate::drive::clock::now;
 use crate::drive::prepare::{merge_settings, run_start_for_model};
-use crate::drive::{CallSettings, Question};
+use crate::drive::{Question, QuestionSettings};
 
 /// Returns the tool calls that the model proposes for `query` with `tools`. The run has the settings of `config` in a new thread.
 /// The result of each call is a sample of what its tool may return (see [`sample_output`]), so that calls that use the result are
@@ -37,7 +37,7 @@ pub async fn proposed_calls(
         tools: tools.to_vec(),
         ..run_start_for_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
     };
-    let start = merge_settings(config, ThreadConfig::default(), CallSettings::default(), start);
+    let start = merge_settings(config, ThreadConfig::default(), QuestionSettings::default(), start);
     // Nothing is stored, so the events need no time, and the requests to the model need no digest.
     let at = 0;
     let started = RunEvent::Started {

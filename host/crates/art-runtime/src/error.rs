@@ -107,7 +107,7 @@ pub enum RuntimeError {
     /// The run cannot be resumed: it has ended, or it waits for a decision in a way that only an earlier version of the host
     /// supported.
     #[error("{}", cannot_resume_message(id, *status))]
-    RunHasEnded {
+    CannotResume {
         /// The run.
         id: String,
         /// How the run ended; [`RunState::Suspended`] if it waits for a decision.

@@ -40,7 +40,7 @@
 //!
 //! A program that embeds the host needs a profile for its debug builds that optimises the WebAssembly compiler. Without
 //! it, the first start with components takes minutes. `examples/embed/README.md` has that profile, and
-//! [`RuntimeBuilder::on_compiled`] reports the progress of compiling.
+//! [`RuntimeBuilder::on_compile_progress`] reports the progress of compiling.
 //!
 //! # Structure
 //!
@@ -78,7 +78,7 @@ mod testing;
 pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;
 pub use decisions::{SuspendedState, UserSuspension};
-pub use drive::{Answer, CallCost, CallSettings, Question, ReplyPiece, Unwatched, UserCall, UserRun, Watcher};
+pub use drive::{Answer, CallUsage, Question, QuestionSettings, ReplyPiece, Unwatched, UserCall, UserRun, Watcher};
 pub use error::RuntimeError;
 pub use instance::{
     ArtInstance, ConversationManager, ObservationManager, StateManager, StateSaving, Subscription, ThreadContext,
@@ -86,11 +86,11 @@ pub use instance::{
 };
 pub use journal::read_journal;
 pub use params::read_plan;
-pub use planned::{PlanReview, Planned};
+pub use planned::{PlanResult, PlanReview};
 pub use recording::{Component, Recording};
 pub use replay::{Difference, Replay, SkipReason, SkippedCall};
 pub use runtime::Runtime;
-pub use standing::{KeptApproval, StandingApprovals};
+pub use standing::{StandingApprovals, StoredApproval};
 
 /// The other crates of the host, for programs with a model, a store or a watcher of their own.
 pub use {art_agent, art_core, art_model, art_sandbox, art_store, art_tools};

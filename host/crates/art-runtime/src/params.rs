@@ -1,4 +1,4 @@
-//! A *kept plan* is a plan that is stored to be carried out again. This module has the schemas of its parameters, and checks the
+//! A *saved plan* is a plan that is stored to be carried out again. This module has the schemas of its parameters, and checks the
 //! values that a caller gives to them.
 //!
 //! Like the schema of a tool, the schema of a parameter has to be *admitted* before it is used: a schema that is invalid or
@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use art_agent::KeptPlan;
+use art_agent::SavedPlan;
 use art_core::JsonObject;
 use art_core::text::truncate;
 use art_tools::admission::Root;
@@ -17,12 +17,12 @@ use serde_json::Value;
 /// Maximum length of a value in an error message, in characters.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// Reads a kept plan from the text of a file, and replaces the schemas of its parameters by the admitted schemas.
+/// Reads a saved plan from the text of a file, and replaces the schemas of its parameters by the admitted schemas.
 ///
 /// # Errors
 /// Fails with everything that is wrong with the form of the plan or with its parameters.
-pub fn read_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
-    let mut plan = KeptPlan::parse(text)?;
+pub fn read_plan(text: &str) -> Result<SavedPlan, Vec<String>> {
+    let mut plan = SavedPlan::parse(text)?;
     let params = Params::admit(&plan)?;
     plan.params = params.schemas();
     Ok(plan)
@@ -37,7 +37,7 @@ impl Params {
     ///
     /// # Errors
     /// Fails with every schema that is refused, and every default that its schema does not allow.
-    pub fn admit(plan: &KeptPlan) -> Result<Self, Vec<String>> {
+    pub fn admit(plan: &SavedPlan) -> Result<Self, Vec<String>> {
         let (mut admitted, mut problems) = (BTreeMap::new(), Vec::new());
         for (name, schema) in &plan.params {
             match CompiledSchema::new(schema, Root::Any) {
@@ -154,9 +154,9 @@ mod tests {
 
     /// Admits the schemas of the parameters of a plan.
     fn admit(schemas: Value) -> Result<Params, Vec<String>> {
-        Params::admit(&KeptPlan {
+        Params::admit(&SavedPlan {
             params: serde_json::from_value(schemas).unwrap(),
-            ..KeptPlan::default()
+            ..SavedPlan::default()
         })
     }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use art_agent::{
-    KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport, RunStage, RunStart,
-    ToolStamp, constant_arguments,
+    PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport, RunStage, RunStart,
+    SavedPlan, ToolStamp, constant_arguments,
 };
 use art_core::agent::{ExecutionMetadata, RunStatus};
 use art_core::capability::Denial;
@@ -26,9 +26,9 @@ use crate::runtime::Runtime;
 
 /// A plan that a model made and that was not run.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PlanResult {
     /// The plan. It has no steps if the model needs none.
-    pub plan: KeptPlan,
+    pub plan: SavedPlan,
     /// The answer, if the model gave one in place of a plan.
     pub answer: Option<String>,
     /// The result of the check of the plan.
@@ -70,8 +70,8 @@ impl Runtime {
     ///
     /// # Errors
     /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable
-    /// plan, or if the store cannot be read. A plan with faults is not an error: see [`Planned::review`].
-    pub async fn plan(&self, question: Question) -> Result<Planned, RuntimeError> {
+    /// plan, or if the store cannot be read. A plan with faults is not an error: see [`PlanResult::review`].
+    pub async fn plan(&self, question: Question) -> Result<PlanResult, RuntimeError> {
         question.check()?;
         let question = Question { plan: None, ..question };
         let mut run = start_detached(self.detached_run_start(question).await?)?;
@@ -84,7 +84,7 @@ impl Runtime {
             run.apply(&event).map_err(RuntimeError::internal)?;
         }
         let answer = run.finished().map(answer_from_report).transpose()?;
-        let mut plan = run.kept_plan();
+        let mut plan = run.saved_plan();
         plan.tools = self.current_stamps(&plan);
         let check = self.check(&plan, &run);
         let may_run = check.faults.is_empty() && !plan.steps.is_empty();
@@ -94,7 +94,7 @@ impl Runtime {
             estimate: may_run.then(|| run.estimate().clone()),
         };
         let metadata = end_before_first_step(run)?.response.metadata;
-        Ok(Planned {
+        Ok(PlanResult {
             plan,
             answer,
             review,
@@ -154,8 +154,8 @@ impl Runtime {
 
     /// Checks a plan against the tools and results that a run can use. For calls whose arguments are known already, also
     /// validates the arguments in full, and checks the grants that the calls need.
-    fn check(&self, plan: &KeptPlan, run: &Run) -> PlanCheck {
-        let mut check = run.check_kept_plan(plan);
+    fn check(&self, plan: &SavedPlan, run: &Run) -> PlanCheck {
+        let mut check = run.check_saved_plan(plan);
         for step in &plan.steps {
             for (number, call) in step.tool_calls.iter().enumerate() {
                 self.check_known_arguments(&mut check, step, (number, call));
@@ -200,7 +200,7 @@ impl Runtime {
 
     /// Returns the stamps of the tools that the plan names, as far as they exist. A stamp has the digests that identify the
     /// version of a tool.
-    fn current_stamps(&self, plan: &KeptPlan) -> BTreeMap<String, ToolStamp> {
+    fn current_stamps(&self, plan: &SavedPlan) -> BTreeMap<String, ToolStamp> {
         let registry = self.tools.registry();
         let stamps = plan.tool_names().into_iter().filter_map(|name| {
             let schema = registry.schema(name)?;
@@ -335,12 +335,12 @@ mod tests {
     }
 
     /// Returns a plan that calls the tool with the parameter `city`.
-    fn plan() -> KeptPlan {
+    fn plan() -> SavedPlan {
         let call = PlannedCall {
             tool_name: "population".to_owned(),
             arguments: json!({"city": {"$param": "city"}}),
         };
-        KeptPlan {
+        SavedPlan {
             question: "How many people live in {{city}}?".to_owned(),
             steps: vec![PlannedStep {
                 id: "a".to_owned(),
@@ -348,7 +348,7 @@ mod tests {
                 ..PlannedStep::default()
             }],
             params: BTreeMap::from([("city".to_owned(), json!({"enum": ["Paris", "Rome"]}))]),
-            ..KeptPlan::default()
+            ..SavedPlan::default()
         }
     }
 

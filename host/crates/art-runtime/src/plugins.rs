@@ -70,7 +70,7 @@ pub enum CompileProgress<'a> {
 }
 
 /// Callback for the progress of compiling. It is not called if there is nothing to compile.
-pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
+pub type OnCompileProgress<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
 /// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have
 /// not changed since an earlier start are not read again and do not count.
@@ -84,7 +84,11 @@ const SLOW_AFTER: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// Fails if the folder exists but cannot be read.
-pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>) -> std::io::Result<LoadedFolder> {
+pub fn load_folder(
+    sandbox: &Sandbox,
+    folder: &Path,
+    on_compile_progress: OnCompileProgress<'_>,
+) -> std::io::Result<LoadedFolder> {
     let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
         Ok(dir) => dir,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LoadedFolder::default()),
@@ -105,7 +109,7 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
         }
     }
     to_compile.sort();
-    results.extend(compile(sandbox, &dir, &to_compile, on_compiled));
+    results.extend(compile(sandbox, &dir, &to_compile, on_compile_progress));
     let is_new = |(file, result): &(ComponentFile, Result<Plugin, String>)| {
         result.is_ok() && file.stamp.is_some() && file.listed(&catalog).is_none()
     };
@@ -267,7 +271,12 @@ fn parallelism() -> usize {
 }
 
 /// Loads the components that have to be compiled.
-fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compiled: OnCompiled<'_>) -> Results<Plugin> {
+fn compile(
+    sandbox: &Sandbox,
+    dir: &Arc<Dir>,
+    files: &[ComponentFile],
+    on_compile_progress: OnCompileProgress<'_>,
+) -> Results<Plugin> {
     if files.is_empty() {
         return Vec::new();
     }
@@ -277,12 +286,12 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
             total: files.len(),
         })
     };
-    on_compiled(progress(0));
+    on_compile_progress(progress(0));
     let done = Mutex::new(0);
     let shares = sandbox.compile_time().map(|time| TimeShares::new(time, files.len()));
     load_in_parallel(files, |file| {
         let (share, started) = (shares.as_ref().map(TimeShares::take), Instant::now());
-        let loaded = report_if_slow(&file.name, on_compiled, || {
+        let loaded = report_if_slow(&file.name, on_compile_progress, || {
             load_file(dir, file, |name, wasm, source| {
                 sandbox.compile_and_load(name, wasm, source, share)
             })
@@ -294,18 +303,18 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
         // Hold the lock during the callback, so that the numbers are reported in order.
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += 1;
-        on_compiled(progress(*done));
+        on_compile_progress(progress(*done));
         loaded
     })
 }
 
 /// Returns the result of `work` for a file, and reports the name of the file if `work` takes long.
-fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce() -> T) -> T {
+fn report_if_slow<T>(file: &str, on_compile_progress: OnCompileProgress<'_>, work: impl FnOnce() -> T) -> T {
     let (sender, receiver) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             if receiver.recv_timeout(SLOW_AFTER) == Err(RecvTimeoutError::Timeout) {
-                on_compiled(CompileProgress::Slow(file));
+                on_compile_progress(CompileProgress::Slow(file));
             }
         });
         let result = work();

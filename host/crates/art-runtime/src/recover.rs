@@ -24,7 +24,7 @@ use crate::decisions;
 use crate::drive::clock::now;
 use crate::drive::lease::ThreadLease;
 use crate::drive::log::RunLog;
-use crate::drive::{CallCost, UserRun};
+use crate::drive::{CallUsage, UserRun};
 use crate::error::RuntimeError;
 use crate::journal::read_events;
 use crate::runtime::Runtime;
@@ -122,7 +122,7 @@ pub(crate) struct TakenOver {
     /// The lease of its thread.
     pub(crate) lease: ThreadLease,
     /// The costs of the tool calls that have ended.
-    pub(crate) costs: Vec<CallCost>,
+    pub(crate) costs: Vec<CallUsage>,
 }
 
 /// Takes over an unfinished run: acquires the lease of its thread, and rebuilds the run. The returned log contains events that
@@ -277,13 +277,13 @@ pub(crate) fn end_unrepeatable_calls(
     log: &mut RunLog,
     registry: &ToolRegistry,
     why: &str,
-) -> Result<Vec<CallCost>, RuntimeError> {
+) -> Result<Vec<CallUsage>, RuntimeError> {
     let mut costs = Vec::new();
     for call in run.calls_in_progress() {
         // The end of an earlier call in this loop may have ended the run.
         if run.finished().is_none() && !registry.is_repeatable(&call.call.tool_name) {
             apply(run, log, &unknown_outcome_event(&call, why))?;
-            costs.push(CallCost {
+            costs.push(CallUsage {
                 item_id: call.item_id,
                 tool: call.call.tool_name,
                 ending: EndingKind::UnknownOutcome,
@@ -301,7 +301,7 @@ struct RebuiltRun {
     /// The log, which continues after the last event of the journal.
     log: RunLog,
     /// The costs of the tool calls that have ended.
-    costs: Vec<CallCost>,
+    costs: Vec<CallUsage>,
 }
 
 async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<RebuiltRun, RuntimeError> {
@@ -320,7 +320,7 @@ async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> R
 
 /// Returns the costs of the tool calls of a journal that were made and have ended, in the order in which they ended. A call that
 /// was refused before it was made is left out.
-fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
+fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallUsage> {
     let mut made_calls = BTreeMap::new();
     let mut costs = Vec::new();
     for event in events {
@@ -333,7 +333,7 @@ fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
             } => drop(made_calls.insert(call_id, (item_id, tool_digest))),
             RunEvent::ToolEnded { end, .. } => {
                 let made_call = made_calls.get(&end.result.call_id);
-                costs.extend(made_call.map(|(item_id, tool_digest)| CallCost {
+                costs.extend(made_call.map(|(item_id, tool_digest)| CallUsage {
                     item_id: (*item_id).clone(),
                     tool: end.result.tool_name.clone(),
                     ending: end.ending,
@@ -369,7 +369,7 @@ fn check_not_ended_by_suspension(record: &RunRecord, run: &Run) -> Result<(), Ru
 }
 
 fn has_ended_error(record: &RunRecord) -> RuntimeError {
-    RuntimeError::RunHasEnded {
+    RuntimeError::CannotResume {
         id: record.trace_id.clone(),
         status: record.status,
     }

@@ -33,7 +33,7 @@ pub struct StandingApprovals {
 /// A standing approval with its identifier, which follows from its content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KeptApproval {
+pub struct StoredApproval {
     /// Identifier by which it is removed.
     pub id: String,
     /// The calls that are approved.
@@ -82,11 +82,11 @@ impl StandingApprovals {
     ///
     /// # Errors
     /// Fails if the folder cannot be read.
-    pub fn list(&self) -> Result<Vec<KeptApproval>, StandingFolderError> {
+    pub fn list(&self) -> Result<Vec<StoredApproval>, StandingFolderError> {
         let mut ids = self.ids()?;
         ids.sort();
         let approvals = ids.into_iter().filter_map(|id| match self.read(&id) {
-            Ok(approval) => Some(KeptApproval { id, approval }),
+            Ok(approval) => Some(StoredApproval { id, approval }),
             Err(error) => {
                 tracing::warn!(%error, "a standing approval is left out: `{}`", self.path(&id).display());
                 None
@@ -99,7 +99,7 @@ impl StandingApprovals {
     ///
     /// # Errors
     /// Fails if no folder is configured, if there are too many approvals, or if the file cannot be written.
-    pub fn add(&self, approval: StandingApproval) -> Result<KeptApproval, StandingFolderError> {
+    pub fn add(&self, approval: StandingApproval) -> Result<StoredApproval, StandingFolderError> {
         if self.folder.as_os_str().is_empty() {
             return Err(StandingFolderError::NoFolder);
         }
@@ -109,7 +109,7 @@ impl StandingApprovals {
         }
         self.write(&id, &approval)
             .map_err(|source| self.io_error("write into", self.folder.clone(), source))?;
-        Ok(KeptApproval { id, approval })
+        Ok(StoredApproval { id, approval })
     }
 
     /// Removes an approval. Returns whether there was one.

@@ -97,7 +97,7 @@ pub enum StoreError {
     },
     /// There is no suspension with that identifier in a thread of the person who asks.
     #[error("nothing waits for a decision with the identifier `{suspension_id}`: list what waits")]
-    NoSuspension {
+    UnknownSuspension {
         /// Identifier, truncated.
         suspension_id: String,
     },

@@ -241,8 +241,8 @@ impl Store for MemoryStore {
         self.defer(move |data, _| data.list_suspensions(&filter))
     }
 
-    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
-        self.defer(move |data, _| Ok(data.blob_room(trace_id)))
+    fn remaining_blob_bytes<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
+        self.defer(move |data, _| Ok(data.remaining_blob_bytes(trace_id)))
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
@@ -253,13 +253,13 @@ impl Store for MemoryStore {
         self.defer(move |data, _| Ok(data.list_calls(tool_digest, limit)))
     }
 
-    fn list_work<'a>(
+    fn list_model_usage<'a>(
         &'a self,
         model: &'a str,
         work: ModelWork,
         limit: Option<usize>,
     ) -> StoreFuture<'a, Vec<ModelUsage>> {
-        self.defer(move |data, _| Ok(data.list_work(model, work, limit)))
+        self.defer(move |data, _| Ok(data.list_model_usage(model, work, limit)))
     }
 
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {

@@ -145,7 +145,7 @@ pub trait Store: Send + Sync + Debug {
     /// - with [`StoreError::RunEnded`] if the run has ended,
     /// - with [`StoreError::Conflict`] if the journal does not end with `expected_last_sequence`,
     /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached,
-    /// - with [`StoreError::NoSuspension`] if the suspension of a used decision is not one of the run,
+    /// - with [`StoreError::UnknownSuspension`] if the suspension of a used decision is not one of the run,
     /// - with [`StoreError::NotDecided`] if no decision is stored for the suspension of a used decision, and with
     ///   [`StoreError::AlreadyDecided`] if the stored decision differs from the used one, or if the run has used it before.
     ///
@@ -156,7 +156,7 @@ pub trait Store: Send + Sync + Debug {
     /// caller needs no lease, since somebody else may work on the run.
     ///
     /// Fails with
-    /// - [`StoreError::NoSuspension`] if there is none with that identifier in a thread of the owner,
+    /// - [`StoreError::UnknownSuspension`] if there is none with that identifier in a thread of the owner,
     /// - [`StoreError::AlreadyDecided`] if somebody has decided before,
     /// - [`StoreError::SuspensionExpired`] if a person decides after the suspension has expired by the clock of the store,
     /// - [`StoreError::SuspensionNotExpired`] if the host decides in place of a person who did not decide in time, but the
@@ -178,13 +178,13 @@ pub trait Store: Send + Sync + Debug {
 
     /// Returns suspensions, the oldest first.
     ///
-    /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension with the identifier in `after`.
+    /// Fails with [`StoreError::UnknownSuspension`] if the owner has no suspension with the identifier in `after`.
     fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>>;
 
     /// Returns how many bytes of blobs a run can still store. Each blob takes
     /// [`BLOB_OVERHEAD_BYTES`](crate::limits::BLOB_OVERHEAD_BYTES) more than its size. For a run that does not exist yet the
     /// result is [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
-    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64>;
+    fn remaining_blob_bytes<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64>;
 
     /// Returns the blob with that digest if a run of the thread uses it. A blob is deleted with the last run that uses it.
     ///
@@ -199,7 +199,7 @@ pub trait Store: Send + Sync + Debug {
     /// Returns how many model calls and tokens the newest steps or the newest answers of a model took, in all threads, the newest
     /// first. `work` chooses the steps or the answers. `limit` is the maximum number, as in [`list_calls`](Self::list_calls). A
     /// database needs an index for this too.
-    fn list_work<'a>(
+    fn list_model_usage<'a>(
         &'a self,
         model: &'a str,
         work: ModelWork,

@@ -201,7 +201,7 @@ pub(crate) fn encode_decision(suspension_id: &str, decision: &Decision) -> Resul
 
 /// Returns the error for a suspension that does not exist, or that is not in a thread of the person who asks.
 pub(crate) fn unknown_suspension_error(suspension_id: &str) -> StoreError {
-    StoreError::NoSuspension {
+    StoreError::UnknownSuspension {
         suspension_id: check::truncate_id(suspension_id),
     }
 }

@@ -3,7 +3,7 @@
 
 use art_core::JsonObject;
 use art_runtime::standing::StandingFolderError;
-use art_runtime::{KeptApproval, Runtime, StandingApprovals};
+use art_runtime::{Runtime, StandingApprovals, StoredApproval};
 use art_store::SuspensionRecord;
 use art_tools::approval::AllowedValue;
 use art_tools::{StandingApproval, StandingScope};
@@ -123,7 +123,7 @@ pub(super) fn list(global: &GlobalOptions, limit: usize) -> Result<Exit, Command
     Ok(Exit::Success)
 }
 
-fn list_line(kept: &KeptApproval) -> String {
+fn list_line(kept: &StoredApproval) -> String {
     format!("standing approval {}: {}", kept.id, describe(&kept.approval))
 }
 
@@ -131,7 +131,7 @@ fn list_line(kept: &KeptApproval) -> String {
 pub(super) fn forget(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     let approvals = StandingApprovals::of(&load_config(global)?);
     let all = approvals.list().map_err(folder_error)?;
-    let belongs_to_somebody_else = |kept: &KeptApproval| kept.id == id && kept.approval.user_id != global.user;
+    let belongs_to_somebody_else = |kept: &StoredApproval| kept.id == id && kept.approval.user_id != global.user;
     if all.iter().any(belongs_to_somebody_else) || !approvals.remove(id).map_err(folder_error)? {
         let unknown = format!("there is no standing approval `{id}`; `art approve rules` lists them");
         return Err(CommandError::Failed(unknown));

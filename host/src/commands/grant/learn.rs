@@ -115,7 +115,7 @@ fn observe_new_calls(
     let outcome = arguments.iter().try_for_each(|arguments| {
         let name_and_arguments = (plugin.schema().name.as_str(), arguments.as_str());
         let answer = call_and_decide(global, &executor, &runtime, &interrupts, name_and_arguments)?;
-        match &answer.called {
+        match &answer.direct_call_report {
             Some(report) => observed.add(&report.uses, &report.result.metadata.denials),
             None => render::note("a call waits for a decision and does not count"),
         }

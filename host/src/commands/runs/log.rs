@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use art_agent::{ActionId, CallEnd, CallRefusal, PlannedQuestion, Run, RunEvent, RunStage};
+use art_agent::{ActionId, CallEnd, CallRefusal, PlannedCallQuestion, Run, RunEvent, RunStage};
 use art_core::stream::ModelReply;
 use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
 use art_core::text::truncate;
@@ -279,7 +279,7 @@ fn suspension_text(suspension: &SuspendedCall) -> String {
 }
 
 /// Describes the decisions that the calls of a plan need before its first step starts. `questions` ask a person for them.
-fn plan_check_text(questions: &[PlannedQuestion]) -> String {
+fn plan_check_text(questions: &[PlannedCallQuestion]) -> String {
     if questions.is_empty() {
         return "no call of the plan needs a decision that can be made now".to_owned();
     }

@@ -78,11 +78,11 @@ pub(in crate::commands) fn call_and_decide(
     Ok(answer)
 }
 
-/// Shows how the call ended or what it waits for, and returns the exit code. If there is no report of the call (`answer.called`),
+/// Shows how the call ended or what it waits for, and returns the exit code. If there is no report of the call (`answer.direct_call_report`),
 /// because it did not end in this process, shows the answer of the run instead, such as that the run was cancelled.
 fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
     let exit = run::exit_code(answer);
-    if !answer.waits_for.is_empty() && answer.called.is_none() {
+    if !answer.waits_for.is_empty() && answer.direct_call_report.is_none() {
         if global.json {
             render::json(&json!({"traceId": answer.trace_id, "waitsFor": answer.waits_for}));
         } else {
@@ -90,7 +90,7 @@ fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
         }
         return exit;
     }
-    let Some(report) = &answer.called else {
+    let Some(report) = &answer.direct_call_report else {
         if global.json {
             let error = json!({"message": answer.text(), "code": exit.name()});
             render::json(&json!({"traceId": answer.trace_id, "error": error}));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use art_agent::{RunStage, RunView};
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::text::printable;
-use art_runtime::CallCost;
+use art_runtime::CallUsage;
 use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
@@ -70,7 +70,7 @@ impl Default for LiveList {
 impl LiveList {
     /// Shows the current stage of the run and the current status of each step, except for steps that were printed as permanent
     /// lines with this status.
-    pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+    pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallUsage]) {
         if self.is_stopped {
             return;
         }
@@ -182,7 +182,7 @@ impl Drop for LiveList {
 
 impl StepLines {
     /// Shows the current description and status of the step.
-    fn update(&mut self, item: &TodoItem, calls: &[CallCost], now: Instant) {
+    fn update(&mut self, item: &TodoItem, calls: &[CallUsage], now: Instant) {
         self.description = description(item);
         let status_before = std::mem::replace(&mut self.status, item.status);
         match item.status {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use art_agent::{RunStage, RunView};
 use art_core::pes::{TodoItem, TodoItemStatus};
-use art_runtime::CallCost;
+use art_runtime::CallUsage;
 use art_tools::ToolProgress;
 
 use super::{Detail, MAX_DETAIL_LINE, ShownDetails, new_details, note, one_line, progress_text, step_line};
@@ -30,7 +30,7 @@ pub(crate) struct PlainLines {
 
 impl PlainLines {
     /// Prints the number of steps once, and a line for each step whose status changed.
-    pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
+    pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallUsage]) {
         let has_plan = match view.stage {
             RunStage::Planning => false,
             RunStage::Finished => !view.items.is_empty(),
@@ -56,7 +56,7 @@ impl PlainLines {
     }
 
     /// Returns the line of a step, or `None` if its status did not change or it is pending.
-    fn status_line(&mut self, item: &TodoItem, calls: &[CallCost]) -> Option<String> {
+    fn status_line(&mut self, item: &TodoItem, calls: &[CallUsage]) -> Option<String> {
         let status_before = self.statuses.insert(item.id.clone(), item.status);
         if status_before == Some(item.status) {
             return None;

@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use super::describe::{describe_asked, describe_given, similar_name_hint};
 use super::earlier::{earlier_steps, find_earlier_step};
 use super::flow::{self, Verdict, compare_schemas};
-use super::kept::call_place;
 use super::output::{OutputValue, declared_pointers};
 use super::promise;
 use super::reference::{OutputReference, PlannedValue, find_output, visit_output_references, visit_references};
 use super::review::{CheckedReference, Fit};
+use super::saved::call_place;
 use crate::estimate::json_bytes;
 use crate::item::MAX_IDENTICAL_CALLS;
 

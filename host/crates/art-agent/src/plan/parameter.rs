@@ -1,14 +1,14 @@
-//! Turns a constant of a kept plan, which a person saved to run it again, into a parameter, so that each run of the plan can have
+//! Turns a constant of a saved plan, which a person saved to run it again, into a parameter, so that each run of the plan can have
 //! another value in its place.
 
 use std::cell::Cell;
 
 use serde_json::{Value, json};
 
-use super::kept::KeptPlan;
 use super::reference::PlannedValue;
+use super::saved::SavedPlan;
 
-impl KeptPlan {
+impl SavedPlan {
     /// Replaces the constant `value` by the parameter `name` in the arguments of the calls and in the texts of the plan, such as
     /// the question. A scalar in the arguments that equals `value` is replaced as a whole. In every other text, each occurrence
     /// of `word`, the constant as it is written within a text, is replaced unless it is part of a longer word. The parameter has
@@ -109,22 +109,22 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns a plan about 15% of 115, whose only call has these arguments.
-    fn plan_with_arguments(arguments: &Value) -> KeptPlan {
+    fn plan_with_arguments(arguments: &Value) -> SavedPlan {
         let call = PlannedCall {
             tool_name: "calculator".to_owned(),
             arguments: arguments.clone(),
         };
-        KeptPlan {
+        SavedPlan {
             question: "What is 15% of 115?".to_owned(),
             steps: vec![PlannedStep {
                 tool_calls: vec![call],
                 ..PlannedStep::default()
             }],
-            ..KeptPlan::default()
+            ..SavedPlan::default()
         }
     }
 
-    fn arguments(plan: &KeptPlan) -> &Value {
+    fn arguments(plan: &SavedPlan) -> &Value {
         &plan.steps[0].tool_calls[0].arguments
     }
 

@@ -29,7 +29,7 @@ pub(crate) enum PlannedValue<'a> {
     Attachment(&'a str),
     /// `{"$concat": [..]}`: a text that is made of several scalars, some of which may be references.
     Concat(&'a [Value]),
-    /// `{"$param": "name"}`: a parameter of a kept plan.
+    /// `{"$param": "name"}`: a parameter of a saved plan.
     Param(&'a str),
     /// A text that names no attachment, a number, a boolean or null.
     Scalar(&'a Value),

@@ -1,4 +1,4 @@
-//! Checks a kept plan. The report, for people and for programs, has the faults and the references of the plan, and the steps that
+//! Checks a saved plan. The report, for people and for programs, has the faults and the references of the plan, and the steps that
 //! ask a person for a decision.
 
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::calls::{CallCheckInput, Fault, check_calls};
 use super::check::{check_steps, excess_step_faults, fault_texts, item_count_problem, left_to_model_faults};
 use super::flow::Verdict;
-use super::kept::KeptPlan;
+use super::saved::SavedPlan;
 use super::show::value_text;
 
-/// What a kept plan can use if it is carried out now.
+/// What a saved plan can use if it is carried out now.
 #[derive(Clone, Copy, Debug)]
-pub struct Available<'a> {
+pub struct PlanResources<'a> {
     /// The tools that the conversation may use.
     pub tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
@@ -114,11 +114,11 @@ impl From<Fault> for PlanFault {
     }
 }
 
-impl KeptPlan {
+impl SavedPlan {
     /// Checks whether the plan can be carried out with any values of its parameters. The schemas of the parameters must have no
     /// `$ref`.
     #[must_use]
-    pub fn check(&self, available: &Available<'_>) -> PlanCheck {
+    pub fn check(&self, available: &PlanResources<'_>) -> PlanCheck {
         let items = self.items();
         let own_files = self.files.iter().map(String::as_str);
         let files: BTreeSet<&str> = available.files.iter().copied().chain(own_files).collect();
@@ -187,10 +187,10 @@ mod tests {
     /// Maximum number of steps in the checks of these tests.
     const MAX_STEPS: usize = 2;
 
-    /// Checks a kept plan with these steps, a parameter `n`, and the tools `count` and `pay`, of which `pay` asks a person.
+    /// Checks a saved plan with these steps, a parameter `n`, and the tools `count` and `pay`, of which `pay` asks a person.
     fn check_plan_of(steps: &Value) -> PlanCheck {
         let plan = json!({"version": 1, "question": "q", "steps": steps, "params": {"n": {"type": "number"}}});
-        KeptPlan::parse(&plan.to_string()).unwrap().check(&Available {
+        SavedPlan::parse(&plan.to_string()).unwrap().check(&PlanResources {
             tools: &[tool("count", "functional"), tool("pay", "blocking")],
             disabled: &[],
             thread: "t",
@@ -237,12 +237,12 @@ mod tests {
 
     #[test]
     fn a_file_with_which_the_plan_was_made_has_to_be_attached() {
-        let plan = KeptPlan {
+        let plan = SavedPlan {
             files: vec!["a.csv".to_owned()],
-            ..KeptPlan::default()
+            ..SavedPlan::default()
         };
         let faults_with = |files: BTreeSet<&str>| {
-            let available = Available {
+            let available = PlanResources {
                 tools: &[],
                 disabled: &[],
                 thread: "t",

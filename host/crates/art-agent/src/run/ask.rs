@@ -20,7 +20,7 @@ use crate::prompt;
 
 /// The model calls to send, with the events that announce them, and the events that say why other calls cannot be made.
 #[derive(Debug, Default)]
-pub struct AskedModels {
+pub struct ModelCallsToSend {
     /// The events. They are already applied to the run, and have to be committed before any request is sent.
     pub events: Vec<RunEvent>,
     /// What to commit together with the events.
@@ -44,8 +44,8 @@ impl Run {
     /// it cannot be asked. The call of an item waits if other calls have reserved the rest of a budget. `digest` computes the
     /// digest of a request, and `at` is the time of the events. Requests are built only here and not when events are applied,
     /// so in a replay the events, and not the wording of the current prompts, decide which calls are made.
-    pub fn ask_models(&mut self, at: Timestamp, digest: impl Fn(&ModelRequest) -> String) -> AskedModels {
-        let mut asked = AskedModels::default();
+    pub fn ask_models(&mut self, at: Timestamp, digest: impl Fn(&ModelRequest) -> String) -> ModelCallsToSend {
+        let mut asked = ModelCallsToSend::default();
         while let Some((event, call)) = self.next_unmade_call(at, &digest) {
             // Applying the event cannot fail, because the call is open.
             let Ok(effects) = self.apply(&event) else { break };

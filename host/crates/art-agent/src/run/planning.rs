@@ -30,7 +30,7 @@ use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Begins the work of a run. Makes the tool call that a person asks for, or carries out a kept plan, which is a plan that a
+    /// Begins the work of a run. Makes the tool call that a person asks for, or carries out a saved plan, which is a plan that a
     /// person saved. Without either, continues with the plan of the last question if there is no new question
     /// (contracts P17, P19), or else asks for a plan.
     pub(super) fn begin_work(&mut self, out: &mut Outbox) {
@@ -47,7 +47,7 @@ impl Run {
             return self.begin_direct_call(&tool, out);
         }
         if let Some(kept) = self.start.plan.take() {
-            self.begin_kept_plan(&kept, out);
+            self.begin_saved_plan(&kept, out);
             self.start.plan = Some(kept);
             return;
         }

@@ -11,7 +11,7 @@ use super::{Run, Stage};
 use crate::action::{ActionId, FileArgument};
 use crate::attachment;
 use crate::effect::Outbox;
-use crate::event::PlannedQuestion;
+use crate::event::PlannedCallQuestion;
 
 /// A planned call whose arguments are known before its step starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,15 +110,15 @@ impl Run {
     }
 
     /// Returns whether there are calls to check, and each of the questions is about one of them, no two about the same.
-    pub(super) fn are_about_calls_to_check(&self, questions: &[PlannedQuestion]) -> bool {
+    pub(super) fn are_about_calls_to_check(&self, questions: &[PlannedCallQuestion]) -> bool {
         let known_calls = self.calls_to_check();
-        let is_known = |question: &PlannedQuestion| {
+        let is_known = |question: &PlannedCallQuestion| {
             known_calls.iter().any(|known| {
                 let is_same = known.item_id == question.item_id && known.index == question.index;
                 is_same && known.call.call_id == question.suspension.call.call_id
             })
         };
-        let is_first = |(n, question): (usize, &PlannedQuestion)| {
+        let is_first = |(n, question): (usize, &PlannedCallQuestion)| {
             let mut before = questions.iter().take(n);
             before.all(|other| (&other.item_id, other.index) != (&question.item_id, question.index))
         };
@@ -126,7 +126,7 @@ impl Run {
     }
 
     /// Records the questions about the plan. If there are none, its first steps start.
-    pub(super) fn record_plan_questions(&mut self, questions: &[PlannedQuestion], out: &mut Outbox) {
+    pub(super) fn record_plan_questions(&mut self, questions: &[PlannedCallQuestion], out: &mut Outbox) {
         let since = self.now;
         self.plan_questions.is_checked = true;
         for question in questions {

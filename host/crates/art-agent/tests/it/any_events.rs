@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use art_agent::{ApplyError, KnownCall, PlannedQuestion, Run, RunEvent, ToolCall};
+use art_agent::{ApplyError, KnownCall, PlannedCallQuestion, Run, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
 use art_core::hitl::Feedback;
 use art_core::pes::TodoItemStatus;
@@ -259,12 +259,12 @@ impl RandomRun {
     }
 
     /// Returns a question about a planned call, which is made if the person approves it.
-    fn question_about(&mut self, known: &KnownCall) -> PlannedQuestion {
+    fn question_about(&mut self, known: &KnownCall) -> PlannedCallQuestion {
         let result = self.suspended_result(&known.call);
         let id = result.metadata.suspension_id.clone().unwrap();
         let mut suspension = suspension_by_tool(&id, &result);
         suspension.runs_on_approval = true;
-        PlannedQuestion {
+        PlannedCallQuestion {
             item_id: known.item_id.clone(),
             index: known.index,
             suspension: Box::new(suspension),

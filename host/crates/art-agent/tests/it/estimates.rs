@@ -2,8 +2,8 @@
 //! share (contract M12).
 
 use art_agent::{
-    Basis, CallEstimate, KeptPlan, ModelBasis, ModelRecord, PlanEstimate, PlanToRun, Quantiles, Run, RunEvent,
-    RunStart, ToolRecord,
+    Basis, CallEstimate, ModelBasis, ModelRecord, PlanEstimate, PlanToRun, Quantiles, Run, RunEvent, RunStart,
+    SavedPlan, ToolRecord,
 };
 use art_core::JsonObject;
 use art_core::agent::RunStatus;
@@ -384,7 +384,7 @@ fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
 #[test]
 fn without_a_planner_the_estimate_uses_the_size_that_a_request_to_a_planner_would_have() {
     let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step_with_call("a", "calculator")]});
-    let plan = KeptPlan::parse(&plan.to_string()).unwrap();
+    let plan = SavedPlan::parse(&plan.to_string()).unwrap();
     let mut start = start_with_record(3_000);
     assert_eq!(
         start.clone().with_request_tokens().request_tokens,

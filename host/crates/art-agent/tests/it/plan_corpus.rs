@@ -5,7 +5,7 @@ mod mutants;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use art_agent::{Available, KeptPlan, Run, RunEvent, RunStart, ToolCall};
+use art_agent::{PlanResources, Run, RunEvent, RunStart, SavedPlan, ToolCall};
 use art_core::agent::QueryAttachment;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::Phase;
@@ -123,15 +123,15 @@ fn refusal_problem(run: Run, mutant: &Mutant) -> Option<String> {
     }
 }
 
-/// Returns all faults of a kept plan with the steps `list`, one in each line.
-fn faults_of_kept_plan(list: &Value, start: &RunStart) -> String {
+/// Returns all faults of a saved plan with the steps `list`, one in each line.
+fn faults_of_saved_plan(list: &Value, start: &RunStart) -> String {
     let files: BTreeSet<&str> = start.props.attachments.iter().map(|file| file.name.as_str()).collect();
-    let kept = json!({"version": KeptPlan::VERSION, "question": "q", "files": &files, "steps": list});
-    let kept = match KeptPlan::parse(&kept.to_string()) {
+    let kept = json!({"version": SavedPlan::VERSION, "question": "q", "files": &files, "steps": list});
+    let kept = match SavedPlan::parse(&kept.to_string()) {
         Ok(kept) => kept,
         Err(problems) => return problems.join("\n"),
     };
-    let check = kept.check(&Available {
+    let check = kept.check(&PlanResources {
         tools: &start.tools,
         disabled: &start.disabled_tools,
         thread: "t",
@@ -146,11 +146,11 @@ fn faults_of_kept_plan(list: &Value, start: &RunStart) -> String {
 }
 
 #[test]
-fn the_check_of_a_kept_plan_accepts_good_plans_and_names_the_place_of_every_fault() {
+fn the_check_of_a_saved_plan_accepts_good_plans_and_names_the_place_of_every_fault() {
     let tools = first_party_tools();
     for good in &good_plans() {
         assert_eq!(
-            faults_of_kept_plan(&good.todo_list, &start_for(good)),
+            faults_of_saved_plan(&good.todo_list, &start_for(good)),
             "",
             "{}",
             good.question
@@ -159,7 +159,7 @@ fn the_check_of_a_kept_plan_accepts_good_plans_and_names_the_place_of_every_faul
             let mut start = start_for(good);
             // The fault of some mutants is in the start of the run, such as a disabled tool.
             mutant.change_start(&mut start);
-            let faults = faults_of_kept_plan(&mutant.todo_list, &start);
+            let faults = faults_of_saved_plan(&mutant.todo_list, &start);
             assert!(
                 faults.lines().any(|line| names_fault(line, &mutant)),
                 "{mutant:?}: {faults}"

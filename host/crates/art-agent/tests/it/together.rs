@@ -1,7 +1,7 @@
 //! Runs with `ask_together`: before the first step of a plan starts, a person is asked about several calls together. These are
 //! all calls that need an approval and whose arguments are known.
 
-use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
+use art_agent::{ApplyError, KnownCall, PlannedCallQuestion, RunEvent};
 use art_core::agent::RunStatus;
 use art_core::hitl::Feedback;
 use art_core::observation::ObservationType as Kind;
@@ -38,7 +38,7 @@ fn unchecked_run_of_three_steps() -> Driver {
 
 /// Returns the question whether a call with known arguments may be made. The identifier of the suspension is `s-` followed by
 /// that of the item.
-fn question_about(known: &KnownCall) -> PlannedQuestion {
+fn question_about(known: &KnownCall) -> PlannedCallQuestion {
     let suspension = SuspendedCall {
         suspension_id: format!("s-{}", known.item_id),
         cause: SuspensionCause::Rule {
@@ -47,7 +47,7 @@ fn question_about(known: &KnownCall) -> PlannedQuestion {
         runs_on_approval: true,
         ..suspension_by_tool("s", &stand_in_result(&known.call))
     };
-    PlannedQuestion {
+    PlannedCallQuestion {
         item_id: known.item_id.clone(),
         index: known.index,
         suspension: Box::new(suspension),

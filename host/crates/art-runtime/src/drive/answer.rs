@@ -13,7 +13,7 @@ use art_tools::{EndingKind, ToolReport};
 
 /// The resources that one tool call used, for tables of the calls of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CallCost {
+pub struct CallUsage {
     /// Identifier of the step of the plan.
     pub item_id: String,
     /// Name of the tool.
@@ -38,11 +38,11 @@ pub struct Answer {
     /// Report of the run.
     pub report: RunReport,
     /// The tool calls in the order in which they ended.
-    pub calls: Vec<CallCost>,
+    pub calls: Vec<CallUsage>,
     /// The calls that wait for a decision, if the run is suspended. See [`Runtime::decide`](crate::Runtime::decide).
     pub waits_for: Vec<SuspensionRecord>,
     /// The report of a direct call, if it ended in this process: see [`Runtime::call_tool`](crate::Runtime::call_tool).
-    pub called: Option<Box<ToolReport>>,
+    pub direct_call_report: Option<Box<ToolReport>>,
     /// Number of panics of the watcher: 0 or 1, because the watcher is not called again after a panic.
     pub watcher_panics: u32,
 }

@@ -13,7 +13,7 @@ use art_store::limits::{self, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 use art_store::{Blob, Commit, FailPoint, JsonText, Lease, NewRun, RunEnd, RunRecord, Store, StoreError, UsedDecision};
 use serde_json::json;
 
-use super::answer::CallCost;
+use super::answer::CallUsage;
 use super::records;
 use crate::decisions;
 use crate::error::RuntimeError;
@@ -38,7 +38,7 @@ pub(crate) struct RunLog {
     /// Whether a pending event changed the state of the thread.
     state_changed: bool,
     /// How many more bytes of files, logs and large values the run may store.
-    blob_room: u64,
+    remaining_blob_bytes: u64,
     /// Digests of the blobs that were added to this log. Adding one of them again takes no room.
     blobs: HashSet<String>,
     /// Number of committed entries of [`Run::model_work`], which lists the usage of the model for each step and for the answer.
@@ -70,22 +70,27 @@ impl RunLog {
         run: &Run,
     ) -> Result<Self, RuntimeError> {
         let pending = commit_after(record.trace_id.clone(), lease, record.last_sequence);
-        let blob_room = store.blob_room(&record.trace_id).await?;
+        let remaining_blob_bytes = store.remaining_blob_bytes(&record.trace_id).await?;
         let committed_work = run.model_work().len();
         Ok(Self {
             committed_work,
-            ..Self::new(store, Arc::default(), pending, blob_room)
+            ..Self::new(store, Arc::default(), pending, remaining_blob_bytes)
         })
     }
 
-    fn new(store: Arc<dyn Store>, declarations: Arc<DeclarationCache>, pending: Commit, blob_room: u64) -> Self {
+    fn new(
+        store: Arc<dyn Store>,
+        declarations: Arc<DeclarationCache>,
+        pending: Commit,
+        remaining_blob_bytes: u64,
+    ) -> Self {
         Self {
             store,
             declarations,
             pending,
             suspended: Vec::new(),
             state_changed: false,
-            blob_room,
+            remaining_blob_bytes,
             blobs: HashSet::new(),
             committed_work: 0,
             releases_lease_at_end: false,
@@ -190,7 +195,7 @@ impl RunLog {
         if self.blobs.contains(&digest) {
             return Some(digest);
         }
-        let Some(room) = self.blob_room.checked_sub(size).filter(|_| fits) else {
+        let Some(room) = self.remaining_blob_bytes.checked_sub(size).filter(|_| fits) else {
             tracing::warn!(
                 run = self.pending.trace_id,
                 bytes = size,
@@ -198,7 +203,7 @@ impl RunLog {
             );
             return None;
         };
-        self.blob_room = room;
+        self.remaining_blob_bytes = room;
         self.blobs.insert(digest.clone());
         self.pending.blobs.push(blob);
         Some(digest)
@@ -209,14 +214,14 @@ impl RunLog {
     pub(crate) fn limit_intake(&self, mut intake: Intake) -> Intake {
         let size = intake.max_encoded_bytes() as u64;
         // A small record stays in its event, so it needs no room for blobs.
-        if size > MAX_INLINE_BYTES as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
+        if size > MAX_INLINE_BYTES as u64 && self.remaining_blob_bytes.saturating_sub(size) < MIN_RESULT_ROOM {
             intake.truncate();
         }
         intake
     }
 
     /// Adds the resources that a tool call used, for the estimates of later runs.
-    pub(crate) fn add_cost(&mut self, cost: &CallCost) {
+    pub(crate) fn add_cost(&mut self, cost: &CallUsage) {
         self.pending.calls.extend(records::call_record(cost));
     }
 
@@ -302,7 +307,7 @@ impl RunLog {
         let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
         let events = read_events(self.store.as_ref(), &trace_id).await?;
         // The last commit may have failed, so it is not known which of the added blobs are stored.
-        self.blob_room = self.store.blob_room(&trace_id).await?;
+        self.remaining_blob_bytes = self.store.remaining_blob_bytes(&trace_id).await?;
         self.blobs.clear();
         self.pending = commit_after(trace_id, lease, events.len() as u64);
         self.suspended.clear();

@@ -10,7 +10,7 @@ use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
 use art_tools::{CallProgress, ToolReport};
 
-use super::answer::CallCost;
+use super::answer::CallUsage;
 use super::watcher::{ReplyPiece, Watcher};
 use super::work::event::StreamingCall;
 
@@ -59,7 +59,7 @@ impl<'a> Notifier<'a> {
     }
 
     /// Reports that the state of the run may have changed.
-    pub(super) fn update(&mut self, view: &RunView<'_>, costs: &[CallCost]) {
+    pub(super) fn update(&mut self, view: &RunView<'_>, costs: &[CallUsage]) {
         self.watcher.notify(|watcher| watcher.update(view, costs));
     }
 

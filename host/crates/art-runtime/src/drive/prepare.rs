@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lease::ThreadLease;
 use super::occasion;
-use super::question::{CallSettings, Question};
+use super::question::{Question, QuestionSettings};
 use super::records;
 use crate::compose::resolve_model;
 use crate::config::Config;
@@ -232,7 +232,7 @@ pub(crate) fn run_start_for_model(model: &ModelInfo, props: AgentProps) -> RunSt
 pub(crate) fn merge_settings(
     config: &Config,
     thread: ThreadConfig,
-    question: CallSettings,
+    question: QuestionSettings,
     start: RunStart,
 ) -> RunStart {
     let execution = thread.execution_config.unwrap_or_default();

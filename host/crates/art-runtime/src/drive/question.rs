@@ -16,7 +16,7 @@ pub struct Question {
     pub query: String,
     /// Conversation to continue; `None` starts a new one.
     pub thread_id: Option<String>,
-    /// A kept plan, which a person saved earlier, to carry out in place of one that the model writes. See
+    /// A saved plan, which a person saved earlier, to carry out in place of one that the model writes. See
     /// [`read_plan`](crate::read_plan).
     pub plan: Option<PlanToRun>,
     /// Identifier of the person who asks, in a program that several persons use. A new conversation belongs to the person who
@@ -27,7 +27,7 @@ pub struct Question {
     /// Files of the question.
     pub attachments: Vec<QueryAttachment>,
     /// Settings of this question alone.
-    pub settings: CallSettings,
+    pub settings: QuestionSettings,
 }
 
 impl From<&str> for Question {
@@ -70,7 +70,7 @@ impl Question {
         self
     }
 
-    /// Creates a question that carries out a kept plan. Its text is the question of the plan with the values of the parameters.
+    /// Creates a question that carries out a saved plan. Its text is the question of the plan with the values of the parameters.
     #[must_use]
     pub fn of_plan(plan: PlanToRun) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl UserRun {
 
 /// Settings of one question, which take precedence over those of its thread and the configuration.
 #[derive(Clone, Debug, Default)]
-pub struct CallSettings {
+pub struct QuestionSettings {
     /// Limits of the run.
     pub execution: ExecutionOverrides,
     /// The model, `PROVIDER[:MODEL]`.

@@ -10,7 +10,7 @@ use art_store::{CallRecord, Store, StoreError, WorkRecord};
 use art_tools::{EndingKind, ToolRegistry};
 use futures_util::future::{try_join, try_join_all};
 
-use super::answer::CallCost;
+use super::answer::CallUsage;
 
 /// Maximum number of a tool's newest calls on which its estimates are based. This is enough for the 95th percentile in
 /// each of a few classes of calls with inputs of similar size.
@@ -20,7 +20,7 @@ const MAX_STEPS_OR_ANSWERS: usize = 200;
 
 /// Returns the record of a call that succeeded, or `None` if the call did not succeed or its tool has no digest. A call that was
 /// stopped or gave up does not show how much the tool needs for its work.
-pub(super) fn call_record(cost: &CallCost) -> Option<CallRecord> {
+pub(super) fn call_record(cost: &CallUsage) -> Option<CallRecord> {
     let digest = cost.tool_digest.as_deref();
     let tool_digest = digest.filter(|_| cost.ending == EndingKind::Success)?.to_owned();
     Some(CallRecord {
@@ -45,7 +45,7 @@ pub(crate) async fn read_model_record(
     model: &RuntimeProviderConfig,
 ) -> Result<ModelRecord, StoreError> {
     let model = model.to_string();
-    let list = |work| store.list_work(&model, work, Some(MAX_STEPS_OR_ANSWERS));
+    let list = |work| store.list_model_usage(&model, work, Some(MAX_STEPS_OR_ANSWERS));
     let (steps, answers) = try_join(list(ModelWork::Step), list(ModelWork::Answer)).await?;
     Ok(ModelRecord::new(&steps, &answers))
 }
@@ -83,8 +83,8 @@ mod tests {
     use crate::testing::store_with_run;
     use art_core::usage::ToolUsage;
 
-    fn cost(ending: EndingKind, tool_digest: Option<&str>, fuel: u64) -> CallCost {
-        CallCost {
+    fn cost(ending: EndingKind, tool_digest: Option<&str>, fuel: u64) -> CallUsage {
+        CallUsage {
             item_id: "a".to_owned(),
             tool: "tool".to_owned(),
             ending,

@@ -450,7 +450,7 @@ async fn settings_of_a_question_override_the_thread_which_overrides_the_configur
         config,
     };
     runtime.store.create_thread(new).await.unwrap();
-    let settings = CallSettings {
+    let settings = QuestionSettings {
         execution: ExecutionOverrides {
             max_tool_calls: Some(6),
             ..ExecutionOverrides::default()
@@ -460,7 +460,7 @@ async fn settings_of_a_question_override_the_thread_which_overrides_the_configur
             ..AgentPersona::default()
         },
         system_prompt: text("question"),
-        ..CallSettings::default()
+        ..QuestionSettings::default()
     };
     let question = Question {
         thread_id: Some("t".to_owned()),

@@ -8,7 +8,7 @@ use art_core::stream::{ModelReply, Phase, StepContext, StreamEvent};
 use art_core::tool::ParsedToolCall;
 use art_tools::{ToolProgress, ToolReport};
 
-use super::answer::CallCost;
+use super::answer::CallUsage;
 
 /// A piece of a model's reply, as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Watcher for Unwatched {}
 /// Follows a run in progress (contract C76). Every method is optional. Methods are called on the task of the run, which
 /// waits for them, so they should return quickly. After a panic the watcher is not called again, and the run continues
 /// (contract X10): see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
-/// [`CallSettings`](super::CallSettings) for tests of watchers.
+/// [`QuestionSettings`](super::QuestionSettings) for tests of watchers.
 ///
 /// A run is the root span of a trace. The identifier of the trace consists of the digits of the run's identifier. Each model call
 /// or tool call is a child of the root, with the same span at its start and its end. The order is: `run_started`; for each model
@@ -58,7 +58,7 @@ impl Watcher for Unwatched {}
 /// `run_ended`.
 pub trait Watcher: Send {
     /// The state of the run may have changed. `_costs` are those of the tool calls that have ended.
-    fn update(&mut self, _view: &RunView<'_>, _costs: &[CallCost]) {}
+    fn update(&mut self, _view: &RunView<'_>, _costs: &[CallUsage]) {}
 
     /// The run started with this question.
     fn run_started(&mut self, _span: &SpanContext, _query: &str) {}

@@ -150,8 +150,8 @@ impl Store for PublishingStore {
         self.store.list_suspensions(filter)
     }
 
-    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
-        self.store.blob_room(trace_id)
+    fn remaining_blob_bytes<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
+        self.store.remaining_blob_bytes(trace_id)
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
@@ -162,13 +162,13 @@ impl Store for PublishingStore {
         self.store.list_calls(tool_digest, limit)
     }
 
-    fn list_work<'a>(
+    fn list_model_usage<'a>(
         &'a self,
         model: &'a str,
         work: ModelWork,
         limit: Option<usize>,
     ) -> StoreFuture<'a, Vec<ModelUsage>> {
-        self.store.list_work(model, work, limit)
+        self.store.list_model_usage(model, work, limit)
     }
 
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use art_agent::{Available, CallEnd, KeptPlan, Run, RunEvent, RunStart};
+use art_agent::{CallEnd, PlanResources, Run, RunEvent, RunStart, SavedPlan};
 use art_core::agent::{AgentProps, QueryAttachment};
 use art_core::outcome::EndingKind;
 use art_core::provider::RuntimeProviderConfig;
@@ -52,13 +52,13 @@ fn steps(numbers: impl IntoIterator<Item = usize>) -> Value {
 
 /// A plan whose check is measured.
 struct CheckedPlan {
-    plan: KeptPlan,
+    plan: SavedPlan,
     tools: Vec<ToolSchema>,
 }
 
 impl CheckedPlan {
     fn new(step_count: usize) -> Self {
-        let plan = json!({"version": KeptPlan::VERSION, "question": "q", "steps": steps(0..step_count)});
+        let plan = json!({"version": SavedPlan::VERSION, "question": "q", "steps": steps(0..step_count)});
         let (plan, tools) = (serde_json::from_value(plan).unwrap(), tools());
         let checked = Self { plan, tools };
         assert!(checked.has_no_faults());
@@ -66,7 +66,7 @@ impl CheckedPlan {
     }
 
     fn has_no_faults(&self) -> bool {
-        let available = Available {
+        let available = PlanResources {
             tools: &self.tools,
             disabled: &[],
             thread: "t",

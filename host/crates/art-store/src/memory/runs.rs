@@ -19,7 +19,7 @@ impl Data {
             .ok_or_else(|| check::unknown_run_error(trace_id))
     }
 
-    pub(super) fn blob_room(&self, trace_id: &str) -> u64 {
+    pub(super) fn remaining_blob_bytes(&self, trace_id: &str) -> u64 {
         let blobs = self.runs.get(trace_id).into_iter().flat_map(|data| data.blobs.values());
         blob::remaining_room(blobs.map(|blob| blob.bytes().len() as u64))
     }
@@ -35,7 +35,7 @@ impl Data {
         of_tool.take(check::list_limit(limit)).map(|call| call.usage).collect()
     }
 
-    pub(super) fn list_work(&self, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<ModelUsage> {
+    pub(super) fn list_model_usage(&self, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<ModelUsage> {
         let newest_first = self.work.iter().rev().map(|(_, record)| record);
         let of_model = newest_first.filter(|record| record.model == model && record.work == work);
         let limited = of_model.take(check::list_limit(limit));

@@ -178,7 +178,7 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| suspensions::list(connection, &filter)))
     }
 
-    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
+    fn remaining_blob_bytes<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
         let trace_id = trace_id.to_owned();
         Box::pin(self.read(move |connection| blobs::room(connection, &trace_id)))
     }
@@ -193,7 +193,7 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| calls::list(connection, &tool_digest, limit)))
     }
 
-    fn list_work<'a>(
+    fn list_model_usage<'a>(
         &'a self,
         model: &'a str,
         work: ModelWork,

@@ -309,7 +309,7 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
                 },
             });
             let recorded = describe(fixture.record_work(IDS[trace_id], records.collect()).await);
-            recorded + &describe(store.list_work(IDS[0], ModelWork::Step, limit).await)
+            recorded + &describe(store.list_model_usage(IDS[0], ModelWork::Step, limit).await)
         }
         Operation::EndRun(trace_id, ending) => {
             describe(fixture.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await)
@@ -390,7 +390,9 @@ async fn apply_to_leases(fixture: &TestStore, operation: Operation) -> String {
                 ..empty_commit
             };
             let committed = describe(store.commit(commit).await);
-            committed + &describe(store.load_state(&thread_id).await) + &describe(store.blob_room(IDS[trace_id]).await)
+            committed
+                + &describe(store.load_state(&thread_id).await)
+                + &describe(store.remaining_blob_bytes(IDS[trace_id]).await)
         }
         _ => unreachable!("other operations are handled elsewhere"),
     }

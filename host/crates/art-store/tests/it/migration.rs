@@ -43,12 +43,15 @@ async fn assert_complete(store: &SqliteStore) {
     }
     assert_eq!(store.get_blob("t", &digest(b"other")).await.unwrap(), None);
     assert_eq!(store.list_calls("d", None).await.unwrap().len(), 2);
-    assert_eq!(store.list_work("m", ModelWork::Step, None).await.unwrap().len(), 2);
+    assert_eq!(
+        store.list_model_usage("m", ModelWork::Step, None).await.unwrap().len(),
+        2
+    );
     assert!(store.read_journal("empty").await.unwrap().is_empty());
     let run = store.get_run("run-t").await.unwrap().unwrap();
     assert_eq!((run.status, run.last_sequence), (RunState::Success, 3));
     // The blobs of `run-t` take some of the room that each run has for blobs.
-    assert!(store.blob_room("run-t").await.unwrap() < store.blob_room("empty").await.unwrap());
+    assert!(store.remaining_blob_bytes("run-t").await.unwrap() < store.remaining_blob_bytes("empty").await.unwrap());
 }
 
 #[test]

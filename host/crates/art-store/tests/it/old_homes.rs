@@ -139,7 +139,7 @@ async fn assert_complete(store: &SqliteStore, original_format: u32) {
         }
     };
     assert_eq!(store.list_calls("d", None).await.unwrap().len(), expected_rows(3));
-    let work = store.list_work("m", ModelWork::Step, None).await;
+    let work = store.list_model_usage("m", ModelWork::Step, None).await;
     assert_eq!(work.unwrap().len(), expected_rows(4));
 }
 

@@ -105,7 +105,7 @@ fn refusal_reason(result: &Result<SuspensionRecord, StoreError>) -> Option<&'sta
         Err(StoreError::SuspensionNotExpired { .. }) => Some("not expired"),
         Err(StoreError::AlreadyDecided { .. }) => Some("decided"),
         Err(StoreError::SuspensionClosed { .. }) => Some("closed"),
-        Err(StoreError::NoSuspension { .. }) => Some("unknown"),
+        Err(StoreError::UnknownSuspension { .. }) => Some("unknown"),
         Err(_) => Some("another error"),
     }
 }

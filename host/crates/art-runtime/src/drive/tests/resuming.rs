@@ -316,7 +316,7 @@ async fn a_host_that_lost_its_lease_fails_and_commits_nothing_more() {
 #[test]
 fn the_error_for_a_suspended_run_says_that_it_waits_and_what_to_do() {
     // This error is also that of a run that waits and cannot be resumed, because an earlier version of the host suspended it.
-    let error = RuntimeError::RunHasEnded {
+    let error = RuntimeError::CannotResume {
         id: "r".to_owned(),
         status: RunState::Suspended,
     };

@@ -40,7 +40,7 @@ pub(super) struct Exchange {
     /// Removes secrets from the response.
     pub(super) redactor: Redactor,
     /// Whether the host added a secret to the request.
-    pub(super) carries_secret: bool,
+    pub(super) request_has_secret: bool,
     /// Passes the status and the headers of the response to the call, or the failure.
     pub(super) head_sender: oneshot::Sender<Result<Response<()>, Failure>>,
     /// Passes the body of the response to the call, in parts.
@@ -85,7 +85,7 @@ impl Exchange {
             Err(_) => return fail(self.head_sender, Failure::Other(Error::HttpResponseTimeout)),
         };
         let (mut head, mut body) = response.into_parts();
-        if let Err(error) = redact_headers(&mut head.headers, &self.redactor, self.carries_secret) {
+        if let Err(error) = redact_headers(&mut head.headers, &self.redactor, self.request_has_secret) {
             return fail(self.head_sender, Failure::Other(error));
         }
         if self.head_sender.send(Ok(Response::from_parts(head, ()))).is_err() {

@@ -189,7 +189,7 @@ impl Sender {
         let permit = Arc::clone(&self.open_request_permits).try_acquire_owned();
         let permit = permit.map_err(|_all_taken| Error::ConnectionLimitReached)?;
         let mut request = as_sent_to_server(request, &address)?;
-        let carries_secret = self.gate.add_secret(&grant, &address, &mut request)?;
+        let request_has_secret = self.gate.add_secret(&grant, &address, &mut request)?;
         let request = request.map(|body| self.request_body(body));
         let (head_sender, response_head) = oneshot::channel();
         let (part_sender, parts) = mpsc::channel(1);
@@ -200,7 +200,7 @@ impl Sender {
             request,
             timeouts: Timeouts::new(options),
             redactor: self.gate.secrets.redactor().clone(),
-            carries_secret,
+            request_has_secret,
             head_sender,
             part_sender,
         };

@@ -76,7 +76,7 @@ async fn count_parts(fixture: &TestStore) -> [usize; 7] {
         store.list_messages("t", messages).await.unwrap().len(),
         store.list_observations("t", observations).await.unwrap().len(),
         store.list_calls("d", None).await.unwrap().len(),
-        store.list_work("m", ModelWork::Step, None).await.unwrap().len(),
+        store.list_model_usage("m", ModelWork::Step, None).await.unwrap().len(),
     ]
 }
 
@@ -217,7 +217,7 @@ async fn an_empty_commit_is_accepted(fixture: TestStore) {
 
 async fn each_distinct_blob_reduces_the_room_of_its_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let room = async |trace_id: &str| fixture.store.blob_room(trace_id).await.unwrap();
+    let room = async |trace_id: &str| fixture.store.remaining_blob_bytes(trace_id).await.unwrap();
     assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES);
     // Equal blobs are stored once.
     fixture.put_blob("r", vec![1; 100]).await.unwrap();
@@ -235,7 +235,10 @@ async fn a_commit_whose_blobs_exceed_the_maximum_of_a_run_is_refused(fixture: Te
     };
     let refused = fixture.store.commit(commit).await.unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
-    assert_eq!(fixture.store.blob_room("r").await.unwrap(), limits::MAX_RUN_BLOB_BYTES);
+    assert_eq!(
+        fixture.store.remaining_blob_bytes("r").await.unwrap(),
+        limits::MAX_RUN_BLOB_BYTES
+    );
 }
 
 async fn deleting_a_thread_keeps_the_equal_blob_of_another_thread(fixture: TestStore) {

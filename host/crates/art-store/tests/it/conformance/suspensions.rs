@@ -188,7 +188,7 @@ async fn a_decision_is_used_by_the_run_of_its_suspension_only(fixture: TestStore
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     fixture.begin_run(new_run("other", "t")).await.unwrap();
     let refused = use_decision(&fixture, "other", used_decision("s", decision(true))).await;
-    assert!(matches!(refused, Err(StoreError::NoSuspension { .. })));
+    assert!(matches!(refused, Err(StoreError::UnknownSuspension { .. })));
     assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Open);
 }
 

@@ -102,9 +102,18 @@ async fn reads_of_data_that_does_not_exist_find_nothing(fixture: TestStore) {
     assert_eq!(store.find_thread("t", &Owner::Anyone).await.unwrap(), None);
     assert_eq!(store.find_run("r", &Owner::Anyone).await.unwrap(), None);
     assert_eq!(store.get_blob("t", &digest(b"x")).await.unwrap(), None);
-    assert_eq!(store.blob_room("r").await.unwrap(), limits::MAX_RUN_BLOB_BYTES);
+    assert_eq!(
+        store.remaining_blob_bytes("r").await.unwrap(),
+        limits::MAX_RUN_BLOB_BYTES
+    );
     assert!(store.list_calls("d", None).await.unwrap().is_empty());
-    assert!(store.list_work("m", ModelWork::Step, None).await.unwrap().is_empty());
+    assert!(
+        store
+            .list_model_usage("m", ModelWork::Step, None)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert!(store.list_runs(RunFilter::default()).await.unwrap().is_empty());
 }
 

@@ -48,7 +48,7 @@ async fn add(fixture: &TestStore, records: Vec<WorkRecord>) {
 
 /// Lists the work of one kind of a model, and returns the output tokens of each record.
 async fn list_tokens(fixture: &TestStore, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<u64> {
-    let listed = fixture.store.list_work(model, work, limit).await.unwrap();
+    let listed = fixture.store.list_model_usage(model, work, limit).await.unwrap();
     listed.into_iter().map(|usage| usage.output_tokens).collect()
 }
 
@@ -89,7 +89,11 @@ async fn every_count_of_a_work_record_is_stored(fixture: TestStore) {
         output_tokens: 3,
     };
     add(&fixture, vec![WorkRecord { usage, ..step(0) }]).await;
-    let listed = fixture.store.list_work("m", ModelWork::Step, None).await.unwrap();
+    let listed = fixture
+        .store
+        .list_model_usage("m", ModelWork::Step, None)
+        .await
+        .unwrap();
     assert_eq!(listed, [usage]);
 }
 

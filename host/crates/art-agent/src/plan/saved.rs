@@ -1,4 +1,4 @@
-//! Kept plans: plans that a person saves to show, check and run them again, without a planner. A kept plan has the steps that the
+//! Kept plans: plans that a person saves to show, check and run them again, without a planner. A saved plan has the steps that the
 //! planner wrote, but no results. Parameters may stand in place of constants; their values are given for each run.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,8 @@ use crate::prompt::{UnsetVariables, render, variable_names};
 /// A plan that can be shown, checked, kept in a file, and carried out without a planner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KeptPlan {
-    /// Version of the format; see [`KeptPlan::VERSION`].
+pub struct SavedPlan {
+    /// Version of the format; see [`SavedPlan::VERSION`].
     pub version: u64,
     /// The question that the plan answers. In the question and the other texts of the plan, `{{name}}` stands for the value of
     /// the parameter `name`.
@@ -51,7 +51,7 @@ pub struct KeptPlan {
     pub tools: BTreeMap<String, ToolStamp>,
 }
 
-/// A step of a kept plan.
+/// A step of a saved plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedStep {
@@ -93,17 +93,17 @@ pub struct ToolStamp {
     pub output: Option<String>,
 }
 
-impl KeptPlan {
+impl SavedPlan {
     /// Version of the format that this host writes, and the only one that it reads.
     pub const VERSION: u64 = 1;
 
     /// Reads a plan from the text of a file.
     ///
     /// # Errors
-    /// Fails with everything that is wrong with the form of the plan. [`KeptPlan::check`] finds out whether it can be
+    /// Fails with everything that is wrong with the form of the plan. [`SavedPlan::check`] finds out whether it can be
     /// carried out.
     pub fn parse(text: &str) -> Result<Self, Vec<String>> {
-        parse::parse_kept_plan(text)
+        parse::parse_saved_plan(text)
     }
 
     /// Returns the names of the tools that the steps of the plan name.
@@ -235,7 +235,7 @@ fn literal_argument(value: &Value) -> Value {
 }
 
 impl PlannedStep {
-    /// Returns the place of the arguments of a call, such as `step_1.arguments`, as the messages of [`KeptPlan::check`] name it.
+    /// Returns the place of the arguments of a call, such as `step_1.arguments`, as the messages of [`SavedPlan::check`] name it.
     /// `number` is the position of the call in the step, from 0.
     #[must_use]
     pub fn arguments_place(&self, number: usize) -> String {
@@ -304,12 +304,12 @@ mod tests {
 
     /// Returns a plan with the parameters `rate` and `list`, whose only call has these arguments. In its texts, `sum` looks like
     /// a parameter but is none.
-    fn plan_with_arguments(arguments: Value) -> KeptPlan {
+    fn plan_with_arguments(arguments: Value) -> SavedPlan {
         let call = PlannedCall {
             tool_name: "calculator".to_owned(),
             arguments,
         };
-        KeptPlan {
+        SavedPlan {
             question: "What is {{rate}}% of {{sum}}?".to_owned(),
             steps: vec![PlannedStep {
                 id: "a".to_owned(),
@@ -321,16 +321,16 @@ mod tests {
                 ("rate".to_owned(), json!({"type": "number"})),
                 ("list".to_owned(), json!({"type": "array"})),
             ]),
-            ..KeptPlan::default()
+            ..SavedPlan::default()
         }
     }
 
-    fn with_values(plan: &KeptPlan, values: &Value) -> KeptPlan {
+    fn with_values(plan: &SavedPlan, values: &Value) -> SavedPlan {
         plan.with_values(values.as_object().unwrap())
     }
 
     /// Returns the arguments of the only call.
-    fn arguments(plan: &KeptPlan) -> &Value {
+    fn arguments(plan: &SavedPlan) -> &Value {
         &plan.steps[0].tool_calls[0].arguments
     }
 

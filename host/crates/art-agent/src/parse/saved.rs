@@ -1,4 +1,4 @@
-//! Parses files with kept plans. A kept plan is one that a person saved to run it again. Such a file must not have unknown keys,
+//! Parses files with saved plans. A saved plan is one that a person saved to run it again. Such a file must not have unknown keys,
 //! unlike a reply of a model, since a misspelt key would otherwise be ignored silently.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::MAX_PROBLEMS;
 use super::planning::parse_draft_items;
-use crate::plan::{KeptPlan, PlannedStep, ToolStamp, similar_name_hint};
+use crate::plan::{PlannedStep, SavedPlan, ToolStamp, similar_name_hint};
 
 /// Maximum number of parameters of a plan, and also of its files and of its tools.
 const MAX_ENTRIES: usize = 64;
@@ -34,8 +34,8 @@ const STEP_KEYS: [&str; 8] = [
 
 const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
 
-/// Parses a kept plan. Fails with everything that is wrong with it, in at most [`MAX_PROBLEMS`] texts.
-pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
+/// Parses a saved plan. Fails with everything that is wrong with it, in at most [`MAX_PROBLEMS`] texts.
+pub(crate) fn parse_saved_plan(text: &str) -> Result<SavedPlan, Vec<String>> {
     let as_list = |problem: String| vec![problem];
     let value: Value = serde_json::from_str(text).map_err(|error| as_list(format!("it is not valid JSON: {error}")))?;
     if is_deeper(&value, MAX_LEVELS) {
@@ -61,7 +61,7 @@ pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
 /// Fails if the plan has another version of the format or none. This is checked first, because other problems of such a plan
 /// would be misleading.
 fn check_version(map: &JsonObject) -> Result<(), String> {
-    let version = KeptPlan::VERSION;
+    let version = SavedPlan::VERSION;
     match map.get("version") {
         Some(given) if given.as_u64() == Some(version) => Ok(()),
         Some(given) => Err(format!(
@@ -79,10 +79,10 @@ struct PlanReader<'a> {
 }
 
 impl<'a> PlanReader<'a> {
-    fn read_plan(&mut self) -> KeptPlan {
+    fn read_plan(&mut self) -> SavedPlan {
         self.check_keys("", self.map, &PLAN_KEYS);
-        KeptPlan {
-            version: KeptPlan::VERSION,
+        SavedPlan {
+            version: SavedPlan::VERSION,
             question: self.question(),
             title: self.text_field("title"),
             intent: self.text_field("intent"),
@@ -252,15 +252,15 @@ mod tests {
     }
 
     fn problems(plan: &Value) -> Vec<String> {
-        parse_kept_plan(&plan.to_string()).unwrap_err()
+        parse_saved_plan(&plan.to_string()).unwrap_err()
     }
 
     #[test]
     fn a_parsed_plan_survives_writing_and_parsing_again() {
-        let parsed = parse_kept_plan(&valid_plan().to_string()).unwrap();
+        let parsed = parse_saved_plan(&valid_plan().to_string()).unwrap();
         assert_eq!(parsed.steps[0].required_tools, ["calculator"]);
         let written = serde_json::to_string(&parsed).unwrap();
-        assert_eq!(parse_kept_plan(&written).unwrap(), parsed);
+        assert_eq!(parse_saved_plan(&written).unwrap(), parsed);
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_a_json_object_is_refused() {
-        assert!(parse_kept_plan("{\"version\": 1,").unwrap_err()[0].starts_with("it is not valid JSON"));
+        assert!(parse_saved_plan("{\"version\": 1,").unwrap_err()[0].starts_with("it is not valid JSON"));
         assert_eq!(problems(&json!([])), ["it has to be a JSON object"]);
     }
 
@@ -318,13 +318,13 @@ mod tests {
                 "]".repeat(levels)
             )
         };
-        assert!(parse_kept_plan(&nested_plan(60)).unwrap_err()[0].starts_with("`version`"));
+        assert!(parse_saved_plan(&nested_plan(60)).unwrap_err()[0].starts_with("`version`"));
         assert_eq!(
-            parse_kept_plan(&nested_plan(80)).unwrap_err(),
+            parse_saved_plan(&nested_plan(80)).unwrap_err(),
             ["its values nest deeper than 64 levels"]
         );
         // The parser of `serde_json` itself refuses more than 127 levels.
-        assert!(parse_kept_plan(&nested_plan(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
+        assert!(parse_saved_plan(&nested_plan(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
     }
 
     #[test]
@@ -347,9 +347,9 @@ mod tests {
             let mut plan = valid_plan();
             let mut remaining = changed_index;
             replace_nth_value(&mut plan, &mut remaining, &replacements[replacement]);
-            if let Ok(parsed) = parse_kept_plan(&plan.to_string()) {
+            if let Ok(parsed) = parse_saved_plan(&plan.to_string()) {
                 let written = serde_json::to_string(&parsed).unwrap();
-                prop_assert_eq!(parse_kept_plan(&written), Ok(parsed));
+                prop_assert_eq!(parse_saved_plan(&written), Ok(parsed));
             }
         }
     }

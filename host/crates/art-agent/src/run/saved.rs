@@ -1,4 +1,4 @@
-//! Kept plans, which can be stored in a file: returns the plan of a run as a kept plan, and carries out a kept plan without a
+//! Kept plans, which can be stored in a file: returns the plan of a run as a saved plan, and carries out a saved plan without a
 //! planner.
 
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
@@ -7,22 +7,22 @@ use super::{Run, Stage};
 use crate::effect::Outbox;
 use crate::event::PlanToRun;
 use crate::parse::PlanDraft;
-use crate::plan::{Available, KeptPlan, PlanCheck, PlannedStep};
+use crate::plan::{PlanCheck, PlanResources, PlannedStep, SavedPlan};
 
 impl Run {
-    /// Returns the plan of this question, without its results, as a kept plan. It names no versions of tools, because the run
+    /// Returns the plan of this question, without its results, as a saved plan. It names no versions of tools, because the run
     /// does not know them.
     #[must_use]
-    pub fn kept_plan(&self) -> KeptPlan {
+    pub fn saved_plan(&self) -> SavedPlan {
         let steps = self.own_items().iter().map(PlannedStep::from);
-        let mut plan = KeptPlan {
-            version: KeptPlan::VERSION,
+        let mut plan = SavedPlan {
+            version: SavedPlan::VERSION,
             question: self.start.props.query.clone(),
             title: self.state.title.clone(),
             intent: self.state.intent.clone(),
             plan: self.state.plan.clone(),
             steps: steps.collect(),
-            ..KeptPlan::default()
+            ..SavedPlan::default()
         };
         if plan.takes_results_of(&self.state.earlier_questions) {
             plan.thread = Some(self.start.props.thread_id.clone());
@@ -32,8 +32,8 @@ impl Run {
         plan
     }
 
-    /// Carries out a kept plan. A plan with faults, or one that exceeds a budget, ends the run before anything runs.
-    pub(super) fn begin_kept_plan(&mut self, kept: &PlanToRun, out: &mut Outbox) {
+    /// Carries out a saved plan. A plan with faults, or one that exceeds a budget, ends the run before anything runs.
+    pub(super) fn begin_saved_plan(&mut self, kept: &PlanToRun, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let plan = kept.plan.with_values(&kept.values);
         let size_error = kept.plan.size_error(&kept.values);
@@ -44,11 +44,11 @@ impl Run {
             .filter(|_| size_error.is_none())
             .map(|name| format!("the parameter `{name}` has no value"));
         let value_faults = size_error.iter().cloned().chain(missing_values);
-        let faults = self.check_kept_plan(&plan).faults.into_iter().map(|fault| fault.text);
+        let faults = self.check_saved_plan(&plan).faults.into_iter().map(|fault| fault.text);
         let faults: Vec<String> = value_faults.chain(faults).collect();
         if !faults.is_empty() {
             let faults = truncate(&faults.join("; "), DEFAULT_STRINGIFY_LIMIT);
-            return self.fail_planning(&format!("the kept plan cannot be carried out: {faults}"), out);
+            return self.fail_planning(&format!("the saved plan cannot be carried out: {faults}"), out);
         }
         let draft = PlanDraft {
             title: non_empty(&plan.title),
@@ -62,20 +62,20 @@ impl Run {
             return self.refuse_plan(check.exceeded_budgets, out);
         }
         if let Some(fault) = check.faults.first() {
-            return self.fail_planning(&format!("the kept plan cannot be carried out: {}", fault.text), out);
+            return self.fail_planning(&format!("the saved plan cannot be carried out: {}", fault.text), out);
         }
         self.estimate = check.estimate;
         self.adopt_plan(draft, "", out);
         self.advance(out);
     }
 
-    /// Checks a kept plan against the tools, the files, the earlier results and the limits of this run.
+    /// Checks a saved plan against the tools, the files, the earlier results and the limits of this run.
     #[must_use]
-    pub fn check_kept_plan(&self, plan: &KeptPlan) -> PlanCheck {
+    pub fn check_saved_plan(&self, plan: &SavedPlan) -> PlanCheck {
         let attached = self.start.props.attachments.iter();
         let attached = attached.map(|attachment| attachment.name.as_str());
         let files = attached.chain(self.files.all().iter().map(|file| file.name.as_str()));
-        plan.check(&Available {
+        plan.check(&PlanResources {
             tools: &self.start.tools,
             disabled: &self.start.disabled_tools,
             thread: &self.start.props.thread_id,

@@ -1,7 +1,7 @@
-//! Runs of kept plans. A kept plan was stored without its results and is run again, so no model is asked for a plan. It may have
+//! Runs of saved plans. A saved plan was stored without its results and is run again, so no model is asked for a plan. It may have
 //! parameters, whose values are given for each run.
 
-use art_agent::{KeptPlan, PlanToRun, RunStart};
+use art_agent::{PlanToRun, RunStart, SavedPlan};
 use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::error::ErrorCode;
 use art_core::pes::TodoItemStatus;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns a plan with the parameter `sum` and one step, `a`, that calls the calculator with `expression`.
-fn kept_plan(expression: &Value) -> KeptPlan {
+fn saved_plan(expression: &Value) -> SavedPlan {
     let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
     let plan = json!({
         "version": 1,
@@ -19,11 +19,11 @@ fn kept_plan(expression: &Value) -> KeptPlan {
         "steps": [{"id": "a", "description": "multiply", "toolCalls": [call]}],
         "params": {"sum": {"type": "string"}},
     });
-    KeptPlan::parse(&plan.to_string()).unwrap()
+    SavedPlan::parse(&plan.to_string()).unwrap()
 }
 
 /// Returns the start of a run of `plan` with these values of its parameters.
-fn start_with_plan(plan: KeptPlan, values: &Value) -> RunStart {
+fn start_with_plan(plan: SavedPlan, values: &Value) -> RunStart {
     let values = values.as_object().unwrap().clone();
     RunStart {
         plan: Some(Box::new(PlanToRun { plan, values })),
@@ -32,8 +32,8 @@ fn start_with_plan(plan: KeptPlan, values: &Value) -> RunStart {
 }
 
 #[test]
-fn a_kept_plan_runs_with_one_model_call_for_the_answer() {
-    let mut driver = Driver::new(start_with_plan(kept_plan(&json!("6 * 7")), &json!({"sum": "1 + 1"})))
+fn a_saved_plan_runs_with_one_model_call_for_the_answer() {
+    let mut driver = Driver::new(start_with_plan(saved_plan(&json!("6 * 7")), &json!({"sum": "1 + 1"})))
         .script("answer", [says("42")]);
     let report = driver.drive();
     let metadata = &report.response.metadata;
@@ -46,7 +46,7 @@ fn a_kept_plan_runs_with_one_model_call_for_the_answer() {
 
 #[test]
 fn a_call_is_made_with_the_value_of_its_parameter() {
-    let start = start_with_plan(kept_plan(&json!({"$param": "sum"})), &json!({"sum": "1 + 1"}));
+    let start = start_with_plan(saved_plan(&json!({"$param": "sum"})), &json!({"sum": "1 + 1"}));
     let mut driver = Driver::new(start).script("answer", [says("2")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "1 + 1"}));
@@ -65,13 +65,13 @@ fn refusal(start: RunStart) -> String {
 }
 
 #[test]
-fn a_kept_plan_with_faults_ends_the_run_before_anything_is_called() {
-    insta::assert_snapshot!(refusal(start_with_plan(kept_plan(&json!(42)), &json!({"sum": "1 + 1"}))), @"planning failed: the kept plan cannot be carried out: `a.arguments.expression`: a string is asked for, `42` is given");
+fn a_saved_plan_with_faults_ends_the_run_before_anything_is_called() {
+    insta::assert_snapshot!(refusal(start_with_plan(saved_plan(&json!(42)), &json!({"sum": "1 + 1"}))), @"planning failed: the saved plan cannot be carried out: `a.arguments.expression`: a string is asked for, `42` is given");
 }
 
 #[test]
-fn a_kept_plan_with_more_steps_than_the_limit_ends_the_run_before_anything_is_called() {
-    let mut start = start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1"}));
+fn a_saved_plan_with_more_steps_than_the_limit_ends_the_run_before_anything_is_called() {
+    let mut start = start_with_plan(saved_plan(&json!("1")), &json!({"sum": "1"}));
     start.config.max_items = 0;
     let refused = refusal(start);
     assert!(
@@ -81,14 +81,14 @@ fn a_kept_plan_with_more_steps_than_the_limit_ends_the_run_before_anything_is_ca
 }
 
 #[test]
-fn a_kept_plan_is_not_run_if_a_parameter_has_no_value() {
-    let refused = refusal(start_with_plan(kept_plan(&json!({"$param": "sum"})), &json!({})));
+fn a_saved_plan_is_not_run_if_a_parameter_has_no_value() {
+    let refused = refusal(start_with_plan(saved_plan(&json!({"$param": "sum"})), &json!({})));
     assert!(refused.contains("`sum`"), "{refused}");
 }
 
 #[test]
 fn a_tool_that_is_gone_or_disabled_ends_the_run_before_anything_is_called() {
-    let mut start = start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}));
+    let mut start = start_with_plan(saved_plan(&json!("1")), &json!({"sum": "1 + 1"}));
     start.tools.clear();
     assert!(refusal(start.clone()).contains("there is no tool `calculator`"));
     start.disabled_tools = vec!["calculator".to_owned()];
@@ -96,13 +96,13 @@ fn a_tool_that_is_gone_or_disabled_ends_the_run_before_anything_is_called() {
 }
 
 #[test]
-fn a_second_run_of_a_kept_plan_in_the_same_thread_calls_its_tools_again() {
+fn a_second_run_of_a_saved_plan_in_the_same_thread_calls_its_tools_again() {
     let mut first =
-        Driver::new(start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}))).script("answer", [says("42")]);
+        Driver::new(start_with_plan(saved_plan(&json!("1")), &json!({"sum": "1 + 1"}))).script("answer", [says("42")]);
     first.drive();
     let second = RunStart {
         prior: Some(first.saved_state().clone()),
-        ..start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}))
+        ..start_with_plan(saved_plan(&json!("1")), &json!({"sum": "1 + 1"}))
     };
     let mut second = Driver::new(second).script("answer", [says("42")]);
     assert_eq!(second.drive().response.metadata.tool_calls, 1);
@@ -122,7 +122,7 @@ fn the_plan_of_a_run_can_be_kept_and_run_again() {
     }];
     let mut planned = Driver::new(start.clone()).script("plan", [plan(&items)]);
     planned.answer_all();
-    let kept = planned.run.kept_plan();
+    let kept = planned.run.saved_plan();
     assert_eq!(
         (kept.files.as_slice(), kept.title.as_str()),
         (&["sum.txt".to_owned()][..], "Title")

@@ -1,9 +1,9 @@
-//! `art run --plan`: reads and checks a kept plan, a plan in a file that `art plan` wrote. The plan may have parameters: names
+//! `art run --plan`: reads and checks a saved plan, a plan in a file that `art plan` wrote. The plan may have parameters: names
 //! in place of values, which `--set` gives.
 
 use std::path::Path;
 
-use art_agent::{KeptPlan, PlanToRun};
+use art_agent::{PlanToRun, SavedPlan};
 use art_files::open_regular;
 use art_runtime::config::Config;
 use art_runtime::params::Params;
@@ -52,7 +52,7 @@ pub(super) fn read_question(file: &Path, args: &RunArgs) -> Result<Question, Com
     })
 }
 
-fn read_plan_file(path: &Path) -> Result<KeptPlan, CommandError> {
+fn read_plan_file(path: &Path) -> Result<SavedPlan, CommandError> {
     let file = open_regular(path).map_err(CommandError::file("open", path))?;
     let text = bounded::read_text(file, path, MAX_BYTES)?;
     let unusable = |problems: Vec<String>| {
@@ -77,7 +77,7 @@ pub(super) fn check(global: &GlobalOptions, config: Config, question: Question) 
             if global.json {
                 render::json(&json!({"plan": plan, "check": review}));
             } else {
-                render::print(&render::kept_plan::plan_text(&plan, &review));
+                render::print(&render::saved_plan::plan_text(&plan, &review));
             }
         }
         Ok(exit_code(&review))
@@ -106,7 +106,7 @@ pub(super) async fn report_faults(
         render::json(&json!({"error": error, "check": review}));
     } else {
         render::note(&format!("error: {message}"));
-        let lines = render::kept_plan::fault_lines(&review);
+        let lines = render::saved_plan::fault_lines(&review);
         lines.iter().for_each(|line| render::note(line));
     }
     Ok(true)

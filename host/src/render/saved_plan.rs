@@ -1,12 +1,12 @@
-//! Text about a kept plan, which is stored in a file so that it can be carried out later without a planner: its steps with their
+//! Text about a saved plan, which is stored in a file so that it can be carried out later without a planner: its steps with their
 //! calls, which value of one step goes into which argument of another, what the plan will probably cost, and whether the check of
 //! the plan found faults.
 
 use std::collections::BTreeSet;
 
 use art_agent::{
-    AnswerEstimate, Basis, CallEstimate, CheckedReference, CostQuantiles, Fit, KeptPlan, ModelBasis, ModelEstimate,
-    PlanCheck, PlanEstimate, PlannedStep, Quantiles, StepEstimate, value_text,
+    AnswerEstimate, Basis, CallEstimate, CheckedReference, CostQuantiles, Fit, ModelBasis, ModelEstimate, PlanCheck,
+    PlanEstimate, PlannedStep, Quantiles, SavedPlan, StepEstimate, value_text,
 };
 use art_core::pes::PlannedCall;
 use art_core::text::truncate;
@@ -22,7 +22,7 @@ const MAX_SHOWN_CHARS: usize = 200;
 const MAX_LISTED: usize = 20;
 
 /// Returns the plan with its estimated cost and the verdict of its check.
-pub(crate) fn plan_text(plan: &KeptPlan, review: &PlanReview) -> String {
+pub(crate) fn plan_text(plan: &SavedPlan, review: &PlanReview) -> String {
     let mut lines = heading_lines(plan);
     for step in &plan.steps {
         lines.push(String::new());
@@ -46,7 +46,7 @@ pub(crate) fn fault_lines(review: &PlanReview) -> Vec<String> {
     lines.chain(more_line(faults.len())).collect()
 }
 
-fn heading_lines(plan: &KeptPlan) -> Vec<String> {
+fn heading_lines(plan: &SavedPlan) -> Vec<String> {
     let mut lines = vec![shorten(&plan.question)];
     // The field `plan` is the plan in words.
     lines.extend(plan.plan.lines().map(|line| format!("  {}", shorten(line))));
@@ -243,7 +243,7 @@ fn range_text(quantiles: Quantiles, to_text: fn(u64) -> String) -> String {
     }
 }
 
-fn verdict_lines(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
+fn verdict_lines(plan: &SavedPlan, review: &PlanReview) -> Vec<String> {
     let check = &review.check;
     let mut lines = Vec::new();
     match check.faults.len() {
