@@ -83,7 +83,10 @@ async fn an_observation_of_a_direct_call_is_stored() {
 async fn a_direct_call_of_a_tool_that_does_not_exist_ends_its_run_with_an_error() {
     let runtime = echoing_runtime().await;
     let answer = call(&runtime, "unknown", json!({})).await.unwrap();
-    assert_eq!(answer.direct_call_report.as_ref().unwrap().result.status, ToolStatus::Error);
+    assert_eq!(
+        answer.direct_call_report.as_ref().unwrap().result.status,
+        ToolStatus::Error
+    );
     let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!((run.status, run.model), (RunState::Error, None));
 }
@@ -93,6 +96,9 @@ async fn the_run_of_a_question_has_a_model_and_no_report_of_a_direct_call() {
     let (_home, runtime) = runtime_with_population_tool();
     let answer = runtime.ask(question()).await.unwrap();
     let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
-    assert_eq!((answer.direct_call_report.is_none(), answer.is_direct_call()), (true, false));
+    assert_eq!(
+        (answer.direct_call_report.is_none(), answer.is_direct_call()),
+        (true, false)
+    );
     assert_eq!(run.model.as_deref(), Some("embedded:lexical"));
 }
