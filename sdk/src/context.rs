@@ -43,7 +43,7 @@ impl Context {
         &self.thread_id
     }
 
-    /// Returns the identifier of the run.
+    /// Returns the identifier of the run: the host's work on one question of the person.
     pub fn trace_id(&self) -> &str {
         &self.trace_id
     }
@@ -58,7 +58,7 @@ impl Context {
         self.user_id.as_deref()
     }
 
-    /// Returns the identifier of the session, if there is one.
+    /// Returns the identifier of the person's session, if there is one.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
@@ -68,7 +68,8 @@ impl Context {
         self.hitl.as_ref()
     }
 
-    /// Writes one line to the log of this call. The host truncates long lines and drops lines over its limit.
+    /// Writes one line to the log of this call. The host truncates a long line. It drops a line if the log has its maximum number
+    /// of lines or no room for the bytes of this one.
     pub fn log(&self, level: Level, message: impl Display) {
         self.host.log(level, &message.to_string());
     }
@@ -111,7 +112,7 @@ impl Context {
         let metadata = match metadata.into() {
             Value::Null => None,
             Value::Object(fields) => Some(fields),
-            // The contract requires an object.
+            // The contract (`wit/tool.wit`) requires an object, so any other value becomes the field `value` of one.
             other => Some(Map::from_iter([("value".to_owned(), other)])),
         };
         self.host.progress(&title.to_string(), metadata.as_ref());

@@ -93,11 +93,12 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
     }
 }
 
-/// An error that converts to the [`ToolError`] that the host receives. Implemented by [`ToolError`], and by error types
-/// of a tool that choose a code.
+/// An error that converts to the [`ToolError`] that the host receives. Implemented by [`ToolError`], and by a tool's own error
+/// types that choose their [`ErrorCode`](crate::ErrorCode).
 ///
-/// An error type without this trait may implement `Into<ToolError>`; it is then converted as `?` does. With neither of them, the
-/// error is reported with its `Display` text and the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
+/// An error type without this trait may implement `Into<ToolError>`; its errors are then converted with `into`, as by `?`. An
+/// error of a type with neither trait is reported with its `Display` text and the code
+/// [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -169,8 +170,9 @@ pub trait ToolReturn: Fallible {
     fn finish(self, to_tool_error: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-/// Any `Result`, also one that is no [`ToolReturn`] because of its output type. Generated code names the error type through this
-/// trait, so that a mistake in the output type is not reported a second time there.
+/// Any `Result`, also one that is no [`ToolReturn`] because of its output type. Generated code takes the error type from this
+/// trait and not from [`ToolReturn`]; otherwise the compiler would report a mistake in the output type a second time, where that
+/// code names the error type.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool returns `Result<Out>`, not `{Self}`",
@@ -200,7 +202,7 @@ impl<T: IntoOutcome, E> ToolReturn for Result<T, E> {
 /// [`IntoToolError`], `Into<ToolError>` or `Display`, in this order.
 ///
 /// This is autoref-based specialization: the traits below are implemented for `&&&Probe`, `&&Probe`, `&Probe` and `Probe`, and
-/// method lookup on `&&&&Probe` finds the first of them that applies.
+/// method lookup on `&&&&Probe` finds the first of them that applies. The fourth reference is the `&self` of the methods.
 pub mod conversion {
     use std::fmt::Display;
 
@@ -272,7 +274,7 @@ pub mod conversion {
     }
 
     impl ByDisplay {
-        /// Converts the error. The alternate form of some error types, such as `anyhow::Error`, includes their sources.
+        /// Converts the error. Uses the alternate format, `{:#}`, in which errors such as `anyhow::Error` include their sources.
         pub fn tool_error<E: Display>(self, error: E) -> ToolError {
             ToolError::unknown(format_args!("{error:#}"))
         }

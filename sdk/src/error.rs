@@ -33,7 +33,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Returns the name that the contract uses, for example `validation-error`.
+    /// Returns the name of the code in the contract (`wit/tool.wit`), for example `validation-error`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ValidationError => "validation-error",
@@ -190,7 +190,7 @@ pub(crate) fn io_error_code(kind: io::ErrorKind) -> ErrorCode {
     }
 }
 
-/// Returns the error and its sources in one line, because a source often contains the helpful part.
+/// Returns the texts of the error and of its sources in one line, because that of a source often contains the helpful part.
 fn message_with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn each_method_sets_one_field() {
+    fn an_error_can_be_made_retryable_and_get_metadata() {
         let error = ToolError::not_found("no row `7`").retryable().metadata("row", 7);
         assert_eq!(error.to_string(), "not-found: no row `7`");
         assert!(error.retryable);

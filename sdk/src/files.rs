@@ -1,8 +1,8 @@
-//! Reads files that the operator granted.
+//! Reads files. A tool can open only the files to which the operator of the host granted it access.
 //!
 //! The functions of `std::fs` work too. The functions of this module limit the size of what they read, and their errors name the
 //! path and a remedy for the model. A tool that uses files enables WASI (`wasi = true` under `[package.metadata.art]`) and
-//! requests access to them with `capabilities(fs(read, path = "{args.path}"))`.
+//! requests access to them with `#[tool(capabilities(fs(read, path = "{args.path}")))]`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -111,10 +111,10 @@ mod tests {
 
     #[test]
     fn errors_have_a_code_and_name_the_path_or_a_remedy() {
-        let (folder, path) = write_file("there.txt", b"");
+        let (folder, path) = write_file("existing.txt", b"");
         let missing = read(&format!("{path}.txt"), 1).unwrap_err();
         assert_eq!(missing.code, ErrorCode::NotFound);
-        assert!(missing.message.contains("there.txt.txt"), "{missing}");
+        assert!(missing.message.contains("existing.txt.txt"), "{missing}");
         let directory = read(folder.to_str().unwrap(), 1).unwrap_err();
         assert!(directory.message.contains("name a file in it"), "{directory}");
         let below_a_file = read(&format!("{path}/a"), 1).unwrap_err();

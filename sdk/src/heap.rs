@@ -25,9 +25,10 @@ mod component {
 
     use super::{PAGE_BYTES, pages_to_grow_by};
 
-    /// Size of the heap that exists from the start, in bytes. The parts that a call does not touch cost nothing.
+    /// Size in bytes of the first part of the heap, which exists from the start. Pages of it that a call does not touch cost
+    /// nothing.
     const FIRST_PART_BYTES: usize = 256 << 10;
-    /// The flag of dlmalloc for memory that must not be merged with memory that follows it.
+    /// The flag of dlmalloc for memory that must not be merged with memory beside it: dlmalloc calls it `EXTERN`.
     const NOT_MERGEABLE: u32 = 1;
 
     #[global_allocator]
@@ -44,8 +45,8 @@ mod component {
     // SAFETY: a component has one thread.
     unsafe impl Sync for Heap {}
 
-    // SAFETY: all four forward to an allocator that upholds the contract. No call is made during another one: there is
-    // one thread, and `Memory`, which the allocator calls, allocates nothing.
+    // SAFETY: all four functions forward to dlmalloc, which upholds the contract of `GlobalAlloc`. No call is made during
+    // another one: there is one thread, and `Memory`, which dlmalloc calls, allocates nothing.
     unsafe impl GlobalAlloc for Heap {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             // SAFETY: see the comment above the `impl`.
@@ -53,7 +54,7 @@ mod component {
         }
 
         unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-            // SAFETY: see the comment above the `impl`; `memory` came from here with this layout.
+            // SAFETY: see the comment above the `impl`; `memory` came from this allocator with this layout.
             unsafe { (*self.0.get()).free(memory, layout.size(), layout.align()) }
         }
 
@@ -63,7 +64,7 @@ mod component {
         }
 
         unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-            // SAFETY: see the comment above the `impl`; `memory` came from here with this layout.
+            // SAFETY: see the comment above the `impl`; `memory` came from this allocator with this layout.
             unsafe { (*self.0.get()).realloc(memory, layout.size(), layout.align(), size) }
         }
     }

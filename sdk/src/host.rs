@@ -1,5 +1,5 @@
-//! Calls from a tool to the host. In a component, `Host` calls the functions that the contract imports. In a test, which runs
-//! natively and not as WebAssembly, there is no host, and `Host` records the calls.
+//! Calls from a tool to the host. In a component, `Host` calls the imported functions of the interface `host` (`wit/tool.wit`).
+//! In a test, which runs natively and not as WebAssembly, there is no host, and `Host` records the calls.
 
 #[cfg(target_family = "wasm")]
 pub(crate) use component::Host;

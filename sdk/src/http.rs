@@ -1,6 +1,6 @@
 //! HTTP requests, with the cargo feature `http`.
 //!
-//! A tool declares in its attribute which addresses it needs, and may use those that the operator grants:
+//! A tool declares in its attribute which addresses it needs, and may use those that the operator of the host grants it:
 //!
 //! ```
 //! use art_sdk::{http, prelude::*};
@@ -23,8 +23,9 @@
 //! assert_eq!(out, "this is https://example.com/");
 //! ```
 //!
-//! The host sends a request only if a grant covers its method and its address, follows no redirect, and adds secrets itself.
-//! Bodies arrive as the server sent them; the host does not decompress them, and no `accept-encoding` is sent.
+//! The host sends a request only if a grant covers its method and its address. The host follows no redirect. If a grant names a
+//! secret, such as an API key, the host adds it to the request, so the tool does not need to know it. Bodies arrive as the server
+//! sent them: the host does not decompress them. A request has the header `accept-encoding` only if the tool adds it.
 
 #[cfg(target_family = "wasm")]
 mod component;
@@ -106,14 +107,19 @@ impl Request {
         self
     }
 
-    /// Sets the body to a JSON text, and the header `content-type`.
+    /// Sets the body to a JSON text, and the header `content-type` if it is not set.
     ///
     /// # Errors
     ///
     /// Fails if the value cannot be written as JSON.
     pub fn json(self, value: &impl Serialize) -> Result<Self> {
         let body = serde_json::to_vec(value)?;
-        Ok(self.header("content-type", "application/json").body(body))
+        let mut names = self.headers.iter().map(|(name, _)| name);
+        let request = match names.any(|name| name.eq_ignore_ascii_case("content-type")) {
+            true => self,
+            false => self.header("content-type", "application/json"),
+        };
+        Ok(request.body(body))
     }
 
     /// Sets the maximum time to wait for the connection, for the response, and between two parts of the response. The
@@ -208,8 +214,8 @@ impl Response {
     ///
     /// # Errors
     ///
-    /// Fails for any other status, with a code that fits it. The error is retryable if the status is
-    /// 429, 502, 503 or 504, which often passes.
+    /// Fails for any other status, with a code that fits it. The error is retryable if the status is 429, 502, 503 or 504, since
+    /// a server often returns these only for a short time.
     pub fn success(self) -> Result<Self> {
         let code = match self.status {
             200..=299 => return Ok(self),
@@ -254,7 +260,7 @@ impl Response {
 /// Returns the part of an address that an error message shows: without the query, since it may contain a key, and cut if it is
 /// long.
 #[cfg(any(target_family = "wasm", test))]
-fn without_query(url: &str) -> Cow<'_, str> {
+fn shown_address(url: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 200;
     let address = url.split(['?', '#']).next().unwrap_or_default();
     match address.char_indices().nth(MAX_CHARS) {
@@ -312,6 +318,17 @@ mod tests {
     }
 
     #[test]
+    fn a_content_type_that_is_set_stays_for_json() {
+        let request = Request::new("POST", "https://a.example/").header("Content-Type", "application/vnd.api+json");
+        let request = request.json(&[1]).unwrap().json(&[2]).unwrap();
+        let expected = ("Content-Type".to_owned(), "application/vnd.api+json".to_owned());
+        assert_eq!(
+            (request.headers(), request.bytes()),
+            (&[expected][..], b"[2]".as_slice())
+        );
+    }
+
+    #[test]
     fn a_text_is_read_unless_it_is_compressed() {
         let response = Response::new(200, *b"caf\xc3\xa9 \xff");
         assert_eq!(response.text().unwrap(), "caf\u{e9} \u{fffd}");
@@ -325,8 +342,8 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_query_and_is_cut() {
-        assert_eq!(without_query("https://a.example/b?key=secret"), "https://a.example/b");
+        assert_eq!(shown_address("https://a.example/b?key=secret"), "https://a.example/b");
         let long = format!("https://a.example/{}", "x".repeat(500));
-        assert_eq!(without_query(&long).len(), 200 + "...".len());
+        assert_eq!(shown_address(&long).len(), 200 + "...".len());
     }
 }

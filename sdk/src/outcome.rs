@@ -70,7 +70,7 @@ pub struct Suspension {
     pub details: Option<Value>,
     /// A preview of what happens on approval.
     pub preview: Option<Value>,
-    /// JSON Schema of the answer, or a form: an object with `inputType`. Without it, the person only approves or rejects.
+    /// JSON Schema of the answer, or a form: an object with `inputType`. If this is `None`, the person only approves or rejects.
     pub feedback_schema: Option<Value>,
 }
 
@@ -112,7 +112,7 @@ pub struct Subtask {
     pub description: String,
     /// A JSON object: the only data that the subtask receives.
     pub inputs: Value,
-    /// Names of templates that may fit the subtask, best first.
+    /// Names of templates of subtasks that may fit this one, best first.
     pub template_hints: Vec<String>,
     /// Maximum depth of nested subtasks.
     pub max_depth: Option<u32>,
@@ -132,7 +132,7 @@ impl Subtask {
         }
     }
 
-    /// Adds the name of a template that may fit the subtask.
+    /// Adds the name of a template of subtasks that may fit this one.
     pub fn template_hint(mut self, hint: impl Into<String>) -> Self {
         self.template_hints.push(hint.into());
         self

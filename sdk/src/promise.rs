@@ -1,10 +1,11 @@
-//! Adds to an output schema what the types of its fields do not express. A tool calls these functions in a function of its own,
-//! and names that function at its output type: `#[schemars(transform = promises)]`.
+//! Adds to the schema of an output what the types of the output's fields do not express. A tool calls these functions in a
+//! function of its own, here `promises`, and names that function in an attribute of its output type:
+//! `#[schemars(transform = promises)]`.
 
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// Declares that a property that may be absent is never null, for a type whose optional fields all have
+/// Declares that an optional property may be absent but is never null, for a type whose optional fields all have
 /// `#[serde(skip_serializing_if = "Option::is_none")]`.
 pub fn never_null(schema: &mut Schema) {
     let required = schema
@@ -21,6 +22,10 @@ pub fn never_null(schema: &mut Schema) {
 }
 
 fn remove_null(property: &mut Value) {
+    // An optional field of a type with several schemas, such as an enum with documented variants.
+    if let Some(branches) = property.get_mut("anyOf").and_then(Value::as_array_mut) {
+        branches.retain(|branch| *branch != json!({"type": "null"}));
+    }
     let Some(types) = property.get_mut("type") else { return };
     if let Value::Array(names) = types {
         names.retain(|name| name != "null");
@@ -37,8 +42,8 @@ fn remove_null(property: &mut Value) {
 /// For example, `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))` says: if the argument `only`
 /// is `words` or absent, the output has the property `words`.
 ///
-/// A host reads `required` and `properties` of `output`, to know which values later calls of a plan can use. If a tool
-/// breaks a promise, a later call lacks the value that was promised.
+/// A host reads `required` and `properties` of `output`. From them it knows, for a plan of several calls, which values of this
+/// output the later calls can use. If a tool breaks a promise, a later call lacks the value that was promised.
 #[expect(clippy::needless_pass_by_value, reason = "a tool writes `json!(..)` here")]
 pub fn promise(schema: &mut Schema, input: Value, output: Value) {
     let promises = schema.ensure_object().entry("x-when").or_insert_with(|| json!([]));
@@ -58,6 +63,7 @@ mod tests {
                 "count": {"type": ["integer", "null"], "minimum": 0},
                 "count_or_null": {"type": ["integer", "null"]},
                 "count_or_text": {"type": ["integer", "string", "null"]},
+                "unit": {"anyOf": [{"oneOf": [{"const": "days"}, {"const": "hours"}]}, {"type": "null"}]},
             },
             "required": ["count_or_null"],
         });
@@ -73,6 +79,10 @@ mod tests {
         assert_eq!(
             schema["properties"]["count_or_text"],
             json!({"type": ["integer", "string"]})
+        );
+        assert_eq!(
+            schema["properties"]["unit"],
+            json!({"anyOf": [{"oneOf": [{"const": "days"}, {"const": "hours"}]}]})
         );
         assert_eq!(
             schema["properties"]["count_or_null"],

@@ -1,5 +1,5 @@
-//! Generates JSON Schemas in the form that the host requires: self-contained, with an object at the root, and without details
-//! that do not help a model.
+//! Generates JSON Schemas in the form that the host requires: self-contained, without details that do not help a model, and, for
+//! arguments, with the type `object` at the root.
 
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};

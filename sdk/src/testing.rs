@@ -90,8 +90,9 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
     }
 }
 
-/// Checks that the input schema describes an object, and calls the tool with each example. No call may fail. The output of a
-/// successful call has to be that of the example, if the example declares one, and to keep the promises of the tool's schema.
+/// Checks that the input schema describes an object, and calls the tool with each example. No call may end as
+/// [`Outcome::Failure`]. The output of a success has to equal that of the example, if the example declares one, and has to keep
+/// the promises of the tool's schema (see [`promise`](crate::promise)).
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! Converts between the types of this crate and the types of the contract, which are in `types`. The functions `wire_..` convert
-//! to the contract, the functions `.._from_wire` convert from it. The module exists only in a component.
+//! Converts between the types of this crate and those of the contract (`wit/tool.wit`), which are in `types`. The functions
+//! `wire_..` convert to the contract, the functions `.._from_wire` convert from it. The module exists only in a component.
 
 use serde_json::{Map, Value};
 
@@ -30,14 +30,14 @@ impl<D: Definition> Guest for D {
     }
 }
 
-/// Makes a component without WASI log the message of a panic, for which it has no other output. With WASI, the message goes to
+/// Makes a component without WASI log the message of a panic, which would otherwise be lost. With WASI, the message goes to
 /// standard error, which the host logs.
 fn report_panics() {
     #[cfg(target_os = "unknown")]
     std::panic::set_hook(Box::new(|panic| {
         use crate::bindings::art::tool::host::{Level, log};
         let mut message = panic.to_string();
-        // The messages of the standard library for a missing clock and for a missing sleep function.
+        // These are parts of the messages with which the standard library panics if it has no clock, or no function to sleep.
         if message.contains("not implemented on this platform") || message.contains("can't sleep") {
             message += " (hint: set `wasi = true` under `[package.metadata.art]` in `Cargo.toml`)";
         }

@@ -1,4 +1,4 @@
-//! Defines tools with the options and the signatures that `#[tool]` accepts, and runs them in a native build.
+//! Defines tools with the options and the signatures that `#[tool]` accepts, and runs them natively, not as WebAssembly.
 
 use art_sdk::{Mode, prelude::*, testing};
 
@@ -104,6 +104,7 @@ fn the_manifest_has_the_limits_and_the_capabilities() {
             ],
         })
     );
+    // `PARSE`, which is defined below, requests no limits and no capabilities.
     assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
 }
 
@@ -120,7 +121,7 @@ fn copy_page(_: NoArgs) -> Result<bool> {
 }
 
 #[test]
-fn a_capability_may_be_tied_to_an_argument() {
+fn a_capability_may_take_its_path_or_url_from_an_argument() {
     let manifest: Value = serde_json::from_str(COPY_PAGE.manifest()).unwrap();
     assert_eq!(
         manifest["capabilities"],
@@ -227,7 +228,7 @@ pub struct Text {
 }
 
 #[test]
-fn a_risk_sets_the_blocking_config_and_keeps_the_mode() {
+fn a_risk_sets_the_blocking_config_but_not_the_blocking_mode() {
     assert_eq!(PARSE.mode(), Mode::Display);
     let config = serde_json::from_str::<serde_json::Value>(&PARSE.blocking_config().unwrap()).unwrap();
     assert_eq!(config, json!({"riskLevel": "low", "completesOnApproval": false}));

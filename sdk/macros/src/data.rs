@@ -36,6 +36,7 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
         ));
     }
     refuse_recursion(&item)?;
+    // `attrs` no longer contains the attribute that is being expanded, so a role attribute in it means that the type has both.
     let attribute_count = item.attrs.len();
     item.attrs.retain(|attribute| !is_role_attribute(attribute));
     let has_both_roles = item.attrs.len() < attribute_count;

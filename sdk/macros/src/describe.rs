@@ -114,6 +114,7 @@ mod tests {
 
     #[test]
     fn a_block_comment_is_read_too() {
+        // The compiler passes a block comment to the macro as one `doc` attribute with line breaks.
         let item = parse_quote! {
             #[doc = " Counts\n words.\n"]
             fn f() {}

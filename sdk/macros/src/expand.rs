@@ -49,7 +49,7 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Returns the name of a tool whose options give none: the name of the package if it differs from that of the function only in
+/// Returns the name of a tool without the option `name`: the name of the package if it differs from that of the function only in
 /// hyphens, otherwise the name of the function.
 pub(crate) fn default_tool_name(tool_function: &ToolFunction, package: &str) -> Result<String> {
     let name = tool_function.name.to_string();
@@ -63,8 +63,8 @@ pub(crate) fn default_tool_name(tool_function: &ToolFunction, package: &str) -> 
     Ok(name.to_owned())
 }
 
-/// Returns the tool that was found earlier in the crate, if `function` is another one. Remembers the first tool of each crate,
-/// since an editor expands several crates in one process, and each of them repeatedly.
+/// Returns the first tool that was found in the crate, or `None` if that is `function` itself. Remembers the first tool of each
+/// crate, since an editor expands several crates in one process, and each of them repeatedly.
 pub(crate) fn earlier_tool_of_crate(crate_name: &str, function: &str) -> Option<String> {
     static TOOLS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut tools = TOOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,8 @@ pub(crate) fn earlier_tool_of_crate(crate_name: &str, function: &str) -> Option<
     (first != function).then(|| first.clone())
 }
 
-/// Generates the compile error for a second tool in a component. A crate with several tools compiles natively, for tests.
+/// Generates the compile error for a second tool in a crate. It occurs only when the crate is compiled to WebAssembly: for
+/// other targets, as in tests, a crate with several tools compiles.
 fn second_tool_error(tool_function: &ToolFunction, first: &str) -> TokenStream {
     let text = format!(
         "a crate contains one tool, and `{first}` is one already: move `{}` into another crate (`art plugin new {}`)",
@@ -162,7 +163,7 @@ fn to_tool_error(return_type: &syn::Type) -> TokenStream {
         fn to_tool_error(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
             #[allow(unused_imports)]
             use ::art_sdk::__private::conversion::{HasDisplay, HasInto, HasIntoToolError, HasNone, Probe};
-            // The four references make method lookup try the traits in their order: see `conversion`.
+            // The four references make method lookup try the traits in their order: see `conversion` in `art_sdk`.
             let conversion = (&&&&Probe(&error)).conversion();
             conversion.tool_error(error)
         }

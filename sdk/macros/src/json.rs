@@ -1,4 +1,4 @@
-//! String literals in an attribute, and checks of those that contain JSON text while the tool compiles.
+//! Reads the string literals of an attribute, and checks at compile time that those for JSON text contain valid JSON.
 
 use serde_json::Value;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Result};

@@ -1,4 +1,5 @@
-//! The limits and capabilities that a tool requests, and the JSON text of the section that carries them to the host.
+//! The limits and capabilities that a tool requests, and the JSON text with which they reach the host: the manifest, in the
+//! section `art:manifest` of the component.
 
 use serde_json::{Map, Value, json};
 use syn::parse::{ParseStream, Parser};

@@ -13,8 +13,10 @@ use crate::{json, manifest};
 pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
     pub(crate) mode: Option<Mode>,
-    /// The `blockingConfig` of the tool's contract. `risk` sets it in any mode, `blocking = ..` only in the mode `blocking`.
+    /// The `blockingConfig` of the tool's contract, which says how a person is asked about a call. `risk` sets it in any mode,
+    /// `blocking = ..` only in the mode `blocking`.
     pub(crate) blocking: Option<Config>,
+    /// The `displayConfig` of the tool's contract, which says how the output is rendered.
     pub(crate) display: Option<Config>,
     pub(crate) risk: Option<Risk>,
     pub(crate) examples: Vec<Example>,
@@ -25,13 +27,16 @@ pub(crate) struct Options {
 /// The execution mode of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
+    /// A call runs to its end, and the output goes back to the model.
     Functional,
+    /// A call may need the decision of a person.
     Blocking,
+    /// A call runs to its end, and the output is rendered for a person instead of being read by the model.
     Display,
 }
 
-/// How bad a wrong approval is: `low`, `medium`, `high` or `critical`. A tool of any mode may have a risk. It becomes the
-/// `riskLevel` in the `blockingConfig` of the tool's contract.
+/// The harm that a call can do if a person approves it by mistake: `low`, `medium`, `high` or `critical`. A tool of any mode may
+/// have a risk. The risk becomes the `riskLevel` in the `blockingConfig` of the tool's contract.
 pub(crate) struct Risk(LitStr);
 
 /// The value of `blocking` or `display`: JSON text, or an expression that the tool converts to JSON when the host calls its
@@ -69,7 +74,7 @@ pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
         options.set(&key, &meta)?;
     }
     options.apply_implied_mode()?;
-    // Only now, because this sets `blocking`, and a risk does not imply the mode `blocking`.
+    // Apply the risk last: it sets `blocking`, from which `apply_implied_mode` would conclude the mode `blocking`.
     options.apply_risk()?;
     Ok(options)
 }

@@ -321,7 +321,7 @@ fn an_http_capability_has_a_full_url_without_wildcards() {
 }
 
 #[test]
-fn a_capability_is_fixed_or_refers_to_an_argument() {
+fn capabilities_of_all_kinds_are_accepted_and_malformed_references_are_refused() {
     for options in [
         quote!(capabilities(fs(read, path = "{args.path}"))),
         quote!(capabilities(http("{args.url}", methods("GET", "HEAD")))),
@@ -443,7 +443,7 @@ fn a_type_that_contains_itself_is_refused_with_alternatives() {
 }
 
 #[test]
-fn a_type_that_only_seems_to_contain_itself_is_accepted() {
+fn a_type_whose_schema_does_not_contain_itself_is_accepted() {
     for item in [
         quote!(
             struct Tree {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{MAX_RESPONSE_BYTES, Request, Response, url, without_query};
+use super::{MAX_RESPONSE_BYTES, Request, Response, shown_address, url};
 use crate::{Result, ToolError};
 use bindings::wasi::http::outgoing_handler::handle;
 use bindings::wasi::http::types::{
@@ -34,7 +34,7 @@ const WRITE_BYTES: usize = 4096;
 
 pub(super) fn send(request: &Request) -> Result<Response> {
     let outgoing = to_outgoing(request)?;
-    // Without a body, do not call `outgoing.body()`: the request would then have an empty body.
+    // `outgoing.body()` gives the request a body, even if nothing is written. So it is not called for a request without one.
     let body = if request.body.is_empty() {
         None
     } else {
@@ -59,7 +59,7 @@ fn to_outgoing(request: &Request) -> Result<OutgoingRequest> {
     let invalid = || {
         ToolError::validation(format_args!(
             "`{}` is no address of a page",
-            without_query(&request.url)
+            shown_address(&request.url)
         ))
     };
     let parts = url::split(&request.url).ok_or_else(invalid)?;
@@ -106,7 +106,7 @@ fn to_options(timeout: Duration) -> Result<RequestOptions> {
         .set_connect_timeout(nanoseconds)
         .and_then(|()| options.set_first_byte_timeout(nanoseconds))
         .and_then(|()| options.set_between_bytes_timeout(nanoseconds))
-        .map_err(|()| ToolError::io("the host does not limit the time of a request"))?;
+        .map_err(|()| ToolError::io("the host does not accept a timeout for a request"))?;
     Ok(options)
 }
 
@@ -161,7 +161,7 @@ fn stream_failure(request: &Request, error: &bindings::wasi::io::error::Error) -
 
 /// Returns the error for a request that failed.
 fn failure(request: &Request, error: &HttpError) -> ToolError {
-    let url = without_query(&request.url);
+    let url = shown_address(&request.url);
     match error {
         HttpError::HttpRequestDenied => {
             ToolError::permission_denied(format_args!("{} `{url}` is not allowed", request.method))

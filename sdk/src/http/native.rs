@@ -21,7 +21,7 @@ pub(super) fn send(request: &Request) -> Result<Response> {
     RESPONDER.with_borrow_mut(|responder| match responder {
         Some(responder) => responder(request),
         None => Err(ToolError::config(
-            "a native build sends no requests: answer them with `art_sdk::testing::answer_http`",
+            "a tool outside WebAssembly sends no requests: answer them with `art_sdk::testing::answer_http`",
         )),
     })
 }

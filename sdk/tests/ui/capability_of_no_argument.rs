@@ -1,3 +1,4 @@
+// A `path`, or a text in braces, has to name an argument of the call: `{args.NAME}`.
 use art_sdk::prelude::*;
 
 /// Reads a file.

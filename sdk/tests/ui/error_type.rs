@@ -5,11 +5,11 @@ struct In {
     text: String,
 }
 
-struct Silent;
+struct WithoutDisplay;
 
 /// Counts words.
 #[tool]
-fn word_count(input: In) -> Result<usize, Silent> {
+fn word_count(input: In) -> Result<usize, WithoutDisplay> {
     Ok(input.text.split_whitespace().count())
 }
 
