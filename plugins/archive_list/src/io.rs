@@ -39,6 +39,7 @@ pub(crate) enum Format {
 
 /// The entries of an archive.
 #[output]
+// `never_null` declares in the schema that a field that may be absent is never null.
 #[schemars(transform = never_null)]
 pub(crate) struct ArchiveListOutput {
     /// The format of the archive.

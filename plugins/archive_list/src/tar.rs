@@ -20,6 +20,7 @@ pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> 
     for entry in entries {
         let entry = entry.map_err(|error| error.to_string())?;
         if !listing.add(to_entry(&entry)) {
+            // The maximum number of entries was reached.
             break;
         }
     }
@@ -47,6 +48,7 @@ pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(
             Err(error) => return Err(error.to_string()),
         };
         if !listing.add(to_entry(&entry)) {
+            // The maximum number of entries was reached.
             break;
         }
     }
@@ -92,8 +94,8 @@ impl<R: Read> Read for BoundedReader<R> {
     }
 }
 
-/// Returns whether an error comes from a [`BoundedReader`] at its limit. The error may have others around it: `tar` wraps the
-/// errors of its reader.
+/// Returns whether an error was caused by a [`BoundedReader`] that had reached its limit. `tar` may have wrapped the error of the
+/// reader in errors of its own.
 fn is_limit_error(error: &std::io::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {

@@ -116,7 +116,7 @@ fn entries_are_selected_by_name_and_the_list_is_limited() {
 }
 
 #[test]
-fn names_that_lead_out_of_the_directory_are_noted() {
+fn names_that_lead_out_of_the_target_directory_add_a_note() {
     for name in ["../evil", "/etc/passwd", "a/../../b"] {
         let listed = list(&tar_archive(&[(name, 1)]), json!({}));
         assert!(
@@ -157,7 +157,7 @@ fn a_bomb_is_decompressed_up_to_the_limit_only() {
 #[test]
 fn a_zip_file_that_states_a_huge_central_directory_is_refused() {
     let mut zip = zip_archive(&[]);
-    // The end record has the size of the central directory in its bytes 12 to 15.
+    // The end record has the size of the central directory in its bytes 12 to 15. `u32::MAX` would refer to a ZIP64 record.
     let end_record = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
     zip[end_record + 12..end_record + 16].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
     assert!(
@@ -167,39 +167,44 @@ fn a_zip_file_that_states_a_huge_central_directory_is_refused() {
     );
 }
 
-/// Returns a zip file whose end record refers to a ZIP64 record, which states that the central directory has `directory_size`
-/// bytes, or its real size.
+/// Returns a zip file whose end record refers to a ZIP64 record. This record states `directory_size` as the size of the central
+/// directory; if `directory_size` is `None`, it states the real size.
 fn zip64_archive(files: &[(&str, &[u8])], directory_size: Option<u64>) -> Vec<u8> {
     let mut zip = zip_archive(files);
     let start = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
     let mut end_record = zip.split_off(start);
-    let number = |range: std::ops::Range<usize>| {
+    // Numbers begin with their lowest byte.
+    let read_number = |range: std::ops::Range<usize>| {
         let bytes = end_record[range].iter().rev();
         bytes.fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
     };
-    let (count, size, offset) = (number(10..12), number(12..16), number(16..20));
+    let (count, size, offset) = (read_number(10..12), read_number(12..16), read_number(16..20));
+    // The ZIP64 record: its signature, and the size of the rest of it.
     zip.extend(b"PK\x06\x06");
     zip.extend(44_u64.to_le_bytes());
-    // Two versions, and the numbers of two disks.
+    // Version 4.5 as the one that wrote the file and as the one that is needed to read it, and two numbers of disks, which are 0.
     zip.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     for number in [count, count, directory_size.unwrap_or(size), offset] {
         zip.extend(number.to_le_bytes());
     }
+    // The locator: its signature, the number of a disk, the position of the ZIP64 record, and how many disks there are.
     zip.extend(b"PK\x06\x07\0\0\0\0");
     zip.extend((start as u64).to_le_bytes());
     zip.extend(1_u32.to_le_bytes());
+    // All ones in the end record mean that the counts, the size and the offset are in the ZIP64 record.
     end_record[8..20].fill(0xff);
     zip.extend(end_record);
     zip
 }
 
 #[test]
-fn the_size_of_a_zip64_directory_is_taken_from_its_own_record() {
+fn the_size_of_the_central_directory_is_taken_from_the_zip64_record() {
     let files: [(&str, &[u8]); 1] = [("a.txt", b"hello")];
     let listed = list(&zip64_archive(&files, None), json!({}));
     assert_eq!(names(&listed), ["docs/", "a.txt"]);
     let huge = zip64_archive(&files, Some(1 << 40));
     assert!(refusal(&huge).contains("its directory has 1099511627776 bytes"));
+    // The size in this end record refers to a ZIP64 record, but there is none.
     let mut without_record = zip_archive(&files);
     let start = without_record
         .windows(4)
@@ -210,13 +215,13 @@ fn the_size_of_a_zip64_directory_is_taken_from_its_own_record() {
 }
 
 #[test]
-fn only_an_archive_with_more_than_the_maximum_number_of_entries_is_incomplete() {
-    for (file_count, is_incomplete) in [(99_999, false), (100_000, true)] {
+fn the_list_of_entries_is_truncated_only_above_the_maximum_number_of_entries() {
+    // With `docs/`, these archives have 100,000 entries, which is the maximum, and one more.
+    for (file_count, is_truncated) in [(99_999, false), (100_000, true)] {
         let file_names: Vec<String> = (0..file_count).map(|number| number.to_string()).collect();
         let files: Vec<(&str, &[u8])> = file_names.iter().map(|name| (name.as_str(), b"".as_slice())).collect();
-        // `docs/` is one more entry.
         let listed = list(&zip_archive(&files), json!({"name_contains": "docs"}));
-        assert_eq!(listed["truncated"], json!(is_incomplete), "{file_count}");
+        assert_eq!(listed["truncated"], json!(is_truncated), "{file_count}");
     }
 }
 

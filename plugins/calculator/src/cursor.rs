@@ -21,7 +21,8 @@ impl Cursor {
         self.tokens.get(self.next).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    /// Returns the position of the first character of the next token, counted from 0.
+    /// Returns the position of the first character of the next token, counted from 0. After the last token, returns the position
+    /// of the last token.
     pub(crate) fn at(&self) -> usize {
         self.tokens
             .get(self.next)

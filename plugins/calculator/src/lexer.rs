@@ -5,7 +5,8 @@ use crate::error::{EvalError, Reason};
 /// Maximum length of an expression, in characters.
 const MAX_CHARS: usize = 4096;
 
-/// Words before `(` that are operators, so that no arguments of a call are in the parentheses.
+/// Words that are operators, not names of functions. So the parentheses after such a word hold no arguments of a call, and a
+/// comma in them may separate thousands: `3600 divided by (1,200)`.
 const OPERATOR_WORDS: [&str; 9] = ["of", "by", "times", "plus", "minus", "over", "from", "off", "than"];
 
 /// One token and the position of its first character, counted from 0.
@@ -71,7 +72,7 @@ impl Lexer {
         self.tokens.push(Token { at, kind });
     }
 
-    /// Reads one token that starts with `c`, the next character, or skips this character.
+    /// Reads what starts with `c`, the next character: one token, or two for `²` and `³`, or none if `c` is skipped.
     fn read_token(&mut self, c: char) -> Result<(), EvalError> {
         // Skip white space, currency signs, and colons, such as the one before a list.
         if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
@@ -187,11 +188,13 @@ impl Lexer {
 
     /// Reads an exponent. An `e` without digits after it is the constant: `2e` is twice `e`.
     fn read_exponent(&mut self, digits: &mut String) {
+        if !self.peek_is(0, |c| c == 'e' || c == 'E') {
+            return;
+        }
         let has_sign = self.peek_is(1, |c| c == '+' || c == '-');
         // The length of the `e` and the sign.
         let prefix_length = if has_sign { 2 } else { 1 };
-        let has_digits = self.peek_is(prefix_length, |c| c.is_ascii_digit());
-        if !self.peek_is(0, |c| c == 'e' || c == 'E') || !has_digits {
+        if !self.peek_is(prefix_length, |c| c.is_ascii_digit()) {
             return;
         }
         for _ in 0..prefix_length {

@@ -45,7 +45,8 @@ struct Operand {
 }
 
 impl Operand {
-    /// Returns the value, or this share of `whole` if only this operand was written as a percentage.
+    /// Returns the value. If this operand was written as a percentage and `whole` was not, returns this percentage of `whole`: 30
+    /// for the `15%` in `200 - 15%`.
     fn share_of(self, whole: Self) -> Complex64 {
         if self.is_percentage && !whole.is_percentage {
             self.value * whole.value
@@ -126,10 +127,13 @@ impl Parser<'_> {
             TokenKind::Punct('/') => (PRODUCT, Infix::Divide),
             TokenKind::Punct('%') => (PRODUCT, Infix::Modulo),
             TokenKind::Punct('^') => (POWER, Infix::Power),
-            TokenKind::Name(name) if name == "of" && !self.symbols.contains("of") => (PRODUCT, Infix::Multiply),
+            // A variable or a constant after a value, even one with the name of an operator.
+            TokenKind::Name(name) if self.symbols.contains(name) => (ADJACENT, Infix::Adjacent),
+            TokenKind::Name(name) if name == "of" => (PRODUCT, Infix::Multiply),
             TokenKind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
+            // In `50 with 20% off`, no value follows `off`, so `off` is no operator.
             TokenKind::Name(name) if name == "off" && self.cursor.value_follows_next_token() => (PRODUCT, Infix::Off),
-            TokenKind::Name(name) if name == "is_percent_of" => (SUM, Infix::PercentOf),
+            TokenKind::Name(name) if name == "is_percent_of" => (SUM, Infix::IsPercentOf),
             TokenKind::Name(name) if name == "rounded_to" => (SUM, Infix::RoundedTo),
             TokenKind::Name(name) if name == "to_nearest" => (DECIMALS, Infix::ToNearest),
             TokenKind::Name(name) if name == "to" && self.cursor.decimals_follow_next_token() => {
@@ -139,7 +143,7 @@ impl Parser<'_> {
             TokenKind::Name(name) if name == "more_than" => (SUM, Infix::MoreThan),
             TokenKind::Name(name) if name == "less_than" => (SUM, Infix::LessThan),
             TokenKind::Name(name) if name == "choose" => (PRODUCT, Infix::Choose),
-            TokenKind::Name(name) if words::ends_value(name) && !self.symbols.contains(name) => return None,
+            TokenKind::Name(name) if words::ends_value(name) => return None,
             TokenKind::Name(_) | TokenKind::Punct('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
         };
@@ -164,7 +168,7 @@ impl Parser<'_> {
             Infix::Modulo => functions::modulo(a, b).map_err(|reason| reason.at(at))?,
             Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
             Infix::Off => functions::add(b, -left.share_of(right)),
-            Infix::PercentOf => percentage(a, b, at)?,
+            Infix::IsPercentOf => percentage(a, b, at)?,
             Infix::MoreThan => functions::add(b, left.share_of(right)),
             Infix::LessThan => functions::add(b, -left.share_of(right)),
             Infix::With if self.cursor.take_name("off") => functions::add(a, -right.share_of(left)),
@@ -239,12 +243,12 @@ impl Parser<'_> {
     fn apply_postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
-            if self.cursor.take_punct('!') || self.cursor.take_name("factorial") {
+            if self.cursor.take_punct('!') || self.take_postfix_word("factorial") {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = check_finite(value, at)?.into();
-            } else if self.cursor.take_name("decimals") || self.cursor.take_name("digits") {
+            } else if self.take_postfix_word("decimals") || self.take_postfix_word("digits") {
                 // The word in `2 decimals` is skipped, since the value before it already is the number of decimals.
-            } else if self.cursor.take_name("degrees") {
+            } else if self.take_postfix_word("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
             } else if *self.cursor.peek() == TokenKind::Punct('%') && !self.cursor.value_follows_next_token() {
                 self.cursor.take();
@@ -258,7 +262,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads what starts with a name: a variable, a constant, a sentence, or a function with its arguments.
+    /// Skips the next token if it is this word and no variable. Returns whether it was.
+    fn take_postfix_word(&mut self, word: &str) -> bool {
+        !self.symbols.contains(word) && self.cursor.take_name(word)
+    }
+
+    /// Reads the rest of what starts with `name`: of a variable or a constant, nothing; of a sentence or a function, its values.
     fn parse_name(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if self.symbols.contains(name) {
             return self.symbols.get(name, at);
@@ -322,8 +331,8 @@ impl Parser<'_> {
                         .map(Some)
                         .map_err(|reason| reason.at(at));
                 }
-                // In `raise 2 to the power of 10`, the words between the numbers were replaced by `^`, so the first value is the
-                // power.
+                // In `raise 2 to the power of 10`, `words` has replaced the words between the numbers by `^`, so the first value
+                // is already 1024.
                 "raise" => return Ok(Some(first.value)),
                 _ => {}
             }
@@ -337,6 +346,7 @@ impl Parser<'_> {
         // `subtract 3 from 8 plus 1` the second value is 9.
         let ends_before_operator = matches!(joining_word, "of" | "/");
         let second = self.parse_expression(if ends_before_operator { PREFIX } else { 0 })?;
+        // `add 4, 8 and 15` has more than two values. After `to`, as in `add 5 to 12`, there is only one more value.
         if matches!(verb.as_str(), "add" | "multiply") && joining_word != "to" && self.skip_separator() {
             let values = self.parse_values()?.into_iter().chain([first.value, second.value]);
             let values: Vec<Complex64> = values.collect();
@@ -350,6 +360,7 @@ impl Parser<'_> {
     /// Skips one of the given words or punctuation characters between the two values of a sentence, and returns it.
     fn take_joining_word(&mut self, joining_words: &[&'static str]) -> Option<&'static str> {
         joining_words.iter().copied().find(|joining_word| match *joining_word {
+            // Each of these is one punctuation character.
             "/" | "," | "*" => joining_word.chars().all(|punct| self.cursor.take_punct(punct)),
             // `add 3 4 5` has nothing between the values.
             "" => matches!(self.cursor.peek(), TokenKind::Number(_)),
@@ -402,7 +413,7 @@ impl Parser<'_> {
 
 /// The verbs that start a sentence, the minimum precedence of the operators in its first value, and the joining words that may
 /// follow this value. Some verbs are replacements that `words` makes, such as `log_base` for `log base`. The minimum is high if a
-/// joining word is an operator too, like `off` in `take 20% off 50`. Then the first value ends before it.
+/// joining word is an operator too, like `off` in `take 20% off 50`. Then the first value ends before that word.
 const SENTENCES: [(&str, u8, &[&str]); 19] = [
     ("add", 0, &["and", "to", ",", ""]),
     ("subtract", 0, &["from"]),
@@ -439,7 +450,7 @@ enum Infix {
     /// `20% off 50`.
     Off,
     /// `20 is what percent of 80`.
-    PercentOf,
+    IsPercentOf,
     /// `3.14159 rounded to 2 decimals`.
     RoundedTo,
     /// `47 rounded to the nearest 10`.

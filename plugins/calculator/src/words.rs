@@ -207,8 +207,8 @@ const MONEY: [&str; 9] = [
 /// Number of words of the longest of the [`PHRASES`].
 const MAX_PHRASE_WORDS: usize = 6;
 
-/// Words that cannot start a value. Two values side by side are a product, such as `5 pi`; `5 degrees` is none, since `degrees`
-/// ends the value before it. `of` and `mod` cannot start a value either: [`ends_value`] adds them.
+/// Words that cannot start a value, and so end the value before them. Two values side by side are a product, such as `5 pi`. But
+/// `5 degrees` is no product. [`ends_value`] adds the words `of` and `mod`.
 const VALUE_ENDS: [&str; 21] = [
     "and",
     "to",
@@ -238,16 +238,19 @@ pub(crate) fn ends_value(name: &str) -> bool {
     name == "of" || name == "mod" || VALUE_ENDS.contains(&name)
 }
 
-/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, and an `x` that means
-/// `times`. Writes words that end a value in lower case. Does not change a word that is the name of a variable, except in a power
-/// or a root such as `12th power`.
+/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, numbers such as `3 million`,
+/// and an `x` that means `times`. Drops words for money after a number. Writes words that end a value in lower case. Does not
+/// change a word that is the name of a variable or a constant, except in a power or a root such as `12th power`.
 pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
-    let tokens: Vec<Token> = tokens.iter().map(|token| lower_value_end(token, symbols)).collect();
+    let tokens: Vec<Token> = tokens
+        .iter()
+        .map(|token| lowercase_if_value_end(token, symbols))
+        .collect();
     let mut output = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
     while let [first, others @ ..] = rest {
         if let Some(length) =
-            replace_ordinal_power(rest, &mut output).or_else(|| scale_number(rest, &mut output, symbols))
+            replace_ordinal_phrase(rest, &mut output).or_else(|| scale_number(rest, &mut output, symbols))
         {
             rest = rest.get(length..).unwrap_or_default();
         } else if let Some((length, replacement)) = find_phrase(rest, symbols) {
@@ -263,9 +266,9 @@ pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result
     Ok(output)
 }
 
-/// Returns the token. A word that ends a value is returned in lower case, unless it is a variable: `15% OF 80` becomes
-/// `15% of 80`.
-fn lower_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
+/// Returns the token, in lower case if it is a word that ends a value and is not the name of a variable: the `OF` in `15% OF 80`
+/// becomes `of`.
+fn lowercase_if_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
     let lower = match &token.kind {
         TokenKind::Name(name) if !symbols.contains(name) => name.to_lowercase(),
         _ => return token.clone(),
@@ -279,10 +282,10 @@ fn lower_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
     }
 }
 
-/// Replaces a power or a root with an ordinal at the start of `tokens`, and adds the new tokens to `output`. After its base,
-/// `to the 12th power` becomes `^ 12`. Before `of`, `12th power` becomes `nth_power 12`, and `4th root` becomes `nth_root 4`.
-/// Returns how many of `tokens` it replaces, or `None` if there is no such phrase.
-fn replace_ordinal_power(tokens: &[Token], output: &mut Vec<Token>) -> Option<usize> {
+/// Replaces a phrase such as `12th power` or `4th root` at the start of `tokens`, and adds the new tokens to `output`. After its
+/// base, `to the 12th power` becomes `^ 12`. Before `of`, `12th power` becomes `nth_power 12`, and `4th root` becomes
+/// `nth_root 4`. Returns how many of `tokens` it replaces, or `None` if there is no such phrase.
+fn replace_ordinal_phrase(tokens: &[Token], output: &mut Vec<Token>) -> Option<usize> {
     let at = tokens.first()?.at;
     let word_at = |index: usize| match &tokens.get(index)?.kind {
         TokenKind::Name(name) => Some(name.to_lowercase()),
@@ -290,10 +293,10 @@ fn replace_ordinal_power(tokens: &[Token], output: &mut Vec<Token>) -> Option<us
     };
     let is_one_of = |index: usize, words: &[&str]| word_at(index).is_some_and(|word| words.contains(&word.as_str()));
     let skip_word = |index: usize, words: &[&str]| index + usize::from(is_one_of(index, words));
-    let to_index = skip_word(0, &["raised"]);
-    let is_after_base = is_one_of(to_index, &["to"]);
+    let index_of_to = skip_word(0, &["raised"]);
+    let is_after_base = is_one_of(index_of_to, &["to"]);
     let ordinal_index = if is_after_base {
-        skip_word(to_index + 1, &["the"])
+        skip_word(index_of_to + 1, &["the"])
     } else {
         skip_word(0, &["the"])
     };
@@ -318,8 +321,8 @@ fn replace_ordinal_power(tokens: &[Token], output: &mut Vec<Token>) -> Option<us
 }
 
 /// Applies the word at the start of `tokens` to the number before it, which is the last token of `output`: `2 thirds`,
-/// `3 million`, `80 dollars`. A fraction such as `half of` needs no number and becomes one. Returns 1, because it uses up one
-/// token, or `None` if there is no such word.
+/// `3 million`, `80 dollars`. A fraction before `of` needs no number before it: the `half` of `half of 50` becomes 0.5.
+/// Returns 1, because it uses up one token, or `None` if there is no such word.
 fn scale_number(tokens: &[Token], output: &mut Vec<Token>, symbols: &Symbols<'_>) -> Option<usize> {
     let [
         Token {

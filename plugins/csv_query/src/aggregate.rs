@@ -15,7 +15,7 @@ use crate::{
 /// Maximum number of characters of a cell in an error message.
 const MAX_CELL_CHARS: usize = 40;
 
-/// An aggregate and the column whose cells it combines. Only `count` and `share` work without a column: they count rows.
+/// An aggregate and the column whose cells it combines. Only `count` and `share` work without a column; then they count rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aggregation<'a> {
     pub(crate) aggregate: Aggregate,
@@ -23,7 +23,8 @@ pub(crate) struct Aggregation<'a> {
 }
 
 impl Aggregation<'_> {
-    /// Returns the name of the output column, which is not that of the group column: `count_2` if that one is named `count`.
+    /// Returns the name of the output column, such as `sum_sales` or `count`. If the group column already has this name, adds
+    /// `_2`.
     pub(crate) fn output_name(&self, group_column: Option<&Column>) -> String {
         let name = match self.column {
             Some(column) => format!("{}_{}", self.aggregate.name(), column.name),
@@ -36,19 +37,19 @@ impl Aggregation<'_> {
         }
     }
 
-    /// Fails for the sum, mean, median and share of a column that is not numeric. Also fails for its minimum and maximum if a
-    /// cell that is not empty has no digit. Such a cell is a name and no date or time, and a question for the least or the most
-    /// does not mean the first or last name of the alphabet.
+    /// Fails for the sum, mean, median and share of a column that is not numeric. Also fails for the minimum and maximum of such
+    /// a column if one of its cells is a name: a text without a digit, which is neither a date nor a time. A question for the
+    /// least or the most does not mean the first or last name of the alphabet.
     pub(crate) fn check_column(&self, table: &Table) -> Result<(), CsvError> {
         let Some(column) = self.column.filter(|column| column.number_style.is_none()) else {
             return Ok(());
         };
         let cell = |row: &usize| table.cell(*row, column);
         let all_rows = 0..table.rows.len();
-        let lacks_style =
+        let is_no_number_in =
             |row: &usize, style| !number::is_missing(cell(row)) && number::parse(cell(row), style).is_none();
-        let is_text = |row: &usize| lacks_style(row, Style::Point) && lacks_style(row, Style::Comma);
-        let is_name = |row: &usize| is_text(row) && !cell(row).contains(|sign: char| sign.is_ascii_digit());
+        let is_no_number = |row: &usize| is_no_number_in(row, Style::Point) && is_no_number_in(row, Style::Comma);
+        let is_name = |row: &usize| is_no_number(row) && !cell(row).contains(|sign: char| sign.is_ascii_digit());
         let is_refused = match self.aggregate {
             Aggregate::Count | Aggregate::CountDistinct => false,
             Aggregate::Min | Aggregate::Max => all_rows.clone().any(|row| is_name(&row)),
@@ -61,8 +62,8 @@ impl Aggregation<'_> {
         // cells are empty, it names the first row.
         let row = all_rows
             .clone()
-            .find(is_text)
-            .or_else(|| all_rows.clone().find(|row| lacks_style(row, Style::Point)))
+            .find(is_no_number)
+            .or_else(|| all_rows.clone().find(|row| is_no_number_in(row, Style::Point)))
             .or(all_rows.clone().next())
             .unwrap_or_default();
         Err(CsvError::NotNumeric {
@@ -93,8 +94,8 @@ impl Aggregation<'_> {
             _ => {}
         }
         if column.number_style.is_none() {
-            // This is a minimum or a maximum, since `check_column` has refused the rest. Cells that are neither dates nor times
-            // have no moment and are compared as texts.
+            // This is a minimum or a maximum, since `check_column` has refused the rest. A moment is a number that is greater for
+            // a later date or time. The cells of a column without dates or times have no moment and are compared as texts.
             let moments_and_cells = cells.map(|cell| (column.moment(cell), cell));
             let extreme = if self.aggregate == Aggregate::Min {
                 moments_and_cells.min()
@@ -107,8 +108,8 @@ impl Aggregation<'_> {
         combine_numbers(self.aggregate, numbers).map_or(Value::Null, number::to_json)
     }
 
-    /// Returns the percentage of the whole table that belongs to `rows`, with two decimals: a percentage of the sum of the
-    /// column, or of the number of rows if there is no column. Returns null if this sum or number is 0 for the whole table.
+    /// Returns the part of the sum of the whole column that `rows` contribute, in percent and rounded to two decimals. Without
+    /// a column, returns the part of all rows that `rows` are. Returns null if the whole sum or the number of all rows is 0.
     fn share(&self, table: &Table, rows: &[usize]) -> Value {
         let all_rows: Vec<usize> = (0..table.rows.len()).collect();
         let aggregate = if self.column.is_some() {
@@ -159,8 +160,8 @@ fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// Returns the groups of `rows`, in the order in which they first appear. A group is a cell of `group_column`, as its first row
-/// writes it, and the indices of all rows that have this cell in any letter case.
+/// Returns the groups of `rows`, in the order in which they first appear. The rows of a group have the same cell in
+/// `group_column`, in any letter case. A group is this cell as the first of its rows writes it, and the indices of its rows.
 pub(crate) fn group_rows(table: &Table, group_column: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
     let mut group_indices: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
@@ -168,7 +169,7 @@ pub(crate) fn group_rows(table: &Table, group_column: &Column, rows: &[usize]) -
         let cell = table.cell(*row, group_column);
         let group_index = *group_indices.entry(cell.to_lowercase()).or_insert(groups.len());
         match groups.get_mut(group_index) {
-            Some((_, rows)) => rows.push(*row),
+            Some((_, members)) => members.push(*row),
             None => groups.push((cell.to_owned(), vec![*row])),
         }
     }

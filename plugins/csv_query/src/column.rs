@@ -13,8 +13,8 @@ use crate::{
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How the numbers of the column are written. `None` if the column is not numeric: all its cells are empty, or the others are
-    /// not all numbers of the same style.
+    /// How the numbers of the column are written. `None` if the column is not numeric: all its cells are empty, or those that
+    /// are not empty are not all numbers of the same style.
     pub(crate) number_style: Option<Style>,
     /// Whether all cells of the column that are not empty are dates, and there is at least one.
     pub(crate) is_date: bool,
@@ -59,18 +59,13 @@ impl Column {
 
     /// Returns a number for the date and the time of day in `cell`. It is greater for a later date or time. Returns `None` if
     /// this is neither a column of dates nor one of times, or if the cell is empty.
-    pub(crate) fn moment(&self, cell: &str) -> Option<u64> {
-        /// The difference between the numbers of two days. It is more than the seconds of any time, so that a time does not
-        /// change the order of days.
-        const DAY_STEP: u64 = 10_000_000;
-        let (day, seconds) = match self.date(cell) {
-            Some(date) => (
-                date.sort_number(),
-                date::split_time(cell).1.and_then(time::parse_seconds),
-            ),
-            None => (0, Some(self.time(cell)?)),
+    pub(crate) fn moment(&self, cell: &str) -> Option<i64> {
+        const MICROSECONDS_OF_DAY: i64 = 24 * 60 * 60 * 1_000_000;
+        let Some(date) = self.date(cell) else {
+            return self.time(cell).map(i64::from);
         };
-        Some(u64::from(day) * DAY_STEP + u64::from(seconds.unwrap_or_default()))
+        let microseconds = date::split_time(cell).1.and_then(time::parse_utc_microseconds);
+        Some(i64::from(date.count_days_of_era()) * MICROSECONDS_OF_DAY + microseconds.unwrap_or_default())
     }
 
     /// Returns the number in `cell` if this is a numeric column and the cell is not empty.

@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// A date, a whole month or a whole year. The day of a month is 0, and so are the month and the day of a year.
+/// A date, a whole month or a whole year. In a whole month, `day` is 0; in a whole year, `month` and `day` are 0.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Date {
     year: u16,
@@ -35,6 +35,7 @@ impl Date {
             }
             match parts.as_slice() {
                 [year, month, day] => return Self::of_day(year, parse_number(month)?, parse_number(day)?),
+                // A text such as `3.2026` is a number and no month.
                 [year, month] if separator != '.' => return Self::of_month(year, parse_number(month)?),
                 _ => {}
             }
@@ -50,8 +51,8 @@ impl Date {
         }
     }
 
-    /// Returns a whole year, or `None` if the text does not have four digits. [`Date::parse`] reads no years, since a cell
-    /// such as `2026` is a number.
+    /// Returns a whole year, or `None` if the text does not have four digits. [`Date::parse`] does not accept a year
+    /// alone, since a cell such as `2026` is a number.
     pub(crate) fn of_year(text: &str) -> Option<Self> {
         let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
         let year = text.parse().ok().filter(|_| is_year)?;
@@ -84,9 +85,13 @@ impl Date {
         }
     }
 
-    /// Returns a number that is greater for later dates.
-    pub(crate) fn sort_number(self) -> u32 {
-        (u32::from(self.year) * 100 + u32::from(self.month)) * 100 + u32::from(self.day)
+    /// Returns the number of days from the start of the year 0 to the end of this day. A whole month counts as its first day.
+    pub(crate) fn count_days_of_era(self) -> u32 {
+        let year = u32::from(self.year);
+        let leap_days = year.div_ceil(4) - year.div_ceil(100) + year.div_ceil(400);
+        let days_of_month = |month| u32::from(Self { month, ..self }.count_days());
+        let days_before_month: u32 = (1..self.month).map(days_of_month).sum();
+        year * 365 + leap_days + days_before_month + u32::from(self.day.max(1))
     }
 
     /// Returns the date with the precision of `other`: only the month if `other` is a month, only the year if it is a year.
@@ -129,6 +134,22 @@ fn parse_month(text: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_day_counts_one_more_than_the_day_before_it() {
+        for (one, next) in [
+            ("2026-01-31", "2026-02-01"),
+            ("2024-02-29", "2024-03-01"),
+            ("2026-02-28", "2026-03-01"),
+            ("1999-12-31", "2000-01-01"),
+            ("2000-12-31", "2001-01-01"),
+            ("1900-12-31", "1901-01-01"),
+            ("2023-12-31", "2024-01-01"),
+        ] {
+            let days = |text| Date::parse(text).unwrap().count_days_of_era();
+            assert_eq!(days(one) + 1, days(next), "{one}");
+        }
+    }
 
     #[test]
     fn unambiguous_forms_are_dates() {

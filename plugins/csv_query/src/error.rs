@@ -34,7 +34,7 @@ pub(crate) enum CsvError {
         /// All columns of the table.
         columns: String,
     },
-    /// The aggregate needs a numeric column.
+    /// The cells of the column cannot be combined by the aggregate, since the column is not numeric.
     #[error(
         "column `{column}` is not numeric (line {line} holds `{cell}`), so it has no {aggregate}; numeric columns: {numeric}"
     )]
@@ -43,14 +43,15 @@ pub(crate) enum CsvError {
         column: String,
         /// 1-based line of the text at which the row of `cell` starts.
         line: u64,
-        /// The first cell that is not a number. Empty if all cells are.
+        /// The first cell that is not a number. If all cells are numbers, but not of one style, the first that is not of
+        /// `Style::Point`. Empty if all cells are empty.
         cell: String,
         /// The requested aggregate.
         aggregate: &'static str,
         /// The numeric columns.
         numeric: String,
     },
-    /// No column was named, and there is no numeric column besides the one to group by, or more than one.
+    /// No column is named, and not exactly one column besides the group column is numeric.
     #[error("name the column to {purpose} in `column`; numeric columns: {numeric}")]
     WhichColumn {
         /// What is done with the column: `aggregate` or `sort by`.

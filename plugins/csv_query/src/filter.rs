@@ -53,9 +53,12 @@ fn condition_on_column<'a>(column: &'a Column, operator: Operator, filter: &Filt
     Condition::new(column, operator, filter)
 }
 
-/// Returns the condition of a filter that names no column. The condition compares the only column that fits. For a date, a column
-/// of dates fits; for an operator such as `lt` or `between`, a numeric column; for `eq`, `ne`, `contains` and `starts_with`, a
-/// column that contains the value. If no column contains the value, `ne` fails, and the other three compare the first column, so
+/// Returns the condition of a filter that names no column. The condition compares the only column that fits:
+/// - for a filter with `date`, a column of dates;
+/// - for an operator that compares the order, such as `lt` or `between`, a numeric column;
+/// - for `eq`, `ne`, `contains` and `starts_with`, a column in which a cell matches the value.
+///
+/// If no cell of the table matches a `value`, `ne` fails, and `eq`, `contains` and `starts_with` compare the first column, so
 /// that no row matches. Fails in all other cases in which not exactly one column fits.
 fn condition_without_column<'a>(
     table: &'a Table,
@@ -63,24 +66,25 @@ fn condition_without_column<'a>(
     operator: Operator,
 ) -> Result<Condition<'a>, CsvError> {
     let compares_order = operator.compares_order();
-    // A column fits `ne` if it contains the value, as for `eq`.
+    // A column fits `ne` if one of its cells equals the value, as for `eq`.
     let without_negation = if operator == Operator::Ne {
         Operator::Eq
     } else {
         operator
     };
     let fits = |column: &&Column| match Condition::new(column, without_negation, filter) {
-        Ok(condition) if !compares_order && filter.date.is_none() => {
-            (0..table.rows.len()).any(|row| condition.accepts(table.cell(row, column)))
-        }
-        Ok(_) => filter.date.is_some() || column.number_style.is_some(),
+        Ok(_) if filter.date.is_some() => column.is_date,
+        Ok(_) if compares_order => column.number_style.is_some(),
+        Ok(condition) => (0..table.rows.len()).any(|row| condition.accepts(table.cell(row, column))),
         Err(_) => false,
     };
     let fitting: Vec<&Column> = table.columns.iter().filter(fits).collect();
     match (fitting.as_slice(), table.columns.first()) {
         ([column], _) => condition_on_column(column, operator, filter),
-        // No column contains the value, so no row matches, whichever column is compared.
-        ([], Some(column)) if !compares_order && operator != Operator::Ne => Condition::new(column, operator, filter),
+        // No cell matches the value, so no row matches, whichever column is compared.
+        ([], Some(column)) if !compares_order && operator != Operator::Ne && filter.date.is_none() => {
+            Condition::new(column, operator, filter)
+        }
         _ => Err(CsvError::WhichFilterColumn {
             value: filter.compared_text().unwrap_or_default(),
             columns: crate::column::list_names(fitting),
@@ -94,7 +98,7 @@ impl Operator {
         matches!(self, Self::Contains | Self::StartsWith)
     }
 
-    /// Returns whether the order of a cell and the value decides, as for `lt` and `between`.
+    /// Returns whether the operator depends on which is greater, the cell or the value, as `lt` and `between` do.
     const fn compares_order(self) -> bool {
         !matches!(self, Self::Eq | Self::Ne | Self::Contains | Self::StartsWith)
     }
@@ -110,6 +114,12 @@ impl Filter {
             (Some(FilterValue::Bool(value)), _) => Some(value.to_string()),
             (None, None) => None,
         }
+    }
+
+    /// Returns the last date for `between`, or else the upper bound, which can be a year, as text.
+    fn last_date_text(&self) -> Option<String> {
+        let upper = || self.upper.map(|upper| upper.to_string());
+        self.until.clone().or_else(upper)
     }
 }
 
@@ -140,10 +150,14 @@ impl<'a> Condition<'a> {
             Some(FilterValue::Number(value)) => Some(value),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
         });
-        let is_year_allowed = operator.compares_order() && filter.date.is_none();
-        let date = Date::parse(&text)
-            .or_else(|| Date::of_year(&text).filter(|_| is_year_allowed))
-            .filter(|_| column.is_date && !operator.searches_text());
+        // A year such as `2026` is compared with dates only by operators such as `lt` and `between`. For `eq` and `ne`, a year as
+        // `value` is a text, so that no date equals it, and a year as `date` is refused.
+        let date = if operator.compares_order() {
+            parse_date_or_year(&text)
+        } else {
+            Date::parse(&text)
+        };
+        let date = date.filter(|_| column.is_date && !operator.searches_text());
         let is_between = operator == Operator::Between;
         let compared_value = match (number, date) {
             (Some(number), _) if is_between => {
@@ -155,10 +169,9 @@ impl<'a> Condition<'a> {
             (Some(number), _) => ComparedValue::Number(number, number),
             (_, Some(date)) if is_between => {
                 let until = filter
-                    .until
-                    .as_deref()
+                    .last_date_text()
                     .ok_or_else(|| incomplete("a filter with `between`", "`date` and `until`"))?;
-                let last = Date::parse(until).ok_or_else(|| not_comparable_with_date(until, column))?;
+                let last = parse_date_or_year(&until).ok_or_else(|| not_comparable_with_date(&until, column))?;
                 ComparedValue::Date(date, last)
             }
             (_, Some(date)) => ComparedValue::Date(date, date),
@@ -241,10 +254,15 @@ impl<'a> Condition<'a> {
         match &self.compared_value {
             ComparedValue::Text(text) => text.clone(),
             ComparedValue::Number(number, _) => number.to_string(),
-            // Not reached: these operators look for a date or a time as text.
+            // Not reached: for `contains` and `starts_with`, a date or a time is a `Text`.
             ComparedValue::Date(..) | ComparedValue::Time(_) => String::new(),
         }
     }
+}
+
+/// Parses a date, a month or a year.
+fn parse_date_or_year(text: &str) -> Option<Date> {
+    Date::parse(text).or_else(|| Date::of_year(text.trim()))
 }
 
 /// Returns the error for a date that cannot be read, or for a column that has no dates.

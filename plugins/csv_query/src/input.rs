@@ -1,5 +1,5 @@
-//! The input of the tool. The descriptions of the fields contain the words that people use, because tools are ranked by comparing
-//! these words with the question.
+//! The input of the tool. The doc comments of the fields are their descriptions in the schema. They list words that people use,
+//! such as "for each, per, every or by region", because tools are ranked by comparing these words with the question.
 
 use art_sdk::{args, schemars, serde_json};
 
@@ -40,6 +40,7 @@ pub(crate) struct CsvQueryInput {
     #[serde(default)]
     pub(crate) distinct: bool,
     /// The column by which a question names the rows, such as `flight` in how many flights are late. A count is refused if two of its rows have the same value there.
+    // This field only checks a count: the number of rows is the number of flights only if no flight has two rows.
     pub(crate) noun: Option<String>,
     /// Says something about the table instead of its rows: the names of its `columns`, or the `column_count`.
     pub(crate) about: Option<About>,
@@ -55,7 +56,8 @@ pub(crate) enum About {
 }
 
 /// One condition on a row.
-// `#[output]` makes this type and those of its fields serialisable, so that the schema can state the default of `filter`.
+// `#[output]`, here and at the types of the fields, makes a filter serialisable, so that the schema can state the default of
+// `CsvQueryInput::filter`.
 #[args]
 #[output]
 #[derive(Clone, Default)]
@@ -93,7 +95,7 @@ pub(crate) enum FilterValue {
     Bool(bool),
 }
 
-/// Replaces the `anyOf` with the schemas of the three variants by one list of their types, which is easier to read.
+/// Replaces `anyOf`, a list of the schemas of the three variants, by one list of their types, which is easier to read.
 fn merge_alternatives(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));

@@ -30,6 +30,8 @@ const MAX_FILE_BYTES: u64 = 8 << 20;
 /// rows. Use it for which region, customer, product or month has the highest, largest, lowest or most sales, revenue or
 /// orders, how many rows match, totals per category, or to list some columns of the data. Returns the result rows with
 /// their columns, and how many rows matched.
+// Each example gives wordings of a question (`ask`) and the `input` that answers it. The lexical model of the host learns from
+// these wordings, in which a value of the input, such as `Bonn` or `age`, stands for any value of its kind.
 #[tool(
     example(
         ask = "How many units were sold in total?",

@@ -90,7 +90,7 @@ fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
 }
 
 /// Removes the separators between groups of digits, as in `1,234,567`: `separator`, a space or an apostrophe. If there are
-/// several groups, the first must have one to three digits and each other one three. Returns `None` for other texts.
+/// several groups, the first must have one to three digits, and all later ones three. Returns `None` for other texts.
 fn remove_group_separators(whole: &str, separator: char) -> Option<String> {
     let mut parts = whole.split([separator, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();
@@ -104,7 +104,8 @@ fn remove_group_separators(whole: &str, separator: char) -> Option<String> {
     digits.chars().all(|c| c.is_ascii_digit()).then_some(digits)
 }
 
-/// Returns the value as a JSON number, rounded to fifteen significant digits; a whole number has no decimal point.
+/// Returns the value as a JSON number, rounded to fifteen significant digits if it has decimals. A whole number up to
+/// [`MAX_EXACT`] is written without a decimal point.
 pub(crate) fn to_json(value: f64) -> Value {
     let rounded = if value.fract() == 0.0 {
         value

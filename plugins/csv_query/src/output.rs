@@ -37,18 +37,16 @@ fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// of its listed values.
 ///
 /// Without groups, the output of a count or a sum always has a `value`, which is a number. The output of a mean, a median or a
-/// share has no `value` if there are no numbers, or if the share would be one of 0; otherwise its `value` is a number.
+/// share has no `value` if there are no numbers, or if the whole of a share is 0; otherwise its `value` is a number.
 fn add_promises(schema: &mut schemars::Schema) {
-    let value_is_present_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
-    let always_numbers = ["count", "count_distinct", "sum"];
-    let without_groups = json!({"aggregate": always_numbers, "group_by": [null], "about": [null]});
-    promise(schema, without_groups, value_is_present_number.clone());
-    promise(schema, json!({"about": ["column_count"]}), value_is_present_number);
-    let numbers_or_nothing = ["mean", "median", "share"];
-    let without_groups = json!({"aggregate": numbers_or_nothing, "group_by": [null], "about": [null]});
+    let always_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
+    let counts_and_sum = json!({"aggregate": ["count", "count_distinct", "sum"], "group_by": [null], "about": [null]});
+    promise(schema, counts_and_sum, always_number.clone());
+    promise(schema, json!({"about": ["column_count"]}), always_number);
+    let mean_median_and_share = json!({"aggregate": ["mean", "median", "share"], "group_by": [null], "about": [null]});
     promise(
         schema,
-        without_groups,
+        mean_median_and_share,
         json!({"properties": {"value": {"type": "number"}}}),
     );
 }

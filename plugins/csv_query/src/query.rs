@@ -138,8 +138,8 @@ impl<'a> Query<'a> {
     }
 
     /// Returns the aggregate, or `None` for a query that only lists rows. A query that groups rows and names no aggregate gets
-    /// the sum if the given column is numeric, or without a given column, if exactly one column besides the group column is
-    /// numeric. Otherwise it gets the count.
+    /// the sum if the column that it names is numeric. If it names no column, it gets the sum if exactly one column besides the
+    /// group column is numeric. Otherwise it gets the count.
     fn given_or_default_aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);
@@ -153,16 +153,16 @@ impl<'a> Query<'a> {
 
     /// Returns the numeric columns that the query does not group by.
     fn numeric_candidates(&self) -> Result<Vec<&'a Column>, CsvError> {
-        let group_column = self.group_column()?.map(|column| column.index);
+        let group_column_index = self.group_column()?.map(|column| column.index);
         Ok(self
             .table
             .numeric_columns()
-            .filter(|column| Some(column.index) != group_column)
+            .filter(|column| Some(column.index) != group_column_index)
             .collect())
     }
 
-    /// Checks that a count of rows counts things, such as products, no more than once: fails if two of the counted rows have the
-    /// same value in the column `noun`. A share without a column counts rows too.
+    /// Checks that a count of rows counts no thing, such as a product, twice: fails if two of the counted rows have the same
+    /// value in the column that the field `noun` names. A share without a column counts rows too.
     fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
         let Some(noun) = self.input.noun.as_deref() else {
             return Ok(());
@@ -370,10 +370,14 @@ fn compare_values(sort: Sort, a: &Value, b: &Value) -> Ordering {
     let order = match (a, b) {
         (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),
         (Value::String(a), Value::String(b)) => a.to_lowercase().cmp(&b.to_lowercase()),
-        _ => a
-            .as_f64()
-            .unwrap_or_default()
-            .total_cmp(&b.as_f64().unwrap_or_default()),
+        // An `f64` is not exact for the microseconds of a date.
+        _ => match (a.as_i64(), b.as_i64()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => a
+                .as_f64()
+                .unwrap_or_default()
+                .total_cmp(&b.as_f64().unwrap_or_default()),
+        },
     };
     if sort == Sort::Ascending {
         order

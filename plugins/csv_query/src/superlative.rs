@@ -162,7 +162,7 @@ impl Superlative {
         }
     }
 
-    /// Returns the only column that the adjective refers to, and the order in which the row that the adjective describes comes
+    /// Returns the only column that the adjective refers to, and the order to sort by, so that for `oldest` the oldest row comes
     /// first. Fails if not exactly one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
         let (descending, ascending) = self.column_words();
@@ -233,13 +233,13 @@ impl Comparative {
     }
 }
 
-/// Returns the only column of numbers or dates that has one of the words in `high` or `low` in its name. With the column, returns
-/// `if_high` for a word in `high`, and `if_low` for a word in `low`. Fails if not exactly one column fits.
+/// Returns the only column of numbers or dates that has one of `high_words` or `low_words` in its name. With the column, returns
+/// `if_high` for one of `high_words`, and `if_low` for one of `low_words`. Fails if not exactly one column fits.
 fn find_only_column<'a, T: Copy>(
     table: &'a Table,
-    high: &[&str],
+    high_words: &[&str],
     if_high: T,
-    low: &[&str],
+    low_words: &[&str],
     if_low: T,
 ) -> Result<(&'a Column, T), CsvError> {
     let number_and_date_columns = table
@@ -247,12 +247,12 @@ fn find_only_column<'a, T: Copy>(
         .iter()
         .filter(|column| column.number_style.is_some() || column.is_date);
     let has_word =
-        |column: &&Column, known: &[&str]| words_of_name(&column.name).any(|word| known.contains(&word.as_str()));
+        |column: &&Column, words: &[&str]| words_of_name(&column.name).any(|word| words.contains(&word.as_str()));
     let found = number_and_date_columns.filter_map(|column| {
-        if has_word(&column, high) {
+        if has_word(&column, high_words) {
             Some((column, if_high))
         } else {
-            has_word(&column, low).then_some((column, if_low))
+            has_word(&column, low_words).then_some((column, if_low))
         }
     });
     match found.collect::<Vec<_>>().as_slice() {

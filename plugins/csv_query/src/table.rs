@@ -106,8 +106,8 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
     }
 }
 
-/// Returns the delimiter with which most of the first lines have as many fields as the header; of several such delimiters, the
-/// one that occurs most often in the header. Returns a comma if the header has no delimiter.
+/// Returns the delimiter with which the largest number of the first lines have as many fields as the header; of several such
+/// delimiters, the one that occurs most often in the header. Returns a comma if the header has no delimiter.
 fn detect_delimiter(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()
@@ -164,8 +164,8 @@ fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRe
     Ok((header, rows))
 }
 
-/// Moves the position of the record to where its first field starts. Before, it is at the end of the record before, so that the
-/// rest of a line break of two characters and empty lines may follow.
+/// Moves the position of the record to where its first field starts. The reader of the `csv` crate sets it to the end of the
+/// previous record, which may be followed by the `\n` of a `\r\n` and by empty lines.
 fn move_position_past_line_breaks(record: &mut StringRecord, text: &str) {
     let Some(mut position) = record.position().cloned() else {
         return;

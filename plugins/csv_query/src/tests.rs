@@ -35,12 +35,12 @@ fn assert_error(input: Value, csv: &str, expected: &str) {
 }
 
 #[test]
-fn columns_with_an_aggregate_and_the_maximum_of_a_text_column_are_refused() {
+fn an_aggregate_refuses_the_field_columns_and_max_refuses_a_text_column() {
     let csv = "name,city,age,start\nAda,Bonn,36,08:00\nBob,Kiel,17,09:30\n";
     let grouped_with_columns = json!({"aggregate": "sum", "column": "age", "group_by": "city", "columns": ["name"]});
     assert!(query(grouped_with_columns, csv).unwrap_err().contains("`columns`"));
-    let last_name = json!({"aggregate": "max", "column": "name"});
-    assert!(query(last_name, csv).unwrap_err().contains("not numeric"));
+    let maximum_of_names = json!({"aggregate": "max", "column": "name"});
+    assert!(query(maximum_of_names, csv).unwrap_err().contains("not numeric"));
     // A column of times has a maximum.
     let latest_time = json!({"aggregate": "max", "column": "start"});
     assert_eq!(query(latest_time, csv).unwrap()["rows"][0]["max_start"], "09:30");
@@ -55,7 +55,7 @@ fn an_adjective_refers_to_the_only_column_that_fits() {
     let first_pet = |superlative: &str| json!({"columns": ["pet"], "limit": 1, "superlative": superlative});
     assert_rows(first_pet("heaviest"), PETS, json!([{"pet": "Rex"}]));
     assert_rows(first_pet("lightest"), PETS, json!([{"pet": "Miso"}]));
-    // Two columns, the age and the birth, fit `oldest`, and none fits `longest`.
+    // Two columns, `age` and `born`, fit `oldest`, and none fits `longest`.
     assert!(query(first_pet("oldest"), PETS).unwrap_err().contains("`age`, `born`"));
     assert!(query(first_pet("longest"), PETS).unwrap_err().contains("none"));
 }
@@ -66,14 +66,14 @@ fn a_comparison_by_an_adjective_checks_the_unit() {
         |unit: &str| json!({"columns": ["pet"], "filter": [{"comparative": "lighter", "value": 5, "unit": unit}]});
     assert_rows(lighter("kg"), PETS, json!([{"pet": "Miso"}]));
     assert!(query(lighter("pounds"), PETS).unwrap_err().contains("`weight_kg`"));
-    let with_two_operators = json!({"filter": [{"comparative": "older", "operator": "gt", "value": 5}]});
-    assert!(query(with_two_operators, PETS).is_err());
+    let with_comparative_and_operator = json!({"filter": [{"comparative": "older", "operator": "gt", "value": 5}]});
+    assert!(query(with_comparative_and_operator, PETS).is_err());
     let older = json!({"columns": ["pet"], "filter": [{"comparative": "older", "value": 5, "unit": "years"}]});
     assert_rows(older, PETS, json!([{"pet": "Miso"}]));
 }
 
 #[test]
-fn an_adjective_with_a_column_or_an_operator_is_refused_by_the_name_of_the_given_field() {
+fn the_error_for_an_adjective_with_a_column_or_an_operator_names_that_field() {
     for (field, value) in [("column", "age"), ("operator", "gt")] {
         let mut filter = json!({"comparative": "older", "value": 5});
         filter[field] = value.into();
@@ -83,7 +83,7 @@ fn an_adjective_with_a_column_or_an_operator_is_refused_by_the_name_of_the_given
 }
 
 #[test]
-fn the_error_for_another_unit_names_the_unit_as_the_filter_does() {
+fn the_error_for_a_wrong_unit_names_the_unit_as_the_filter_writes_it() {
     for unit in ["degrees", "minutes", "dollars", "kmh"] {
         let filter = json!({"column": "weight_kg", "operator": "gt", "value": 5, "unit": unit});
         let expected = format!("column `weight_kg` is not in `{unit}`: give the number in the unit of the column");
@@ -142,7 +142,8 @@ fn a_filter_with_a_value_and_a_date_is_refused() {
 }
 
 #[test]
-fn a_count_is_refused_if_rows_repeat_a_value_of_the_column_that_noun_names() {
+fn a_count_is_refused_if_counted_rows_repeat_a_value_in_the_column_given_as_noun() {
+    // `noun` is the column of the things that a question counts: `pet` for "how many pets".
     let count = |noun: &str| json!({"aggregate": "count", "noun": noun});
     assert_eq!(query(count("pet"), PETS).unwrap()["value"], json!(2));
     assert!(query(count("product"), SALES).unwrap_err().contains("`Product`"));
@@ -167,7 +168,8 @@ fn fields_that_would_be_ignored_are_refused() {
 }
 
 #[test]
-fn the_error_for_a_group_of_single_rows_names_the_field_that_is_given() {
+fn distinct_or_superlative_with_group_by_or_aggregate_is_refused_with_both_names() {
+    // The first two fields are for lists of single rows, and the other two combine rows.
     for (field, value) in [("distinct", json!(true)), ("superlative", json!("heaviest"))] {
         for (other, other_value) in [("group_by", "species"), ("aggregate", "count")] {
             let mut input = json!({field: value});
@@ -179,7 +181,7 @@ fn the_error_for_a_group_of_single_rows_names_the_field_that_is_given() {
 }
 
 #[test]
-fn a_field_that_does_not_go_with_about_is_named_in_the_error() {
+fn a_field_that_does_not_go_with_the_field_about_is_named_in_the_error() {
     for (field, value) in [
         ("filter", json!([{"operator": "eq", "value": "cat"}])),
         ("group_by", json!("species")),
@@ -277,10 +279,10 @@ fn filters_compare_dates_as_dates() {
     );
     let between = json!({"column": "ordered", "operator": "between", "date": "2026-03-01", "until": "31 March 2026"});
     assert_eq!(customers_where(between), ["Ada", "Ada"]);
-    let text_after_date = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
+    let date_filter_on_text_column = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
     let expected =
         "cannot compare column `item` with the date `2026-03-05`: write it as `2026-03-05`, and name a column of dates";
-    assert_error(text_after_date, ORDERS, expected);
+    assert_error(date_filter_on_text_column, ORDERS, expected);
 }
 
 #[test]
@@ -318,6 +320,7 @@ fn a_month_is_compared_with_dates_as_a_period() {
 
 #[test]
 fn a_date_contains_its_year_and_does_not_equal_it() {
+    // These operators compare a year alone as text, unlike a month such as `March 2026`, which `eq` compares as a period.
     let orders = "id,ordered\n1,2026-03-05\n2,2027-02-28\n";
     for (operator, matched) in [("eq", 0), ("ne", 2), ("contains", 1), ("starts_with", 1)] {
         let input = json!({"filter": [{"column": "ordered", "operator": operator, "value": "2026"}]});
@@ -342,6 +345,48 @@ fn between_needs_two_bounds_and_a_column_of_numbers_or_dates() {
         ORDERS,
         "a filter with `between` needs a column of numbers or dates",
     );
+}
+
+#[test]
+fn a_date_without_a_column_is_searched_for_in_the_only_column_of_dates() {
+    let csv = "a,ordered\nx 2026-03,2026-03-05\ny 2026-03,2026-04-05\n";
+    for operator in ["contains", "starts_with"] {
+        let input = json!({"filter": [{"operator": operator, "date": "2026-03"}], "columns": ["ordered"]});
+        assert_rows(input, csv, json!([{"ordered": "2026-03-05"}]));
+    }
+}
+
+#[test]
+fn a_search_for_a_date_without_a_column_fails_if_the_table_has_no_dates() {
+    let input = json!({"filter": [{"operator": "contains", "date": "2026-03"}]});
+    assert_error(
+        input,
+        "a,b\nx 2026-03,y\n",
+        "`2026-03` can be in none: name the column of the condition in `column`",
+    );
+}
+
+#[test]
+fn a_year_given_as_date_without_a_column_is_not_compared_with_numbers() {
+    let csv = "a,ordered,price\nx,2026-03-05,3000\ny,2027-03-05,20\n";
+    let input = json!({"filter": [{"operator": "gt", "date": "2026"}], "columns": ["a"]});
+    assert_rows(input, csv, json!([{"a": "y"}]));
+}
+
+#[test]
+fn between_two_years_includes_the_whole_of_both() {
+    let csv = "built\n2024-12-31\n2025-01-01\n2026-12-31\n2027-01-01\n";
+    for mut filter in [
+        json!({"value": "2025", "until": "2026"}),
+        json!({"value": 2025, "upper": 2026}),
+        json!({"date": "2025", "until": "2026"}),
+        json!({"date": "2025-01-01", "until": "2026"}),
+    ] {
+        filter["column"] = json!("built");
+        filter["operator"] = json!("between");
+        let input = json!({"filter": [filter]});
+        assert_rows(input, csv, json!([{"built": "2025-01-01"}, {"built": "2026-12-31"}]));
+    }
 }
 
 #[test]
@@ -439,7 +484,7 @@ fn count_without_column_counts_rows() {
 }
 
 #[test]
-fn an_aggregate_does_not_replace_the_value_of_a_group_column_with_its_name() {
+fn an_aggregate_column_is_renamed_if_the_group_column_has_the_same_name() {
     let output = query(
         json!({"group_by": "count", "aggregate": "count"}),
         "count,n\n7,1\n8,2\n7,3\n",
@@ -487,6 +532,32 @@ fn times_are_compared_by_the_clock_and_not_as_texts() {
     assert_rows(earliest_train, TRAINS, json!([{"train": "B", "min_start": "9:30"}]));
     let before_ten = json!({"columns": ["train"], "filter": [{"column": "start", "operator": "lt", "value": "10:00"}]});
     assert_rows(before_ten, TRAINS, json!([{"train": "B"}]));
+}
+
+/// Checks that a column with these two dates is sorted, and that its minimum is the earlier date.
+#[track_caller]
+fn assert_earlier(earlier: &str, later: &str) {
+    let csv = format!("t\n\"{later}\"\n\"{earlier}\"\n");
+    let sorted = json!({"column": "t", "sort": "ascending"});
+    assert_rows(sorted, &csv, json!([{"t": earlier}, {"t": later}]));
+    let minimum = json!({"aggregate": "min", "column": "t"});
+    assert_rows(minimum, &csv, json!([{"min_t": earlier}]));
+}
+
+#[test]
+fn dates_with_offsets_from_utc_are_sorted_by_their_times_in_utc() {
+    assert_earlier("2026-03-05T09:00:00Z", "2026-03-05T10:00:00Z");
+    assert_earlier("2026-03-05 09:00:00 UTC", "2026-03-05 10:00:00 UTC");
+    assert_earlier("2026-03-05T10:00:00+02:00", "2026-03-05T09:30:00+01:00");
+    assert_earlier("2026-03-01T00:30:00+0200", "2026-02-28T23:00:00Z");
+    assert_earlier("2026-03-01T04:00:00Z", "2026-02-28T23:30:00-05");
+}
+
+#[test]
+fn dates_with_fractions_of_a_second_are_sorted_to_the_microsecond() {
+    assert_earlier("2026-03-05T10:00:00", "2026-03-05T10:00:00.000001");
+    assert_earlier("2026-03-05T10:00:00.12", "2026-03-05T10:00:00.5Z");
+    assert_earlier("2026-03-05 10:00:00,1234567", "2026-03-05 10:00:00,1239");
 }
 
 #[test]
@@ -580,7 +651,7 @@ fn errors_say_what_to_change() {
 }
 
 #[test]
-fn the_cell_that_is_no_number_is_not_one_with_a_decimal_comma() {
+fn the_error_names_the_text_cell_and_not_a_number_with_a_decimal_comma() {
     assert_error(
         json!({"aggregate": "sum", "column": "n"}),
         "n;x\n1,5;1\nabc;2\n",
@@ -589,7 +660,7 @@ fn the_cell_that_is_no_number_is_not_one_with_a_decimal_comma() {
 }
 
 #[test]
-fn a_column_with_two_styles_of_decimals_is_refused_with_the_first_decimal_comma() {
+fn the_error_for_a_mix_of_decimal_points_and_commas_shows_the_first_cell_with_a_comma() {
     assert_error(
         json!({"aggregate": "sum", "column": "n"}),
         "n;x\n2.5;1\n1,5;2\n",
@@ -598,17 +669,17 @@ fn a_column_with_two_styles_of_decimals_is_refused_with_the_first_decimal_comma(
 }
 
 #[test]
-fn empty_lines_count_as_lines() {
+fn empty_lines_count_in_the_line_numbers_of_errors() {
     for csv in ["\n\na,b\nx,1\n", "a,b\n\n\nx,1\n", "\u{feff}\r\na,b\r\n\r\nx,1\r\n"] {
-        let sum = query(json!({"aggregate": "sum", "column": "a"}), csv).unwrap_err();
-        assert!(sum.contains("(line 4 holds `x`)"), "{csv:?}: {sum}");
-        let short_row = query(json!({}), &csv.replace(",1", "")).unwrap_err();
-        assert!(short_row.starts_with("line 4 has 1 fields"), "{csv:?}: {short_row}");
+        let sum_error = query(json!({"aggregate": "sum", "column": "a"}), csv).unwrap_err();
+        assert!(sum_error.contains("(line 4 holds `x`)"), "{csv:?}: {sum_error}");
+        let row_error = query(json!({}), &csv.replace(",1", "")).unwrap_err();
+        assert!(row_error.starts_with("line 4 has 1 fields"), "{csv:?}: {row_error}");
     }
 }
 
 #[test]
-fn a_row_starts_on_the_line_after_the_row_before_it() {
+fn the_line_number_in_an_error_counts_every_newline_before_the_row() {
     for csv in ["a,b\n1,1\nx,1\n", "a,b\r\n1,1\r\nx,1\r\n", "a,b\n\"1\n\",1\nx,1\n"] {
         let error = query(json!({"aggregate": "sum", "column": "a"}), csv).unwrap_err();
         let line = csv.split("x,1").next().unwrap_or_default().matches('\n').count() + 1;

@@ -4,7 +4,7 @@
 /// always counts as hours: `45:10` is 45 hours and 10 minutes, also in a table of minutes and seconds.
 pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
     let text = text.trim().to_lowercase();
-    // For a time with `am` or `pm`: the hours to add to its hours, of which 12 counts as 0.
+    // With `am` or `pm`, the hour 12 counts as 0, and `hours_to_add` is added to the hour.
     let (clock, hours_to_add) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
         (Some(clock), _) => (clock, Some(0)),
         (_, Some(clock)) => (clock, Some(12)),
@@ -16,7 +16,7 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
         [hours, minutes, seconds] => (*hours, *minutes, *seconds),
         _ => return None,
     };
-    // Times with more digits of hours could exceed the `DAY_STEP` of `Column::moment`.
+    // With more digits, the seconds could be too many for a `u32`.
     let hours = parse_digits(hours).filter(|_| hours.len() <= 3)?;
     let hours = match hours_to_add {
         None => hours,
@@ -24,6 +24,41 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
         Some(_) => return None,
     };
     Some((hours * 60 + parse_sixtieths(minutes)?) * 60 + parse_sixtieths(seconds)?)
+}
+
+/// Parses the time after a date, such as `9:30 pm`, `10:00:00.5`, `10:00Z` or `10:00+02:00`, and returns its number of
+/// microseconds in UTC. A time without an offset counts as UTC. The number is negative if it is still the day before in UTC.
+pub(crate) fn parse_utc_microseconds(text: &str) -> Option<i64> {
+    let (clock, offset) = split_offset(text.trim())?;
+    let (clock, microseconds) = match clock.split_once(['.', ',']) {
+        Some((clock, decimals)) => (clock, parse_decimals(decimals)?),
+        None => (clock, 0),
+    };
+    Some((i64::from(parse_seconds(clock)?) - offset) * 1_000_000 + i64::from(microseconds))
+}
+
+/// Splits a time from the offset after it, such as `Z`, `UTC`, `+02`, `+0200` or `-05:00`, and returns the seconds of the offset.
+fn split_offset(text: &str) -> Option<(&str, i64)> {
+    if let Some(clock) = ["Z", "z", "UTC", "GMT"].iter().find_map(|zone| text.strip_suffix(zone)) {
+        return Some((clock.trim_end(), 0));
+    }
+    let Some(at) = text.find(['+', '-']) else {
+        return Some((text, 0));
+    };
+    let (clock, offset) = text.split_at_checked(at)?;
+    let digits = offset.get(1..)?.replace(':', "");
+    let (hours, minutes) = digits.split_at_checked(2)?;
+    let minutes = if minutes.is_empty() { "00" } else { minutes };
+    let seconds = i64::from((parse_sixtieths(hours)? * 60 + parse_sixtieths(minutes)?) * 60);
+    let is_negative = offset.starts_with('-');
+    Some((clock.trim_end(), if is_negative { -seconds } else { seconds }))
+}
+
+/// Parses the decimals of a second and returns microseconds. Later decimals are ignored.
+fn parse_decimals(decimals: &str) -> Option<u32> {
+    let is_number = !decimals.is_empty() && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let microseconds = format!("{decimals:0<6}");
+    parse_digits(microseconds.get(..6)?).filter(|_| is_number)
 }
 
 /// Parses minutes or seconds, which have two digits.

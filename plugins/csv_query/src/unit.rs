@@ -78,7 +78,7 @@ const WORDS_FOR_UNITS: [&[&str]; 21] = [
 ];
 
 impl Unit {
-    /// Returns the name that the input uses. It is one of the words for the unit, if there are any.
+    /// Returns the name of the unit in the input. The row of the unit in [`WORDS_FOR_UNITS`], if it has one, contains this name.
     fn name(self) -> String {
         match serde_json::to_value(self) {
             Ok(Value::String(name)) => name,

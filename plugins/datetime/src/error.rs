@@ -25,8 +25,8 @@ pub(crate) enum DateError {
         /// The error of the parser if the text looks like ISO 8601, otherwise an empty text.
         reason: String,
     },
-    #[error("`year` does not go together with `{text}` in `{field}`: leave it out, or give a day and a month")]
-    YearOfWeekday {
+    #[error("`year` does not go together with `{text}` in `{field}`: leave out `year`, or give a day and a month")]
+    YearWithWeekday {
         /// The field that contains the weekday.
         field: &'static str,
         /// The given text, shortened.

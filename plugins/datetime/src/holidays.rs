@@ -25,9 +25,9 @@ pub(crate) enum Rule {
 
 use Rule::{AfterNthWeekday, Easter, Fixed, LastDay, NthWeekday};
 
-/// The names of days, written without apostrophes and without the words `the` and `of`. If several countries use a name
-/// for different days, it is listed only if it is best known as a day of the United States: Thanksgiving, Labor Day, Independence
-/// Day.
+/// The names of days, written without apostrophes and without the words `the` and `of`. A name that several countries use for
+/// different days is listed only if it is best known as a day of the United States, such as Thanksgiving, Labor Day and
+/// Independence Day.
 const NAMES: [(&str, Rule); 47] = [
     ("new year", Fixed(1, 1)),
     ("new years", Fixed(1, 1)),

@@ -1,5 +1,5 @@
-//! The input and the output of the tool. The field descriptions contain the words that people use, because tools are
-//! ranked by comparing words with the question.
+//! The input and the output of the tool. The field descriptions contain the words that people use in questions, because the
+//! host looks for the tool whose words are most similar to a question.
 
 use art_sdk::{Numeric, args, output, promise, schemars, serde_json::json};
 
@@ -88,9 +88,9 @@ pub(crate) enum Answer {
     Text(String),
 }
 
-/// Adds to the schema whether `result` is a number or a text, as far as the input decides it. A `difference` is a text if its
-/// unit is working days or is omitted (`null`). In another unit it is a number only if it is whole, which the input does not
-/// tell, so nothing is promised.
+/// Adds promises to the schema of the output. A promise says for some values of the input, such as an operation, whether `result`
+/// is a number or a text. A `difference` in working days or without a unit (`null`) is a text. There is no promise for a
+/// `difference` in another unit: it is a number if it is whole and otherwise a text, and the input does not say which.
 fn add_promises(schema: &mut schemars::Schema) {
     let result_is = |json_type: &str| json!({"properties": {"result": {"type": json_type}}});
     let number_operations = ["week_number", "day_of_year", "quarter"];

@@ -32,8 +32,8 @@ const MAX_CHARS: usize = 100;
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
-    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`, or in
-    /// the zone in brackets at the end of the text. The latter is also the zone of the moment, unless the text has an offset too.
+    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`. If the
+    /// text ends with a zone in brackets, that zone is used instead, and is also the zone of a moment whose text has no offset.
     pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
         if let Some((text, zone)) = split_zone(text) {
@@ -94,6 +94,7 @@ impl Moment {
         Ok(match self {
             Self::Date(_) => Self::Date(date),
             Self::Local(local) => Self::Local(date.to_datetime(local.time())),
+            // Not reached: a text that names a recurring day has no zone.
             Self::Zoned(_) => self.clone(),
         })
     }
@@ -141,8 +142,8 @@ impl Moment {
     }
 }
 
-/// Splits a text such as `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`, as [`Moment::in_words`] returns it for a moment with a
-/// zone, into the text before the brackets and the zone. Returns `None` for other texts.
+/// Splits off a zone in brackets at the end of a text, such as `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`. Returns the text
+/// before the brackets, and the zone. Returns `None` for other texts. [`Moment::in_words`] writes zones in this form.
 fn split_zone(text: &str) -> Option<(&str, TimeZone)> {
     let (text, zone) = text.strip_suffix(')')?.split_once(" (")?;
     Some((text, zone::find(zone).ok()?))

@@ -82,7 +82,8 @@ impl Call<'_> {
     }
 
     /// Returns the `text` of an input field. If it names a day of each year, such as `25 December at 3 pm`, and the input has a
-    /// year, returns the day in this year in ISO 8601 instead. Fails if this year does not have the day, or for a weekday.
+    /// year, returns the day in this year in ISO 8601 instead. Fails if this year does not have the day. Also fails if the input
+    /// has a year and the text names a weekday without `last`, because a year does not say which of its Fridays is meant.
     fn with_year(&self, field: &'static str, text: Option<&String>) -> Result<Option<String>, DateError> {
         let phrase = text.and_then(|text| Phrase::parse(text));
         let (Some(text), Some(year), Some(phrase)) = (text, self.input.year, phrase) else {
@@ -99,7 +100,7 @@ impl Call<'_> {
                 let iso = time.map_or_else(|| date.to_string(), |time| date.to_datetime(time).to_string());
                 Ok(Some(iso))
             }
-            Some(Day::Weekday { is_past: false, .. }) => Err(DateError::YearOfWeekday {
+            Some(Day::Weekday { is_past: false, .. }) => Err(DateError::YearWithWeekday {
                 field,
                 text: text.chars().take(60).collect(),
             }),

@@ -101,7 +101,7 @@ impl Day {
             Self::Yearly(rule) => {
                 let mut dates = (0..=MAX_YEARS_APART).filter_map(|years| rule.in_year(date.year() + years).ok());
                 let found = dates.find(|found| *found >= date);
-                // If none is found, these years are not all supported: return the error of the last of these years.
+                // None is found only if the last of these years is not supported. Its error is returned then.
                 found.map_or_else(|| rule.in_year(date.year() + MAX_YEARS_APART), Ok)
             }
             Self::Weekday { weekday, .. } => date.nth_weekday(1, weekday),
@@ -264,10 +264,15 @@ fn parse_time(text: &str) -> Option<Time> {
         "midnight" => return Some(Time::midnight()),
         _ => {}
     }
-    let text = text.replace('.', "").replace(" am", "am").replace(" pm", "pm");
+    let text = text
+        .replace("a.m", "am")
+        .replace("p.m", "pm")
+        .replace(" am", "am")
+        .replace(" pm", "pm");
+    let text = text.trim_end_matches('.');
     ["%H:%M:%S", "%H:%M", "%I:%M%p", "%I%p"]
         .iter()
-        .find_map(|format| BrokenDownTime::parse(format, &text).ok()?.to_time().ok())
+        .find_map(|format| BrokenDownTime::parse(format, text).ok()?.to_time().ok())
 }
 
 #[cfg(test)]
@@ -290,6 +295,7 @@ mod tests {
         assert_eq!(resolve_text("21 November 2026 at 3 pm"), "2026-11-21 15:00");
         assert_eq!(resolve_text("Nov 3rd, 2026, 09:30"), "2026-11-03 09:30");
         assert_eq!(resolve_text("tomorrow at 9:30 a.m."), "2026-11-22 09:30");
+        assert_eq!(resolve_text("tomorrow at 1.1 pm"), "not parsed");
         assert_eq!(resolve_text("noon on the 3rd of March 2027"), "2027-03-03 12:00");
         assert_eq!(resolve_text("2026-11-21 at 15:00"), "2026-11-21 15:00");
         assert_eq!(resolve_text("3 pm on 12 March 2027"), "2027-03-12 15:00");

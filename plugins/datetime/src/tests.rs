@@ -106,7 +106,7 @@ fn the_year_and_the_time_of_a_date_may_be_given_separately() {
 }
 
 #[test]
-fn the_separate_year_of_a_day_with_a_time_is_the_year_of_the_day() {
+fn a_separate_year_also_applies_to_a_day_with_a_time() {
     let parse = |date: &str| run(json!({"operation": "parse", "date": date, "year": 2027}))["result"].clone();
     for date in ["25 December at 3 pm", "3 pm on Christmas", "December 25th, 15:00"] {
         assert_eq!(parse(date), "2027-12-25T15:00:00", "{date}");
@@ -116,7 +116,7 @@ fn the_separate_year_of_a_day_with_a_time_is_the_year_of_the_day() {
 }
 
 #[test]
-fn a_separate_year_without_that_day_is_refused() {
+fn a_separate_year_that_does_not_have_the_day_is_refused() {
     assert_fails(
         json!({"operation": "weekday", "date": "29 February", "year": 2027}),
         "cannot read `29 February 2027` in `date` as a date",
@@ -136,7 +136,7 @@ fn a_weekday_with_a_separate_year_is_refused() {
 }
 
 #[test]
-fn a_date_can_be_given_in_the_form_of_an_answer() {
+fn a_date_can_be_given_as_the_tool_writes_it_in_an_answer() {
     let parse = |date: &str| run(json!({"operation": "parse", "date": date}))["result"].clone();
     assert_eq!(parse("Monday, 2 March 2026"), "2026-03-02");
     assert_eq!(
@@ -151,7 +151,7 @@ fn a_zone_in_brackets_is_the_zone_of_the_date() {
         let input = json!({"operation": "convert", "date": date, "from_zone": "New York", "to_zone": "London"});
         run(input)["result"].clone()
     };
-    let dates_and_times = [
+    let dates_and_london_times = [
         ("06:00 on Friday, 12 March 2027 (Asia/Tokyo)", "21:00 on Thursday, 11"),
         ("06:00 on Friday, 12 March 2027 (+02)", "04:00 on Friday, 12"),
         ("12 March 2027 (Asia/Tokyo)", "15:00 on Thursday, 11"),
@@ -162,8 +162,8 @@ fn a_zone_in_brackets_is_the_zone_of_the_date() {
         // Without a zone, the date is in the zone of `from_zone`.
         ("06:00 on Friday, 12 March 2027", "11:00 on Friday, 12"),
     ];
-    for (date, time) in dates_and_times {
-        let expected = format!("{time} March 2027 (Europe/London)");
+    for (date, london_time) in dates_and_london_times {
+        let expected = format!("{london_time} March 2027 (Europe/London)");
         assert_eq!(convert_to_london(date), expected, "{date}");
     }
 }
@@ -221,7 +221,7 @@ fn days_between(start: &str, end: &str) -> String {
 }
 
 #[test]
-fn a_day_without_a_year_is_the_nearest_before_the_end_or_after_the_start() {
+fn a_recurring_start_is_the_last_one_before_the_end_and_a_recurring_end_the_next_one() {
     assert_eq!(days_between("today", "Christmas"), "34");
     assert_eq!(days_between("1 January", "today"), "324");
     assert_eq!(days_between("25 December", "3 March"), "68");
@@ -368,7 +368,7 @@ fn formats_follow_strftime() {
 
 #[test]
 fn now_comes_from_the_given_clock() {
-    // 400 milliseconds after `NOW`, which the answer leaves out.
+    // 400 milliseconds after `NOW`. The answer leaves out the milliseconds.
     let clock = || Ok(Timestamp::from_millisecond(NOW * 1000 + 400).unwrap());
     let input = DatetimeInput {
         to_zone: Some("Tokyo".to_owned()),

@@ -166,6 +166,7 @@ fn parse_offset(text: &str) -> Option<Offset> {
     let (sign, digits) = match offset.chars().next()? {
         '+' => (1, offset.get(1..)?),
         '-' => (-1, offset.get(1..)?),
+        // The minus sign U+2212.
         '−' => (-1, offset.strip_prefix('−')?),
         _ => return None,
     };

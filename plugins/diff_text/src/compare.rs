@@ -59,9 +59,9 @@ pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareEr
 fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), CompareError> {
     let limit = MAX_PARTS;
     let (count, unit, advice) = match mode {
-        Mode::Lines => (text.lines().take(limit + 1).count(), "lines", "compare parts of it"),
+        Mode::Lines => (count_lines(text, limit), "lines", "compare parts of it"),
         Mode::Words => (count_words(text, limit), "words", "compare `lines`, or parts of it"),
-        // As in the comparison, a character with combining accents is one.
+        // As in the comparison, a character counts as one part together with its combining accents.
         Mode::Chars => (
             text.graphemes(true).take(limit + 1).count(),
             "characters",
@@ -80,11 +80,27 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     }
 }
 
-/// Counts the words as [`TextDiff::from_unicode_words`] separates them, without the white space between them: each punctuation
-/// mark, each symbol and each Chinese character is a word too. Returns at most `limit` + 1.
+/// Counts the lines as [`TextDiff::from_lines`] separates them: after `\n`, `\r\n` or `\r`. Returns at most `limit` + 1.
+fn count_lines(text: &str, limit: usize) -> usize {
+    let bytes = text.as_bytes();
+    let ends_line = |index: &usize| match bytes.get(*index) {
+        Some(b'\r') => bytes.get(index + 1) != Some(&b'\n'),
+        byte => byte == Some(&b'\n') || index + 1 == bytes.len(),
+    };
+    (0..bytes.len()).filter(ends_line).take(limit + 1).count()
+}
+
+/// Counts the words as [`TextDiff::from_unicode_words`] separates them: each punctuation mark, each symbol and each Chinese
+/// character is a word too. Of the white space, such as line ends, only what directly follows other white space is counted: the
+/// rest adds at most one part for each word. Returns at most `limit` + 1.
 fn count_words(text: &str, limit: usize) -> usize {
-    let parts = text.split_word_bounds();
-    parts.filter(|part| !part.trim().is_empty()).take(limit + 1).count()
+    let mut was_space = false;
+    let counts = |part: &&str| {
+        let is_space = part.trim().is_empty();
+        let follows_space = std::mem::replace(&mut was_space, is_space);
+        !is_space || follows_space
+    };
+    text.split_word_bounds().filter(counts).take(limit + 1).count()
 }
 
 fn unified_diff(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
@@ -137,7 +153,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     /// Returns the output of a call without `only`: the whole comparison.
     fn full_output(&self, formatted_diff: String) -> DiffTextOutput {
-        // Unlike `Self::count`, this counts the white space between words too.
+        // In these numbers, unlike in `Self::count`, white space between words counts as parts too.
         let count_with_spaces = |tag| {
             self.diff
                 .iter_all_changes()

@@ -95,8 +95,8 @@ pub(crate) struct DiffTextOutput {
     pub(crate) ratio: Option<f64>,
 }
 
-/// Adds promises to the schema, which say what properties the output of a call has: the one that `only` asks for, or all of the
-/// whole comparison if `only` is omitted (`null`).
+/// Adds to the schema that no property is null, and which properties the output of a call has: the one that `only` asks for, or
+/// all of the whole comparison if `only` is omitted (`null`).
 fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     let whole_comparison = ["diff", "identical", "inserted", "deleted", "equal", "ratio"];

@@ -82,7 +82,7 @@ fn one_value_can_be_asked_for() {
 }
 
 #[test]
-fn neighbouring_words_are_one_part_and_white_space_is_not_counted() {
+fn neighbouring_words_are_one_entry_and_white_space_is_not_counted() {
     let (old, new) = ("I like tea.", "I love green tea.");
     assert_eq!(only_value(old, new, "words", "added"), json!(["love green"]));
     assert_eq!(only_value(old, new, "words", "removed"), json!(["like"]));
@@ -109,26 +109,49 @@ fn long_texts_and_a_large_context_are_refused_with_advice() {
     assert!(error("\n".repeat(TOO_MANY_PARTS), "lines").contains("more than 10000 lines"));
     assert!(error("a ".repeat(TOO_MANY_PARTS), "words").contains("more than 10000 words"));
     assert!(error(".".repeat(TOO_MANY_PARTS), "words").contains("more than 10000 words"));
+    assert!(error("\r".repeat(TOO_MANY_PARTS), "lines").contains("more than 10000 lines"));
+    assert!(error("\n".repeat(TOO_MANY_PARTS + 1), "words").contains("more than 10000 words"));
     let large_context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
     assert_eq!(large_context.message, "`context` is 101: give a number from 0 to 100");
 }
 
 #[test]
-fn words_are_counted_in_texts_without_spaces_between_them() {
+fn each_letter_of_a_script_without_spaces_between_words_counts_as_a_word() {
     for letter in ["字", "の", "ก"] {
-        let long = json!({"before": letter.repeat(10_001), "after": "", "mode": "words"});
-        let error = testing::failure(&DIFF_TEXT, long);
+        let too_long = json!({"before": letter.repeat(10_001), "after": "", "mode": "words"});
+        let error = testing::failure(&DIFF_TEXT, too_long);
         assert!(error.message.contains("more than 10000 words"), "{letter}: {error}");
-        let longest = json!({"before": letter.repeat(10_000), "after": letter, "mode": "words"});
-        assert_eq!(testing::output(&DIFF_TEXT, longest)["deleted"], 9_999, "{letter}");
+        let longest_allowed = json!({"before": letter.repeat(10_000), "after": letter, "mode": "words"});
+        assert_eq!(
+            testing::output(&DIFF_TEXT, longest_allowed)["deleted"],
+            9_999,
+            "{letter}"
+        );
     }
 }
 
 #[test]
-fn a_character_with_an_accent_of_its_own_counts_once() {
+fn a_character_with_a_combining_accent_counts_once() {
     let accented = "e\u{301}".repeat(6_000);
     let compared = testing::output(&DIFF_TEXT, json!({"before": accented, "after": "", "mode": "chars"}));
     assert_eq!(compared["deleted"], 6_000);
+}
+
+#[test]
+fn a_text_of_the_maximum_number_of_lines_or_words_is_compared() {
+    for (text, mode) in [
+        ("a\r\n", "lines"),
+        ("a\r", "lines"),
+        ("a\n", "lines"),
+        ("a ", "words"),
+        ("a\n", "words"),
+    ] {
+        let longest = json!({"before": text.repeat(10_000), "after": text, "mode": mode});
+        assert!(
+            testing::output(&DIFF_TEXT, longest)["deleted"].is_number(),
+            "{text:?} {mode}"
+        );
+    }
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
         }
         Ok(after)
     })?;
-    // The host asks the person, and calls the tool again with the decision.
+    // The first call ends with a question. The host asks the person, and calls the tool again with the decision.
     if let Some(question) = change.question(ctx)? {
         return Ok(question.into());
     }
@@ -148,7 +148,7 @@ fn line_numbers(old: &str, text: &str) -> String {
     lines.join(", ")
 }
 
-/// Replaces the lines from number `from` up to `to_line`, or inserts the new text before line `from` if `to_line` is one less.
+/// Replaces the lines from number `from` up to `to_line`, or inserts the new text before line `from` if `to_line` is `from` - 1.
 fn replace_lines(input: &FileEditInput, from: usize, before: &str) -> Result<String> {
     let to = input.to_line.unwrap_or(from);
     let lines: Vec<&str> = before.split_inclusive('\n').collect();

@@ -105,7 +105,7 @@ fn impossible_line_ranges_are_refused() {
 }
 
 #[test]
-fn an_edit_is_refused_if_it_names_no_part_mixes_text_and_lines_or_changes_nothing() {
+fn missing_or_contradictory_arguments_and_edits_without_a_change_are_refused() {
     for input in [
         json!({"new_text": "x"}),
         json!({"old_text": "1", "from_line": 1, "new_text": "x"}),

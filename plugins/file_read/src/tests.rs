@@ -54,7 +54,7 @@ fn a_text_is_returned_with_its_lines_size_and_time() {
 }
 
 #[test]
-fn lines_are_counted_from_one_and_the_end_is_included() {
+fn lines_are_counted_from_one_and_to_line_is_included() {
     let files = directory(&[("a.txt", b"1\n2\n3\n4", 0)]);
     let text = |arguments| read(&files, "a.txt", arguments)["text"].clone();
     assert_eq!(text(json!({"from_line": 2, "to_line": 3})), "2\n3\n");
@@ -117,7 +117,7 @@ fn an_empty_file_has_no_lines() {
 }
 
 #[test]
-fn a_long_text_is_cut_after_a_line_with_a_note_how_to_read_on() {
+fn a_long_text_is_cut_at_a_line_end_and_a_note_says_how_to_read_on() {
     // Each line has 1 KiB, and at most 256 KiB are returned.
     let line = format!("{}\n", "x".repeat(1023));
     let files = directory(&[("long", line.repeat(300).as_bytes(), 0)]);
@@ -144,7 +144,7 @@ fn a_single_line_that_is_too_long_is_cut_to_the_maximum_size() {
 }
 
 #[test]
-fn a_line_of_the_maximum_size_is_complete_without_its_line_end() {
+fn a_line_of_the_maximum_size_counts_as_complete_although_its_line_end_is_cut() {
     let line = "x".repeat(256 << 10);
     let files = directory(&[("line", format!("{line}\n").as_bytes(), 0)]);
     let output = read(&files, "line", json!({}));
@@ -153,7 +153,7 @@ fn a_line_of_the_maximum_size_is_complete_without_its_line_end() {
 }
 
 #[test]
-fn byte_order_marks_tell_the_encoding_and_invalid_bytes_are_replaced_with_a_note() {
+fn byte_order_marks_tell_the_encoding_and_a_note_tells_that_invalid_bytes_were_replaced() {
     let files = directory(&[
         ("utf-16le", b"\xff\xfeh\0i\0", 0),
         ("utf-16be", b"\xfe\xff\0h\0i", 0),

@@ -92,7 +92,7 @@ fn requested_lines(input: &FileReadInput, line_count: usize) -> Result<(usize, u
     if first >= end {
         return Err(ToolError::validation("`to_line` is before `from_line`"));
     }
-    // An empty file has no line 1, but may be read from there.
+    // An empty file has no line 1, but `from_line` 1 is accepted for it.
     if first >= line_count && input.from_line.is_some_and(|line| line > 1) {
         return Err(ToolError::validation(format_args!(
             "`from_line` is {}, but `{}` has {line_count} lines",
@@ -122,7 +122,7 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
                 .unwrap_or_default()
                 .to_owned();
             shown_end = first + 1;
-            // If only the line ending was cut, the line is shown whole.
+            // A line counts as complete even if its line ending was cut.
             if shown.len() < line.trim_end_matches(['\r', '\n']).len() {
                 output.truncated = true;
                 output.notes.push(format!(

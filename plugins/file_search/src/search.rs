@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
             self.output.notes.push(note);
         }
         if self.output.truncated {
-            let note = "there is more: name a directory below, a `glob`, or a longer `text`";
+            let note = "there is more: name a subdirectory, a `glob`, or a longer `text`";
             self.output.notes.push(note.to_owned());
         }
         self.output
@@ -185,7 +185,7 @@ struct Collector<'a> {
     lines: Vec<MatchingLine>,
     /// The lines of context that were read since the last match. They stand before the next match.
     before: Vec<String>,
-    /// Number of matching lines in the file, also of those that are not collected.
+    /// Number of matching lines in the file, including those that are not collected.
     count: u64,
     /// Maximum number of lines to collect.
     max_lines: usize,

@@ -33,7 +33,8 @@ pub(crate) fn for_each_file(input: &FileSearchInput, mut visit: impl FnMut(&Path
 fn walk_builder(input: &FileSearchInput) -> Result<WalkBuilder> {
     let mut builder = WalkBuilder::new(&input.path);
     builder
-        // Only the content of `path` is granted, so ignore files above it and in the home directory are not used.
+        // The tool may read only what is in `path`, so it does not use the `.gitignore` and `.ignore` files above it or the
+        // global ones in the home directory.
         .parents(false)
         .git_global(false)
         .git_exclude(false)
@@ -51,7 +52,7 @@ fn walk_builder(input: &FileSearchInput) -> Result<WalkBuilder> {
                 "`glob` is no pattern of names: {error}; for example `*.md`"
             ))
         })?;
-        // The walker's own globs would also select hidden and ignored files.
+        // A filter applies the globs, since with `WalkBuilder::overrides` they would also select hidden and ignored files.
         builder.filter_entry(move |entry| {
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             !globs.matched(entry.path(), is_directory).is_ignore()

@@ -78,7 +78,7 @@ struct FileWriteOutput {
 )]
 fn file_write(input: FileWriteInput, ctx: &Context) -> Result<Outcome<FileWriteOutput>> {
     let change = Change::from(&input.path, |before| new_text(&input, before))?;
-    // The host asks the person, and calls the tool again with the decision.
+    // The first call ends with a question. The host asks the person, and calls the tool again with the decision.
     if let Some(question) = change.question(ctx)? {
         return Ok(question.into());
     }

@@ -51,6 +51,7 @@ impl Algorithm {
 
 /// The checksum of a file.
 #[output]
+// `never_null` declares in the schema that a field that may be absent is never null.
 #[schemars(transform = art_sdk::never_null)]
 struct HashFileOutput {
     /// The checksum, in lower case hexadecimal digits.

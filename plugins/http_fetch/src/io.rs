@@ -62,6 +62,7 @@ pub(crate) enum Part {
 /// What an address returned.
 #[output]
 #[derive(Default)]
+// `never_null` declares in the schema that a field that may be absent is never null.
 #[schemars(transform = never_null)]
 pub(crate) struct HttpFetchOutput {
     /// The status, such as 200.

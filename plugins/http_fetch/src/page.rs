@@ -1,4 +1,5 @@
-//! The readable parts of a page. Trees are walked without recursion, since the nesting of a page is not limited.
+//! The readable parts of a page: its title, headings, links and text. The tree of its elements is walked without recursion, since
+//! the nesting of a page is not limited.
 
 use ego_tree::iter::Edge;
 use scraper::node::Node;
@@ -106,7 +107,8 @@ pub(crate) fn text(document: &Html) -> String {
     main.map(readable_text).unwrap_or_default()
 }
 
-/// Returns the readable text of a page from its HTML, which may also be plain text. Reads only its first 20,000 characters.
+/// Returns the readable text of a document. The document is parsed as HTML even if it is plain text, and only its first 20,000
+/// characters are read.
 pub(crate) fn text_of_html(html: &str) -> String {
     let html: String = html.chars().take(20_000).collect();
     text(&Html::parse_document(&html))
@@ -127,8 +129,8 @@ fn heading_level(name: &str) -> Option<u8> {
     }
 }
 
-/// Returns the text of an element as a person would read it: a line for each block, `#` before headings, `-` before items of lists,
-/// `|` between the cells of a table.
+/// Returns the text of an element as a person would read it: a line for each block, `#` before headings, `-` before items of
+/// lists, `|` between the cells of a table.
 fn readable_text(root: ElementRef<'_>) -> String {
     let mut lines = Lines::default();
     // The identifier of the hidden element that contains the current node, if there is one.

@@ -15,7 +15,7 @@ fn html(body: &str) -> Response {
     Response::new(200, body.to_owned()).with_header("content-type", "text/html; charset=utf-8")
 }
 
-/// Calls the tool for an address that answers with this response.
+/// Calls the tool with `input` and with the address of a server that answers with `response`.
 fn fetch(response: Response, mut input: Value) -> Value {
     answer_http(move |_| Ok(response.clone()));
     input["url"] = json!("https://example.com/news/");
@@ -37,7 +37,7 @@ fn a_page_is_returned_as_readable_text_with_its_title_and_headings() {
 }
 
 #[test]
-fn a_line_of_marks_is_kept_only_in_preformatted_text() {
+fn a_line_of_only_dashes_or_bars_is_kept_only_in_preformatted_text() {
     let text = |body: &str| fetch(html(body), json!({}))["text"].clone();
     assert_eq!(text("<pre>a\n---</pre><p>b"), "a\n---\n\nb");
     assert_eq!(text("<pre>| |</pre>"), "| |");
@@ -70,7 +70,7 @@ fn a_long_text_is_cut_and_skip_chars_returns_the_rest() {
 }
 
 #[test]
-fn json_is_a_value_unless_it_is_broken_or_too_long() {
+fn a_json_body_is_returned_as_a_value_unless_it_is_invalid_or_too_long() {
     let json_response =
         |body: &str| Response::new(200, body.to_owned()).with_header("content-type", "application/json");
     assert_eq!(
@@ -79,12 +79,13 @@ fn json_is_a_value_unless_it_is_broken_or_too_long() {
     );
     let broken = fetch(json_response("{"), json!({}));
     assert_eq!((&broken["text"], broken.get("json")), (&json!("{"), None));
+    // Longer than `MAX_JSON_BYTES`, which is 256 KiB.
     let long = format!("[\"{}\"]", "x".repeat(300 << 10));
     assert_eq!(fetch(json_response(&long), json!({}))["truncated"], true);
 }
 
 #[test]
-fn only_a_compressed_body_is_refused() {
+fn a_body_is_refused_only_if_the_content_encoding_header_names_a_compression() {
     for coding in ["", "identity", "Identity"] {
         let page = html("<p>Hello</p>").with_header("content-encoding", coding);
         assert_eq!(fetch(page, json!({}))["text"], "Hello", "{coding}");
@@ -95,7 +96,7 @@ fn only_a_compressed_body_is_refused() {
 }
 
 #[test]
-fn encodings_are_read_from_the_header_or_from_the_page() {
+fn the_character_encoding_is_read_from_the_header_or_from_the_page() {
     let encoding_in_header =
         Response::new(200, *b"caf\xe9").with_header("content-type", "text/plain; charset=ISO-8859-1");
     assert_eq!(fetch(encoding_in_header, json!({}))["text"], "café");
@@ -194,7 +195,7 @@ fn a_head_request_returns_no_text() {
 }
 
 #[test]
-fn an_error_status_sets_the_code_and_quotes_the_page() {
+fn an_error_status_sets_the_error_code_and_the_message_quotes_the_page() {
     answer_http(|_| Ok(Response::new(404, "<h1>Not here</h1>").with_header("content-type", "text/html")));
     let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/x"}));
     assert_eq!(error.code, ErrorCode::NotFound);

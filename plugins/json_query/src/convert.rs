@@ -38,10 +38,10 @@ fn to_num(number: &Number) -> Num {
 
 /// Converts to JSON. `NaN` and infinity become null, since JSON has neither.
 pub(crate) fn to_json(value: &Val) -> Result<Value, QueryError> {
-    to_json_at(value, 0)
+    to_json_at_depth(value, 0)
 }
 
-fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
+fn to_json_at_depth(value: &Val, depth: usize) -> Result<Value, QueryError> {
     if depth > MAX_DEPTH {
         return Err(QueryError::ResultNotJson("it is nested more than 128 levels deep"));
     }
@@ -54,13 +54,13 @@ fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
         Val::Arr(items) => Value::Array(
             items
                 .iter()
-                .map(|item| to_json_at(item, depth + 1))
+                .map(|item| to_json_at_depth(item, depth + 1))
                 .collect::<Result<_, _>>()?,
         ),
         Val::Obj(fields) => {
             let mut object = Map::new();
             for (key, value) in fields.iter() {
-                object.insert(to_json_key(key)?, to_json_at(value, depth + 1)?);
+                object.insert(to_json_key(key)?, to_json_at_depth(value, depth + 1)?);
             }
             Value::Object(object)
         }

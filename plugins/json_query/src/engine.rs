@@ -49,6 +49,7 @@ fn run_filter(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> 
 
 /// Runs the `query` of `input` on `json`, or looks up what the other arguments in `input` ask for.
 pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOutput, QueryError> {
+    // `input.filter` holds the conditions of a lookup. The jq filter is `input.query`.
     let has_lookup =
         input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
     match &input.query {
@@ -59,7 +60,7 @@ pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOu
             results.truncate(MAX_RESULTS);
             Ok(to_output(results, truncated))
         }
-        _ => Err(QueryError::NeedsEitherQueryOrField),
+        _ => Err(QueryError::NeedsEitherQueryOrLookup),
     }
 }
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum QueryError {
     #[error("give either `query`, a jq filter, or at least one of `field`, `filter`, `largest` and `smallest`")]
-    NeedsEitherQueryOrField,
+    NeedsEitherQueryOrLookup,
     #[error("`combine` does not go together with `largest` or `smallest`: leave it out")]
     CombineWithLargestOrSmallest,
     #[error("`largest` and `smallest` do not go together: leave one of them out")]

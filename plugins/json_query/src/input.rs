@@ -1,4 +1,5 @@
-//! The input and the output of the tool.
+//! The input and the output of the tool. A model reads the descriptions of the fields. The lists of words in them, such as
+//! `highest, most`, are words of questions for which the model should use the field.
 
 use art_sdk::serde::{self, Deserialize};
 use art_sdk::{args, output, promise, schemars, serde_json, serde_json::json};
@@ -105,8 +106,9 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Adds to the schema that `value` is a number for each combination that computes one, and that it is present for all of these
-/// except `mean` and `median`, which have no value if there are no numbers.
+/// Adds promises to the schema, which say what the output contains for certain values of the input: `value` is a number for each
+/// combination that computes one, and it is present for all of these except `mean` and `median`, which have no value if there are
+/// no numbers.
 fn add_promises(schema: &mut schemars::Schema) {
     let value_is_number = json!({"properties": {"value": {"type": "number"}}});
     promise(

@@ -1,4 +1,7 @@
 //! `json_query`: queries JSON with a jq filter, or by its fields and conditions on them.
+//!
+//! The examples below pair questions of users (`ask`) with the arguments that answer them. There are many wordings of each
+//! question, because a host without a language model finds the arguments by comparing a question with those of the examples.
 
 use art_sdk::prelude::*;
 

@@ -100,7 +100,8 @@ impl<'a> Lookup<'a> {
             .iter()
             .filter_map(|condition| condition.field.as_deref());
         let all_fields: Vec<&str> = fields.into_iter().chain(compared_fields).collect();
-        // With one field and no condition, no value is left out, even that of an object around another object with the field.
+        // With one field and no condition, every value of the field is returned, also that of an object which contains another
+        // object with the field.
         let is_field_only = all_fields.len() == 1 && self.conditions.is_empty();
         let has_all_fields = |object: &Object| all_fields.iter().all(|field| find_field(object, field).is_some());
         // Without this check, a question about fields of different objects would get an empty result, as if nothing matched.
@@ -166,25 +167,32 @@ fn matches(object: &Object, condition: &Condition) -> bool {
     }
 }
 
-/// Returns whether a value of the object itself matches the condition. Does not look into objects inside it.
+/// Returns whether a value of the object itself matches the condition, or for `ne`, whether all do. Does not look into objects
+/// inside it.
 fn own_value_matches(object: &Object, condition: &Condition) -> bool {
     let mut values = object.values().filter(|value| !value.is_object());
-    values.any(|value| accepts(condition, value))
+    match condition.operator {
+        Operator::Ne => values.all(|value| accepts(condition, value)),
+        _ => values.any(|value| accepts(condition, value)),
+    }
 }
 
-/// Returns whether the object or an object inside it matches: an order comes from Germany if its customer does. Does not look for
-/// objects in lists. A condition with `ne` is tried on the object itself only.
+/// Returns whether the object or an object inside it matches: for example, a company matches `Berlin` if the city in its address
+/// is Berlin. Does not look for objects in lists. A condition with `ne` is tried on the object itself only.
 fn matches_at_any_depth(object: &Object, condition: &Condition) -> bool {
     let mut inner = object.values().filter_map(Value::as_object);
     let is_not_equal = condition.operator == Operator::Ne;
     own_value_matches(object, condition) || (!is_not_equal && inner.any(|inner| matches_at_any_depth(inner, condition)))
 }
 
-/// Returns whether a value satisfies the comparison of the condition, or if the value is a list, whether one of its items does.
-/// Ignores the field of the condition.
+/// Returns whether a value satisfies the comparison of the condition. A list satisfies it if one of its items does, and `ne` if
+/// all do. Ignores the field of the condition.
 fn accepts(condition: &Condition, value: &Value) -> bool {
     if let Value::Array(items) = value {
-        return items.iter().any(|item| accepts(condition, item));
+        return match condition.operator {
+            Operator::Ne => items.iter().all(|item| accepts(condition, item)),
+            _ => items.iter().any(|item| accepts(condition, item)),
+        };
     }
     let order = compare(value, &condition.value);
     match condition.operator {

@@ -42,7 +42,8 @@ pub(crate) const EXCLUDED_DEFS: [&str; 13] = [
 /// Formats that the engine has only in its command-line program. They quote or escape strings, and write numbers unchanged.
 const DEFS: &str = r#"
 def @csv: map(if . == null then "" elif type == "string" then "\"\(gsub("\""; "\"\""))\"" else tostring end) | join(",");
-def @tsv: map(if . == null then "" else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") end)
+def @tsv: map(if . == null then "" else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n")
+  | gsub("\r"; "\\r") end)
   | join("\t");
 "#;
 
@@ -135,6 +136,7 @@ fn text_filters() -> Vec<Fun<Data>> {
             .map_err(Error::str)),
         regex_filter!("matches", regexp::matches),
         regex_filter!("split_matches", regexp::split_matches),
+        // `jaq-std` calls this filter in its definition of `split` with a regular expression.
         regex_filter!("split_", regexp::split),
     ]
 }

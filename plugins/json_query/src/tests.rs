@@ -19,7 +19,7 @@ fn assert_fails(json: Value, query: &str, part_of_message: &str) {
 }
 
 #[test]
-fn a_condition_without_a_field_looks_inside_an_object() {
+fn a_condition_without_a_field_also_looks_into_nested_objects() {
     let json = json!([
         {"id": 1, "customer": {"country": "Germany"}, "total": 3},
         {"id": 2, "customer": {"country": "France"}, "total": 4},
@@ -70,7 +70,7 @@ fn the_values_of_a_field_are_combined() {
 }
 
 #[test]
-fn either_a_query_or_field_options_are_required() {
+fn a_query_or_the_arguments_of_a_lookup_are_required_but_not_both() {
     for input in [
         json!({"json": 1}),
         json!({"json": 1, "query": ".", "field": "a"}),
@@ -110,6 +110,22 @@ fn conditions_select_the_people_and_not_the_firm_that_contains_them() {
     assert_eq!(query_people(without_field), json!([36]));
     let count = json!({"filter": [{"field": "age", "operator": "ge", "value": 18}], "combine": "count"});
     assert_eq!(query_people(count), json!([2]));
+}
+
+#[test]
+fn a_list_is_not_equal_to_a_value_only_if_none_of_its_items_is() {
+    let json = json!([{"n": "Ada", "tags": ["admin", "new"]}, {"n": "Bob", "tags": []}, {"n": "Cyd", "tags": ["old"]}]);
+    for filter in [
+        json!([{"field": "tags", "operator": "ne", "value": "new"}]),
+        json!([{"operator": "ne", "value": "new"}]),
+    ] {
+        let input = json!({"json": json, "field": "n", "filter": filter});
+        assert_eq!(
+            testing::output(&JSON_QUERY, input)["results"],
+            json!(["Bob", "Cyd"]),
+            "{filter}"
+        );
+    }
 }
 
 #[test]
@@ -371,7 +387,7 @@ fn failures_of_the_filter_and_of_the_data_are_reported() {
 }
 
 #[test]
-fn the_query_the_data_and_the_results_have_limits() {
+fn the_nesting_of_queries_data_and_results_and_the_length_of_queries_are_limited() {
     assert_fails(json!(1), &"(".repeat(65), "nested more than 64 levels");
     assert_fails(json!(1), &"1,".repeat(3000), "at most 4096");
     assert_fails(
@@ -389,6 +405,7 @@ fn keys_that_are_not_strings_are_refused() {
 
 #[test]
 fn the_examples_return_their_outputs_and_the_schema_requires_no_field() {
+    // The examples with a `path` name a file that does not exist here.
     testing::check_where(&JSON_QUERY, |input| input.get("path").is_none());
     // Neither `json` nor `path` is required, since either of them is enough.
     assert_eq!(JSON_QUERY.input_schema().get("required"), None);
@@ -443,8 +460,8 @@ fn a_sum_that_is_too_large_for_a_number_is_refused() {
         let error = testing::failure(&JSON_QUERY, input(combine));
         assert!(error.message.contains("the sum of the values is too large"), "{error}");
     }
-    let largest = json!({"json": {"n": f64::MAX}, "field": "n", "combine": "sum"});
-    assert!(testing::output(&JSON_QUERY, largest)["value"].is_number());
+    let sum_of_largest_float = json!({"json": {"n": f64::MAX}, "field": "n", "combine": "sum"});
+    assert!(testing::output(&JSON_QUERY, sum_of_largest_float)["value"].is_number());
 }
 
 #[test]

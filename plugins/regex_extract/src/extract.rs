@@ -53,8 +53,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the matches to report. Leaves out texts that only look like the kind that the input names, and if `unique` is
-    /// set, repeated texts.
+    /// Returns the matches to report. Leaves out texts that match the pattern of the kind in the input but are not of this kind,
+    /// and if `unique` is set, repeated texts.
     fn wanted_matches(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
@@ -121,8 +121,8 @@ fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractErr
     })
 }
 
-/// Returns the error of the pattern with its position. Parses the pattern again with `regex-syntax`, because the error of `regex` has
-/// no position.
+/// Returns the error for an invalid pattern, with the position of the mistake. Parses the pattern again with `regex-syntax`,
+/// because the error of `regex` has no position.
 fn syntax_error(pattern: &str, error: &regex::Error) -> ExtractError {
     let parsed = regex_syntax::ParserBuilder::new()
         .nest_limit(MAX_NESTING)
@@ -181,7 +181,8 @@ fn to_match(regex: &Regex, captures: &Captures<'_>, offset_converter: &mut Offse
     let groups = captures.iter().zip(regex.capture_names()).enumerate().skip(1);
     let groups = groups.filter_map(|(index, (found, name))| {
         let found = found?;
-        // Groups can nest, so that their offsets do not only increase, as `offset_converter` requires.
+        // `offset_converter` requires increasing offsets, but groups can nest, and then the end of one is after the start of the
+        // next. So the characters are counted from the start of the match.
         let char_offset = |byte| start + chars_between(offset_converter.text, whole.start(), byte);
         let (name, text) = (name.map(str::to_owned), found.as_str().to_owned());
         Some(Capture {

@@ -108,8 +108,8 @@ pub(crate) struct Capture {
     pub(crate) end: usize,
 }
 
-/// Adds to the schema that no property is null, and that the output has `values` and `truncated` if the input has no `only`. In
-/// the promise, `null` stands for the absent `only`.
+/// Adds to the schema that no property is null, and a promise, which says what the output contains for certain values of the
+/// input: it has `values` and `truncated` if the input has no `only`, for which `null` stands here.
 fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(

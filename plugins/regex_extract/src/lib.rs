@@ -1,4 +1,7 @@
 //! `regex_extract`: finds what matches a regular expression, or is of a named kind, such as an email address.
+//!
+//! The examples below pair questions of users (`ask`) with the arguments that answer them. There are many wordings of each
+//! question, because a host without a language model finds the arguments by comparing a question with those of the examples.
 
 use art_sdk::prelude::*;
 

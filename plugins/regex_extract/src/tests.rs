@@ -53,7 +53,7 @@ fn groups_are_chosen_by_name_or_number() {
 }
 
 #[test]
-fn a_group_that_did_not_match_is_omitted() {
+fn a_group_that_did_not_match_is_omitted_but_its_match_is_counted() {
     let output = testing::output(&REGEX_EXTRACT, json!({"text": "b", "pattern": "(a)|b", "group": 1}));
     assert_eq!((&output["values"], &output["count"]), (&json!([]), &json!(1)));
     assert_eq!(output["matches"][0]["groups"], json!([]));
@@ -72,12 +72,13 @@ fn letter_case_can_be_ignored_and_anchors_can_match_at_each_line() {
     assert_eq!(values(json!({"text": "x\nx", "pattern": "^x$"})), json!([]));
 }
 
+/// Returns the parts of a text that are of a kind, such as `email`.
 fn find_kind(kind: &str, text: &str) -> Value {
     values(json!({"text": text, "kind": kind}))
 }
 
 #[test]
-fn kinds_are_found_by_name() {
+fn the_parts_of_a_text_that_are_of_a_named_kind_are_found() {
     assert_eq!(find_kind("email", "Mail a.b+c@x-y.org."), json!(["a.b+c@x-y.org"]));
     assert_eq!(
         find_kind("url", "(https://a.b/c?d=e), www.x.org."),
@@ -127,7 +128,8 @@ fn dates_ip_addresses_and_plain_numbers_are_no_phone_numbers() {
 }
 
 #[test]
-fn all_matches_are_counted_whatever_the_limit_and_repetitions_can_be_left_out() {
+fn if_only_the_count_is_asked_for_the_limit_is_ignored_and_unique_applies() {
+    // The text has 200 matches, more than the default `limit` of 100.
     let input =
         |unique: bool| json!({"text": "a@b.c ".repeat(200), "kind": "email", "only": "count", "unique": unique});
     assert_eq!(testing::output(&REGEX_EXTRACT, input(false)), json!({"count": 200}));
@@ -135,7 +137,7 @@ fn all_matches_are_counted_whatever_the_limit_and_repetitions_can_be_left_out() 
 }
 
 #[test]
-fn either_a_kind_or_a_pattern_is_required() {
+fn exactly_one_of_kind_and_pattern_is_required() {
     assert_fails(
         json!({"text": "a"}),
         "give either `kind`, such as `email`, or `pattern`",

@@ -11,7 +11,7 @@ use graphitesql::exec::eval::Params;
 use graphitesql::{Connection, Error, QueryResult, Value};
 
 use crate::between::may_have_null_bound;
-use crate::file::{Files, ReadOnlyFile};
+use crate::file::{DatabaseFiles, ReadOnlyFile};
 use crate::io::Parameter;
 
 /// Maximum size of a WAL file, which is read into memory.
@@ -54,7 +54,8 @@ impl Database {
         let wal_file = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
         let lacks_wal = uses_wal && wal.is_none();
         let database_file = ReadOnlyFile::new(file).map_err(|error| files::explain(path, &error))?;
-        let connection = Connection::open_readonly_vfs(&Files::new(database_file, wal_file), Files::DATABASE_NAME)
+        let database_files = DatabaseFiles::new(database_file, wal_file);
+        let connection = Connection::open_readonly_vfs(&database_files, DatabaseFiles::DATABASE_NAME)
             .map_err(|error| ToolError::validation(format_args!("`{path}` cannot be read: {error}")))?;
         Ok(Self {
             connection,
@@ -119,7 +120,7 @@ impl Database {
         self.query(&format!("SELECT count(*) AS row_count FROM {name}"), &[])
     }
 
-    /// Returns the rows of a table or view, up to one more than `limit`, which shows whether there are more.
+    /// Returns the rows of a table or view, at most `limit` + 1: the additional row shows that there are more than `limit`.
     ///
     /// # Errors
     ///
@@ -165,7 +166,8 @@ impl Database {
         self.connection.query_params(sql, &Params { positional, named })
     }
 
-    /// Converts an error of the engine to one for the caller, which names the tables if the query may be wrong.
+    /// Converts an error of the engine to one for the caller. It lists the tables, unless the statement is no query or the
+    /// database is damaged.
     fn to_tool_error(&self, error: &Error) -> ToolError {
         let path = &self.path;
         match error {

@@ -10,7 +10,8 @@ use std::rc::Rc;
 use graphitesql::vfs::{File, OpenFlags, Vfs};
 use graphitesql::{Error, Result};
 
-/// Size of the blocks that are read, in bytes. They are large, because the number of calls into the host is limited.
+/// Size of the blocks that are read, in bytes. They are large, because each read is a call into the host, and the number of these
+/// calls is limited.
 const BLOCK_BYTES: u64 = 64 << 10;
 /// Maximum number of blocks of a file that are kept in memory.
 const MAX_BLOCKS: usize = 32;
@@ -99,12 +100,12 @@ impl File for ReadOnlyFile {
 }
 
 /// The files of one database. The engine can open each of them once, and no other files.
-pub(crate) struct Files {
+pub(crate) struct DatabaseFiles {
     database: RefCell<Option<ReadOnlyFile>>,
     wal: RefCell<Option<ReadOnlyFile>>,
 }
 
-impl Files {
+impl DatabaseFiles {
     /// The name by which the engine opens the database.
     pub(crate) const DATABASE_NAME: &str = "database";
 
@@ -126,7 +127,7 @@ impl Files {
     }
 }
 
-impl Vfs for Files {
+impl Vfs for DatabaseFiles {
     fn open(&self, path: &str, flags: OpenFlags) -> Result<Box<dyn File>> {
         if flags.write || flags.create {
             return Err(read_only_error());

@@ -158,11 +158,11 @@ fn long_texts_and_large_results_are_cut() {
     let cut = ask_shop(json!({"sql": "SELECT printf('%.*c', 5000, 'é') AS text"}));
     assert_eq!(cut["value"].as_str().unwrap().chars().count(), 4000);
     assert!(cut["notes"][0].as_str().unwrap().contains("4000"), "{cut}");
-    let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
-    // The rows of a result may have 256 KiB together, and each of these rows counts as 3,010 bytes.
+    let with_numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
+    let sql = format!("{with_numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n");
+    let large = ask_shop(json!({"sql": sql, "limit": 200}));
+    // The rows of a result may have 256 KiB together, and each row of `large` counts as 3,010 bytes.
     let rows_within_the_size_limit = 87;
-    let large =
-        ask_shop(json!({"sql": format!("{numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n"), "limit": 200}));
     assert_eq!(large["row_count"], rows_within_the_size_limit);
     assert_eq!(large["truncated"], true);
 }

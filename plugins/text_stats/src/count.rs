@@ -36,7 +36,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     let stats = TextStatsOutput {
         times,
         words: Some(tally.words),
-        unique_words: Some(tally.by_word.len()),
+        unique_words: Some(tally.count_by_word.len()),
         characters: count_graphemes(|_| true),
         characters_without_spaces: count_graphemes(|grapheme| !grapheme.chars().all(char::is_whitespace)),
         letters: count_graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic)),
@@ -48,7 +48,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
         paragraphs: Some(paragraphs(text)),
         average_word_length: Some(ratio(tally.word_characters, tally.words)),
         average_sentence_length: Some(ratio(tally.words, sentences)),
-        longest_word: Some(tally.longest.to_owned()),
+        longest_word: Some(tally.longest_word.to_owned()),
         shortest_word: text
             .unicode_words()
             .min_by_key(|word| word.graphemes(true).count())
@@ -63,7 +63,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     })
 }
 
-/// Returns the statistics with no other value than the one that `only` names.
+/// Returns the one value of the statistics that `only` names, and leaves out all others.
 fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     let empty = TextStatsOutput::default();
     match only {
@@ -142,7 +142,8 @@ fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     }
 }
 
-/// The vowels in lower case: a, e, i, o and u, these letters with accent marks as one character, and letters made of two of them.
+/// The vowels in lower case: a, e, i, o and u, the characters of Unicode that are one of these letters with accent marks, and the
+/// letters that are made of two vowels or a changed form of one, such as `æ`, `ø` and `ı`.
 const VOWELS: &str = "aeiou\
     àáâãäåèéêëìíîïòóôõöùúûüāăąēĕėęěĩīĭįōŏőũūŭůűųơưǎǐǒǔǖǘǚǜǟǡǫǭǻȁ\
     ȃȅȇȉȋȍȏȕȗȧȩȫȭȯȱḁḕḗḙḛḝḭḯṍṏṑṓṳṵṷṹṻạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗ\
@@ -160,20 +161,21 @@ fn is_vowel(grapheme: &str) -> bool {
 /// Returns whether a character is a decimal digit of any script, and not another number such as `½` or `Ⅷ`.
 fn is_digit(grapheme: &str) -> bool {
     let is_number = grapheme.starts_with(char::is_numeric) && !grapheme.starts_with(char::is_alphabetic);
-    // The word boundary rules of Unicode (UAX #29) never separate two digits, but they separate the `0` from other numbers such
-    // as `½`.
-    let continues_number = || format!("0{grapheme}").split_word_bounds().count() == 1;
-    grapheme.starts_with(|c: char| c.is_ascii_digit()) || (is_number && continues_number())
+    // A digit is told from another number by a `0` that is put before it: the word boundary rules of Unicode (UAX #29) never
+    // separate two digits, but they separate a digit from a number such as `½`.
+    let is_one_word_with_zero = || format!("0{grapheme}").split_word_bounds().count() == 1;
+    grapheme.starts_with(|c: char| c.is_ascii_digit()) || (is_number && is_one_word_with_zero())
 }
 
 /// The counts of one pass over the words.
 #[derive(Default)]
 struct Tally<'a> {
     words: usize,
+    /// Number of characters in all words together.
     word_characters: usize,
-    longest: &'a str,
+    longest_word: &'a str,
     /// Number of occurrences of each word, in lower case.
-    by_word: HashMap<String, usize>,
+    count_by_word: HashMap<String, usize>,
 }
 
 impl<'a> Tally<'a> {
@@ -185,9 +187,9 @@ impl<'a> Tally<'a> {
             tally.words += 1;
             tally.word_characters += length;
             if length > longest_length {
-                (longest_length, tally.longest) = (length, word);
+                (longest_length, tally.longest_word) = (length, word);
             }
-            *tally.by_word.entry(word.to_lowercase()).or_default() += 1;
+            *tally.count_by_word.entry(word.to_lowercase()).or_default() += 1;
         }
         tally
     }
@@ -196,7 +198,7 @@ impl<'a> Tally<'a> {
         let min_length = usize::try_from(input.min_word_length).unwrap_or(usize::MAX);
         let top = usize::try_from(input.top.min(1000)).unwrap_or_default();
         let long_enough = |(word, _): &(String, usize)| word.graphemes(true).count() >= min_length;
-        let mut words: Vec<(String, usize)> = self.by_word.into_iter().filter(long_enough).collect();
+        let mut words: Vec<(String, usize)> = self.count_by_word.into_iter().filter(long_enough).collect();
         words.sort_by(|(a, count_a), (b, count_b)| (Reverse(count_a), a).cmp(&(Reverse(count_b), b)));
         words
             .into_iter()
@@ -229,7 +231,7 @@ fn count_whole_words(text: &str, find: &str) -> usize {
         let before = text.get(..start).and_then(|before| before.chars().next_back());
         let after = text.get(end..).and_then(|after| after.chars().next());
         position = if is_alphanumeric(before) || is_alphanumeric(after) {
-            next_word_border(text, start)
+            position_after_next_separator(text, start)
         } else {
             count += 1;
             end
@@ -238,8 +240,9 @@ fn count_whole_words(text: &str, find: &str) -> usize {
     count
 }
 
-/// Returns the first position after `position` with no letter and no digit directly before it, or the end of the text.
-fn next_word_border(text: &str, position: usize) -> usize {
+/// Returns the next position at which whole words can begin: directly after the first character, from `position` on, that is no
+/// letter and no digit. Returns the end of the text if there is no such character.
+fn position_after_next_separator(text: &str, position: usize) -> usize {
     let mut chars = text.get(position..).unwrap_or_default().char_indices();
     let separator = chars.find(|(_, c)| !c.is_alphanumeric());
     separator.map_or(text.len(), |(offset, c)| position + offset + c.len_utf8())

@@ -136,9 +136,9 @@ pub(crate) struct WordCount {
     pub(crate) count: usize,
 }
 
-/// Adds to the schema that no property is null, and promises about the values that the output has. If `only` names a value other
-/// than `shortest_word`, the output has this value. If the input has no `only`, for which `null` stands in a promise, the output
-/// has all values except `shortest_word` and `times`: a text without words has no `shortest_word`, and `times` needs `find`.
+/// Adds to the schema that no property is null, and promises which values the output has, depending on `only`. If `only` names a
+/// value, the output has this value. Without `only` (a promise writes this as `null`), the output has all values except `times`,
+/// which needs `find`. Nothing is promised about `shortest_word`, because a text without words has none.
 fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     for name in ALWAYS_PRESENT {

@@ -14,6 +14,8 @@ use io::{TextStatsInput, TextStatsOutput};
 /// frequent words, the average word length, and the time it takes to read. Use it for how many words or characters an
 /// article, essay, post or message has, how long it is, which words it uses most often, or how many minutes reading
 /// takes. Works in every language, emoji and accents included. Returns the counts and the list of frequent words.
+// The lexical model of the host, which finds calls without a language model, learns from the questions in `ask` how people ask.
+// A question that does not contain the `text` of its example is about an attached text or file.
 #[tool(
     example(
         ask = "word count",

@@ -58,13 +58,13 @@ fn the_longest_and_the_shortest_word_are_the_first_of_their_length() {
 }
 
 #[test]
-fn lines_and_paragraphs_are_counted_separately() {
+fn blank_lines_are_counted_as_lines_and_separate_paragraphs() {
     let stats = run("one\ntwo\n\n\nthree\n");
     assert_eq!((&stats["lines"], &stats["paragraphs"]), (&json!(5), &json!(2)));
 }
 
 #[test]
-fn frequent_words_ignore_case_and_are_ordered() {
+fn frequent_words_ignore_letter_case_and_begin_with_the_most_frequent() {
     let input = json!({"text": "The cat and the dog and THE bird", "top": 2});
     let output = testing::output(&TEXT_STATS, input);
     assert_eq!(
@@ -104,7 +104,7 @@ fn a_match_inside_a_word_does_not_hide_an_overlapping_match_of_whole_words() {
 }
 
 #[test]
-fn only_times_without_find_is_refused() {
+fn a_call_that_asks_only_for_times_needs_find() {
     let error = testing::failure(&TEXT_STATS, json!({"text": "a", "only": "times"}));
     assert!(error.message.contains("`times`, which needs `find`"), "{error}");
 }
@@ -152,7 +152,7 @@ fn the_examples_return_their_outputs() {
 
 proptest! {
     #[test]
-    fn there_are_at_least_as_many_characters_as_words_and_lines_as_paragraphs(text in "\\PC{0,60}|[a .\n]{0,60}") {
+    fn words_never_outnumber_characters_and_paragraphs_never_outnumber_lines(text in "\\PC{0,60}|[a .\n]{0,60}") {
         let stats = run(&text);
         let number = |name: &str| stats[name].as_u64().unwrap();
         prop_assert!(number("unique_words") <= number("words"));

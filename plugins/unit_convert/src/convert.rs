@@ -19,22 +19,24 @@ const ABSOLUTE_ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
-    let (from, second_quantity) = parse_with_second_quantity(&input.from)?;
+    // A second quantity, such as `11 inches`, is either in `from` or in the fields `extra_value` and `extra_unit`.
+    let (from, second_quantity_in_from) = parse_with_second_quantity(&input.from)?;
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
-    let extra = match (input.extra_value, extra_unit) {
-        (Some(_), Some(_)) if second_quantity.is_some() => return Err(ConvertError::TwoExtras),
+    let second_quantity = match (input.extra_value, extra_unit) {
+        (Some(_), Some(_)) if second_quantity_in_from.is_some() => return Err(ConvertError::ThirdQuantity),
         (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
-        (None, None) => second_quantity,
+        (None, None) => second_quantity_in_from,
         _ => return Err(ConvertError::IncompleteExtra),
     };
-    let extra_in_from_unit = extra
+    let second_value_in_first_unit = second_quantity
         .map(|(value, unit)| convert_difference(value, &unit, &from))
         .transpose()?;
     // The sign of the first number is also that of the second: `-5 feet 6 inches` is -5.5 feet.
     let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
-    let value = input.value.0 + sign * extra_in_from_unit.unwrap_or_default();
-    let single_unit = parse::parse("to", &input.to).map(|to| (to, None));
-    let (to, smaller) = single_unit.or_else(|error| parse_two_units(&input.to).ok_or(error))?;
+    let value = input.value.0 + sign * second_value_in_first_unit.unwrap_or_default();
+    // The result is in one unit, or in a larger and a smaller one. If `to` is neither, the error is that of parsing one unit.
+    let to_one_unit = parse::parse("to", &input.to).map(|to| (to, None));
+    let (to, smaller) = to_one_unit.or_else(|error| parse_two_units(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;
     let result = match smaller {
         Some(smaller) => Converted::Text(format_in_two_units(converted, &to, &smaller)?),
@@ -165,7 +167,7 @@ fn convert_via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64
     }
 }
 
-/// Divides the number of an inverse scale by a value. Only fuel economy has such a scale: `L/100 km`.
+/// Divides the numerator of a [`Scale::Inverse`] by a value. Only units of fuel economy such as `L/100 km` have this scale.
 fn divide(numerator: f64, value: f64) -> Result<f64, ConvertError> {
     if value == 0.0 {
         Err(ConvertError::ZeroFuelEconomy)

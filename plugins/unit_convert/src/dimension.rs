@@ -10,8 +10,8 @@ pub(crate) struct Dimension {
     pub(crate) temperature: i16,
     pub(crate) angle: i16,
     pub(crate) data: i16,
-    /// Distance per volume of fuel. A separate quantity, because as powers of `length` the inverse units `mile per gallon` and
-    /// `litre per kilometre` would have two dimensions, and could not be converted to each other.
+    /// Distance per volume of fuel. It is a separate quantity, so that `mile per gallon` can be converted to
+    /// `litre per kilometre` and back: as powers of `length` they would have two dimensions, `length^-2` and `length^2`.
     pub(crate) fuel: i16,
 }
 

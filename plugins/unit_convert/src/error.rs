@@ -46,7 +46,7 @@ pub(crate) enum ConvertError {
     #[error("give both `extra_value` and `extra_unit`, or neither")]
     IncompleteExtra,
     #[error("`from` has two quantities, and `extra_value` would be a third: leave out `extra_value` and `extra_unit`")]
-    TwoExtras,
+    ThirdQuantity,
     #[error("the result is too large for a 64-bit float")]
     Overflow,
     #[error("a fuel economy of 0 has no inverse")]

@@ -21,8 +21,9 @@ use io::{UnitConvertInput, UnitConvertOutput};
 /// (gallons, cups to litres), time, pressure, energy, power, force, data size (megabytes, gigabits), angle, frequency and
 /// fuel economy (mpg to L/100 km). Use it for how many of one unit make another, or to convert or express a quantity in
 /// other units. Returns the converted number.
-// Some questions about 23 kg make no sense, such as "It is 23 kg tall". The lexical model of the host replaces the number and the
-// units by slots; these questions teach it other words that people use in a conversion of any quantity.
+// The lexical model of the host, which finds calls without a language model, learns from the questions in `ask` how people ask.
+// It replaces the number and the units in a question by slots, which other numbers and units can fill. So a question about 23 kg
+// teaches it words that people use around any quantity, even if the question makes no sense, such as "It is 23 kg tall".
 #[tool(
     example(
         ask = "How many pounds is 80 kg?",

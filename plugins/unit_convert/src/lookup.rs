@@ -20,7 +20,7 @@ pub(crate) struct Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lookup {
     Unit(Measure),
-    /// Several units match, and their symbols differ only in letter case.
+    /// The names of several units, whose symbols all match and differ only in letter case.
     Ambiguous(Vec<String>),
     None,
 }
@@ -29,8 +29,8 @@ pub(crate) enum Lookup {
 pub(crate) fn find(text: &str) -> Lookup {
     let exact = |text: &str| find_by_symbol(text, |a, b| a == b).into_iter().next();
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
-    // Look up a plural such as `mms` in its own letter case before any symbol in another letter case. Not the plural of a single
-    // letter: `bs` is ambiguous, since both `b` and `B` are symbols.
+    // Look up a plural such as `mms` in its own letter case before any symbol in another letter case. Leave the plural of a
+    // single letter to the search in any case: `bs` is ambiguous, since both `b` and `B` are symbols.
     let plural = || singular.filter(|symbol| symbol.chars().count() > 1).and_then(exact);
     if let Some(measure) = exact(text).or_else(|| find_by_name(text)).or_else(plural) {
         return Lookup::Unit(measure);
@@ -38,13 +38,14 @@ pub(crate) fn find(text: &str) -> Lookup {
     [Some(text), singular]
         .into_iter()
         .flatten()
-        .map(find_in_any_case)
+        .map(find_by_symbol_in_any_case)
         .find(|found| *found != Lookup::None)
         .unwrap_or(Lookup::None)
 }
 
-fn find_in_any_case(text: &str) -> Lookup {
+fn find_by_symbol_in_any_case(text: &str) -> Lookup {
     let mut found = find_by_symbol(text, |a, b| a.to_lowercase() == b.to_lowercase());
+    // `Mhz` matches twice: the table has the megahertz itself, and the hertz, which can have the prefix `mega`.
     found.dedup_by(|a, b| a.name == b.name);
     match (found.pop(), found.is_empty()) {
         (None, _) => Lookup::None,

@@ -10,7 +10,8 @@ use crate::{
 
 /// Maximum length of a unit, in characters.
 const MAX_CHARS: usize = 100;
-/// Maximum nesting depth of products: four levels of parentheses, and the product outside of them, which has the depth 1.
+/// Maximum nesting depth of compounds, each of which is a product of units: four levels of parentheses, and the product outside
+/// of them, which has the depth 1.
 const MAX_DEPTH: usize = 5;
 /// Maximum number of words in the name of a unit.
 const MAX_WORDS: usize = 5;
@@ -19,7 +20,7 @@ const MAX_POWER: i16 = 9;
 /// The error for a power that is out of range or not a whole number.
 const INVALID_POWER: &str = "a power must be a whole number from -9 to 9";
 
-/// Parses `text`, the unit in `field`.
+/// Parses the unit `text`. Errors name `field`, the field of the tool's input from which the text comes.
 pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertError> {
     let text = text.trim();
     if let Lookup::Unit(measure) = lookup::find(text) {
@@ -128,7 +129,7 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     /// Index of the next token.
     next: usize,
-    /// Nesting depth of the product that is parsed, from 1.
+    /// Nesting depth of the product that is being parsed: 1 for the outermost, 0 before it.
     depth: usize,
 }
 
@@ -303,7 +304,7 @@ impl Parser<'_> {
         if is_first && power == 1 {
             return Ok(term);
         }
-        // `parse_unit` gives NaN to a unit with an inverse scale.
+        // Only a check: `parse_unit` gives the factor NaN to a unit with an inverse scale, and NaN on either side makes this NaN.
         let combined = term.factor * product.factor;
         if combined.is_nan() {
             return Err(self.syntax_error("this unit cannot be part of a compound"));

@@ -66,7 +66,7 @@ fn temperatures_below_absolute_zero_are_refused() {
 }
 
 #[test]
-fn a_second_temperature_is_a_difference() {
+fn the_second_temperature_of_a_quantity_is_a_difference() {
     let result = |value: f64, from: &str, to: &str| convert(value, from, to)["result"].clone();
     assert_eq!(
         result(20.5, "celsius", "celsius and kelvin"),
@@ -82,7 +82,7 @@ fn a_second_temperature_is_a_difference() {
 }
 
 #[test]
-fn data_has_bits_and_bytes_and_two_kinds_of_prefixes() {
+fn data_units_are_converted_with_binary_and_decimal_prefixes() {
     assert_converts(1.0, "GiB", "MiB", 1024.0);
     assert_converts(1.0, "GB", "MB", 1000.0);
     assert_converts(8.0, "megabits", "MB", 1.0);
@@ -208,13 +208,13 @@ fn a_result_may_have_two_units() {
 }
 
 #[test]
-fn a_unit_in_parentheses_keeps_its_zero() {
+fn a_temperature_unit_in_parentheses_keeps_the_offset_of_its_scale() {
     assert_converts(20.0, "(°C)", "°F", 68.0);
     assert_converts(20.0, "((°C))", "(°F)", 68.0);
 }
 
 #[test]
-fn a_one_in_a_unit_changes_nothing() {
+fn the_number_1_in_a_unit_changes_nothing() {
     for unit in ["m*1", "1*m", "m/1", "(1)*m"] {
         assert_converts(1.0, unit, "km", 0.001);
         assert_fails(unit, "s", "`metre` measures");
@@ -229,7 +229,7 @@ fn four_levels_of_parentheses_are_the_maximum() {
 }
 
 #[test]
-fn the_error_for_a_mismatch_names_both_quantities() {
+fn the_error_for_a_mismatch_names_both_dimensions() {
     assert_fails(
         "kg",
         "litres",
@@ -300,7 +300,7 @@ fn every_unit_is_found_by_all_its_names() {
 }
 
 #[test]
-fn the_examples_return_their_outputs() {
+fn the_examples_return_their_outputs_and_the_schema_refuses_unknown_fields() {
     testing::check(&UNIT_CONVERT);
     assert_eq!(UNIT_CONVERT.input_schema()["additionalProperties"], false);
 }
@@ -330,7 +330,7 @@ proptest! {
 }
 
 #[test]
-fn the_number_may_be_a_text() {
+fn the_value_may_be_a_text_that_is_a_number() {
     let input = |value: &str| json!({"value": value, "from": "km", "to": "m"});
     assert_eq!(testing::output(&UNIT_CONVERT, input("1.5"))["result"], 1500);
     let refused = testing::failure(&UNIT_CONVERT, input("0 + 2i"));

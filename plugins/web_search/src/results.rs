@@ -6,7 +6,7 @@ use art_sdk::serde_json::{Map, Value};
 
 use crate::SearchResult;
 
-/// [`find`] looks inside a list or an object only while it knows of fewer JSON values than this in the reply.
+/// Once [`find`] has visited or queued this many JSON values of the reply, it looks inside no further list or object.
 const MAX_VALUES: usize = 10_000;
 /// Maximum length of a title and a snippet, in characters. Longer ones are cut.
 const MAX_CHARS: usize = 500;
@@ -48,8 +48,8 @@ pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
         .map(|_| Vec::new())
 }
 
-/// Returns the page that an item of a list describes, or `None` if the item has no title, or no address of a page, or one that is
-/// too long.
+/// Returns the page that an item of a list describes. Returns `None` if the item has no title, or no `http` or `https` address,
+/// or if its address is too long.
 fn to_search_result(item: &Value) -> Option<SearchResult> {
     let fields = item.as_object()?;
     let url = URL_FIELDS.iter().find_map(|name| fields.get(*name)?.as_str())?.trim();

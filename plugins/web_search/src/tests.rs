@@ -67,7 +67,7 @@ fn replies_of_other_services_are_read() {
 }
 
 #[test]
-fn an_address_is_never_changed() {
+fn a_long_address_is_returned_whole_and_a_result_with_a_too_long_one_is_left_out() {
     let long = format!("https://a.example/?q={}", "x".repeat(1900));
     let too_long = format!("https://b.example/?q={}", "x".repeat(2000));
     let reply = json!({"results": [{"url": long, "title": "A"}, {"url": too_long, "title": "B"}]});

@@ -4,7 +4,7 @@ use super::{argument_count_error, domain_error};
 use crate::error::Reason;
 
 /// Relative distance to a whole number within which a value counts as whole, so `ceil(0.1 + 0.2 + 2.7)` is 3.
-const NEARLY_WHOLE: f64 = 1e-13;
+const NEARLY_WHOLE_TOLERANCE: f64 = 1e-13;
 
 /// 170! is the largest factorial that fits into an `f64`.
 const MAX_FACTORIAL: f64 = 170.0;
@@ -19,7 +19,7 @@ pub(super) fn call_with_one(name: &'static str, x: f64) -> Result<f64, Reason> {
         "floor" => round_if_nearly_whole(x).floor(),
         "ceil" => round_if_nearly_whole(x).ceil(),
         "trunc" => round_if_nearly_whole(x).trunc(),
-        "factorial" => return factorial(x),
+        "factorial" => return factorial(name, x),
         // The remaining function is `gamma`.
         _ if x <= 0.0 && x.fract() == 0.0 => return Err(domain_error(name, "a value other than 0, -1, -2 and so on")),
         _ => libm::tgamma(x),
@@ -39,7 +39,7 @@ pub(super) fn call_with_one_or_two(name: &'static str, arguments: &[f64]) -> Res
         ("round", [x]) => Ok(x.round()),
         ("round", [x, decimals]) => round(*x, *decimals),
         // The remaining function is `permutations`: of all `n` things, or of `k` of them.
-        (_, [n]) => factorial(*n),
+        (_, [n]) => factorial(name, *n),
         (_, [n, k]) => permutations(name, *n, *k),
         _ => Err(argument_count_error(name, "1 or 2 arguments", arguments.len())),
     }
@@ -48,16 +48,16 @@ pub(super) fn call_with_one_or_two(name: &'static str, arguments: &[f64]) -> Res
 /// Returns the nearest whole number if `x` differs from it only by a rounding error, else `x`.
 fn round_if_nearly_whole(x: f64) -> f64 {
     let whole = x.round();
-    if (x - whole).abs() <= NEARLY_WHOLE * x.abs() {
+    if (x - whole).abs() <= NEARLY_WHOLE_TOLERANCE * x.abs() {
         whole
     } else {
         x
     }
 }
 
-fn factorial(n: f64) -> Result<f64, Reason> {
+fn factorial(function: &'static str, n: f64) -> Result<f64, Reason> {
     if n < 0.0 || n.fract() != 0.0 || n > MAX_FACTORIAL {
-        return Err(domain_error("factorial", "a whole number from 0 to 170"));
+        return Err(domain_error(function, "a whole number from 0 to 170"));
     }
     let mut product = 1.0;
     let mut factor = 2.0;
@@ -68,8 +68,8 @@ fn factorial(n: f64) -> Result<f64, Reason> {
     Ok(product)
 }
 
-/// Rounds the value that the decimal digits show, with halves away from zero: `round(2.675, 2)` is 2.68, although the stored
-/// value is slightly less than 2.675.
+/// Rounds `x` to this number of decimals, with halves away from zero. Rounds the number that a result would show for `x`:
+/// `round(2.675, 2)` is 2.68, although the stored value is slightly less than 2.675.
 fn round(x: f64, decimals: f64) -> Result<f64, Reason> {
     if decimals.fract() != 0.0 || !(0.0..=MAX_DECIMALS).contains(&decimals) {
         return Err(domain_error("round", "a whole number of digits from 0 to 15"));
@@ -78,6 +78,7 @@ fn round(x: f64, decimals: f64) -> Result<f64, Reason> {
     let scaled = x * scale;
     // The value with the 15 significant digits that a result shows.
     let displayed = format!("{scaled:.14e}").parse().unwrap_or(scaled);
+    // If `x` is so large that the product is infinite, `x` has no decimals.
     Ok(if scaled.is_finite() {
         f64::round(displayed) / scale
     } else {

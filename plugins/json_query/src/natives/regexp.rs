@@ -100,7 +100,7 @@ fn text_between(text: &str, from: usize, to: usize) -> Val {
 /// none. `start` is the start of the match.
 fn match_groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
     let groups = captures.iter().zip(regex.capture_names());
-    let fields = |(found, name): (Option<regex::Match<'_>>, Option<&str>)| {
+    let to_object = |(found, name): (Option<regex::Match<'_>>, Option<&str>)| {
         let (offset, length, string) = match found {
             Some(found) => {
                 let offset = start.chars + chars_between(start.text, start.byte, found.start());
@@ -111,6 +111,7 @@ fn match_groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) ->
                     Val::from(found.as_str().to_owned()),
                 )
             }
+            // The values that jq returns for a group that did not match.
             None => (Val::from(-1_isize), Val::from(0_usize), Val::Null),
         };
         let name = name.map(|name| ("name", Val::from(name.to_owned())));
@@ -119,7 +120,7 @@ fn match_groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) ->
             .chain(name);
         Val::obj(fields.map(|(key, value)| (Val::from(key.to_owned()), value)).collect())
     };
-    groups.map(fields).collect()
+    groups.map(to_object).collect()
 }
 
 /// A byte offset and the number of characters before it. It only moves forward, so each character is counted once.

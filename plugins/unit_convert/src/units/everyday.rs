@@ -142,7 +142,7 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("turn", &["revolution", "full circle"], &["rev"], 2.0 * PI, ANGLE),
     // SI
     Unit::new("hertz", &["cycle per second"], &["Hz"], 1.0, FREQUENCY).prefixes(Decimal),
-    // In lower case people mean the megahertz, not the millihertz.
+    // By `mhz` and `MHZ` people mean the megahertz, not the millihertz.
     Unit::new("megahertz", &[], &["mhz", "MHZ"], 1e6, FREQUENCY),
     // Numbers of turns and beats, not angles: 60 rpm are 1 Hz.
     Unit::new("revolution per minute", &[], &["rpm", "RPM"], 1.0 / 60.0, FREQUENCY),

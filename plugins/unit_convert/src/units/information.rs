@@ -10,7 +10,7 @@ pub(super) const UNITS: &[Unit] = &[
     Unit::new("bit", &[], &["b", "bit"], 1.0, DATA).prefixes(DecimalAndBinary),
     Unit::new("byte", &["octet"], &["B"], 8.0, DATA).prefixes(DecimalAndBinary),
     Unit::new("nibble", &[], &[], 4.0, DATA),
-    // By `kb`, `mb` and so on in lower case people mean bytes, not bits.
+    // By `kb`, `KB`, `mb`, `gb`, `tb` and `pb` people mean bytes, not bits, and by `m` in `mbit` and `mb` mega, not milli.
     Unit::new("kilobyte", &[], &["kb", "KB"], 8e3, DATA),
     Unit::new("megabit", &[], &["mbit"], 1e6, DATA),
     Unit::new("megabyte", &["meg"], &["mb"], 8e6, DATA),
