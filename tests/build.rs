@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// Compilation target of components that import only the contract.
+/// Compilation target of components that import only the interfaces of `wit/tool.wit`, the contract between host and tool.
 const TARGET_WITHOUT_WASI: &str = "wasm32-unknown-unknown";
 /// Compilation target of components that also import WASI.
 const TARGET_WITH_WASI: &str = "wasm32-wasip2";
-/// Profile of cargo for the components. Only [`MEASURED_GUEST`] is used as [`TOOL_PROFILE`] builds it.
+/// Profile of cargo for all components that the tests use, except [`MEASURED_GUEST`].
 const DEFAULT_PROFILE: &str = "guest";
 /// Profile of cargo with which `art plugin build` builds tools.
 const TOOL_PROFILE: &str = "tool";
-/// The guest that is used as [`TOOL_PROFILE`] builds it, because a test measures the memory of its instances. They would take
-/// more memory with [`DEFAULT_PROFILE`], which leaves more functions in a component.
+/// The only guest that the tests use as built with [`TOOL_PROFILE`], because a test measures the memory of its instances.
+/// [`DEFAULT_PROFILE`] leaves more functions in a component, so the instances would take more memory.
 const MEASURED_GUEST: &str = "slow_echo";
 /// The only guest without WASI.
 const GUEST_WITHOUT_WASI: &str = "without_wasi";

@@ -36,6 +36,7 @@ pub(crate) fn art(home: &Path) -> Command {
     if !cache.exists() {
         std::os::unix::fs::symlink(shared_cache(), &cache).unwrap();
     }
+    // The build of `art` for tests, which can be killed at chosen places: see `tests/src/art.rs`.
     let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
     command.arg("--home").arg(home);
     command.arg("--plugins").arg(home.join("plugins"));

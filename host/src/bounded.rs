@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::CommandError;
 
-/// Reads all text from `source`, at most `max_bytes`. `name` is the name of the source in error messages.
+/// Reads all text from `source`, which may have at most `max_bytes`. `name` is the name of the source in error messages.
 ///
 /// # Errors
 /// Fails if the source cannot be read, has more than `max_bytes`, or is not UTF-8.
@@ -19,7 +19,7 @@ pub(crate) fn read_text(source: impl Read, name: impl AsRef<Path>, max_bytes: u6
     })
 }
 
-/// Reads the next line, at most `max_bytes` with its line end. Returns `None` at the end of the input.
+/// Reads the next line, which may have at most `max_bytes` with its line end. Returns `None` at the end of the input.
 ///
 /// # Errors
 /// Fails if the input cannot be read, or if the line is too long or not UTF-8. In the latter cases, the next line can still be

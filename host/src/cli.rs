@@ -94,7 +94,7 @@ pub struct GlobalOptions {
     pub extension: Extension,
 }
 
-/// What a program that extends `art` adds to the runtime of each command that opens one.
+/// What a program that extends `art` adds to the runtime. Applies to every command that opens a runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Extension(pub for<'a> fn(RuntimeBuilder<'a>) -> RuntimeBuilder<'a>);
 
@@ -370,8 +370,8 @@ pub struct PlanArgs {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Replace the constant VALUE by a parameter NAME in each argument of the plan that is VALUE or has it as a word; may be
-    /// given several times
+    /// Make VALUE a parameter NAME of the plan: wherever an argument is VALUE or has it as a word, the parameter takes the place
+    /// of VALUE; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_name_and_value)]
     pub param: Vec<(String, String)>,
 }
@@ -390,7 +390,7 @@ fn join_words(words: &[String]) -> Option<String> {
     (!query.is_empty()).then_some(query)
 }
 
-/// Parses the value of `--set` and of `--param`.
+/// Parses a value such as that of `--set` or `--param`: a name, an equals sign and a value.
 fn parse_name_and_value(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("it has to be NAME=VALUE")?;
     Ok((name.trim().to_owned(), value.to_owned()))
@@ -424,7 +424,7 @@ pub struct EvalArgs {
 /// `art tool`
 #[derive(Debug, Subcommand)]
 pub enum ToolCommand {
-    /// List the tools, and the files that were refused, each with the reason
+    /// List the tools, and the component files that were refused, each with the reason
     #[command(after_help = "Example:\n  art tool list --plugins ./plugins")]
     List {
         /// Also compile tools that were skipped because they take long to compile
@@ -520,7 +520,7 @@ const THREAD_SET_HELP: &str = r#"Examples:
   art thread set 0192f1c2-... history-limit 4
   art thread set 0192f1c2-... model openai:gpt-5
   art thread set 0192f1c2-... tools calculator datetime
-  art thread set 0192f1c2-... tools '*'         all tools; no name: no tool"#;
+  art thread set 0192f1c2-... tools '*'         all tools; without a name: no tools"#;
 
 /// A setting that a conversation may override. Settings without an override come from the configuration.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

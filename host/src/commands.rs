@@ -64,7 +64,8 @@ pub fn main_with(extension: Extension) -> ExitCode {
         render::json(&ConfinementProbe::run());
         return ExitCode::SUCCESS;
     }
-    // The program also works without this confinement; `art doctor` says whether it is active.
+    // Give up rights that the process does not need, such as unused system calls. The program also works if that fails;
+    // `art doctor` says whether the confinement is active.
     drop(art_sandbox::confine_host());
     let arguments = cli::escape_leading_dashes(std::env::args_os());
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {

@@ -35,10 +35,10 @@ pub enum CommandError {
         #[source]
         source: std::io::Error,
     },
-    /// The grants of a tool cannot be read or written, or may not be made.
+    /// The grants of a tool, which say what it is allowed to use, cannot be read or written, or are refused.
     #[error(transparent)]
     Grant(#[from] GrantError),
-    /// Staged changes cannot be read, committed or dropped.
+    /// Staged changes of files, which are not made until a person commits them, cannot be read, committed or dropped.
     #[error(transparent)]
     Staging(#[from] StagingError),
     /// The secrets cannot be read or stored.

@@ -83,8 +83,7 @@ impl Exit {
         }
     }
 
-    /// Returns the worse of two codes, for the exit code of a chat with several questions. A complete failure is worse than a
-    /// partial result.
+    /// Returns the worse of two codes, for the exit code of a chat with several questions.
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
         if other.severity() > self.severity() {
@@ -94,6 +93,7 @@ impl Exit {
         }
     }
 
+    /// Returns the rank of a code. A partial result is worse than a question that no tool fits, and a failure is worse than both.
     const fn severity(self) -> u8 {
         match self {
             Self::Success => 0,

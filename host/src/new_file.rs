@@ -19,7 +19,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Comman
 /// Checks that [`write`] would not refuse the path, as far as this can be known in advance.
 ///
 /// # Errors
-/// Fails if the file exists and `force` is not set, or if no file can be written in its directory.
+/// Fails if the file exists and `force` is not set, or if the file does not exist and its directory is not writable.
 pub(crate) fn check_can_write(path: &Path, force: bool) -> Result<(), CommandError> {
     if path.symlink_metadata().is_ok() {
         return if force { Ok(()) } else { Err(exists_error(path)) };
@@ -41,13 +41,13 @@ fn exists_error(path: &Path) -> CommandError {
 /// Opens an empty file: a new one, or with `force` an existing one after removing its content. Links are not followed, since
 /// they may lead anywhere.
 fn open_empty(path: &Path, force: bool) -> Result<File, CommandError> {
-    let new = OpenOptions::new().write(true).create_new(true).open(path);
-    match new {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    match created {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && force => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Err(exists_error(path));
         }
-        new => return new.map_err(CommandError::file("create", path)),
+        created => return created.map_err(CommandError::file("create", path)),
     }
     // With `NONBLOCK`, opening a pipe does not block. A pipe is refused below.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;

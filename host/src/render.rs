@@ -136,8 +136,8 @@ fn write_line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Escapes the control characters and invisible characters that `serde_json` leaves in strings. Outside of strings there are none
-/// except line ends.
+/// Escapes the control characters and invisible characters that `serde_json` leaves in strings. Outside of strings, the only
+/// control characters are line ends, which stay.
 fn escape_json(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
         // `printable` replaces such a character by a longer escape sequence.

@@ -1,5 +1,5 @@
-//! Answers of a person to the questions of a tool, which have ten input types, at the command line and at a terminal. An invalid
-//! answer leaves the question open, and a valid one is stored.
+//! A tool asks a person a question, which has one of ten input types. The person answers with `art approve` at the command line,
+//! or at the prompts of a terminal. An invalid answer leaves the question open, and a valid one is stored.
 
 use serde_json::{Value, json};
 
@@ -16,14 +16,15 @@ const ANSWER_PROMPT: &str = "answer (";
 
 /// A question, with an invalid and a valid answer as a person types them.
 struct Case {
-    /// The question, as the tool passes it to the host.
+    /// The form of the answer with the text of the question, as the tool passes it to the host.
     form: Value,
     invalid: &'static str,
     valid: &'static str,
     /// The value that is stored for `valid`.
     stored: Value,
-    /// The prompt of the terminal after `invalid`. It is [`ANSWER_PROMPT`] if the text cannot be read as a value, and
-    /// [`CHOICE_PROMPT`] if the text was typed as the choice, or is refused when the decision is stored.
+    /// The prompt of the terminal after `invalid`. It is [`ANSWER_PROMPT`] if `invalid` cannot be read as a value. It is
+    /// [`CHOICE_PROMPT`] if `invalid` can be read, but is refused when the decision is stored, and in a question without a value,
+    /// where `invalid` is typed at [`CHOICE_PROMPT`].
     next_prompt: &'static str,
 }
 
@@ -46,7 +47,7 @@ fn case(form: Value, invalid: &'static str, valid: &'static str, stored: Value) 
 fn cases() -> Vec<Case> {
     let form = |input_type: &str| json!({"inputType": input_type, "prompt": "Which?"});
     let colours = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
-    let choice = |input_type: &str| json!({"inputType": input_type, "prompt": "Which?", "options": colours});
+    let form_with_options = |input_type: &str| json!({"inputType": input_type, "prompt": "Which?", "options": colours});
     let text = json!({"inputType": "text", "prompt": "Which?", "validation": {"minLength": 3}});
     let custom = json!({"inputType": "custom", "prompt": "Which?", "customSchema": {"type": "object"}});
     vec![
@@ -55,8 +56,13 @@ fn cases() -> Vec<Case> {
             next_prompt: CHOICE_PROMPT,
             ..case(text, "ab", "a b c", json!("a b c"))
         },
-        case(choice("select"), "blue", "green", json!("g")),
-        case(choice("multiselect"), "red, blue", "green, red", json!(["g", "r"])),
+        case(form_with_options("select"), "blue", "green", json!("g")),
+        case(
+            form_with_options("multiselect"),
+            "red, blue",
+            "green, red",
+            json!(["g", "r"]),
+        ),
         case(form("number"), "many", "2.5", json!(2.5)),
         case(form("date"), "2026-13-01", "2026-12-24", json!("2026-12-24")),
         case(
@@ -66,7 +72,7 @@ fn cases() -> Vec<Case> {
             json!("2026-12-24T18:00:00Z"),
         ),
         case(form("file"), "absent.txt", "answer.txt", json!("answer.txt")),
-        // A question of type `confirm` asks for no value: the choice `yes` or `no` is the answer.
+        // A question of type `confirm` asks for no value, so the valid value is empty: the choice `yes` or `no` is the answer.
         Case {
             next_prompt: CHOICE_PROMPT,
             ..case(form("confirm"), "perhaps", "", Value::Null)
@@ -120,7 +126,8 @@ fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
         let id = open_question(&home);
         let invalid = typed_text(&home, &case, case.invalid);
         let refused = home.art(&["approve", "yes", &id, "--value", &invalid]);
-        // The code is 2 if the text cannot be read as a value of this type, and 1 if its file or its value is refused.
+        // The code is 2 if the text cannot be read as a value of this type. It is 1 if the value, or the file that the text
+        // names, is refused.
         assert!(matches!(refused.code(), 1 | 2), "{}: {refused}", case.form);
         assert_eq!(open_question(&home), id, "{}", case.form);
         let valid = typed_text(&home, &case, case.valid);

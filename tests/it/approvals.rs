@@ -12,7 +12,11 @@ use crate::provider::{Provider, Reply};
 
 /// Exit code of a command whose run waits for a decision of a person.
 const SUSPENDED: i32 = 7;
-/// A question for `art run`. The tool that its run calls asks a person before it deletes anything.
+/// Exit code of a command whose tool call ended in an error.
+const TOOL_ERROR: i32 = 5;
+/// Exit code of a command that cannot use the configuration or the store.
+const UNUSABLE_ENVIRONMENT: i32 = 6;
+/// What a person asks with `art run`. In the run, the tool `confirms` asks the person back before it deletes anything.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 
 /// Returns a home with the tool `confirms`, which asks a person before it acts.
@@ -116,7 +120,7 @@ fn an_approval_continues_the_run_and_is_accepted_only_once() {
     assert_eq!(listed_calls(&home), Vec::<Value>::new());
     let again = home.art(&["approve", "yes", &id]);
     assert_fails_with(&again, &format!("`{id}` was decided already: the first decision holds"));
-    assert_eq!(again.code(), 1, "the request has failed, the store is usable");
+    assert_eq!(again.code(), 1, "the decision is refused, but the store can be used");
     let log = home.art(&["runs", "show", "last"]).stdout();
     assert!(log.contains("approved by a person"), "{log}");
     assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
@@ -156,7 +160,7 @@ fn an_approval_of_an_unknown_identifier_is_refused() {
 }
 
 #[test]
-fn a_waiting_conversation_refuses_another_question_and_its_run_can_be_cancelled() {
+fn a_conversation_whose_run_waits_refuses_a_question_and_the_run_can_be_cancelled() {
     let home = home();
     let id = suspend(&home);
     let thread_id = listed_calls(&home)[0]["threadId"].as_str().unwrap().to_owned();
@@ -231,7 +235,7 @@ fn an_approval_may_replace_the_arguments_of_the_call_by_other_valid_ones() {
 }
 
 #[test]
-fn a_rejected_direct_call_is_an_error_without_output() {
+fn a_call_that_a_person_rejects_is_a_tool_error_without_output() {
     let home = home_with_rules(ASK_RULE);
     assert_eq!(
         home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(),
@@ -240,7 +244,7 @@ fn a_rejected_direct_call_is_an_error_without_output() {
     let rejected = home.art(&["approve", "no", "last"]);
     assert_eq!(
         (rejected.code(), rejected.stdout().contains("secret 1")),
-        (5, false),
+        (TOOL_ERROR, false),
         "{rejected}"
     );
 }
@@ -249,7 +253,7 @@ fn a_rejected_direct_call_is_an_error_without_output() {
 fn a_rule_can_refuse_calls_without_asking_a_person() {
     let home = home_with_rules(&ASK_RULE.replace("ask", "refuse"));
     let refused = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
-    assert_eq!(refused.code(), 5, "{refused}");
+    assert_eq!(refused.code(), TOOL_ERROR, "{refused}");
     assert!(refused.stderr().contains("`echo` is not called:"), "{refused}");
 }
 
@@ -260,14 +264,15 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
         "[[approval.rule]]\naction = \"ask\"\ntol = \"x\"\n",
     ] {
         let refused = home_with_rules(rules).art(&["tool", "list"]);
-        assert_eq!(refused.code(), 6, "{refused}");
+        assert_eq!(refused.code(), UNUSABLE_ENVIRONMENT, "{refused}");
     }
 }
 
 // Nobody decides in time (contract Q4).
 #[test]
-fn an_expired_question_is_decided_as_configured_when_its_run_is_resumed() {
-    let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, exit_code)| {
+fn an_expired_request_for_approval_is_decided_as_configured_when_its_run_is_resumed() {
+    let cases = [("reject", "rejected", TOOL_ERROR), ("approve", "approved", 0)];
+    let homes = cases.map(|(on_timeout, decision, exit_code)| {
         let rules = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK_RULE}");
         let home = home_with_rules(&rules);
         let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
@@ -331,7 +336,7 @@ fn a_model_asks_the_person_and_receives_the_answer() {
 }
 
 #[test]
-fn the_identifier_last_is_refused_if_nothing_waits_for_a_decision() {
+fn approve_show_last_is_refused_if_nothing_waits_for_a_decision() {
     let shown = Home::empty().art(&["approve", "show", "last"]);
     assert_eq!(shown.code(), 1);
     assert!(

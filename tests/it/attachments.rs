@@ -30,6 +30,7 @@ fn run(home: &Home, table_name: &str, file_to_read: &'static str, args: &[&str])
     // In reverse order, because `pop` takes the last one.
     let mut replies = vec![
         Reply::Text(vec!["done".to_owned()]),
+        // The host replaces `attachment:NAME` by the content of the file before it calls the tool.
         Reply::Call("echo", json!({"text": format!("attachment:{file_to_read}")})),
         Reply::Text(vec!["done".to_owned()]),
         Reply::Call("produces_files", table_arguments),
@@ -59,6 +60,7 @@ fn report_with(home: &Home, table_name: &str, file_to_read: &'static str) -> Val
     ran.json()
 }
 
+/// Returns the identifier of the run.
 fn trace_id(report: &Value) -> &str {
     report["traceId"].as_str().unwrap()
 }
@@ -76,7 +78,7 @@ fn a_later_step_receives_a_file_as_text_or_base64() {
 }
 
 #[test]
-fn titles_and_files_are_in_the_printed_plan_and_in_the_report_but_logs_in_no_prompt() {
+fn the_printed_plan_and_the_report_have_titles_and_files_and_no_prompt_has_logs() {
     let home = Home::new();
     let (ran, provider) = run(&home, TABLE, TABLE, &["run", "Go"]);
     let stderr = ran.stderr();
@@ -108,6 +110,7 @@ fn titles_and_files_are_in_the_printed_plan_and_in_the_report_but_logs_in_no_pro
 fn a_single_call_prints_its_title_and_how_to_save_its_files() {
     let home = Home::new();
     home.add("produces_files", components::PRODUCES_FILES);
+    // The host removes the invisible character U+200B from the name.
     let ran = home.art(&["tool", "call", "produces_files", r#"{"name": "out\u200b.csv"}"#]);
     assert_eq!(ran.stdout(), "2\n", "{ran}");
     assert!(ran.stderr().contains("title: a table and\\u{2028}a picture\n"), "{ran}");

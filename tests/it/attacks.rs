@@ -1,7 +1,8 @@
 //! The attack suite. `tests/attacks.toml` has an entry for every threat: a way in which a tool could harm the host or its users.
-//! The attacks of the entries are made here, in a separate process that may have only 1024 open files.
+//! An entry lists its attacks: each has a component, its input and grants, and how the attack has to end. The attacks are made
+//! here, in a separate process that may have only 1024 open files.
 //!
-//! `cargo test --test it -- --ignored --nocapture attacks::all_attacks` prints the table.
+//! `cargo test --test it -- --ignored --nocapture attacks::all_attacks` prints a table of all threats.
 
 mod counting_server;
 mod fixture;
@@ -19,7 +20,7 @@ pub(crate) use fixture::CANARY;
 
 use crate::harness::{assert_echo_answers, new_sandbox, run_alone, sandbox};
 use crate::resources::Resources;
-use manifest::{Gate, SECTIONS, fixtures, manifest, root};
+use manifest::{Gate, SECTIONS, attacks, manifest, root};
 use table::Table;
 
 /// Number of attacks that are made at the same time.
@@ -27,26 +28,28 @@ const CONCURRENT_ATTACKS: usize = 32;
 
 /// Makes all attacks in `sandbox`, several at a time, and panics if one of them does not end as its entry says.
 async fn attack_all(sandbox: &Sandbox) {
-    for batch in fixtures().chunks(CONCURRENT_ATTACKS) {
-        let results = join_all(batch.iter().map(|(_, fixture)| fixture.run(sandbox))).await;
-        for ((id, fixture), result) in batch.iter().zip(results) {
-            assert!(result.is_ok(), "{id} {fixture:?}: {}", result.unwrap_err());
+    for batch in attacks().chunks(CONCURRENT_ATTACKS) {
+        let results = join_all(batch.iter().map(|(_, attack)| attack.run(sandbox))).await;
+        for ((id, attack), result) in batch.iter().zip(results) {
+            assert!(result.is_ok(), "{id} {attack:?}: {}", result.unwrap_err());
         }
     }
 }
 
-/// Run by [`no_attack_harms_the_host`] in a separate process, because other tests would disturb the measurement.
+/// Run by [`no_attack_harms_the_host`] in a separate process, because other tests would disturb the measurement of memory,
+/// threads and open files.
 #[tokio::test]
 #[ignore = "measures the whole process"]
 async fn all_attacks() {
     assert_echo_answers().await;
     let mut table = Table::default();
-    for (id, fixture) in fixtures() {
-        let (result, ()) = tokio::join!(fixture.run(sandbox()), assert_echo_answers());
-        table.add(&id, result.map_err(|error| format!("{id} {fixture:?}: {error}")));
+    for (id, attack) in attacks() {
+        let (result, ()) = tokio::join!(attack.run(sandbox()), assert_echo_answers());
+        table.add(&id, result.map_err(|error| format!("{id} {attack:?}: {error}")));
     }
-    table.finish(Resources::now().peak_rss);
-    // A pool keeps memory for later calls, so the memory that remains after the attacks is measured without a pool.
+    table.print_and_check(Resources::now().peak_rss);
+    // A pool keeps memory for later calls, so the memory that remains after the attacks is measured without a pool. The attacks
+    // are made three times, and the growth is measured between the end of the first time and the end of the last.
     let sandbox = new_sandbox(false);
     assert!(!sandbox.mode().pooling);
     attack_all(&sandbox).await;
@@ -80,7 +83,7 @@ fn the_manifest_has_an_entry_for_each_number_of_each_section() {
 }
 
 #[test]
-fn each_entry_is_complete_and_has_an_attack_a_test_or_a_reason() {
+fn each_entry_is_complete_and_has_an_attack_or_a_test_or_says_why_it_has_none() {
     for (id, threat) in manifest() {
         let is_covered = !threat.run.is_empty() || !threat.tests.is_empty();
         let has_reason = threat.not_done.is_some() || threat.not_applicable.is_some();
@@ -92,12 +95,17 @@ fn each_entry_is_complete_and_has_an_attack_a_test_or_a_reason() {
     }
 }
 
-// Gate G0 stands for components written by others, and gate G1 for access to the network or to secrets.
+// A gate is something that the host may allow only when all threats with this gate are covered. G0 is components written by
+// others, and G1 is access to the network or to secrets.
 #[test]
 fn every_threat_of_the_gates_g0_and_g1_is_covered_or_not_applicable() {
     for (id, threat) in manifest() {
-        let is_needed = matches!(threat.gate, Some(Gate::G0 | Gate::G1));
-        assert!(!is_needed || threat.status() != "not done", "{id}: {}", threat.attack);
+        let must_be_covered = matches!(threat.gate, Some(Gate::G0 | Gate::G1));
+        assert!(
+            !must_be_covered || threat.status() != "not done",
+            "{id}: {}",
+            threat.attack
+        );
     }
 }
 
@@ -138,7 +146,7 @@ fn is_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn the_readme_has_the_counts_of_the_manifest() {
+fn the_readme_states_how_many_threats_and_attacks_each_section_has() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     for line in table::count_rows(&manifest()) {
         assert!(readme.contains(&line), "the README lacks the line\n{line}");

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// Stands for no further options of an example.
+/// No further options of the `example(..)` in the attribute `#[tool]`.
 const NO_OPTIONS: &str = "";
-/// Stands for no items before the function of a tool.
+/// No items before the function of a tool.
 const NO_ITEMS: &str = "";
-/// Stands for no further lines of a manifest.
+/// No further lines of a `Cargo.toml`.
 const NO_SETTINGS: &str = "";
-/// Stands for no dependencies.
+/// No dependencies in a `Cargo.toml`.
 const NO_DEPENDENCIES: &str = "";
 /// Maximum duration of a build on a busy machine.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(300);
@@ -54,8 +54,8 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// Creates a crate with a tool that has one example. `options` are further options of the example, and `items` stand before
-    /// `function`.
+    /// Creates a crate with a tool that declares one example: the input `{"n":1}`. `options` are further options of
+    /// `example(..)`, and `items` stand before `function`.
     fn with_tool(name: &str, options: &str, items: &str, function: &str) -> Self {
         let tool = Self::new(name);
         tool.write(options, items, function);
@@ -96,7 +96,8 @@ impl Crate {
     }
 }
 
-/// Writes a package. `settings` are further lines of its manifest. The version is one of `wasm-bindgen`, which a test imitates.
+/// Writes a package. `settings` are further lines of its `Cargo.toml`. Every package gets a version that `wasm-bindgen` has too,
+/// because one of the packages imitates `wasm-bindgen`.
 fn add_package(folder: &Path, name: &str, settings: &str, dependencies: &str, source: &str) {
     fs::create_dir_all(folder.join("src")).unwrap();
     let manifest = format!(
@@ -179,7 +180,7 @@ fn a_tool_whose_example_fails_is_refused_unless_it_requests_a_capability() {
         stderr.contains("(a tool can use files only with `wasi = true` and a grant, can send requests only through `art_sdk::http`, and cannot start processes; otherwise, pass the data in as an argument)"),
         "{stderr}"
     );
-    // The text in place of further options closes the parenthesis of `example(` and requests a capability.
+    // The options end up inside `example(..)`. So the text first closes that parenthesis, and then requests a capability.
     tool.write("), capabilities(fs(read)", NO_ITEMS, function);
     let manifest = tool.folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
@@ -230,6 +231,7 @@ fn a_built_tool_is_not_compiled_in_another_home_before_its_first_call() {
     other_home.add("declared", tool.home.plugins().join("declared.wasm").to_str().unwrap());
     let listed = other_home.art(&["tool", "list"]);
     assert!(listed.stdout().contains("declared"), "{listed}");
+    // A compilation of the component to machine code would be reported on stderr.
     assert_eq!(listed.stderr(), "");
     let called = other_home.art(&["tool", "call", "declared", r#"{"name":"Ada"}"#]);
     assert!(called.stdout().contains("Hello, Ada!"), "{called}");
@@ -368,10 +370,10 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         }
     };
     let first = wait_for_build(&[]);
-    // Leaves the watch time to scan the files again.
+    // Gives `--watch` the time to scan the files again.
     std::thread::sleep(Duration::from_secs(1));
     fs::write(tool.folder.join("src/lib.rs"), "this does not build").unwrap();
-    // Leaves the watch time to notice the change and to report the failed build.
+    // Gives `--watch` the time to notice the change and to report the failed build.
     std::thread::sleep(Duration::from_secs(2));
     assert!(
         watching.0.try_wait().unwrap().is_none(),

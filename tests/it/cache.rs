@@ -49,13 +49,13 @@ fn load_and_call(sandbox: &Sandbox, handmade: &[u8]) {
 fn a_second_host_uses_the_code_that_the_first_one_compiled() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let good = Handmade::default().build();
-    sandbox(&cache).load("good", &good).expect("it loads");
+    let handmade = Handmade::default().build();
+    sandbox(&cache).load("handmade", &handmade).expect("it loads");
     let files = compiled_files(&cache);
     assert_eq!(files.len(), 1);
     let first_inode = inode(&files[0]);
     // If the second host could not use the code, it would compile the tool again and replace the file.
-    load_and_call(&sandbox(&cache), &good);
+    load_and_call(&sandbox(&cache), &handmade);
     assert_eq!((compiled_files(&cache), inode(&files[0])), (files.clone(), first_inode));
 }
 
@@ -63,8 +63,8 @@ fn a_second_host_uses_the_code_that_the_first_one_compiled() {
 fn modified_compiled_code_is_recompiled() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let good = Handmade::default().build();
-    sandbox(&cache).load("good", &good).expect("it loads");
+    let handmade = Handmade::default().build();
+    sandbox(&cache).load("handmade", &handmade).expect("it loads");
     let file = compiled_files(&cache).remove(0);
     let original = fs::read(&file).unwrap();
     // The last byte belongs to the tag that authenticates the code, the other bytes to the code.
@@ -72,7 +72,7 @@ fn modified_compiled_code_is_recompiled() {
         let mut changed = original.clone();
         changed[offset] ^= 0x10;
         fs::write(&file, &changed).unwrap();
-        load_and_call(&sandbox(&cache), &good);
+        load_and_call(&sandbox(&cache), &handmade);
         assert!(fs::read(&file).unwrap() == original, "byte {offset} was not restored");
     }
 }
@@ -98,10 +98,10 @@ fn the_code_of_one_tool_is_not_used_for_another() {
 fn many_hosts_can_start_concurrently_with_a_new_cache() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let good = Handmade::default().build();
+    let handmade = Handmade::default().build();
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| sandbox(&cache).load("good", &good).expect("it loads"));
+            scope.spawn(|| sandbox(&cache).load("handmade", &handmade).expect("it loads"));
         }
     });
     assert_eq!(compiled_files(&cache).len(), 1);

@@ -17,7 +17,7 @@ fn chat(home: &Home, lines: &[&str]) -> CommandOutput {
     home.art_with_input(&["chat"], &lines.join("\n"))
 }
 
-/// Returns the identifier that `/thread`, as the last line of the input, printed.
+/// Returns the identifier of the conversation, if the last line of the input was `/thread`, which prints it.
 fn printed_thread_id(ran: &CommandOutput) -> String {
     ran.stdout().lines().last().unwrap().to_owned()
 }
@@ -200,7 +200,7 @@ fn attached_files_have_a_limit_in_total_and_can_be_removed() {
     let pdf = format!("%PDF-1.7\n{}", " ".repeat(4 << 20));
     let attach = |name: &str| format!("/attach {}", home.file(name, &pdf).display());
     let (a, b, c) = (attach("a.pdf"), attach("b.pdf"), attach("c.pdf"));
-    // Two of the files can be attached at once, but not three. A file that is attached again replaces the first one.
+    // Two of the files can be attached at once, but not three. A file that is attached again replaces its earlier attachment.
     let ran = chat(
         &home,
         &[&a, &b, &b, &c, "/attach none", &c, "/attach none", "/attach none"],
@@ -333,6 +333,7 @@ fn resume_in_a_chat_continues_the_interrupted_run_of_its_conversation() {
         (0, "2+2: 4\n"),
         "{resumed}"
     );
+    // A chat that has no conversation yet resumes the newest interrupted run of all conversations.
     let other = home.art_with_input(&["chat"], "/resume\n/thread\n");
     assert!(other.stdout().starts_with("3+3: 6\n"), "{other}");
     assert!(!other.stdout().contains(thread), "{other}");

@@ -22,7 +22,7 @@ const KILLED_BEFORE_CALL: (&str, &str) = ("ART_TEST_STOP_AT", "after_intents:1")
 fn a_chat_prints_each_answer_once_says_how_to_leave_and_has_a_private_history_file() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["chat"]);
-    terminal.until_prompt();
+    terminal.until_first_prompt();
     terminal.type_keys("What is 2+2?\r");
     terminal.until("2+2: 4\r\n");
     terminal.until(PROMPT);
@@ -81,7 +81,8 @@ fn resume_in_a_chat_at_a_terminal_continues_an_interrupted_run() {
 #[test]
 fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
     let home = Home::empty();
-    // This variable adds the tool `repeatable_effect`, which appends a line to the file and takes `ms` milliseconds.
+    // `ART_TEST_EFFECTS` adds the tool `repeatable_effect`, which appends a line to the file that the variable names. A call of
+    // the tool takes `ms` milliseconds.
     let effects_path = home.dir.path().join("effects");
     let effects = ("ART_TEST_EFFECTS", effects_path.to_str().unwrap());
     let slow_call = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
@@ -111,7 +112,7 @@ fn an_answer_is_streamed_and_can_be_stopped() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
-    terminal.until_prompt();
+    terminal.until_first_prompt();
     terminal.type_keys("Hello\r");
     terminal.until("The beginning of an answer");
     terminal.type_keys(CTRL_C);
@@ -129,7 +130,7 @@ fn sigterm_ends_a_conversation_during_a_run() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &args);
-    terminal.until_prompt();
+    terminal.until_first_prompt();
     terminal.type_keys("Hello\r");
     provider.next_request();
     kill_process(terminal.art_process(), Signal::TERM).unwrap();
@@ -143,7 +144,7 @@ fn sigterm_restores_the_terminal() {
     let home = Home::new();
     // The shell outlives `art` and prints the state of the terminal.
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], |art| format!("{art}; stty -a"));
-    terminal.until_prompt();
+    terminal.until_first_prompt();
     kill_process(terminal.art_process(), Signal::TERM).unwrap();
     let (output, _) = terminal.wait();
     assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
@@ -153,8 +154,8 @@ fn sigterm_restores_the_terminal() {
 
 #[test]
 fn the_progress_of_a_tool_is_shown_on_the_line_of_its_step() {
-    // The tool sleeps until the run is cancelled.
-    // It has reported `an earlier report` before the one with this title.
+    // The tool first reports the progress `an earlier report`, then the progress with this title. Then it sleeps until the run is
+    // cancelled.
     let arguments = json!({"title": "row\u{1b}[2Js", "ms": 600_000});
     let provider = Provider::calling("reports_progress", arguments, "Done.");
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "run", "Hi"];
@@ -256,13 +257,13 @@ fn a_plan_that_the_planner_writes_as_text_is_not_shown_as_an_answer() {
 fn each_drawing_is_printed_once_above_what_the_planner_writes_after_it() {
     let home = Home::new();
     home.add("draws", components::DRAWS);
-    // The tool shows a chart with two bars. The name of the second one is this name and `-14`.
-    let draws = |name: &str| json!({"name": name});
-    // In reverse order, because `pop` takes the last one.
+    // The tool shows a table of two bars, and calls the second bar `{name}-14`.
+    let arguments = |name: &str| json!({"name": name});
+    // The last reply comes first, because `pop` takes the last item.
     let mut replies = vec![
         Reply::Text(vec!["There they are, above this line.".to_owned()]),
-        Reply::TextAndCall("The second one follows now.", "draws", draws("otter")),
-        Reply::Call("draws", draws("walrus")),
+        Reply::TextAndCall("The second one follows now.", "draws", arguments("otter")),
+        Reply::Call("draws", arguments("walrus")),
     ];
     let provider = Provider::start(move |_| replies.pop().unwrap());
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];

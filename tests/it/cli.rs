@@ -107,7 +107,7 @@ fn a_table_with_two_numeric_columns_needs_the_name_of_one() {
 #[test]
 fn a_file_that_no_tool_accepts_is_warned_about() {
     let home = Home::new();
-    // A call receives the file as base64, which makes 5.3 MiB of 4 MiB.
+    // A call receives the file as base64, so that its 4 MiB become 5.3 MiB.
     for (bytes, is_warned) in [(4 << 20, true), (100, false)] {
         let pdf = home.file("a.pdf", &format!("%PDF-1.7\n{}", " ".repeat(bytes)));
         let ran = home.art(&["run", "What is 2+2?", "--attach", pdf.to_str().unwrap()]);
@@ -345,6 +345,7 @@ fn a_file_that_is_not_a_database_is_refused_and_kept() {
     let home = Home::new();
     fs::create_dir(home.dir.path().join("state")).unwrap();
     let path = home.dir.path().join("state/art.db");
+    // Otherwise, dropping the home would read its runs from the database, in order to replay them.
     home.skip_check_on_drop();
     fs::write(&path, "this is not a database").unwrap();
     let ran = home.art(&["thread", "list"]);

@@ -38,8 +38,8 @@ impl Model for InstantModel {
     }
 }
 
-/// Returns the number of commits of a run. Its plan has a step with one call for each item of `dependencies`: the item lists the
-/// identifiers of the earlier steps that this step needs.
+/// Returns the number of commits of a run. For each item of `dependencies`, its plan has a step, which makes one call. The item
+/// lists the identifiers of the earlier steps that this step needs.
 async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
     let step = |(number, dependencies)| {
         json!({

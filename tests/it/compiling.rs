@@ -31,11 +31,11 @@ fn load(script_lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
 
 /// Returns a component that keeps the compiler busy for many seconds.
 fn slow_component() -> Vec<u8> {
-    slow_component_with(60_000)
+    slow_component_of_steps(60_000)
 }
 
 /// Returns a component that keeps the compiler busy. It has one function of `steps` steps, in which all variables are live.
-pub(crate) fn slow_component_with(steps: usize) -> Vec<u8> {
+pub(crate) fn slow_component_of_steps(steps: usize) -> Vec<u8> {
     let locals = "i64 ".repeat(2_000);
     let step = |n: usize| {
         let (a, b) = (n * 7919 % 2_000, n * 104_729 % 2_000);
@@ -92,11 +92,11 @@ fn a_component_over_the_limit_of_processor_time_is_refused_permanently() {
 #[test]
 fn a_component_whose_compiler_was_killed_is_compiled_again() {
     let dir = tempfile::tempdir().unwrap();
-    let (cache, good) = (dir.path().join("code"), Handmade::default().build());
-    let error = sandbox("kill -KILL $$", Some(&cache)).load("good", &good);
+    let (cache, handmade) = (dir.path().join("code"), Handmade::default().build());
+    let error = sandbox("kill -KILL $$", Some(&cache)).load("handmade", &handmade);
     assert!(matches!(error, Err(LoadError::CompilerProcess(_))), "{error:?}");
     sandbox("exec \"$ART\" __compile", Some(&cache))
-        .load("good", &good)
+        .load("handmade", &handmade)
         .expect("it loads");
 }
 
@@ -115,14 +115,14 @@ fn a_compiler_that_runs_out_of_memory_does_not_affect_the_host() {
 #[test]
 fn a_component_whose_compiler_crashed_is_compiled_again() {
     let dir = tempfile::tempdir().unwrap();
-    let (cache, good) = (dir.path().join("code"), Handmade::default().build());
-    let error = sandbox("echo oh no >&2; kill -SEGV $$", Some(&cache)).load("good", &good);
+    let (cache, handmade) = (dir.path().join("code"), Handmade::default().build());
+    let error = sandbox("echo oh no >&2; kill -SEGV $$", Some(&cache)).load("handmade", &handmade);
     let Err(LoadError::CompilerProcess(reason)) = error else {
         panic!("{error:?}")
     };
     assert!(reason.to_string().contains("oh no"), "{reason}");
     sandbox("exec \"$ART\" __compile", Some(&cache))
-        .load("good", &good)
+        .load("handmade", &handmade)
         .expect("it loads");
 }
 
@@ -134,7 +134,7 @@ fn a_missing_compiler_program_is_an_error() {
     };
     let loaded = Sandbox::new(&config)
         .unwrap()
-        .load("good", &Handmade::default().build());
+        .load("handmade", &Handmade::default().build());
     assert!(matches!(loaded, Err(LoadError::CompilerProcess(_))), "{loaded:?}");
 }
 
@@ -182,6 +182,7 @@ fn wait_for<T>(poll: impl Fn() -> Option<T>) -> T {
 #[test]
 fn a_compiler_exits_when_its_host_is_killed() {
     let home = Home::empty();
+    // The home has a cache of its own, because the cache that other homes share may contain the compiled code.
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("slow.wasm"), slow_component()).unwrap();
     let mut host = home.start(&["tool", "list"]);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const DOCUMENT: &str = "host/CONTRACTS.md";
+const CONTRACTS: &str = "host/CONTRACTS.md";
 
 /// The identifier of each rule, and the files that implement it, relative to the root of the workspace.
 type Rules = BTreeMap<String, Vec<String>>;
@@ -21,7 +21,7 @@ fn root() -> PathBuf {
 }
 
 fn rules() -> Rules {
-    let document = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
+    let document = std::fs::read_to_string(root().join(CONTRACTS)).unwrap();
     document.lines().filter_map(parse_rule).collect()
 }
 
@@ -33,7 +33,7 @@ fn parse_rule(line: &str) -> Option<(String, Vec<String>)> {
     Some((identifier.to_owned(), files.map(workspace_path).collect()))
 }
 
-/// Converts a path relative to the document to one relative to the root of the workspace.
+/// Converts a path relative to the folder of `host/CONTRACTS.md` to one relative to the root of the workspace.
 fn workspace_path(path: &str) -> String {
     match path.strip_prefix("../") {
         Some(path) => path.to_owned(),
@@ -41,8 +41,8 @@ fn workspace_path(path: &str) -> String {
     }
 }
 
-/// Returns whether `word` can be an identifier such as `C48`, `M01`, `P33a` or `S003`: a letter that the document uses, one to
-/// three digits, and possibly a lower-case letter.
+/// Returns whether `word` can be an identifier such as `C48`, `M01`, `P33a` or `S003`: a letter that `host/CONTRACTS.md` uses,
+/// one to three digits, and possibly a lower-case letter.
 fn is_identifier(word: &str) -> bool {
     let Some(rest) = word.strip_prefix(['A', 'B', 'C', 'D', 'M', 'P', 'Q', 'R', 'S', 'T', 'X']) else {
         return false;
@@ -51,8 +51,8 @@ fn is_identifier(word: &str) -> bool {
     rest.len() - digits.len() <= 1 && (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns the Rust, Markdown and WIT files of the project, relative to the root. Leaves out the document itself, hidden and
-/// built files, and plugins, which do not implement rules of the host.
+/// Returns the Rust, Markdown and WIT files of the project, relative to the root. Leaves out `host/CONTRACTS.md` itself, hidden
+/// and built files, and plugins, which do not implement rules of the host.
 fn sources() -> Vec<String> {
     let mut found = Vec::new();
     let mut directories = vec![PathBuf::new()];
@@ -71,11 +71,11 @@ fn sources() -> Vec<String> {
             }
         }
     }
-    found.retain(|path| path != DOCUMENT);
+    found.retain(|path| path != CONTRACTS);
     found
 }
 
-/// Returns the prose of a line: the whole line of a document, the comment of a line of code.
+/// Returns the prose of a line: the whole line in a Markdown file, and the comment in a line of code.
 fn prose<'a>(path: &str, line: &'a str) -> &'a str {
     if path.ends_with(".md") {
         return line;
@@ -118,7 +118,7 @@ fn every_cited_rule_is_in_the_contracts() {
         .collect();
     assert!(
         unknown.is_empty(),
-        "not in {DOCUMENT}: add a line there, or put words that are not citations in backticks:\n{}",
+        "not in {CONTRACTS}: add a line there, or put words that are not citations in backticks:\n{}",
         unknown.join("\n")
     );
 }
@@ -138,7 +138,7 @@ fn every_rule_is_cited_where_it_is_implemented() {
         let missing = files.iter().filter(|file| !citing.contains(file));
         faults.extend(missing.map(|file| format!("`{identifier}` is not cited in {file}, but in {citing:?}")));
     }
-    assert!(faults.is_empty(), "in {DOCUMENT}:\n{}", faults.join("\n"));
+    assert!(faults.is_empty(), "in {CONTRACTS}:\n{}", faults.join("\n"));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn assert_one_estimated_call(metadata: &Value) {
 }
 
 /// Checks the metadata of the newest run, and returns the line of `art runs show` with the usage of that run.
-fn stored_usage(home: &Home) -> String {
+fn checked_usage_of_newest_run(home: &Home) -> String {
     let runs = home.art(&["--json", "runs", "list"]).json();
     assert_one_estimated_call(runs.pointer("/0/summary/metadata").unwrap());
     let newest = runs.pointer("/0/traceId").and_then(Value::as_str).unwrap();
@@ -63,7 +63,7 @@ fn the_usage_of_a_model_call_that_a_signal_cancels_is_estimated() {
     let ran = run_and_send_signal(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
     assert_eq!(ran.code(), 130, "{ran}");
     assert_one_estimated_call(&ran.json()["metadata"]);
-    assert!(stored_usage(&home).ends_with(", 1 model call estimated"));
+    assert!(checked_usage_of_newest_run(&home).ends_with(", 1 model call estimated"));
     let shown = run_and_send_signal(&home, &provider, &["run", "Hello"], Signal::TERM);
     assert!(shown.stderr().contains(", 1 model call estimated"), "{shown}");
 }

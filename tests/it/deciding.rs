@@ -14,8 +14,9 @@ const CTRL_D: &str = "\x04";
 const SUSPENDED: i32 = 7;
 /// Exit code of a command that the user cancelled.
 const CANCELLED: i32 = 130;
-/// The question of the user. Its tool asks a person before it acts.
+/// The question of the user. It leads to a call of a tool that asks a person before it acts.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
+/// The end of the prompt at which the user decides about a call.
 const CHOICE_PROMPT: &str = "details or later? ";
 
 /// Returns a home with a tool that asks before it acts.
@@ -35,7 +36,7 @@ fn run_until_choice_prompt(home: &Home) -> Terminal {
 }
 
 /// Returns the calls that wait for a decision.
-fn waiting(home: &Home) -> Vec<Value> {
+fn waiting_calls(home: &Home) -> Vec<Value> {
     let list = home.art(&["--json", "approve", "list"]).json();
     list.as_array().unwrap().clone()
 }
@@ -47,7 +48,7 @@ fn a_yes_at_the_terminal_continues_the_run() {
     terminal.type_keys("yes\r");
     let (output, code) = terminal.wait();
     assert!(code == 0 && output.contains("deleted"), "{code}: {output}");
-    assert_eq!(waiting(&home), Vec::<Value>::new());
+    assert_eq!(waiting_calls(&home), Vec::<Value>::new());
 }
 
 #[test]
@@ -76,11 +77,11 @@ fn details_are_shown_and_later_leaves_the_run_suspended() {
         code == SUSPENDED && output.contains("art approve yes "),
         "{code}: {output}"
     );
-    assert_eq!(waiting(&home).len(), 1);
+    assert_eq!(waiting_calls(&home).len(), 1);
 }
 
 #[test]
-fn arguments_that_a_rule_asks_about_can_be_edited() {
+fn the_arguments_of_a_call_that_a_rule_asks_about_can_be_edited() {
     let home = Home::empty();
     home.add("echo", components::ECHO);
     home.file("art.toml", "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n");
@@ -98,7 +99,7 @@ fn arguments_that_a_rule_asks_about_can_be_edited() {
 }
 
 #[test]
-fn a_decision_elsewhere_ends_the_question_at_the_terminal() {
+fn a_decision_by_another_process_ends_the_prompt_at_the_terminal() {
     let home = home();
     let mut terminal = run_until_choice_prompt(&home);
     // With `--later`, this process only stores the decision. The process at the terminal goes on with the run.
@@ -123,7 +124,7 @@ fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
             let (output, code) = terminal.wait();
             assert_eq!(code, expected_code, "{output}");
             assert!(output.contains("art approve yes "), "{output}");
-            assert_eq!(waiting(&home)[0]["status"], "open");
+            assert_eq!(waiting_calls(&home)[0]["status"], "open");
         }
     }
 }
@@ -132,7 +133,7 @@ fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
 fn ctrl_c_at_a_choice_prompt_leaves_the_call_undecided_and_continues_the_chat() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["chat"]);
-    terminal.until_prompt();
+    terminal.until_first_prompt();
     terminal.type_keys(&format!("{QUESTION}\r"));
     terminal.until(CHOICE_PROMPT);
     terminal.type_keys(CTRL_C);
@@ -144,14 +145,14 @@ fn ctrl_c_at_a_choice_prompt_leaves_the_call_undecided_and_continues_the_chat() 
     terminal.type_keys("/exit\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 0, "{output}");
-    assert_eq!(waiting(&home)[0]["status"], "open");
+    assert_eq!(waiting_calls(&home)[0]["status"], "open");
 }
 
 #[test]
 fn a_yes_in_a_chat_continues_the_run() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["chat"]);
-    terminal.until_prompt();
+    terminal.until_first_prompt();
     terminal.type_keys(&format!("{QUESTION}\r"));
     terminal.until(CHOICE_PROMPT);
     terminal.type_keys("y\r");
@@ -181,6 +182,6 @@ fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
         let (output, _) = terminal.wait();
         assert!(!output.contains("opensesame"), "{output}");
         assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
-        assert_eq!(waiting(&home).is_empty(), is_decided, "{output}");
+        assert_eq!(waiting_calls(&home).is_empty(), is_decided, "{output}");
     }
 }

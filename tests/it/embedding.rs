@@ -1,4 +1,4 @@
-//! The host as a library of another program.
+//! The host as a library of another program, and the example of such a program in `examples/embed`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ fn an_embedding_program_receives_the_progress_of_compiling() {
 }
 
 #[test]
-fn a_tool_of_the_program_overrides_a_component_of_the_same_name() {
+fn a_tool_of_the_embedding_program_overrides_a_component_of_the_same_name() {
     let home = Home::with_empty_cache();
     let tool = DirectTool::typed("calculator", "Answers.", async |_: BTreeMap<String, Value>| {
         Ok::<_, String>(42)
@@ -117,7 +117,7 @@ fn manifest_of_outside_package() -> String {
 }
 
 #[test]
-#[ignore = "builds the sandbox once more, with the features of that package alone; `.ci/run embedding` runs it"]
+#[ignore = "builds the crate art-sandbox again, with other features than in the workspace; `.ci/run embedding` runs it"]
 fn the_example_builds_and_answers_outside_of_the_workspace() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();

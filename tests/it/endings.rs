@@ -12,15 +12,15 @@ const LITTLE_FUEL: Limits = Limits {
     fuel: 60_000_000,
     ..Limits::EXECUTE
 };
-/// The maximum fuel, and little time.
+/// The maximum fuel and no limit of calls into the host, but little time.
 const LITTLE_TIME: Limits = Limits {
     fuel: Limits::MAX.fuel,
     timeout_ms: 200,
     host_calls: u64::MAX,
     ..Limits::EXECUTE
 };
-/// So few calls into the host that they take a few hundredths of a second, even in a debug build that generates random bytes
-/// slowly.
+/// Few calls into the host. A guest that asks for random bytes makes them within a few hundredths of a second, even in a debug
+/// build, which generates random bytes slowly.
 const FEW_HOST_CALLS: Limits = Limits {
     host_calls: 200,
     ..Limits::EXECUTE
@@ -123,7 +123,7 @@ async fn the_file_name_of_an_attachment_is_reported_unchanged() {
 #[tokio::test]
 async fn a_guest_that_asks_for_random_bytes_forever_is_stopped_early() {
     let usage = hostile("random", 0, FEW_HOST_CALLS).await.usage;
-    // The limit of 200 calls is checked after the call that exceeds it.
+    // The limit of 200 calls is checked after each call, so the guest is stopped after call 201. The rest is a margin.
     assert!(usage.host_calls <= 210, "{usage:?}");
 }
 

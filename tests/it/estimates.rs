@@ -40,6 +40,7 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     let art = |args: &[&str]| home.art(&[&model[..], args].concat());
     let estimate = || art(&["--json", "plan", "Count it"]).json()["check"]["estimate"].clone();
     let before = estimate();
+    // Nothing is recorded, so the estimate of the step is its limit: 5 model calls, the default of `maxIterations`.
     assert_eq!(before["steps"][0]["basis"], json!({"source": "limits"}), "{before}");
     assert_eq!(
         before["steps"][0]["modelCalls"],
@@ -79,6 +80,7 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     );
     let shown = art(&["plan", "Count it"]).stdout();
     let step = shown.lines().find(|line| line.starts_with("step_1    ")).unwrap();
+    // The row of the step: two model calls, estimated from one recorded step.
     assert!(step.ends_with("1 step") && step.contains("  2  "), "{shown}");
     assert!(shown.contains(" out (as 1 answer had)"), "{shown}");
     assert!(shown.contains("all model calls: 3, with "), "{shown}");
@@ -100,6 +102,7 @@ fn a_run_starts_with_the_records_of_the_calls_of_earlier_runs() {
     let first = first.json();
     let call = &first["calls"][0];
     let before_first_call = tool_record(&home, &first);
+    // `sizes` contains the recorded calls, grouped by the size of their input.
     assert_eq!(
         before_first_call.get("sizes"),
         None,

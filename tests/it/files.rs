@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::granted::{folder_with_grants, load_files_tool, readable_folder, writable_folder};
 use crate::harness::{components, new_sandbox, output};
 use crate::home::Home;
-use crate::replay::without_times_and_uses;
+use crate::replay::without_times_and_used_grants;
 
 #[tokio::test]
 async fn the_standard_library_reads_granted_files() {
@@ -134,6 +134,7 @@ async fn only_granted_paths_and_the_directories_above_them_are_visible() {
 async fn a_denial_names_the_path_and_the_grant_that_is_missing() {
     let granted = readable_folder();
     let (outside, a) = (granted.path("outside.txt"), granted.path("notes/a.txt"));
+    // The third step is denied for the same reason as the first, which is reported only once.
     let outcome = granted
         .call(&[["read", &outside, ""], ["write", &a, "x"], ["read", &outside, ""]])
         .await;
@@ -193,7 +194,7 @@ async fn a_read_only_grant_refuses_every_change() {
 }
 
 #[tokio::test]
-async fn a_tool_cannot_create_a_link() {
+async fn a_tool_cannot_create_a_symbolic_link() {
     let granted = writable_folder();
     for target in ["a.txt", "/etc/passwd", "../outside.txt"] {
         assert_eq!(
@@ -317,8 +318,8 @@ async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file()
     let replayed = granted.replay(&steps, &recorded.intake).await;
     assert_eq!(replayed.divergence, None);
     assert_eq!(
-        without_times_and_uses(replayed.outcome),
-        without_times_and_uses(recorded)
+        without_times_and_used_grants(replayed.outcome),
+        without_times_and_used_grants(recorded)
     );
     assert!(!Path::new(&notes).exists());
 }
@@ -333,8 +334,8 @@ async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
     let replayed = granted.replay(&steps, &recorded.intake).await;
     assert_eq!(replayed.divergence, None);
     assert_eq!(
-        without_times_and_uses(replayed.outcome),
-        without_times_and_uses(recorded)
+        without_times_and_used_grants(replayed.outcome),
+        without_times_and_used_grants(recorded)
     );
 }
 
@@ -348,6 +349,7 @@ async fn a_call_that_reads_more_than_can_be_recorded_is_not_replayed() {
     assert!(!once.intake.truncated);
     let steps = [["read_repeatedly", &large, "2"]];
     let twice = granted.call(&steps).await;
+    // The crossings are the recorded answers of the host. A record that grows too large loses all of them.
     assert!(twice.intake.truncated && twice.intake.crossings.is_empty());
     let replayed = granted.replay(&steps, &twice.intake).await;
     assert_eq!(replayed.divergence.unwrap().reason, DivergenceReason::Truncated);
@@ -402,8 +404,8 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
 
 #[tokio::test]
 async fn pipes_in_a_granted_folder_block_neither_calls_nor_the_drop_of_the_sandbox() {
-    let asks_for_pool = true;
-    let own_sandbox = new_sandbox(asks_for_pool);
+    let asks_for_instance_pool = true;
+    let own_sandbox = new_sandbox(asks_for_instance_pool);
     let mut granted = writable_folder();
     let grants = granted.tool.authority().policy().fs.clone();
     granted.tool = load_files_tool(&own_sandbox, grants, granted.folder.path());

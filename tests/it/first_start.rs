@@ -31,7 +31,7 @@ fn the_first_start_prints_no_message_about_compiling_with_json_output() {
 }
 
 #[test]
-fn commands_that_compile_report_it() {
+fn commands_that_compile_tools_report_it() {
     for args in [&["tool", "list"][..], &["chat"], &["doctor"]] {
         let ran = Home::with_empty_cache().art_with_input(args, "");
         assert!(ran.stderr().contains(MESSAGE), "{args:?}: {}", ran.stderr());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use art_core::limits::Limits;
 use art_sandbox::{Sandbox, SandboxConfig};
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ async fn make_calls(granted: &GrantedFolder) {
 
 /// Drops a sleeping call after `n` tenths of a millisecond.
 async fn drop_call_early(n: usize) {
-    let sleep = Admitted::for_test(tool_call(json!({"attack": "sleep"})), Limits::EXECUTE);
+    let sleep = CheckedCall::for_test(tool_call(json!({"attack": "sleep"})), Limits::EXECUTE);
     let hostile = guest(components::HOSTILE);
     let time_until_drop = Duration::from_micros(n as u64 * 100);
     assert!(
@@ -110,9 +110,9 @@ async fn a_thousand_sleepers() {
             "{all:?}"
         );
     };
-    // Links the component for each worker: these guests sleep so long that each gets a worker of its own. Each of them touches
-    // one slot of the pool of its worker. All other slots are still untouched, so the memory of the guests that take them later
-    // is measured.
+    // Before the measurement, one guest runs on each worker, so that the component is linked for all workers. (The guests sleep
+    // so long that each gets a worker of its own.) This uses one slot of each pool. The other slots are still untouched, so
+    // their memory is measured when the guests take them.
     run_sleepers(WORKERS, 1_000).await;
     let before = own_memory();
     let measure = async {

@@ -1,4 +1,5 @@
-//! Passes the stored inputs of each fuzz target, its corpus, to the check of the target. Each check has a generous time limit.
+//! Each fuzz target has a check and a corpus of stored inputs. The tests pass each input to the check, which has a generous time
+//! limit.
 
 #[path = "../fuzz/cases/mod.rs"]
 mod cases;
@@ -48,6 +49,6 @@ fn every_grant_of_the_corpus_covers_only_requests_that_go_to_the_granted_host() 
 }
 
 #[test]
-fn no_secret_of_the_corpus_is_left_in_redacted_bytes_however_they_are_split() {
+fn no_secret_of_the_corpus_is_left_in_redacted_bytes_however_the_bytes_are_split() {
     replay("secrets", cases::secrets::check);
 }

@@ -8,7 +8,7 @@ use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
 use art_sandbox::{Plugin, Sandbox};
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
@@ -75,13 +75,13 @@ impl GrantedFolder {
         let arguments = json!({ "steps": steps });
         let grants = self.tool.authorize(&arguments).unwrap();
         let call =
-            Admitted::for_test_with_grants(tool_call(arguments), Limits::EXECUTE, grants, CancellationToken::new());
+            CheckedCall::for_test_with_grants(tool_call(arguments), Limits::EXECUTE, grants, CancellationToken::new());
         self.tool.execute(&call).await
     }
 
     /// Replays a call. `recorded` is its record: the answers of the host that the call got.
     pub(crate) async fn replay(&self, steps: &[[&str; 3]], recorded: &Intake) -> Replayed {
-        let call = Admitted::for_test(tool_call(json!({ "steps": steps })), Limits::EXECUTE);
+        let call = CheckedCall::for_test(tool_call(json!({ "steps": steps })), Limits::EXECUTE);
         self.tool.replay(&call, recorded).unwrap().await
     }
 

@@ -19,7 +19,7 @@ const DENIED: i32 = 5;
 /// Exit code of a command whose run waits for a decision of a person.
 const SUSPENDED: i32 = 7;
 
-/// A home with one guest that requests access to files, and a directory outside of the home.
+/// A home with one tool, the guest `reads_file`, which requests access to files, and a directory outside of the home.
 struct Scene {
     home: Home,
     outside: TempDir,
@@ -45,7 +45,8 @@ impl Scene {
         self.home.art(&["--json", "tool", "call", "reads_file", &arguments])
     }
 
-    fn grant(&self, args: &[&str]) -> CommandOutput {
+    /// Runs `art grant` with these arguments.
+    fn art_grant(&self, args: &[&str]) -> CommandOutput {
         self.home.art(&[&["grant"], args].concat())
     }
 
@@ -101,7 +102,7 @@ fn the_command_of_a_denial_makes_the_call_work() {
     let read = scene.read(&scene.note());
     assert_eq!(read.code(), 0, "{read}");
     assert_eq!(read.json()["result"]["output"]["text"], "buy milk", "{read}");
-    let revoked = scene.grant(&["revoke", "reads_file", scene.note().to_str().unwrap()]);
+    let revoked = scene.art_grant(&["revoke", "reads_file", scene.note().to_str().unwrap()]);
     assert_eq!(revoked.code(), 0, "{revoked}");
     assert_denied(&scene.read(&scene.note()));
 }
@@ -109,7 +110,7 @@ fn the_command_of_a_denial_makes_the_call_work() {
 #[test]
 fn a_capability_that_a_tool_does_not_request_cannot_be_granted() {
     let scene = Scene::new();
-    let refused = scene.grant(&["add", "reads_file", "--http", "https://example.com/"]);
+    let refused = scene.art_grant(&["add", "reads_file", "--http", "https://example.com/"]);
     assert_eq!(refused.code(), 2, "{refused}");
     assert!(refused.stderr().contains("does not ask for it"), "{refused}");
     assert_eq!(scene.reads_file_grants(), "");
@@ -120,7 +121,7 @@ fn the_home_of_the_host_and_system_paths_cannot_be_granted() {
     let scene = Scene::new();
     let home = scene.home.dir.path().to_owned();
     for path in [home.clone(), home.join("plugins"), "/proc".into(), "/".into()] {
-        let refused = scene.grant(&["add", "reads_file", "--read", path.to_str().unwrap()]);
+        let refused = scene.art_grant(&["add", "reads_file", "--read", path.to_str().unwrap()]);
         assert_eq!(refused.code(), 2, "{refused}");
         assert!(refused.stderr().contains("cannot be granted"), "{refused}");
     }
@@ -132,11 +133,13 @@ fn a_tool_whose_grants_are_invalid_is_refused() {
     for text in [
         "[[fs]]\npath = 1",
         "everything = true",
+        // The digest of the component is missing.
         "[[fs]]\npath = \"/data\"",
         "clock = true\nclock = false",
     ] {
         fs::write(scene.home.plugins().join("reads_file.toml"), text).unwrap();
         let listed = scene.home.art(&["tool", "list"]);
+        // A refused tool is listed by the name of its file, with the reason.
         assert!(listed.stdout().contains("reads_file.wasm: "), "{text}: {listed}");
     }
 }
@@ -145,15 +148,16 @@ fn a_tool_whose_grants_are_invalid_is_refused() {
 fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved() {
     let scene = Scene::new();
     let outside = scene.outside.path().to_str().unwrap().to_owned();
-    scene.grant(&["add", "reads_file", "--read", &outside]);
+    // Approves the component that the tool has now.
+    scene.art_grant(&["add", "reads_file", "--read", &outside]);
     scene.change_component("reads_file");
     let denials = assert_denied(&scene.read(&scene.note()));
     assert_eq!(denials[0]["command"], "art grant approve reads_file");
-    let listed = scene.grant(&["list"]);
+    let listed = scene.art_grant(&["list"]);
     assert!(listed.stdout().contains("another component"), "{listed}");
-    let unconfirmed = scene.grant(&["approve", "reads_file"]);
+    let unconfirmed = scene.art_grant(&["approve", "reads_file"]);
     assert_eq!(unconfirmed.code(), 2, "{unconfirmed}");
-    let approved = scene.grant(&["approve", "reads_file", "--yes"]);
+    let approved = scene.art_grant(&["approve", "reads_file", "--yes"]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert_eq!(scene.read(&scene.note()).code(), 0);
 }
@@ -276,7 +280,7 @@ fn an_unattended_run_names_the_command_of_the_grant_to_the_person_and_to_the_mod
 fn a_changed_component_is_denied_without_a_question_about_grants() {
     let scene = file_read_scene();
     let outside = scene.outside.path().to_str().unwrap();
-    assert_eq!(scene.grant(&["add", "file_read", "--read", outside]).code(), 0);
+    assert_eq!(scene.art_grant(&["add", "file_read", "--read", outside]).code(), 0);
     scene.change_component("file_read");
     let arguments = json!({"path": scene.note()}).to_string();
     let terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);

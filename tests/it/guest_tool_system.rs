@@ -7,7 +7,9 @@ use art_core::limits::Limits;
 use art_core::outcome::Outcome;
 use art_core::tool::{ParsedToolCall, ToolSchema};
 use art_sandbox::Plugin;
-use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
+use art_tools::{
+    CallScope, CheckedCall, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem,
+};
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 
@@ -34,7 +36,7 @@ impl ToolExecutor for LimitedPlugin {
         self.0.owner()
     }
 
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+    fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome> {
         self.0.execute(call)
     }
 }

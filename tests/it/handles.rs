@@ -1,4 +1,4 @@
-//! Handles of resources that a guest has dropped or invented.
+//! A guest uses handles of resources that it has dropped, and handles that never existed.
 
 use art_core::limits::Limits;
 use proptest::prelude::*;
@@ -12,6 +12,7 @@ proptest! {
     #[test]
     fn any_use_of_handles_ends_in_a_success_or_a_trap(seed in any::<u32>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        // The guest creates, uses and drops handles in an order that depends on the seed `n`.
         let arguments = json!({"attack": "random_handles", "n": seed});
         let outcome = runtime.block_on(call(&guest(components::HOSTILE), arguments, Limits::EXECUTE));
         prop_assert!(["success", "trap"].contains(&outcome.ending.name()), "{:?}", outcome.ending);

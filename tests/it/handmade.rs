@@ -39,7 +39,8 @@ pub(crate) struct Handmade<'a> {
     pub(crate) execute: &'a str,
     /// Instructions in `post-return`, which the host calls after it has read the result of `execute`.
     pub(crate) post_return: &'a str,
-    /// The words of the outcome in memory: its kind, where 0 is a success, and from the second word its payload.
+    /// The outcome in memory, as words of 32 bits: its kind, where 0 is a success, and then the fields of this kind. Each kind
+    /// fits into 14 words.
     pub(crate) outcome: [u32; 14],
     /// The output, which is at the address [`Handmade::OUTPUT_AT`].
     pub(crate) output: &'a [u8],
@@ -170,7 +171,8 @@ impl Handmade<'_> {
         let name = schema.add_text("handmade", self.is_utf16);
         let description = schema.add_text("By hand.", self.is_utf16);
         let input = schema.add_text(self.input_schema, self.is_utf16);
-        let (some, output) = self.output_schema.map_or((0, [0, 0]), |output_schema| {
+        // 1 or 0: whether there is an output schema. Then its address and its length.
+        let (has_output, output) = self.output_schema.map_or((0, [0, 0]), |output_schema| {
             (1, schema.add_text(output_schema, self.is_utf16))
         });
         let inputs: Vec<_> = self
@@ -187,10 +189,11 @@ impl Handmade<'_> {
         let [examples, _] = schema.add(&bytes_of_words(&examples));
         let count = u32::try_from(inputs.len()).expect("a small number");
         let [mode, none] = [0, 0];
-        // The fields of `tool-schema` in `wit/tool.wit`, in order.
+        // The fields of `tool-schema` in `wit/tool.wit`, in order. An optional string takes three words: 1 or 0, which says
+        // whether the string is there, its address and its length.
         let first_fields = [name, description, input].concat();
         let other_fields = [
-            some, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
+            has_output, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
         ];
         schema
             .record

@@ -13,7 +13,7 @@ const LITTLE_FUEL: Limits = Limits {
     fuel: 60_000_000,
     ..Limits::EXECUTE
 };
-/// The maximum fuel, and little time.
+/// The maximum fuel and no limit of calls into the host, but little time.
 const LITTLE_TIME: Limits = Limits {
     fuel: Limits::MAX.fuel,
     timeout_ms: 200,
@@ -63,7 +63,8 @@ async fn a_trap_in_post_return_ends_the_call_as_a_trap() {
     assert_eq!(run(guest, LITTLE_FUEL).await.ending.name(), "trap");
 }
 
-/// A guest that calls `log` with a long text in a loop, which is much work for the host and little for the guest.
+/// A guest that calls `log` with a long text in a loop, which is much work for the host and little for the guest. All fields but
+/// `imports` and `execute` have their default values, which a constant cannot get from `Handmade::default()`.
 const LOG_LOOP: Handmade<'static> = Handmade {
     version: "0.1.0",
     imports: r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#,
@@ -96,7 +97,7 @@ async fn too_many_calls_into_the_host_are_stopped_early() {
     };
     let outcome = run(LOG_LOOP, limits).await;
     assert_eq!(outcome.ending.name(), "fuel_exhausted");
-    // The limit is checked after the call that exceeds it.
+    // The limit is checked after each call, so the guest is stopped after call 101. The rest is a margin.
     assert!(outcome.usage.host_calls <= 102, "{:?}", outcome.usage);
 }
 
@@ -235,8 +236,8 @@ async fn an_outcome_of_an_unknown_kind_is_invalid() {
 
 #[tokio::test]
 async fn without_a_pool_attacks_have_the_same_endings() {
-    let asks_for_pool = false;
-    let sandbox = new_sandbox(asks_for_pool);
+    let asks_for_instance_pool = false;
+    let sandbox = new_sandbox(asks_for_instance_pool);
     assert!(!sandbox.mode().pooling);
     let plain = run_in(&sandbox, &Handmade::default(), Limits::EXECUTE).await;
     assert_eq!(plain.ending.name(), "success");

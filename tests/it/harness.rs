@@ -10,7 +10,7 @@ use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_core::tool::ParsedToolCall;
 use art_sandbox::{LoadError, Plugin, Sandbox, SandboxConfig};
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -27,17 +27,17 @@ pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Returns the shared sandbox: two workers, and a cache of compiled code that is kept between runs.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    let asks_for_pool = true;
-    SANDBOX.get_or_init(|| new_sandbox(asks_for_pool))
+    let asks_for_instance_pool = true;
+    SANDBOX.get_or_init(|| new_sandbox(asks_for_instance_pool))
 }
 
-/// Returns a sandbox with two workers that shares the cache with all other sandboxes. `asks_for_pool` is whether its instances
-/// come from a pool, if the host can reserve one.
-pub(crate) fn new_sandbox(asks_for_pool: bool) -> Sandbox {
+/// Returns a sandbox with two workers, which shares the cache with all other sandboxes of this function.
+/// `asks_for_instance_pool` is whether its instances come from a pool, if the host can reserve one.
+pub(crate) fn new_sandbox(asks_for_instance_pool: bool) -> Sandbox {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
     let config = SandboxConfig {
         workers: 2,
-        pooling: asks_for_pool,
+        pooling: asks_for_instance_pool,
         cache: Some(cache),
         ..SandboxConfig::default()
     };
@@ -92,7 +92,7 @@ pub(crate) async fn call_with_cancel(
     limits: Limits,
     cancel: CancellationToken,
 ) -> Outcome {
-    let call = Admitted::for_test_with_cancel(tool_call(arguments), limits, cancel);
+    let call = CheckedCall::for_test_with_cancel(tool_call(arguments), limits, cancel);
     tokio::time::timeout(CALL_TIMEOUT, plugin.execute(&call))
         .await
         .expect("the call ends before the timeout of the test")

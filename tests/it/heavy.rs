@@ -56,7 +56,7 @@ fn entry_section(id: u8, count: usize, entry: impl Fn(usize) -> Vec<u8>) -> Vec<
     section(id, &[leb128(count), entries].concat())
 }
 
-/// Returns a name that only entry `n` has, after its length.
+/// Returns the length and then the bytes of a name that only entry `n` has.
 fn name(n: usize) -> Vec<u8> {
     let name = format!("{n:x}");
     [leb128(name.len()), name.into_bytes()].concat()
@@ -149,8 +149,9 @@ fn heavy_components_of_a_folder_take_little_memory_before_they_are_called() {
 }
 
 #[tokio::test]
-async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
-    /// The limit of a sandbox for the programs that are loaded in it, without their compiled code.
+async fn the_memory_of_all_components_that_are_loaded_for_calls_stays_within_its_limit() {
+    /// The limit of a sandbox for the memory of its loaded programs, in bytes. A program is a component that is compiled and
+    /// linked for calls. Its compiled code does not count.
     const MAX_BYTES: u64 = 256 << 20;
     let cache = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(&SandboxConfig {

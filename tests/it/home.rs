@@ -72,8 +72,8 @@ impl Home {
     }
 
     /// Adds a tool to the plugins folder.
-    pub(crate) fn add(&self, name: &str, component: &str) {
-        fs::copy(component, self.plugins().join(format!("{name}.wasm"))).unwrap();
+    pub(crate) fn add(&self, name: &str, component_path: &str) {
+        fs::copy(component_path, self.plugins().join(format!("{name}.wasm"))).unwrap();
     }
 
     /// Writes a file into the home, and returns its path.

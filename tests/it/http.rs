@@ -6,13 +6,13 @@ use std::time::Duration;
 use art_core::capability::{CallGrants, HttpGrant, HttpRight};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{components, guest, output, tool_call};
 use crate::http_server::{HttpServer, response};
-use crate::replay::without_times_and_uses;
+use crate::replay::without_times_and_used_grants;
 
 /// The expected requests of a server that received none.
 const NO_REQUESTS: [&str; 0] = [];
@@ -40,7 +40,7 @@ async fn call(component: &'static str, http_grants: Value, arguments: Value) -> 
 
 async fn call_with_limits(component: &'static str, http_grants: Value, arguments: Value, limits: Limits) -> Outcome {
     let cancel = CancellationToken::new();
-    let call = Admitted::for_test_with_grants(tool_call(arguments), limits, grants(http_grants), cancel);
+    let call = CheckedCall::for_test_with_grants(tool_call(arguments), limits, grants(http_grants), cancel);
     guest(component).execute(&call).await
 }
 
@@ -63,6 +63,7 @@ fn error(outcome: &Outcome) -> (String, String, bool) {
 }
 
 /// Calls the guest `raw_requests`, which makes one attempt to send a request to `server`, and returns how the attempt ended.
+/// `attempt` names the part of the request that is set to `text`, such as `path`, or another kind of attempt.
 async fn attempt_request(server: &HttpServer, attempt: &str, text: &str) -> Value {
     let arguments = json!({"attempt": attempt, "authority": server.authority(), "text": text});
     output(&call(components::RAW_REQUESTS, private_grant(server), arguments).await)
@@ -337,12 +338,12 @@ async fn assert_replays(component: &'static str, server: &HttpServer, arguments:
     let mut waits = (0..200).map(|_| std::thread::sleep(Duration::from_millis(10)));
     waits.any(|()| server.requests().len() >= expected_requests);
     let requests_before_replay = server.requests().len();
-    let again = Admitted::for_test(tool_call(arguments), Limits::EXECUTE);
+    let again = CheckedCall::for_test(tool_call(arguments), Limits::EXECUTE);
     let replayed = guest(component).replay(&again, &recorded.intake).unwrap().await;
     assert_eq!(replayed.divergence, None);
     let without_traffic = |mut outcome: Outcome| {
         (outcome.usage.http_requests, outcome.usage.http_bytes) = (0, 0);
-        without_times_and_uses(outcome)
+        without_times_and_used_grants(outcome)
     };
     assert_eq!(without_traffic(replayed.outcome), without_traffic(recorded.clone()));
     assert_eq!(server.requests().len(), requests_before_replay);

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::home::Home;
 
-/// Returns a home with two runs in separate conversations, and the identifiers of runs and conversations,
-/// newest first.
+/// Returns a home with two runs in separate conversations, which the program calls threads. Also returns the identifiers of the
+/// runs and of the threads, each newest first.
 fn home_with_two_runs() -> (Home, [String; 2], [String; 2]) {
     let home = Home::new();
     let [old, new] = ["What is 2+2?", "What is 3+3?"].map(|query| home.art(&["--json", "run", query]).json());
@@ -64,11 +64,11 @@ fn last_is_the_newest_run_and_the_conversation_that_was_used_last() {
 fn an_ambiguous_prefix_is_an_error_that_names_the_identifiers() {
     let (home, runs, threads) = home_with_two_runs();
     // The identifiers of runs and conversations begin with their time, whose first digit is 0.
-    for (verb, ids) in [
+    for (args, ids) in [
         (&["runs", "show", "0"][..], runs),
         (&["thread", "delete", "0"], threads),
     ] {
-        let ran = home.art(verb);
+        let ran = home.art(args);
         assert_eq!(ran.code(), 2, "{ran}");
         let message = format!("begin with `0`: `{}`, `{}`; type a longer prefix", ids[0], ids[1]);
         assert!(ran.stderr().contains(&message), "{ran}");
@@ -82,15 +82,15 @@ fn an_ambiguous_prefix_is_an_error_that_names_the_identifiers() {
 #[test]
 fn an_unknown_prefix_is_an_error() {
     let (home, ..) = home_with_two_runs();
-    for verb in [
+    for args in [
         &["runs", "show", "x"][..],
         &["runs", "list", "--thread", "x"],
         &["thread", "show", "%"],
         &["run", "--thread", "x", "What is 2+2?"],
     ] {
-        let ran = home.art(verb);
-        assert_eq!(ran.code(), 1, "{verb:?}: {ran}");
-        assert!(ran.stderr().contains("there is no "), "{verb:?}: {ran}");
+        let ran = home.art(args);
+        assert_eq!(ran.code(), 1, "{args:?}: {ran}");
+        assert!(ran.stderr().contains("there is no "), "{args:?}: {ran}");
     }
 }
 
@@ -98,8 +98,8 @@ fn an_unknown_prefix_is_an_error() {
 fn an_empty_identifier_is_an_error() {
     let home = Home::new();
     home.run("What is 2+2?");
-    for verb in [["runs", "show", ""], ["thread", "delete", ""]] {
-        let ran = home.art(&verb);
+    for args in [["runs", "show", ""], ["thread", "delete", ""]] {
+        let ran = home.art(&args);
         assert_eq!(
             (ran.code(), ran.stderr().as_str()),
             (2, "error: the identifier is empty\n")

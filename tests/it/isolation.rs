@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use art_core::limits::Limits;
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use futures_util::future::join_all;
 use proptest::prelude::*;
 use serde_json::json;
@@ -123,6 +123,7 @@ async fn a_tool_can_ask_whether_its_call_was_cancelled() {
         let (outcome, ()) = tokio::join!(call, cancel_soon);
         match outcome.ending.name() {
             "cancelled" => {}
+            // The tool asked in time and ended the call itself.
             _ => return assert_eq!(output(&outcome), json!("survived")),
         }
     }
@@ -188,10 +189,11 @@ async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
         [components::HOSTILE, components::ECHO].map(|path| load_into(&sandbox, path).expect("the guest loads"));
     for attack in ["sleep", "loop"] {
         for _ in 0..3 {
-            let admitted: Vec<Admitted> = (0..100)
-                .map(|_| Admitted::for_test(tool_call(json!({"attack": attack})), Limits::EXECUTE))
+            let checked_calls: Vec<CheckedCall> = (0..100)
+                .map(|_| CheckedCall::for_test(tool_call(json!({"attack": attack})), Limits::EXECUTE))
                 .collect();
-            let calls = join_all(admitted.iter().map(|call| hostile.execute(call)));
+            // The timeout drops the calls, so that their guests no longer have a caller.
+            let calls = join_all(checked_calls.iter().map(|call| hostile.execute(call)));
             assert!(tokio::time::timeout(Duration::from_millis(30), calls).await.is_err());
         }
         let outcome = call(&echo, json!({"text": "still here"}), Limits::EXECUTE).await;

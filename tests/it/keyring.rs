@@ -40,7 +40,8 @@ fn a_secret_of_the_keyring_reaches_the_server_and_is_in_no_file() {
     );
     assert_eq!(files_containing(home.dir.path(), SECRET_VALUE), [""; 0]);
 
-    // In another home, the file names a secret that the keyring does not have. `secret set` creates the file as a private one.
+    // In another home, the file names a secret that the keyring does not have. First `secret set` creates the file, because the
+    // program reads only a file that nobody but its owner can read. Then the test replaces the content.
     let elsewhere = Home::empty();
     let text = "[KEY]\nkeyring = true\n";
     elsewhere.art_with_input(&["secret", "set", "KEY"], "another-value\n");

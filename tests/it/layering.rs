@@ -103,7 +103,7 @@ fn a_package_depends_only_on_allowed_packages() {
 }
 
 #[test]
-fn only_the_sandbox_depends_on_the_engine() {
+fn only_the_sandbox_depends_on_wasmtime() {
     for package in PACKAGES.iter().filter(|package| package.name != "art-sandbox") {
         for dependency in dependencies(package.directory) {
             assert!(
@@ -133,7 +133,7 @@ fn the_runtime_has_no_dependency_for_command_lines_or_terminals() {
         .unwrap();
     let tree = String::from_utf8(tree.stdout).unwrap();
     let has = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
-    // The engine is a dependency of a dependency, so the list contains these too.
+    // `cargo tree` lists indirect dependencies too, such as `wasmtime`.
     assert!(has("wasmtime"), "{tree}");
     for name in ["clap", "rustyline", "indicatif", "art-host"] {
         assert!(!has(name), "`art-runtime` must not need `{name}`");

@@ -1,5 +1,6 @@
-//! Loading tools without compiling them: the cache keeps their schemas and the reasons of refusals. A file can also declare its
-//! schema, which the first call verifies.
+//! The host loads tools without compiling them: the cache keeps the schema of each tool, or the reason why the tool was refused.
+//! The file of a tool can also declare the schema. The first call compiles such a tool, and checks that its `schema()` returns
+//! the declared schema.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ const FAILING_COMPILER: &str = "exit 7";
 /// Shell text that starts the compiler of `art`.
 const ART_COMPILER: &str = "exec \"$ART\" __compile";
 
-/// Returns a sandbox with this cache, whose compiler is started by a shell script. In the script, `$ART` is the path of the
+/// Returns a sandbox that uses this cache, and starts its compiler with a shell script. In the script, `$ART` is the path of the
 /// program `art`.
 fn sandbox(cache: &Path, script_lines: &str) -> Sandbox {
     sandbox_with_pooling(cache, script_lines, false)
@@ -75,6 +76,8 @@ fn with_declared_schema(wasm: &[u8]) -> Vec<u8> {
         .expect("`schema()` succeeds")
 }
 
+/// Returns the number of files in the cache with this extension: `cwasm` for compiled code, `schema` for the schema of a tool,
+/// `refused` for the reason of a permanent refusal, and `postponed` for the reason why a tool is not loaded for a day.
 fn count_files(cache: &Path, extension: &str) -> usize {
     let entries = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
     entries
@@ -248,7 +251,7 @@ fn component_with_type_mismatch() -> Vec<u8> {
 }
 
 #[test]
-fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
+fn a_timeout_of_schema_or_a_killed_compiler_causes_no_permanent_refusal() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let slow = sandbox(&cache, ART_COMPILER).load("slow", &read_component(components::SCHEMA_SLEEPS));
@@ -262,8 +265,8 @@ fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
         .expect("it loads");
 }
 
-/// Returns tools whose instantiation or `schema()` always fails, each in a different way. With each tool comes a part of the
-/// error, or an empty text.
+/// Returns tools whose instantiation or `schema()` always fails, each in a different way. With each tool comes a part of its
+/// error. The part is empty if any error is right.
 fn tools_with_failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
     let endless_calls = Handmade {
@@ -302,7 +305,7 @@ fn tools_with_failing_schemas() -> [(&'static str, Vec<u8>); 6] {
 #[test]
 fn a_tool_whose_schema_call_always_fails_is_not_called_again() {
     for pooling in [true, false] {
-        for (message, wasm) in tools_with_failing_schemas() {
+        for (part_of_error, wasm) in tools_with_failing_schemas() {
             let dir = tempfile::tempdir().unwrap();
             let cache = dir.path().join("code");
             let refuse = |script_lines| {
@@ -313,7 +316,7 @@ fn a_tool_whose_schema_call_always_fails_is_not_called_again() {
             let (first, again) = (refuse(ART_COMPILER), refuse(FAILING_COMPILER));
             assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
             assert_eq!(message_with_causes(&first), message_with_causes(&again));
-            assert!(message_with_causes(&first).contains(message), "{first:?}");
+            assert!(message_with_causes(&first).contains(part_of_error), "{first:?}");
         }
     }
 }
@@ -355,10 +358,12 @@ fn a_refusal_that_was_tampered_with_is_ignored() {
     let error = sandbox(&cache, FAILING_COMPILER)
         .load("trap", &trap.build())
         .expect_err("its schema is called again");
+    assert!(!matches!(error, LoadError::RefusedBefore(_)), "{error:?}");
     assert!(message_with_causes(&error).contains("`schema()` trapped"), "{error}");
 }
 
-/// Returns a tool that the registry of tools refuses, because its input schema has the type `string` and not `object`.
+/// Returns a tool that the sandbox loads and the registry of tools then refuses, because its input schema has the type `string`
+/// and not `object`.
 fn component_with_refused_schema() -> Vec<u8> {
     replace_text(&handmade(), r#""object"}"#, r#""string"}"#)
 }
@@ -383,7 +388,8 @@ fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     let home = Home::with_empty_cache();
     fs::write(home.plugins().join("handmade.wasm"), handmade()).unwrap();
     let cache = home.dir.path().join("cache").join("code");
-    // Only the smaller of the two components, the handmade one, is slow: a component is reported after two seconds.
+    // The home has two components: `calculator` and the handmade one, which has fewer than 20000 bytes. The script takes four
+    // seconds only for the handmade one. A component is reported after two seconds.
     let script_lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let reported = Mutex::new(Vec::new());
     let on_compile_progress = |compiling: CompileProgress<'_>| {
@@ -416,7 +422,8 @@ fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
         fs::write(home.plugins().join(format!("{name}.wasm")), &wasm).unwrap();
         sandbox.load(&name, &wasm).expect("it loads");
     }
-    // The second run may take the tools from the catalogue of the folder instead of their files.
+    // A run stores a catalogue of the folder in the cache. The second run may take the tools from it instead of reading their
+    // files.
     for _ in 0..2 {
         let ran = art_with_file_limit(&home, 100, &["tool", "list"]);
         assert_eq!(ran.stdout().matches("\nhand").count(), 300, "{ran}");

@@ -1,4 +1,4 @@
-//! No link and no path leads out of a grant, even where the kernel does not offer `openat2`.
+//! No link and no path leads a tool out of the folder that it was granted, even where the kernel does not offer `openat2`.
 
 use std::fs;
 
@@ -38,6 +38,7 @@ async fn assert_nothing_leads_out() {
     let (folder, notes) = (granted.folder.path(), granted.folder.path().join("notes"));
     fs::create_dir(folder.join("other")).unwrap();
     let absolute = folder.join("outside.txt");
+    // The target and the name of each link.
     let links = [
         ("../outside.txt", "file"),
         (absolute.to_str().unwrap(), "absolute"),
@@ -113,5 +114,6 @@ async fn assert_nothing_leads_out() {
     assert_eq!(fs::read_dir(folder.join("other")).unwrap().count(), 0);
     // `notes`, `outside.txt` and `other`.
     assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
+    // A file in the granted folder can be read, and has its original text.
     assert_eq!(granted.step("read", "notes/a.txt", "").await, "first");
 }

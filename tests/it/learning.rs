@@ -10,7 +10,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// A home with a guest that requests access to files, and a directory with two files.
+/// A home with the tool `reads_file`, which returns the text of a file, and a folder with two files.
 struct Scene {
     home: Home,
     folder: TempDir,
@@ -49,8 +49,8 @@ impl Scene {
         assert_eq!(granted.code(), 0, "{granted}");
     }
 
-    /// Runs `art grant learn` with `args`. For each of `args` that is JSON, the command calls the tool with it, and learns from
-    /// these calls. If there is none, it learns from the recorded calls.
+    /// Runs `art grant learn` with `args`. The command calls the tool once with each JSON text in `args`, and learns from these
+    /// calls. Without a JSON text in `args`, it calls nothing, and learns from the calls that were recorded before.
     fn learn(&self, args: &[&str]) -> CommandOutput {
         self.home.art(&[&["grant", "learn", "reads_file"], args].concat())
     }
@@ -89,7 +89,7 @@ fn arguments(path: &Path) -> String {
 }
 
 #[test]
-fn learning_from_calls_proposes_the_smallest_grants_and_makes_none() {
+fn learning_from_calls_proposes_the_smallest_grants_and_applies_none() {
     let scene = Scene::new();
     let (first, second) = (arguments(&scene.path("a.txt")), arguments(&scene.path("b.txt")));
     let learned = scene.learn(&[&first, &second]);
@@ -115,7 +115,7 @@ fn learning_from_calls_proposes_the_smallest_grants_and_makes_none() {
 }
 
 #[test]
-fn the_proposed_grants_are_made_for_the_component_and_allow_the_calls() {
+fn applied_grants_name_the_digest_of_the_component_and_allow_the_calls() {
     let scene = Scene::new();
     let learned = scene.learn(&[&arguments(&scene.path("a.txt")), "--apply", "--yes"]);
     assert_eq!(learned.code(), 0, "{learned}");
@@ -128,7 +128,7 @@ fn the_proposed_grants_are_made_for_the_component_and_allow_the_calls() {
 }
 
 #[test]
-fn proposed_grants_are_not_made_without_a_confirmation() {
+fn proposed_grants_are_not_applied_without_a_confirmation() {
     let scene = Scene::new();
     let learned = scene.learn(&[&arguments(&scene.path("a.txt")), "--apply"]);
     assert_eq!(learned.code(), 2, "{learned}");

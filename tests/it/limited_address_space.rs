@@ -14,8 +14,8 @@ const LIMIT_ADDRESS_SPACE: &str = "ulimit -v 33554432 &&";
 #[tokio::test]
 #[ignore = "needs a limited address space"]
 async fn a_sandbox_in_a_limited_address_space_works_without_a_pool() {
-    let asks_for_pool = true;
-    let sandbox = new_sandbox(asks_for_pool);
+    let asks_for_instance_pool = true;
+    let sandbox = new_sandbox(asks_for_instance_pool);
     let reason = sandbox
         .mode()
         .fallback_reason
@@ -42,9 +42,9 @@ fn a_pool_is_used_if_the_address_space_allows_it() {
 }
 
 #[test]
-fn a_sandbox_that_asks_for_no_pool_says_that_it_was_switched_off() {
-    let asks_for_pool = false;
-    let mode = new_sandbox(asks_for_pool).mode().clone();
+fn a_sandbox_that_asks_for_no_pool_says_that_the_pool_was_switched_off() {
+    let asks_for_instance_pool = false;
+    let mode = new_sandbox(asks_for_instance_pool).mode().clone();
     assert_eq!(
         mode.fallback_reason.as_deref(),
         Some("switched off by the configuration")

@@ -8,7 +8,7 @@ use std::path::Path;
 use art_core::capability::{Access, BaseDirs, FsGrant, HttpGrant, ToolPolicy};
 use art_core::limits::Limits;
 use art_sandbox::{Plugin, Sandbox};
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::json;
@@ -63,7 +63,7 @@ impl Targets {
         };
         let (request, cancel) = (tool_call(arguments), CancellationToken::new());
         let outcome = tool
-            .execute(&Admitted::for_test_with_grants(
+            .execute(&CheckedCall::for_test_with_grants(
                 request,
                 Limits::EXECUTE,
                 grants,

@@ -1,4 +1,5 @@
-//! Files that are not valid tools for this host are refused with an error that says why.
+//! Files that are not valid tools for this host are refused with an error that says why. A valid tool implements the contract,
+//! which is the package `art:tool` of WIT interfaces.
 
 use art_core::limits::{LimitOverrides, Limits};
 use art_sandbox::inspect;
@@ -85,6 +86,7 @@ fn a_component_without_the_tool_interface_is_not_a_tool() {
 
 #[test]
 fn a_tool_interface_without_its_functions_is_refused_when_loading() {
+    // The import is allowed, so only the functions are missing.
     let without_functions = component_importing("wasi:io/error@0.2.0");
     let error = sandbox().load("hollow", &without_functions).expect_err("it is refused");
     let message = message_with_causes(&error);
@@ -100,7 +102,7 @@ fn the_error_for_an_import_of_an_unknown_package_names_it() {
 }
 
 #[test]
-fn the_error_for_an_import_that_no_tool_is_granted_names_it() {
+fn an_import_that_no_tool_is_granted_is_named_in_the_error() {
     let import = "wasi:http/incoming-handler@0.2.3";
     assert_eq!(
         refusal(&component_importing(import)),

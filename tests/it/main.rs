@@ -44,12 +44,12 @@ mod endings;
 mod estimates;
 mod files;
 mod first_start;
-mod flat;
+mod flat; // Memory, threads and open files after many calls.
 mod fuzz;
 mod grants;
 mod handles;
 mod handmade_endings;
-mod heavy;
+mod heavy; // Components that would take much memory in the host.
 mod host_survives;
 mod http;
 mod ids;
@@ -80,20 +80,20 @@ mod plugins_web;
 mod python;
 mod question_length;
 mod quickstart;
-mod racing;
+mod racing; // Files that change while a tool uses them.
 mod reloading;
-mod replay;
-mod replaying;
-mod replaying_outside;
+mod replay; // Replays of single calls.
+mod replaying; // Replays of runs.
+mod replaying_outside; // Replays of runs whose tools used files or sent requests.
 mod schemas;
 mod secrets;
 mod self_test;
 mod staging;
-mod standing;
+mod standing; // Approvals that also hold for later calls.
 mod start_time;
 mod streams;
 mod thread_tools;
-mod together;
+mod together; // One question about all calls of a plan that need an approval.
 mod together_grants;
 mod tool_call;
 mod tool_schemas;

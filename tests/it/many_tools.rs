@@ -1,5 +1,5 @@
-//! Folders with very many tools: a start of the host reads only the files that have changed, and a tool whose file has changed
-//! since the start is not run as the component with the earlier digest.
+//! Folders with very many tools: a start of the host reads only the files that have changed, and the first call of a tool
+//! fails if its file has changed since the start.
 //!
 //! For that, the cache has a catalogue: the schemas and digests of the components of a folder, each with the size and the times
 //! that its file had.
@@ -20,7 +20,8 @@ use tempfile::TempDir;
 use crate::handmade::Handmade;
 use crate::harness::call;
 
-/// Time after which a change of a file is certain to change its timestamp.
+/// Time that a test waits after it has written files, so that the next start takes them into the catalogue. The host takes a file
+/// only if its last change was more than two seconds ago: then a further change is certain to change the times of the file.
 const SETTLING_TIME: Duration = Duration::from_secs(4);
 const MIB: u64 = 1 << 20;
 /// The description of a handmade tool.
@@ -54,7 +55,7 @@ impl Scene {
         load_folder(&sandbox(&self.cache.path().join("code")), self.folder.path(), &|_| {}).unwrap()
     }
 
-    /// Waits until later changes of the files are certain to be noticed, and loads the folder, which writes the catalogue.
+    /// Waits for [`SETTLING_TIME`], and loads the folder, which writes a catalogue with all its files.
     fn write_catalogue(&self) {
         std::thread::sleep(SETTLING_TIME);
         assert_eq!(self.start().refused, []);
@@ -134,7 +135,7 @@ async fn ten_thousand_tools_are_offered_and_only_the_called_one_is_compiled() {
 }
 
 #[test]
-fn files_over_the_size_limit_of_one_start_are_read_by_the_next_start() {
+fn files_beyond_the_bytes_that_one_start_reads_are_read_by_the_next_start() {
     let scene = Scene::new();
     for n in 0..20 {
         let name = format!("large{n:03}");
@@ -169,7 +170,7 @@ fn write_padded(file: &File, wasm: &[u8], at: usize, zeros: u64) {
 }
 
 #[tokio::test]
-async fn a_file_that_is_replaced_after_the_start_is_not_called_under_its_earlier_digest() {
+async fn a_tool_whose_file_is_replaced_after_the_start_is_not_run() {
     let scene = Scene::new();
     scene.add("replaced");
     scene.add("the_same");

@@ -1,4 +1,7 @@
 //! Remote models: the requests that are sent, the output that is shown, and errors.
+//!
+//! The exit codes are those of `art --help`: 3 if there is an answer but a step failed or a limit was hit, 6 for an unusable
+//! configuration, and 8 if the model gave no answer.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -97,7 +100,8 @@ fn a_remote_model_calls_local_tools() {
     );
 }
 
-/// Returns a provider that refuses function calls; its models call `calculator` in text, once for each question.
+/// Returns a provider that refuses requests with a list of tools, because its models cannot make function calls. For each
+/// question, a model instead writes one call of `calculator` as text.
 fn provider_without_function_calls() -> Provider {
     let plan_count = AtomicUsize::new(0);
     Provider::start(move |request| {
@@ -121,8 +125,8 @@ fn provider_without_function_calls() -> Provider {
     })
 }
 
-/// Returns the number of requests with a list of tools. Checks that the other requests contain no function calls, and describe
-/// the tools with their input schemas in the text of the prompt.
+/// Returns the number of requests with a list of tools since the last count. Checks that the other requests contain no function
+/// calls, and describe the tools with their input schemas in the text of the prompt.
 fn count_requests_with_tools(provider: &Provider) -> usize {
     let requests = provider.take_requests();
     let (with, without): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.body.get("tools").is_some());
@@ -530,7 +534,8 @@ fn an_evaluation_checks_calls_whose_arguments_come_from_earlier_outputs() {
         json!({"name": name, "description": name, "inputSchema": input_schema, "outputSchema": output_schema,
             "executionMode": "functional"})
     };
-    // No tool runs: the outputs are made up from the schemas and the examples, and here that makes the number of words 120.
+    // No tool runs: an evaluation makes up the outputs from the schemas and the examples. So the number of words is 120, its
+    // minimum.
     let word_count_schema = json!({"type": "object", "properties": {"words": {"type": "integer", "minimum": 120}}});
     let mut halve = tool("halve", "value", "number", json!({"type": "number"}));
     halve["examples"] = json!([{"input": {"value": 120}, "output": 60}]);
@@ -807,7 +812,7 @@ fn doctor_names_the_listed_models_nearest_to_a_configured_model_that_is_not_list
 }
 
 #[test]
-fn doctor_fails_when_the_configured_model_cannot_be_asked() {
+fn doctor_fails_when_the_provider_of_the_configured_model_refuses_the_key() {
     let provider = Provider::failing(401, "", json!({"error": {"message": "bad key"}}));
     let ran = art_with(&Home::new(), &provider, &["doctor"]);
     let line = doctor_line(&ran, "model");

@@ -120,7 +120,7 @@ fn a_call_is_retried_if_the_connection_is_closed_before_the_request() {
 fn a_call_is_retried_if_the_connection_is_reset_after_the_request() {
     assert_connection_is_lost_twice(|mut connection| {
         read_head(&mut connection);
-        // Closing a socket with unread data resets the connection.
+        // Wait for the body, but leave it unread: closing a socket with unread data resets the connection.
         connection.peek(&mut [0]).unwrap();
     });
 }

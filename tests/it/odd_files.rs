@@ -112,11 +112,11 @@ fn compiled_code_that_is_a_pipe_does_not_prevent_a_call() {
 }
 
 #[test]
-fn an_invalid_cache_key_is_replaced_with_one_warning() {
+fn an_invalid_key_file_of_the_cache_is_replaced_with_one_warning() {
     let home = Home::with_empty_cache();
     list_tools(&home);
     let key = code_cache(&home).join("key");
-    // A valid key has 32 bytes.
+    // The key authenticates the files of the cache. A valid key has 32 bytes.
     let truncate = |key: &Path| fs::write(key, "short").unwrap();
     let empty = |key: &Path| fs::write(key, "").unwrap();
     let lengthen = |key: &Path| fs::write(key, [0; 33]).unwrap();

@@ -1,5 +1,6 @@
-//! Guests are stopped soon after their deadline, whatever they do. The instrumentation that lets the host stop them does not
-//! change what they compute. `cargo bench --bench overrun` measures the times.
+//! Guests are stopped soon after their deadline, whatever they do. For this, the host instruments a guest before it is compiled:
+//! it adds code in which the guest can be stopped. This does not change what the guest computes. `cargo bench --bench overrun`
+//! measures the times.
 
 use std::time::{Duration, Instant};
 
@@ -93,6 +94,8 @@ async fn a_long_copy_is_correct_even_if_source_and_destination_overlap() {
 
 #[tokio::test]
 async fn a_copy_is_correct_in_a_module_with_many_types_and_a_function_with_locals() {
+    // The code that replaces a copy contains the index of a type, which comes after the types of the module. With 100 types, this
+    // index takes two bytes.
     let items = format!("{} {WRITE_AND_CHECK}", "(type (func (param i64)))".repeat(100));
     // The byte after the destination is set to 9 before the copy, and must stay so, like the values of the other locals.
     for length in [0, 5, 200_000] {
@@ -160,6 +163,7 @@ async fn a_bulk_operation_out_of_bounds_is_a_trap() {
 
 #[tokio::test]
 async fn an_instrumented_function_with_all_kinds_of_branches_is_valid() {
+    // With 5000 copies of these branches, the function is so long that the host adds code to it in which it can be stopped.
     let arm = "(if (result i32) (i32.and (local.get $a) (i32.const 1))
             (then (block $b (result i32)
                 (br_if $b (i32.const 3) (local.get $a))

@@ -24,7 +24,8 @@ impl OverrunningGuest {
     }
 }
 
-/// All guests that are hard to stop, each with its name, its `build` and its `worst_after_ms`.
+/// All guests that are hard to stop, each with its name, its `build` and its `worst_after_ms`. The first touch of memory is the
+/// first access to each of its pages, which takes long.
 pub(crate) const OVERRUNNING_GUESTS: &[OverrunningGuest] = &[
     overrunning_guest(
         "memory.fill",
@@ -87,6 +88,7 @@ pub(crate) const OVERRUNNING_GUESTS: &[OverrunningGuest] = &[
         },
         2,
     ),
+    // This guest writes to its whole memory and then only loops. The host has to release the memory when it stops the guest.
     overrunning_guest(
         "release of memory",
         |pages| {
@@ -250,13 +252,13 @@ fn store_to_each_page(pages: u32) -> String {
 /// Returns a guest that writes to its whole initial memory and then grows it. The initial size is almost the maximum that a call
 /// of `schema` may have.
 fn touch_of_initial_memory(pages: u32) -> Vec<u8> {
-    const MAX_SCHEMA_PAGES: u32 = 510;
+    const LARGE_INITIAL_PAGES: u32 = 510;
     Handmade {
         memory: r#"(memory (export "memory") 510)"#,
         execute: &format!(
             "(local $at i32) {} (drop (memory.grow (i32.const {}))) (loop $forever (br $forever))",
-            store_to_each_page(MAX_SCHEMA_PAGES),
-            pages - MAX_SCHEMA_PAGES
+            store_to_each_page(LARGE_INITIAL_PAGES),
+            pages - LARGE_INITIAL_PAGES
         ),
         ..Handmade::default()
     }
@@ -337,7 +339,7 @@ fn strings_between_components(_pages: u32) -> Vec<u8> {
 
 /// Returns a guest that instantiates a module with 1 MiB of data many times, always with the same memory.
 fn data_segments(_pages: u32) -> Vec<u8> {
-    let member = format!(
+    let extra_component = format!(
         r#"(component
             (core module $shared (memory (export "memory") 17))
             (core instance $shared (instantiate $shared))
@@ -351,5 +353,5 @@ fn data_segments(_pages: u32) -> Vec<u8> {
         execute,
         ..Handmade::default()
     }
-    .build_with(&member)
+    .build_with(&extra_component)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use art_core::capability::{CallGrants, HttpGrant, HttpRight};
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +31,7 @@ const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
 #[tokio::test]
 #[ignore = "needs a separate network namespace"]
 async fn tools_send_only_permitted_packets() {
-    let redirect = |request: &str| {
+    let answer = |request: &str| {
         let location = [("Location", "http://127.0.0.1/")];
         let is_redirect = request.starts_with("GET /redirect");
         response(
@@ -41,7 +41,7 @@ async fn tools_send_only_permitted_packets() {
         )
     };
     let _servers =
-        [PUBLIC, LOOPBACK, PRIVATE, METADATA].map(|address| HttpServer::start_at(&format!("{address}:80"), redirect));
+        [PUBLIC, LOOPBACK, PRIVATE, METADATA].map(|address| HttpServer::start_at(&format!("{address}:80"), answer));
     let network = TestNetwork {
         name_server: NameServer::start(),
         recorder: Recorder::start(),
@@ -54,7 +54,7 @@ async fn tools_send_only_permitted_packets() {
         .await;
     network.redirects_are_not_followed().await;
     network
-        .a_name_that_changes_its_address_does_not_lead_to_this_machine()
+        .a_name_that_changes_its_address_does_not_lead_to_the_loopback_address()
         .await;
 }
 
@@ -80,7 +80,7 @@ impl TestNetwork {
         });
         self.recorder.clear();
         let (request, cancel) = (tool_call(json!({ "url": url })), CancellationToken::new());
-        let call = Admitted::for_test_with_grants(request, Limits::EXECUTE, grants, cancel);
+        let call = CheckedCall::for_test_with_grants(request, Limits::EXECUTE, grants, cancel);
         let outcome = guest(components::FETCHES).execute(&call).await;
         (outcome, self.recorder.contacted())
     }
@@ -93,7 +93,7 @@ impl TestNetwork {
         assert!(!outcome.denials.is_empty(), "{url}: {outcome:?}");
     }
 
-    /// Ensures that the recorder works, since every other check would succeed with a recorder that sees nothing.
+    /// Ensures that the recorder works: with a recorder that sees nothing, every check that no packet was sent would succeed.
     fn assert_recorder_sees_connections(&self) {
         for address in [PUBLIC, LOOPBACK, PRIVATE, METADATA] {
             self.recorder.clear();
@@ -115,6 +115,7 @@ impl TestNetwork {
     }
 
     async fn requests_outside_of_their_grant_send_no_packets(&self) {
+        // A look-up of the second name would send data, its first part, to the name server of its domain.
         for url in [
             "http://public.example/",
             "http://stolen-7b1d0f6a.example/",
@@ -149,8 +150,8 @@ impl TestNetwork {
         assert_eq!(sent_to, [NAME_SERVER, web_server_at(PUBLIC)]);
     }
 
-    /// The name resolves to a public address at the first look-up, and to an address of this machine later.
-    async fn a_name_that_changes_its_address_does_not_lead_to_this_machine(&self) {
+    /// The name resolves to the public address at the first look-up, and to the loopback address later.
+    async fn a_name_that_changes_its_address_does_not_lead_to_the_loopback_address(&self) {
         let url = "http://rebinding.example/";
         let (first, sent_to) = self.request(url, url).await;
         assert_eq!(first.ending.name(), "success", "{first:?}");

@@ -1,4 +1,4 @@
-//! Text on stdin, from a pipe or a file, that is attached to a question.
+//! Text on stdin, from a pipe or a file, which `art run` attaches to the question.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use crate::program::CommandOutput;
 const WORD_QUESTION: &str = "How many words are in this text?";
 const SALES_QUESTION: &str = "Which region has the highest total revenue in this table?";
 const SALES: &str = "region,units,revenue\nNorth,9,120\nSouth,2,340\nNorth,4,90\nSouth,1,60\n";
-/// The note about a pipe without any data.
+/// The beginning of the note that `art` prints when it ignores a pipe without data.
 const NOTE_ABOUT_SILENT_PIPE: &str = "stdin is a pipe without data";
 
 #[test]
@@ -34,11 +34,12 @@ fn a_file_as_stdin_is_attached_to_the_question() {
 }
 
 #[test]
-fn a_file_that_was_read_in_part_before_the_start_is_not_read_further() {
+fn a_file_of_which_another_program_has_read_a_part_is_not_read() {
     let home = Home::new();
     let first_line = "What is 2+2?\n";
     let mut file = File::open(home.file("questions.txt", &format!("{first_line}What is 3+3?\n"))).unwrap();
     let position = first_line.len() as u64;
+    // The first line was read already, as in a shell loop that reads a line and then runs `art`.
     file.seek(SeekFrom::Start(position)).unwrap();
     let mut art = home.command(&["run", "What is 2+2?"]);
     CommandOutput(art.stdin(file.try_clone().unwrap()).output().unwrap()).assert_answers(&["4"]);
@@ -115,7 +116,7 @@ fn a_pipe_without_end_is_refused() {
         .unwrap();
     let mut art = home.command(&["run", WORD_QUESTION]);
     let ran = CommandOutput(art.stdin(endless.stdout.take().unwrap()).output().unwrap());
-    // The command object holds the pipe open until it is dropped.
+    // The command object holds the reading end of the pipe open. If it were not dropped, `cat` would wait for ever.
     drop(art);
     endless.wait().unwrap();
     assert_eq!(ran.code(), 2, "{ran}");

@@ -47,7 +47,7 @@ fn run_count(home: &Home) -> usize {
     home.art(&["--json", "runs", "list"]).json().as_array().unwrap().len()
 }
 
-/// Asserts that a plan is refused with faults that contain `parts`, and that nothing was run.
+/// Asserts that a plan is refused for its faults (exit code 10), that the message contains `parts`, and that nothing was run.
 fn assert_refused(home: &Home, refused: &CommandOutput, parts: &[&str]) {
     assert_eq!(refused.code(), 10, "{refused}");
     for part in parts {
@@ -224,6 +224,7 @@ fn an_existing_file_is_overwritten_only_with_force() {
 
 #[test]
 fn the_embedded_model_shows_the_result_of_each_call_of_a_step() {
+    // Without `--model`, `art` uses the model that is embedded in it.
     let call = |expression: &str| json!({"toolName": "calculator", "arguments": {"expression": expression}});
     let step = json!({"id": "a", "description": "Both products", "toolCalls": [call("6 * 7"), call("3 * 9")]});
     let ran = run(&Home::new(), &plan_of(&json!([step])), &[]);
@@ -248,7 +249,7 @@ fn a_plan_runs_with_the_values_of_its_parameters() {
 #[test]
 fn every_parameter_that_is_missing_unknown_or_mistyped_is_named() {
     let home = Home::new();
-    for (set, part) in [
+    for (set_options, part) in [
         (&[][..], "the plan needs a value for `rate` (hint: `--set rate=VALUE`)"),
         (
             &["--set", "rate=10", "--set", "rat=1"],
@@ -260,7 +261,7 @@ fn every_parameter_that_is_missing_unknown_or_mistyped_is_named() {
         ),
         (&["--set", "rate=101"], "`101` is not a value of the parameter `rate`"),
     ] {
-        let refused = run(&home, &discount_plan(), set);
+        let refused = run(&home, &discount_plan(), set_options);
         assert_eq!(refused.code(), 2, "{refused}");
         assert!(refused.stderr().contains(part), "`{part}` is missing: {refused}");
     }
@@ -277,6 +278,7 @@ fn a_value_in_an_argument_of_a_new_plan_can_become_a_parameter() {
         planned.stdout().contains("parameter rate -> expression (fits)"),
         "{planned}"
     );
+    // The value that the parameter replaces, 15, is its default.
     home.art(&["run", "--plan", file]).assert_answers(&["351", "1989"]);
     home.art(&["run", "--plan", file, "--set", "rate=10"])
         .assert_answers(&["234", "2106"]);
@@ -304,7 +306,7 @@ fn a_plan_with_faults_is_not_run() {
 }
 
 #[test]
-fn a_plan_with_more_steps_than_a_run_may_start_is_refused_up_front() {
+fn a_plan_with_more_steps_than_a_run_may_start_is_refused_before_it_runs() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxItems = 1\n");
     let steps = json!([calculator_step("a", &json!("1")), calculator_step("b", &json!("2"))]);
@@ -331,7 +333,7 @@ fn a_file_that_was_attached_when_a_plan_was_made_has_to_be_attached_again() {
 }
 
 #[test]
-fn a_check_shows_the_plan_and_runs_nothing() {
+fn run_with_check_shows_the_plan_and_runs_nothing() {
     let home = Home::new();
     let checked = run(&home, &discount_plan(), &["--check"]);
     assert_eq!(checked.code(), 0, "{checked}");
@@ -373,9 +375,10 @@ fn the_estimate_of_a_plan_comes_from_recorded_calls() {
 }
 
 #[test]
-fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
+fn a_tool_that_changed_since_planning_causes_a_warning_and_the_plan_still_runs() {
     let home = Home::new();
     let mut plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
+    // These are not the digests of the calculator, so it counts as changed.
     plan["tools"] = json!({"calculator": {"component": "blake3:00", "input": "blake3:00"}});
     let ran = run(&home, &plan, &[]);
     ran.assert_answers(&["42"]);
@@ -404,7 +407,7 @@ fn a_plan_with_a_tool_that_the_conversation_disables_is_refused() {
 }
 
 #[test]
-fn each_run_of_a_plan_makes_its_calls_even_in_the_same_conversation() {
+fn each_run_of_a_plan_calls_the_tools_again_even_in_the_same_conversation() {
     let home = Home::new();
     let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     for _ in 0..2 {
@@ -456,6 +459,7 @@ fn a_file_that_is_no_plan_is_refused_with_all_its_problems() {
         assert_eq!(refused.code(), 2, "{refused}");
         assert!(refused.stderr().contains(part), "`{part}` is missing: {refused}");
     }
+    // Only a regular file can be read as a plan.
     let pipe = home.dir.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
     for path in [&pipe, home.dir.path(), Path::new("/dev/zero")] {
@@ -472,7 +476,7 @@ fn a_question_that_the_embedded_model_does_not_understand_has_no_plan() {
 }
 
 #[test]
-fn calls_in_the_first_reply_of_a_model_are_its_plan() {
+fn tool_calls_in_the_first_reply_of_a_model_are_its_plan() {
     let home = Home::new();
     let provider = Provider::start(|_| Reply::Call("calculator", json!({"expression": "6 * 7"})));
     let planned = art_with(&home, &provider, &["--json", "plan", "What is 6 times 7?"]);
@@ -498,7 +502,7 @@ fn stored_conversation(home: &Home) -> String {
 }
 
 #[test]
-fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
+fn planning_a_follow_up_uses_the_conversation_and_adds_nothing_to_it() {
     let home = Home::new();
     let before = ask_first_question(&home);
     // `q1.a` is the step `a` of the first question of the conversation.

@@ -21,7 +21,7 @@ fn every_plugin_loads_under_its_own_name() {
 }
 
 #[test]
-fn every_schema_is_admitted() {
+fn the_host_accepts_every_schema() {
     for (name, plugin) in named_plugins() {
         let schema = plugin.schema();
         if let Err(problem) = CompiledSchema::new(&schema.input_schema, Root::Object) {
@@ -42,8 +42,9 @@ async fn every_example_that_needs_no_grant_returns_its_output() {
     for (name, plugin) in named_plugins() {
         let limits = plugin.limits();
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
-        // Examples that need a grant are left out. `authorize` refuses them, except those of `web_search`, because its address is
-        // not an argument. `plugins_files` and `plugins_web` test the plugins that need a grant.
+        // Examples that need a grant are left out: `plugins_files` and `plugins_web` test the plugins that need one. `authorize`
+        // refuses such examples if an argument names what the grant has to allow. The address of `web_search` is not an
+        // argument, so its examples are left out by its name.
         let examples = plugin.schema().examples.iter().filter(|_| name != "web_search");
         for example in examples.filter(|example| plugin.authorize(&example.input).is_ok()) {
             let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;

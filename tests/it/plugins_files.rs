@@ -11,7 +11,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// The content of `users.json`, the largest file.
+/// The content of `users.json`, the largest file in the folder of a [`Scene`].
 const USERS: &str = r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#;
 
 /// A home with one plugin, and a folder with a few files, which is outside of the home.
@@ -155,6 +155,7 @@ fn sqlite_query_reads_a_database_and_changes_nothing() {
     let totals = scene.output_with_grant("shop.db", json!({ "sql": sql }));
     let expected = json!([{"region": "South", "total": 25}, {"region": "North", "total": 14}]);
     assert_eq!(totals["rows"], expected);
+    // The grant is only to read, and a statement that changes the database is an error.
     assert_eq!(scene.call("shop.db", json!({"sql": "DELETE FROM orders"})).code(), 5);
     assert_eq!(fs::read(scene.path("shop.db")).unwrap(), before);
     // The grant covers only the database.

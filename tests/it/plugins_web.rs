@@ -20,7 +20,7 @@ fn call(home: &Home, tool: &str, arguments: &Value) -> CommandOutput {
     home.art(&["--json", "tool", "call", tool, &arguments.to_string()])
 }
 
-/// Runs `art grant add` with these arguments.
+/// Runs `art grant add` with these arguments. `--private` allows the address of the test server, 127.0.0.1, which is not public.
 fn grant(home: &Home, args: &[&str]) {
     let added = home.art(&[&["grant", "add"], args].concat());
     assert_eq!(added.code(), 0, "{added}");

@@ -1,4 +1,4 @@
-//! A mock of a model provider: a test gives it the replies to its requests. It uses real sockets, with one request for each
+//! A mock of a model provider, which replies to each request as the test says. It uses real sockets, with one request for each
 //! connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -130,6 +130,8 @@ pub(crate) fn instructions_contain(request: &Request, text: &str) -> bool {
     instructions.unwrap_or_default().contains(text)
 }
 
+/// Reads a request, passes it on to the test through `sender`, and writes the reply that `script` returns. Returns `None` if the
+/// connection fails, or if the client closes it after a [`Reply::Hang`].
 fn serve(
     connection: &TcpStream,
     script: &Mutex<impl FnMut(&Request) -> Reply>,
@@ -214,7 +216,7 @@ fn call_chunk(tool: &str, arguments: &Value) -> String {
     chunk(&json!({"tool_calls": [call]}), None)
 }
 
-/// Returns a chunk with a part of the reply, or the last one, with the reason for the end.
+/// Returns a chunk of a reply. `delta` is the next part of the reply, and `finish` is the reason for its end if it ends here.
 fn chunk(delta: &Value, finish: Option<&str>) -> String {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
     let chunk = json!({"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [choice]});

@@ -9,7 +9,7 @@ const MAX_LENGTH: usize = 8000;
 /// Length of the questions that are too long.
 const EXCESSIVE_LENGTH: usize = 9000;
 
-/// Asserts that a question of [`EXCESSIVE_LENGTH`] is refused with a hint.
+/// Asserts that a question of [`EXCESSIVE_LENGTH`] is refused, with the hint that `--attach` takes long texts.
 fn assert_refused(ran: &CommandOutput) {
     let output = format!("{}{}", ran.stdout(), ran.stderr());
     assert_eq!(ran.code(), 2, "{output}");

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::granted::{GrantedFolder, deny_openat2, writable_folder};
 use crate::harness::run_alone;
 
-/// Maximum number of calls of a test, even if no call has seen both the directory and the link.
+/// Maximum number of calls of a test, even if no call has seen both the directory and the link of [`start_exchanging`].
 const MAX_CALLS: usize = 40;
 
 /// A thread that does something again and again until it is dropped.
@@ -44,8 +44,9 @@ impl Drop for RepeatedAction {
     }
 }
 
-/// Exchanges the directory `notes/way` with a link to the folder that contains `notes`, again and again. That folder is not
-/// granted. Its file `outside.txt` has the content `canary`, and the file of the same name in the directory has `inside`.
+/// Creates the directory `notes/way` and a link to the parent folder of `notes`, and exchanges the two again and again. Only
+/// `notes` is granted. The file `outside.txt` of the parent folder has the content `canary`, and the file of the same name in the
+/// directory has the content `inside`.
 fn start_exchanging(granted: &GrantedFolder) -> RepeatedAction {
     let [way, link] = ["notes/way", "notes/link"].map(|relative_path| granted.path(relative_path));
     fs::create_dir(&way).unwrap();
@@ -54,9 +55,9 @@ fn start_exchanging(granted: &GrantedFolder) -> RepeatedAction {
     RepeatedAction::start(move || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap())
 }
 
-/// Reads and writes `notes/way/outside.txt` until both the directory and the link were seen. Asserts that the file of the folder
-/// that is not granted was neither read nor changed.
-async fn assert_never_leads_out() {
+/// Lets the tool read and write `notes/way/outside.txt` until it has seen both the directory and the link. Asserts that it
+/// neither read nor changed the file in the parent folder of `notes`.
+async fn assert_tool_stays_in_granted_folder() {
     let granted = writable_folder();
     let exchanging = start_exchanging(&granted);
     let mut saw_both = false;
@@ -77,7 +78,7 @@ async fn assert_never_leads_out() {
 
 #[tokio::test]
 async fn a_directory_that_becomes_a_link_again_and_again_never_leads_out() {
-    assert_never_leads_out().await;
+    assert_tool_stays_in_granted_folder().await;
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn a_directory_that_becomes_a_link_never_leads_out_without_openat2() {
 #[ignore = "denies itself a system call, so it runs in a process of its own"]
 async fn without_openat2() {
     deny_openat2(Errno::NOSYS);
-    assert_never_leads_out().await;
+    assert_tool_stays_in_granted_folder().await;
 }
 
 #[tokio::test]

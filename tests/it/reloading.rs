@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::{components, read_component};
 use crate::home::Home;
 
-/// A runtime whose plugins folder is watched.
+/// A runtime whose plugins folder is watched. At first, the folder has the tool `echo` in the file `tool.wasm`.
 struct WatchedRuntime {
     home: Home,
     runtime: Runtime,

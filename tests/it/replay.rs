@@ -12,7 +12,7 @@ use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_core::usage::ToolUsage;
 use art_sandbox::Plugin;
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use futures_util::future::join_all;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ async fn record(arguments: Value) -> Outcome {
 
 /// Replays a call with these arguments from a record, within limits.
 async fn replay_within(arguments: Value, recorded: &Intake, limits: Limits) -> Replayed {
-    let call = Admitted::for_test(tool_call(arguments), limits);
+    let call = CheckedCall::for_test(tool_call(arguments), limits);
     asks_guest()
         .replay(&call, recorded)
         .expect("a plugin can be replayed")
@@ -63,7 +63,7 @@ async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
 }
 
 /// Returns an outcome without the times, which differ between two runs, and without the used grants, since a replay uses none.
-pub(crate) fn without_times_and_uses(mut outcome: Outcome) -> Outcome {
+pub(crate) fn without_times_and_used_grants(mut outcome: Outcome) -> Outcome {
     outcome.usage = ToolUsage {
         wall_us: 0,
         cpu_us: 0,
@@ -78,7 +78,7 @@ fn once(answer: Answer) -> Crossing {
     Crossing { answer, count: 1 }
 }
 
-/// Returns a record with a seed, because the guest draws a random number when it reads its input.
+/// Returns a record with these crossings. It also has a seed, because the guest draws a random number when it reads its input.
 fn record_with(crossings: Vec<Crossing>) -> Intake {
     Intake {
         seed: Some(Seed([1; 32])),
@@ -87,12 +87,14 @@ fn record_with(crossings: Vec<Crossing>) -> Intake {
     }
 }
 
-async fn assert_replays(arguments: Value, recorded: Outcome) {
+/// Asserts that a replay of the call with the outcome `recorded` does not diverge, and has the same outcome except for times and
+/// used grants.
+async fn assert_same_outcome_in_replay(arguments: Value, recorded: Outcome) {
     let replayed = replay(arguments, &recorded.intake).await;
     assert_eq!(replayed.divergence, None);
     assert_eq!(
-        without_times_and_uses(replayed.outcome),
-        without_times_and_uses(recorded)
+        without_times_and_used_grants(replayed.outcome),
+        without_times_and_used_grants(recorded)
     );
 }
 
@@ -102,7 +104,7 @@ async fn a_replayed_call_has_the_same_output_log_fuel_and_record() {
     let recorded = record(arguments.clone()).await;
     assert_eq!(output(&recorded).as_array().unwrap().len(), QUESTIONS.len());
     assert!(!recorded.log.is_empty() && recorded.intake.seed.is_some());
-    assert_replays(arguments, recorded).await;
+    assert_same_outcome_in_replay(arguments, recorded).await;
 }
 
 #[tokio::test]
@@ -111,7 +113,7 @@ async fn a_record_that_was_stored_as_json_is_replayed_identically() {
     let mut recorded = record(arguments.clone()).await;
     let text = serde_json::to_string(&recorded.intake).unwrap();
     recorded.intake = serde_json::from_str(&text).unwrap();
-    assert_replays(arguments, recorded).await;
+    assert_same_outcome_in_replay(arguments, recorded).await;
 }
 
 #[tokio::test]
@@ -174,7 +176,7 @@ async fn calls_draw_different_random_numbers_and_a_replay_draws_those_of_its_cal
     assert_ne!(output(&first), output(&second));
     assert_ne!(output(&first)[0], output(&first)[2]);
     assert!(first.intake.crossings.is_empty());
-    assert_replays(arguments, first).await;
+    assert_same_outcome_in_replay(arguments, first).await;
 }
 
 #[tokio::test]
@@ -226,7 +228,7 @@ async fn a_replay_diverges_at_the_first_question_after_the_end_of_the_record() {
 }
 
 #[tokio::test]
-async fn a_replay_of_a_record_that_is_too_long_diverges_at_the_end_of_the_call() {
+async fn a_replay_that_leaves_a_recorded_answer_unused_diverges_at_the_end_of_the_call() {
     let replayed = replay_changed(|crossings| crossings.push(once(Answer::Waited))).await;
     let recorded = CrossingKind::Waited;
     assert_diverged(&replayed, 5, DivergenceReason::Unused { recorded });
@@ -253,7 +255,7 @@ async fn a_replay_of_a_record_with_an_impossible_result_of_a_poll_diverges() {
 
 #[tokio::test]
 async fn a_truncated_record_is_not_replayed() {
-    // Each time that the clock shows is a crossing of its own, and so many crossings outgrow `Intake::MAX_BYTES`.
+    // The answers of the clock differ, so each is a crossing of its own, and so many crossings outgrow `Intake::MAX_BYTES`.
     let arguments = arguments_asking(&["clock_often"], 50_000);
     let recorded = record(arguments.clone()).await;
     assert_eq!(recorded.ending.name(), "success");
@@ -322,7 +324,7 @@ proptest! {
         runtime.block_on(async {
             let arguments = arguments_asking(&questions, n);
             let recorded = record(arguments.clone()).await;
-            assert_replays(arguments, recorded).await;
+            assert_same_outcome_in_replay(arguments, recorded).await;
         });
     }
 }

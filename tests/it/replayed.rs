@@ -32,11 +32,12 @@ fn replay_all(home: &Path, database: &Path) {
         let store = SqliteStore::open_read_only(database).unwrap();
         for run in store.list_runs(RunFilter::default()).await.unwrap() {
             let id = run.trace_id;
+            // This also verifies the journal.
             let recording = Recording::read(&store, &id).await;
             let recording = recording.unwrap_or_else(|error| panic!("run {id} cannot be read: {error}"));
-            let called_components = recording.component_digests().unwrap();
+            let component_digests = recording.component_digests().unwrap();
             let replay = recording
-                .replay(&load_components(home, &called_components))
+                .replay(&load_components(home, &component_digests))
                 .await
                 .unwrap();
             assert!(

@@ -71,6 +71,7 @@ fn questions_of_many_kinds_are_replayed_identically() {
     let replays = replay_all(&home);
     assert_eq!(replays.len(), QUESTIONS.len() + 2);
     assert!(total(&replays, "callsRun") >= 10, "{replays:?}");
+    // No request to the model is worded in another way than in the recorded run.
     assert_eq!(total(&replays, "requestsChanged"), 0, "{replays:?}");
     let not_run_again = replays.iter().flat_map(|replay| replay["taken"].as_array().unwrap());
     assert_eq!(not_run_again.collect::<Vec<_>>(), Vec::<&Value>::new());
@@ -121,6 +122,7 @@ fn a_run_whose_tools_exchange_files_and_write_logs_is_replayed_identically() {
         &home,
         &[
             ("produces_files", json!({"name": "out.csv"})),
+            // The host replaces this text by the content of the file.
             ("echo", json!({"text": "attachment:out.csv"})),
             // This call is refused, because its text is a number.
             ("echo", json!({"text": 0.1 + 0.2})),
@@ -167,7 +169,7 @@ fn a_replay_needs_no_model_and_stores_nothing() {
     let stdout = replayed.stdout();
     assert!(stdout.contains(" is identical in all "), "{replayed}");
     assert!(
-        stdout.contains("tool calls run again: 1, with the same fuel: 1"),
+        stdout.contains("tool calls run again: 1, fuel compared for: 1"),
         "{replayed}"
     );
     let runs = home.art(&["--json", "runs", "list"]).json();
@@ -349,6 +351,7 @@ fn an_exported_run_with_files_is_replayed_elsewhere() {
     let home = Home::empty();
     home.add("produces_files", components::PRODUCES_FILES);
     home.add("echo", components::ECHO);
+    // The host replaces this text by the content of the file.
     let text = json!({"text": "attachment:out.csv"});
     run_calls(&home, &[("produces_files", json!({"name": "out.csv"})), ("echo", text)]);
     let file = home.dir.path().join("run.jsonl");

@@ -70,7 +70,7 @@ fn reason_for_no_replay(home: &Home) -> String {
 fn a_run_that_read_a_file_is_replayed_after_the_file_and_its_grant_are_gone() {
     let (home, folder) = (home_with("file_read"), TempDir::new().unwrap());
     let path = folder.path().canonicalize().unwrap().join("a.txt");
-    // So much text is stored in a blob, outside of the event.
+    // A text of this size is stored in a blob and not in an event of the journal.
     fs::write(&path, "all work and no play\n".repeat(2_000)).unwrap();
     let path = path.to_str().unwrap().to_owned();
     grant(&home, &["file_read", "--read", &path]);
@@ -115,6 +115,7 @@ fn a_run_that_wrote_a_file_is_replayed_without_writing_it() {
 
 #[test]
 fn a_run_that_staged_a_change_is_replayed_without_staging_it() {
+    // With `--stage`, what the tool writes is kept apart from the files until a person commits it.
     let (home, _folder) = home_with_written_file(&["--stage"]);
     let changes = || home.art(&["--json", "changes", "list"]).json();
     let staged = changes();
@@ -126,6 +127,7 @@ fn a_run_that_staged_a_change_is_replayed_without_staging_it() {
 fn a_run_that_sent_requests_is_replayed_without_sending_any() {
     let (home, server) = (home_with("http_fetch"), HttpServer::page("<h1>Today</h1><p>Hello"));
     let url = server.url("/");
+    // `--private` allows the address of the server, 127.0.0.1, which is not public.
     grant(&home, &["http_fetch", "--http", &url, "--private"]);
     call(&home, "http_fetch", &json!({"url": url}));
     let sent = server.requests().len();
@@ -138,6 +140,7 @@ fn a_run_with_limits_that_the_operator_set_is_replayed_in_a_home_without_them() 
     let home = Home::empty();
     home.add("asks", components::ASKS);
     home.file("art.toml", "[tools.asks]\nfuel = 7000000\n");
+    // The call computes until it has used up its fuel.
     let arguments = json!({"questions": ["compute"], "n": u64::MAX});
     let called = home.art(&["--json", "tool", "call", "asks", &arguments.to_string()]);
     assert!(called.stdout().contains("7000000"), "{called}");

@@ -16,7 +16,7 @@ use crate::provider::{Provider, Reply, is_planning, plan_text};
 /// for tests is slow.
 const COMMAND_LIMITS: &str = "ulimit -d 1000000; ulimit -t 60";
 
-/// Runs `art` with the calculator and a handmade tool.
+/// Runs `art` with the calculator and a handmade tool: a component with a core module in text format.
 fn art(tool: &Handmade<'_>, args: &[&str]) -> CommandOutput {
     art_with_component(&tool.build(), args)
 }
@@ -46,7 +46,8 @@ fn properties(n: usize, schema: &Value) -> Map<String, Value> {
     (0..n).map(|i| (format!("p{i}"), schema.clone())).collect()
 }
 
-/// Returns a schema with a chain of four definitions, each with `n` properties that refer to the next definition.
+/// Returns a schema with a chain of four definitions, each with `n` properties that refer to the next definition. So `n` to the
+/// power of 4 paths of references lead to the definition after the fourth, and the schema there counts once for each path.
 fn fanning_schema(n: usize) -> String {
     let level = |i: usize| {
         (

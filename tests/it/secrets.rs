@@ -48,11 +48,12 @@ fn secrets_that_processes_store_at_the_same_time_are_all_kept() {
     assert!(names.iter().all(|name| listed.stdout().contains(name)), "{listed}");
 }
 
-/// Grants `fetches` the requests to a server of the test, with the secret `KEY`.
+/// Grants `fetches` the requests to a server of the test. The host adds the secret `KEY` to each of them.
 pub(crate) fn grant(home: &Home, server: &HttpServer) {
     grant_url(home, &server.url("/"));
 }
 
+/// Same as [`grant`], with the URL of the server. `--private` allows 127.0.0.1, which is not a public address.
 fn grant_url(home: &Home, url: &str) {
     let words = [
         "grant",
@@ -80,7 +81,7 @@ pub(crate) fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
 /// Returns a server that echoes the request in its response, as some services do.
 pub(crate) fn echo_server() -> HttpServer {
     HttpServer::start(|request| {
-        // The third line of a request is its second header.
+        // The third line of a request is its second header. That is the secret if the request has no other header than `host`.
         response(
             200,
             &[("x-echo", request.lines().nth(2).unwrap_or_default())],
@@ -188,7 +189,7 @@ fn the_host_writes_no_core_dump() {
 }
 
 #[test]
-fn a_request_without_the_secret_of_its_grant_is_denied_with_the_command_that_sets_it() {
+fn a_request_whose_secret_is_not_stored_is_denied_with_the_command_that_stores_it() {
     let (home, server) = (home(), echo_server());
     grant(&home, &server);
     assert_eq!(home.art(&["secret", "rm", "KEY"]).code(), 0);
@@ -198,6 +199,7 @@ fn a_request_without_the_secret_of_its_grant_is_denied_with_the_command_that_set
     assert_eq!(server.requests(), [""; 0]);
     let arguments = json!({"url": server.url("/")}).to_string();
     let words = ["--json", "tool", "call", "fetches", &arguments];
+    // The environment variable for the secret `KEY` is `ART_SECRET_` with this name at its end.
     let called = home.art_with_environment(&words, &[("ART_SECRET_KEY", "from-the-environment")]);
     assert_eq!(called.code(), 0, "{called}");
     assert!(
@@ -234,7 +236,7 @@ fn secrets_are_listed_by_name_and_removed() {
 }
 
 #[test]
-fn a_value_as_an_argument_is_refused_and_a_bad_value_is_not_shown() {
+fn a_secret_as_an_argument_is_refused_and_a_value_that_no_secret_can_have_is_not_shown() {
     let home = home();
     assert_eq!(home.art(&["secret", "set", "KEY", SECRET_VALUE]).code(), 2);
     let (too_short, with_spaces, empty) = ("abc12", "two words 123", "");
@@ -290,6 +292,7 @@ fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
         list.stderr().contains("is in quarantine") || list.stdout().contains("is in quarantine"),
         "{list}"
     );
+    // The file lists the tools in quarantine. Removing it ends every quarantine.
     fs::remove_file(home.dir.path().join("state").join("quarantine")).unwrap();
     assert_eq!(call("hello").code(), 0);
 }
@@ -309,6 +312,7 @@ fn a_canary_in_a_request_is_not_sent() {
         "{:?}",
         server.requests()
     );
+    // The tool is in quarantine now, so it cannot send even a request without the canary.
     let later = fetch(&home, &json!({"url": server.url("/")}));
     assert_ne!(later.code(), 0, "{later}");
 }

@@ -54,6 +54,7 @@ fn the_table_names_the_attacks_and_counts_those_that_got_through() {
     let tested = Home::empty().art(&["doctor", "--self-test"]);
     assert_eq!(tested.code(), 0, "{tested}");
     let table = tested.stdout();
+    // Some of the threats that the attacks carry out. `tests/attacks.toml` describes each threat under its identifier.
     for id in ["A01", "A11", "B01", "C01", "D16", "E01", "E08", "F07", "H01"] {
         assert!(
             table.lines().any(|line| line.contains(&format!(" {id} "))),

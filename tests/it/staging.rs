@@ -89,7 +89,9 @@ impl Scene {
         run.get("traceId").and_then(Value::as_str).unwrap().to_owned()
     }
 
-    fn listed_changes(&self) -> Value {
+    /// Returns the change sets that are neither committed nor dropped. A change set has the changes of a call in one granted
+    /// folder.
+    fn waiting_change_sets(&self) -> Value {
         self.art(&["--json", "changes", "list"]).json()
     }
 
@@ -153,7 +155,7 @@ fn a_commit_of_a_run_makes_all_changes_that_the_run_staged() {
     assert_eq!(scene.text("a.txt").as_deref(), Some("first\nmore\n"));
     assert_eq!(scene.text("new/deep/c.txt").as_deref(), Some("third\n"));
     assert!(!scene.path("sub/b.txt").exists());
-    assert_eq!(scene.listed_changes(), json!([]));
+    assert_eq!(scene.waiting_change_sets(), json!([]));
 }
 
 #[test]
@@ -162,7 +164,7 @@ fn staged_changes_that_are_dropped_change_no_file() {
     let run = scene.stage_changes();
     assert_eq!(scene.art(&["changes", "drop", &run]).code(), 0);
     assert!(scene.is_unchanged());
-    assert_eq!(scene.listed_changes(), json!([]));
+    assert_eq!(scene.waiting_change_sets(), json!([]));
 }
 
 #[test]
@@ -174,7 +176,7 @@ fn one_file_of_a_run_can_be_committed_alone() {
     assert_eq!(committed.json(), json!({"committed": [path]}));
     assert_eq!(scene.text("a.txt").as_deref(), Some("first\nmore\n"));
     assert!(!scene.path("new").exists() && scene.path("sub/b.txt").exists());
-    let waiting_changes: Vec<_> = scene.listed_changes()[0]["changes"]
+    let waiting_changes: Vec<_> = scene.waiting_change_sets()[0]["changes"]
         .as_array()
         .unwrap()
         .iter()
@@ -200,9 +202,9 @@ fn a_commit_that_fails_names_what_it_committed_before() {
         ["append", other_file.to_str().unwrap(), "more\n"],
     ]);
     let run = called.json()["traceId"].as_str().unwrap().to_owned();
-    // A change set has the changes of a call in one granted folder. The sets are listed in the order in which they are committed.
+    // The change sets are listed in the order in which they are committed.
     let file_of_set = |index: usize| {
-        let path = scene.listed_changes()[index]["changes"][0]["path"]
+        let path = scene.waiting_change_sets()[index]["changes"][0]["path"]
             .as_str()
             .unwrap()
             .to_owned();
@@ -275,7 +277,7 @@ fn a_call_that_fails_stages_nothing() {
     let trapping = json!({"steps": [["write", path, "x"], ["trap", path, ""]]}).to_string();
     let called = scene.art(&["--json", "tool", "call", "files", &trapping]);
     assert_ne!(called.code(), 0, "{called}");
-    assert_eq!(scene.listed_changes(), json!([]));
+    assert_eq!(scene.waiting_change_sets(), json!([]));
     assert!(scene.is_unchanged());
 }
 
@@ -296,10 +298,10 @@ fn changes_are_found_by_the_word_last_or_by_a_unique_prefix_of_their_run() {
     let second = scene.stage_changes();
     let dropped = scene.art(&["changes", "drop", "last"]);
     assert_eq!(dropped.code(), 0, "{dropped}");
-    let waiting_changes = scene.listed_changes();
-    assert_eq!(waiting_changes[0]["run"], json!(first));
+    let change_sets = scene.waiting_change_sets();
+    assert_eq!(change_sets[0]["run"], json!(first));
     assert_ne!(first, second);
-    assert_eq!(waiting_changes.as_array().unwrap().len(), 1);
+    assert_eq!(change_sets.as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Standing approvals: a person who approves a call can also approve later calls about which the rules would ask. And previews: a
-//! person sees what rules would have decided about earlier calls.
+//! Standing approvals: a person who approves a call can also approve later calls of the same tool, about which the approval rules
+//! of `art.toml` would ask. And previews: `art approve preview` shows what approval rules would have decided about earlier calls.
 
 use std::fs;
 
@@ -16,7 +16,10 @@ const KILOMETRES: &str = r#"{"value": 2, "from": "km", "to": "m"}"#;
 /// The arguments of a call that converts miles to metres.
 const MILES: &str = r#"{"value": 3, "from": "mi", "to": "m"}"#;
 
-/// Returns a home with a tool whose calls need an approval.
+/// The identifiers of the standing approvals if there are none.
+const NO_IDS: [&str; 0] = [];
+
+/// Returns a home with one tool, `unit_convert`, and a rule because of which every call needs an approval.
 fn home() -> Home {
     let home = Home::empty();
     let (name, path) = components::PLUGINS
@@ -28,7 +31,7 @@ fn home() -> Home {
     home
 }
 
-/// Calls the tool. The exit code is 0 if the call is made, and 7 if it waits for an approval.
+/// Calls `unit_convert`. The exit code is 0 if the call is made, and 7 if the call waits for an approval.
 fn call(home: &Home, arguments: &str) -> CommandOutput {
     home.art(&["tool", "call", "unit_convert", arguments])
 }
@@ -77,7 +80,7 @@ fn approving_a_call_with_always_also_approves_equal_later_calls_and_no_others() 
 }
 
 #[test]
-fn chosen_arguments_may_have_any_value() {
+fn with_the_option_any_a_standing_approval_allows_any_value_of_the_named_arguments() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always", "--any", "value,from"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -90,7 +93,7 @@ fn chosen_arguments_may_have_any_value() {
 }
 
 #[test]
-fn approving_a_call_with_any_arguments_also_approves_all_later_calls_of_the_tool() {
+fn the_option_any_arguments_also_approves_all_later_calls_of_the_tool_but_no_others() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always", "--any-arguments"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -121,7 +124,7 @@ fn a_standing_approval_is_listed_and_can_be_removed() {
         "{list}"
     );
     assert_eq!(home.art(&["approve", "forget", &id]).code(), 0);
-    assert_eq!(standing_approvals(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), NO_IDS);
     let unknown = home.art(&["approve", "forget", &id]);
     assert_eq!(unknown.code(), 1, "{unknown}");
     assert_eq!(call(&home, KILOMETRES).code(), 7);
@@ -146,16 +149,20 @@ fn an_invalid_standing_approval_is_refused_and_its_call_is_not_approved() {
     let home = home();
     home.add("confirms", components::CONFIRMS);
     assert_eq!(call(&home, KILOMETRES).code(), 7);
-    // Changed arguments, no `--always`, an argument that the tool does not have, and two options that exclude each other.
     for options in [
+        // Changed arguments.
         &["--always", "--args", "{}"][..],
+        // No `--always`.
         &["--any", "value"],
+        // An argument that the tool does not have.
         &["--always", "--any", "unit"],
+        // Two options that exclude each other.
         &["--always", "--any", "to", "--any-arguments"],
     ] {
         let refused = home.art(&[&["approve", "yes", "last"], options].concat());
         assert_eq!(refused.code(), 2, "{refused}");
     }
+    // `confirms` itself asks a person, also without rules. A standing approval answers only the questions of rules.
     home.file("art.toml", "");
     let asked = home.art(&["tool", "call", "confirms", r#"{"what": "a"}"#]);
     assert_eq!(asked.code(), 7, "{asked}");
@@ -170,11 +177,11 @@ fn an_invalid_standing_approval_is_refused_and_its_call_is_not_approved() {
         .map(|record| &record["status"])
         .collect();
     assert_eq!(statuses, ["open", "open"]);
-    assert_eq!(standing_approvals(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), NO_IDS);
 }
 
 #[test]
-fn a_decision_that_comes_too_late_stores_no_standing_approval() {
+fn approving_a_call_that_was_rejected_before_stores_no_standing_approval() {
     let home = home();
     assert_eq!(call(&home, KILOMETRES).code(), 7);
     let id = home.art(&["--json", "approve", "list"]).json()[0]["call"]["suspensionId"].clone();
@@ -182,7 +189,7 @@ fn a_decision_that_comes_too_late_stores_no_standing_approval() {
     home.art(&["approve", "no", id]);
     let late = home.art(&["approve", "yes", id, "--always"]);
     assert_eq!(late.code(), 1, "{late}");
-    assert_eq!(standing_approvals(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), NO_IDS);
 }
 
 const CHOICE_PROMPT: &str = "yes, no, edit, always, details or later? ";
@@ -211,9 +218,10 @@ fn at_the_terminal_a_person_chooses_and_confirms_a_standing_approval() {
 fn at_the_terminal_no_standing_approval_is_stored_before_it_is_confirmed() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
-    // The choices: 1 is calls with exactly these arguments, and 3 is all calls.
+    // The choice 1: calls with exactly these arguments. The choice 3: all calls of the tool.
     for (choice, confirmation) in [("back", None), ("1", Some("no")), ("3", Some("no"))] {
         terminal.until(CHOICE_PROMPT);
+        // Short for `always`.
         terminal.type_keys("a\r");
         terminal.until("1, 2, 3 or back? ");
         terminal.type_keys(&format!("{choice}\r"));
@@ -226,7 +234,7 @@ fn at_the_terminal_no_standing_approval_is_stored_before_it_is_confirmed() {
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 7, "{output}");
-    assert_eq!(standing_approvals(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), NO_IDS);
 }
 
 #[test]
@@ -239,6 +247,7 @@ fn a_preview_applies_rules_to_earlier_calls_and_changes_nothing() {
     assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "a"}"#]).code(), 0);
     // The arguments of this call are invalid, so the preview does not have it.
     home.art(&["tool", "call", "echo", r#"{"texts": "a"}"#]);
+    // Settings outside of the table `[approval]`, such as `plugins`, are ignored.
     let rules = home.file(
         "new.toml",
         "plugins = \"x\"\n[approval]\nask_from = \"never\"\n[[approval.rule]]\naction = \"refuse\"\ntool = \"unit*\"\n\
@@ -263,6 +272,7 @@ fn a_preview_applies_rules_to_earlier_calls_and_changes_nothing() {
             .contains("3 calls in 4 runs: 1 allowed, 1 asked about, 1 refused"),
         "{shown}"
     );
+    // The two newest runs are those of `echo`, of which only one has a valid call. The current `art.toml` is empty.
     let with_current_rules = home.art(&["approve", "preview", "--runs", "2"]);
     assert!(
         with_current_rules.stderr().contains("1 call in 2 runs: 1 allowed"),
@@ -275,6 +285,7 @@ fn a_preview_applies_rules_to_earlier_calls_and_changes_nothing() {
 fn a_preview_refuses_invalid_rules() {
     let home = home();
     for text in [
+        // The table `[approval]` is missing.
         "",
         // `ask_from`, misspelt.
         "[approval]\nask_form = \"high\"\n",
@@ -287,7 +298,7 @@ fn a_preview_refuses_invalid_rules() {
 }
 
 #[test]
-fn a_preview_takes_standing_approvals_into_account_and_names_tools_that_are_gone() {
+fn a_preview_applies_standing_approvals_and_shows_calls_of_removed_tools_as_invalid() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always"]).code(), 0);
     let id = standing_approvals(&home).remove(0);

@@ -9,11 +9,13 @@ use std::time::Duration;
 use art_runtime::plugins::{LoadedFolder, load_folder};
 use art_sandbox::{CompilerProgram, Sandbox, SandboxConfig};
 
-use crate::compiling::slow_component_with;
+use crate::compiling::slow_component_of_steps;
 use crate::handmade::Handmade;
 use crate::home::Home;
 
-/// The compiler of the program.
+// Shell scripts that the tests use as the compiler. `$ART` is the path of `art`, which compiles a component with `art __compile`.
+
+/// The compiler of `art` as it is.
 const ART_COMPILER: &str = "exec \"$ART\" __compile";
 /// A compiler that is killed after a second of processor time.
 const LIMITED_COMPILER: &str = "ulimit -S -t 1; exec \"$ART\" __compile";
@@ -25,7 +27,7 @@ const FAILING_COMPILER: &str = "exit 7";
 const POSTPONED: &str = "all tools of the folder together take longer to compile than a start of the host may take";
 
 /// Loads the plugins folder. `compile_time` is the maximum processor time for compiling all components (`None`: no limit).
-/// `compiler_script` is one of the compilers above.
+/// `compiler_script` is one of the scripts above.
 fn load_folder_with(home: &Home, compile_time: Option<Duration>, compiler_script: &str) -> LoadedFolder {
     let script = format!("ART='{}'\n{compiler_script}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
@@ -79,11 +81,11 @@ fn home_with_slow_components() -> Home {
 /// Returns components with a function of 30,000, 45,000 or 60,000 steps. Each component takes seconds to compile.
 fn slow_components() -> &'static [Vec<u8>; SLOW_COMPONENTS] {
     static COMPONENTS: OnceLock<[Vec<u8>; SLOW_COMPONENTS]> = OnceLock::new();
-    COMPONENTS.get_or_init(|| [30_000, 45_000, 60_000].map(slow_component_with))
+    COMPONENTS.get_or_init(|| [30_000, 45_000, 60_000].map(slow_component_of_steps))
 }
 
 #[test]
-fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
+fn a_start_stops_compiling_at_its_limit_and_postpones_what_is_not_compiled() {
     let home = home_with_slow_components();
     let loaded = load_folder_with(&home, Some(Duration::from_millis(500)), ART_COMPILER);
     assert_eq!(loaded.plugins.len(), 1);
@@ -93,6 +95,8 @@ fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
         "{:?}",
         loaded.refused
     );
+    // The cache stores why a component is not loaded: in a file `.refused` if the reason is permanent, and in a file `.postponed`
+    // if it holds for a day.
     assert_eq!(
         (
             count_cached_files(&home, "refused"),
@@ -105,6 +109,7 @@ fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
 #[test]
 fn the_next_start_does_not_compile_a_postponed_component_and_gives_the_same_reason() {
     let home = home_with_slow_components();
+    // If the compiler was started, it would fail, and the reason would be another one.
     let first = load_folder_with(&home, Some(Duration::ZERO), FAILING_COMPILER);
     assert_eq!(count_refused(&first, POSTPONED), SLOW_COMPONENTS, "{:?}", first.refused);
     let second = load_folder_with(&home, Some(Duration::from_secs(3_600)), FAILING_COMPILER);
@@ -151,6 +156,7 @@ fn a_component_whose_compiler_waits_longer_than_the_limit_is_not_postponed() {
     assert_eq!(loaded.plugins.len(), 1, "{:?}", loaded.refused);
 }
 
+/// With `--retry`, a start also compiles the components that an earlier start postponed.
 #[test]
 fn tool_list_accepts_the_option_retry() {
     let home = Home::with_empty_cache();

@@ -1,4 +1,4 @@
-//! A program at a terminal, which `script` of util-linux provides.
+//! Runs `art` at a terminal. The terminal is provided by the program `script` of util-linux.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ const OUTPUT_TIMEOUT: Timespec = Timespec {
     tv_nsec: 0,
 };
 
-/// The prompt of the line editor.
+/// The prompt of the line editor of `art chat`.
 pub(crate) const PROMPT: &str = "> ";
 
 /// A program at a terminal, and its output so far.
@@ -28,7 +28,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts the program in place of the shell, because Ctrl-C would end the shell too.
+    /// Starts `art`. It replaces the shell that `script` starts (`exec`), because Ctrl-C would end that shell too.
     pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
         Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
@@ -92,7 +92,7 @@ impl Terminal {
     }
 
     /// Reads the output until the first prompt.
-    pub(crate) fn until_prompt(&mut self) {
+    pub(crate) fn until_first_prompt(&mut self) {
         self.until("Ctrl-D leaves");
         self.until(PROMPT);
     }

@@ -1,4 +1,4 @@
-//! The list of tools that a conversation may use, as set with `art thread set`.
+//! The list of tools that a conversation (on the command line: a thread) may use, as set with `art thread set`.
 
 use serde_json::Value;
 

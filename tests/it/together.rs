@@ -1,4 +1,5 @@
-//! Before a plan runs, a person is asked one question about all its calls that need an approval and have known arguments.
+//! Before a plan runs, a person is asked one question about all its known calls that need an approval. A call is known if its
+//! arguments do not depend on the result of another call.
 
 use serde_json::{Value, json};
 
@@ -104,9 +105,10 @@ fn a_rejected_call_of_the_plan_is_not_made() {
     let [(first_id, _), (second_id, _)] = &known_calls[..] else {
         panic!("{known_calls:?}")
     };
+    // `--later` stores the decision without going on with the run.
     assert_eq!(home.art(&["approve", "no", second_id, "--later"]).code(), 0);
     let ended = home.art(&["approve", "yes", first_id]);
-    // The exit code of an answer although a step failed.
+    // The exit code of a run that has an answer although one of its steps failed.
     assert_eq!(ended.code(), 3, "{ended}");
     assert!(
         ended.stdout().contains("first") && !ended.stdout().contains("second"),

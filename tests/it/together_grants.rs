@@ -1,4 +1,5 @@
-//! One question about a whole plan: all of its calls need an approval, and some of them also lack a grant.
+//! One question about a whole plan: all of its calls need an approval, and for some of them the tool also lacks a grant, which is
+//! the permission to read a file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -67,7 +68,7 @@ impl Scene {
         terminal
     }
 
-    /// Returns the file with the grants of `file_read`, or an empty text if it has none.
+    /// Returns the text of the file with the grants of `file_read`, which is empty if there are none.
     fn grants(&self) -> String {
         fs::read_to_string(self.home.plugins().join("file_read.toml")).unwrap_or_default()
     }
@@ -131,7 +132,7 @@ fn decisions_one_by_one_make_only_the_grants_that_were_approved() {
     terminal.until("why (may be empty)? ");
     terminal.type_keys("\r");
     let (output, code) = terminal.wait();
-    // The exit code of an answer although a step failed.
+    // The exit code of a run that has an answer although one of its steps failed.
     assert_eq!(code, 3, "{output}");
     assert!(output.contains("buy milk") && !output.contains("buy bread"), "{output}");
     assert!(scene.grants().contains("milk.txt") && !scene.grants().contains("bread.txt"));
@@ -177,9 +178,9 @@ fn a_check_of_the_plan_at_a_terminal_names_the_missing_grants() {
     );
 }
 
-/// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves the grant with a process that is killed
-/// when it reaches `fail_point` (a `FailPoint` of the store) for the first time.
-fn scene_killed_at(fail_point: &str) -> Scene {
+/// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves the grant with `art approve yes`, whose
+/// process is killed when it reaches `fail_point` (a `FailPoint` of the store) for the first time. Returns the scene after that.
+fn scene_after_approval_killed_at(fail_point: &str) -> Scene {
     let scene = Scene::new();
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();
     let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
@@ -197,7 +198,7 @@ fn scene_killed_at(fail_point: &str) -> Scene {
 #[test]
 fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_grant() {
     for fail_point in ["after_decision", "taken_over", "before_intents"] {
-        let scene = scene_killed_at(fail_point);
+        let scene = scene_after_approval_killed_at(fail_point);
         let resumed = scene.home.art(&["runs", "resume", "last"]);
         assert!(
             resumed.code() == 0 && resumed.stdout().contains("buy milk"),
@@ -209,7 +210,7 @@ fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_gr
 
 #[test]
 fn a_call_waits_for_its_grant_if_the_process_is_killed_before_the_decision_is_stored() {
-    let scene = scene_killed_at("before_decision");
+    let scene = scene_after_approval_killed_at("before_decision");
     assert_eq!((scene.waiting().len(), scene.grants()), (1, String::new()));
 }
 

@@ -1,5 +1,5 @@
-//! `art tool call` is a run: before the call, the store records that it is about to be made (its intent), and nothing is shown
-//! before the store has recorded its end.
+//! `art tool call` starts a run with one tool call, a direct call. Before the call, the store records that the call is about to
+//! be made (the intent of the call), and nothing is shown before the store has recorded the end of the call.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// A call of the calculator.
+/// The arguments of `art` for a call of the calculator.
 const CALL: [&str; 4] = ["tool", "call", "calculator", r#"{"expression":"6*7"}"#];
 /// The question of the run that [`CALL`] starts.
 const QUESTION: &str = r#"direct call: calculator {"expression":"6*7"}"#;
@@ -38,8 +38,8 @@ fn newest_status(home: &Home) -> String {
         .to_owned()
 }
 
-/// Calls `effect` or `repeatable_effect`: tools of the program under test, which append a line to a file. Kills the process when
-/// it reaches `fail_point` for the first time.
+/// Calls `effect` or `repeatable_effect` with an `art` that is killed when it reaches `fail_point` for the first time. Only the
+/// build of `art` for tests has these two tools. Each call appends a line with `key` to a file, and takes `ms` milliseconds.
 fn call_and_kill_at(fail_point: FailPoint, home: &Home, tool: &str) -> CommandOutput {
     let stop_at = format!("{}:1", fail_point.name());
     let args = ["tool", "call", tool, r#"{"key":"k","ms":2}"#];
@@ -109,6 +109,7 @@ fn a_direct_call_is_shown_verified_replayed_and_exported_like_every_run() {
         let ran = home.art(args);
         assert_eq!(ran.code(), 0, "{args:?}: {ran}");
     }
+    // The exported file also contains the component of the calculator, so the replay does not need it in its home.
     let replayed = Home::empty().art(&["--json", "runs", "replay", file]);
     assert_eq!(
         (replayed.code(), &replayed.json()["callsRun"]),
@@ -120,6 +121,7 @@ fn a_direct_call_is_shown_verified_replayed_and_exported_like_every_run() {
 #[test]
 fn a_direct_call_needs_no_model() {
     let home = Home::new();
+    // This model cannot be used, because it needs a key and there is none.
     home.file("art.toml", "model = \"openai\"\n");
     let asked = home.art(&["run", "What is 6*7?"]);
     assert_eq!(asked.code(), 6, "{asked}");

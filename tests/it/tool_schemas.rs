@@ -1,5 +1,5 @@
-//! A file with the schemas of some first-party tools. Tests of `art-agent` check a corpus of plans against these schemas. They
-//! read the file instead of running the tools.
+//! Checks that the snapshot file `tools.snap` is up to date. It has the schemas of some first-party tools. Tests of `art-agent`
+//! check a corpus of plans against these schemas: they read the file instead of running the tools.
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::home::Home;
 fn without_descriptions(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
+            // A property that is named `description` has a schema as its value, not a text, and stays.
             let is_description = |key: &str, value: &Value| key == "description" && value.is_string();
             let rest = map.iter().filter(|(key, value)| !is_description(key, value));
             rest.map(|(key, value)| (key.clone(), without_descriptions(value)))

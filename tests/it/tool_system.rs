@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::guest_tool_system::GuestToolSystem;
 
+/// Returns the tool and the arguments of a call that makes the guest `hostile` carry out the attack `name`.
 fn attack(name: &str) -> (&'static str, Value) {
     ("hostile", json!({"attack": name}))
 }
@@ -147,6 +148,7 @@ async fn a_large_number_stays_exact() {
 
 #[tokio::test]
 async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
+    // The metadata that the guest returns has other values of `callId`, `toolName` and `status`.
     let result = GuestToolSystem::new().call_invalid_output("wrong_ids").await.result;
     assert_eq!(
         (result.call_id.as_str(), result.tool_name.as_str()),

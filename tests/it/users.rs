@@ -10,10 +10,12 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
-/// A question whose tool call waits for a decision.
+/// A question that leads to a call of `confirms`, which asks a person, so that the call waits for a decision.
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 /// An identifier that does not exist.
 const UNKNOWN_ID: &str = "4f5a6c1e-0000-4000-8000-000000000000";
+/// The identifiers of waiting calls if there are none.
+const NO_IDS: [&str; 0] = [];
 const ASK_ABOUT_ECHO: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
 
 /// Returns a home with a tool that asks a person, and a tool whose calls need an approval because of a rule in `art.toml`.
@@ -42,7 +44,7 @@ fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
     ids.map(|id| id.unwrap().to_owned()).collect()
 }
 
-/// Asks a question for a user, which suspends its run. Returns the identifier of the waiting call.
+/// Asks [`QUESTION`] as a user, so that the run is suspended. Returns the identifier of the waiting call.
 fn suspend(home: &Home, user: Option<&str>) -> String {
     let asked = art_as(home, user, &["run", QUESTION]);
     assert_eq!(asked.code(), 7, "{asked}");
@@ -89,7 +91,7 @@ fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
     let home = home();
     let ann_id = suspend(&home, Some("ann"));
     for stranger in [Some("bob"), Some("Ann"), None] {
-        assert_eq!(waiting(&home, stranger), [""; 0]);
+        assert_eq!(waiting(&home, stranger), NO_IDS);
         let prefix_of_id = ann_id.get(..8).unwrap();
         for id in [ann_id.as_str(), prefix_of_id] {
             for command in [

@@ -1,5 +1,5 @@
-//! Lists of the calls that wait for an approval, and of standing approvals, are bounded. Large arguments are cut where a person
-//! reads them.
+//! Two lists are bounded: the list of the calls that wait for an approval, and the list of standing approvals. Large arguments
+//! are cut in questions and lists; `art approve show` and the choice `details` show all of them.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,10 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
-/// Returns a home with a tool whose calls need an approval.
+/// The identifiers of waiting calls if there are none.
+const NO_IDS: [&str; 0] = [];
+
+/// Returns a home with the tool `echo`, whose calls need an approval.
 fn home() -> Home {
     let home = Home::empty();
     home.add("echo", components::ECHO);
@@ -59,7 +62,7 @@ fn a_list_ends_at_its_limit_and_names_the_command_that_lists_the_rest() {
         waiting_ids(&home, &["--limit", "1", "--after", first]),
         std::slice::from_ref(second)
     );
-    assert_eq!(waiting_ids(&home, &["--after", third]), [""; 0]);
+    assert_eq!(waiting_ids(&home, &["--after", third]), NO_IDS);
 }
 
 #[test]

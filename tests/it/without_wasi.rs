@@ -1,5 +1,5 @@
-//! Tools that import only the interfaces of the contract `art:tool`, and nothing of WASI: how they use memory, and the error for
-//! an operation that needs WASI.
+//! Tools that import only the interfaces of the WIT package `art:tool` (the contract between a tool and the host), and nothing of
+//! WASI: how they use memory, and the error for an operation that needs WASI.
 
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;

@@ -20,7 +20,7 @@ const CONNECTIONS_WITH_LIST: [Connection; 8] = [
     COMPATIBLE,
 ];
 
-/// The key that the mock accepts in the test in which it refuses the key of the program.
+/// A key other than [`KEY`], which the program sends. A mock that accepts only this one refuses the key of the program.
 const ANOTHER_KEY: &str = "sk-another";
 
 /// Returns the verdict of `art doctor` on the model, and its details.
@@ -42,12 +42,13 @@ fn a_listed_model_is_ok() {
         let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "ok", "{connection:?}: {detail}");
         assert!(detail.contains("model listed"), "{connection:?}: {detail}");
+        // No request asks the model for a plan, so no tokens are spent.
         assert!(environment.requests().iter().all(|request| !request.is_planning()));
     }
 }
 
 #[test]
-fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
+fn an_unlisted_model_is_a_warning_that_names_the_most_similar_listed_model() {
     for connection in CONNECTIONS_WITH_LIST {
         let similar_name = format!("{}-2", connection.model);
         let environment = Environment::new(
@@ -75,7 +76,7 @@ fn a_refused_key_is_a_failure() {
 }
 
 #[test]
-fn an_address_without_a_list_is_a_failure_that_names_base_url() {
+fn an_address_without_a_list_of_models_is_a_failure_that_names_base_url() {
     let environment = Environment::with_key(GEMINI, Mode::Streaming, &[fixture::planning()], Some(KEY));
     let (verdict, detail) = verdict(&environment);
     assert_eq!(verdict, "fail", "{detail}");

@@ -1,4 +1,4 @@
-//! The environment of one test: a mock, a home, and the program `art`.
+//! The environment of one test: a mock, a home (the folder in which `art` keeps its files), and the program `art`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Runs in which the provider or its model has a fault, or which reach a limit. From each public function, the macros in
-//! `main.rs` generate a test for every provider.
+//! `main.rs` generate a test for every provider. The turns of a run are its requests to the model, with the replies of the mock.
 
 use crate::connection::{Connection, Mode};
 use crate::environment::Environment;
@@ -9,6 +9,10 @@ use crate::program::CommandOutput;
 
 /// Number of requests if every retry is used: the first one and three retries.
 const MAX_ATTEMPTS: usize = 4;
+/// The exit code of a run that has an answer, although a step failed or a limit was reached.
+const PARTIAL: i32 = 3;
+/// The exit code of a run without an answer, because the provider failed.
+const PROVIDER_FAILED: i32 = 8;
 
 /// Asserts that a temporary fault was retried and the run succeeded.
 fn assert_retried(environment: &Environment, ran: &CommandOutput) {
@@ -22,7 +26,7 @@ fn assert_retried(environment: &Environment, ran: &CommandOutput) {
 
 /// Asserts that a permanent fault ended the run with one error that contains all of `parts`, and no answer.
 fn assert_failed(environment: &Environment, ran: &CommandOutput, parts: &[&str]) {
-    assert_eq!(ran.code(), 8, "{ran}\n{}", environment.log());
+    assert_eq!(ran.code(), PROVIDER_FAILED, "{ran}\n{}", environment.log());
     assert_eq!(ran.stdout(), "", "{ran}");
     let stderr = ran.stderr();
     let errors: Vec<_> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
@@ -47,19 +51,19 @@ pub(crate) fn a_rate_limit_is_waited_out(connection: Connection, mode: Mode) {
     assert_retried(&environment, &environment.run(&[]));
     let requests = environment.requests();
     let planning: Vec<_> = requests.iter().filter(|request| request.is_planning()).collect();
-    let [limited, answered] = planning[..] else {
+    let [refused, answered] = planning[..] else {
         panic!("{}", environment.log())
     };
-    assert_eq!((limited.status(), answered.status()), (429, 200));
+    assert_eq!((refused.status(), answered.status()), (429, 200));
     // The mock sends `Retry-After: 1`, in seconds. The wait may be longer, but never shorter.
     assert!(
-        answered.timestamp() >= limited.timestamp() + 1_000,
+        answered.timestamp() >= refused.timestamp() + 1_000,
         "{}",
         environment.log()
     );
 }
 
-pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_thread_can_continue(connection: Connection, mode: Mode) {
+pub(crate) fn an_endless_rate_limit_ends_the_run_and_the_conversation_goes_on(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps());
     environment.mock.start_chaos("rateLimitRate");
     let ran = environment.run(&[]);
@@ -156,6 +160,7 @@ pub(crate) fn a_connection_lost_before_the_first_token_is_retried(connection: Co
 }
 
 pub(crate) fn a_single_failure_of_the_provider_is_retried(connection: Connection, mode: Mode) {
+    // With this fault, the mock replies with the status 500.
     let failing = fixture::planning().chaos("dropRate").once();
     let environment = Environment::new(connection, mode, &two_steps_after([failing]));
     assert_retried(&environment, &environment.run(&[]));
@@ -224,7 +229,7 @@ pub(crate) fn a_question_that_is_too_long_is_reported(connection: Connection, mo
 pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after([fixture::first_call_forever()]));
     let ran = environment.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
+    assert_eq!(ran.code(), PARTIAL, "{ran}\n{}", environment.log());
     let limits = ran.json()["metadata"]["limitsHit"].to_string();
     assert!(limits.contains("`step_1`") && limits.contains("model calls"), "{ran}");
 }
@@ -234,7 +239,7 @@ pub(crate) fn a_model_that_calls_forever_is_stopped(connection: Connection, mode
 pub(crate) fn a_model_that_returns_nothing_forever_is_stopped(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after([fixture::empty_forever()]));
     let ran = environment.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
+    assert_eq!(ran.code(), PARTIAL, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
     // One request for the plan, and at most five (`max_iterations`) for each of the two steps.
     assert!(environment.requests().len() < 12, "{}", environment.log());
@@ -268,7 +273,7 @@ pub(crate) fn a_reply_of_five_hundred_calls_is_not_run(connection: Connection, m
     let ran = environment.run(&["--json"]);
     assert_eq!(
         (ran.code(), count_calls_run(&ran)),
-        (3, 0),
+        (PARTIAL, 0),
         "{ran}\n{}",
         environment.log()
     );
@@ -285,7 +290,7 @@ pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection
     let ran = environment.run(&["--json"]);
     assert_eq!(
         (ran.code(), count_calls_run(&ran)),
-        (3, 0),
+        (PARTIAL, 0),
         "{ran}\n{}",
         environment.log()
     );
@@ -300,7 +305,7 @@ pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode
     let ran = environment.run(&["--json"]);
     assert_eq!(
         (ran.code(), environment.requests().len()),
-        (3, 2),
+        (PARTIAL, 2),
         "{ran}\n{}",
         environment.log()
     );
@@ -342,13 +347,13 @@ pub(crate) fn an_answer_that_stalls_is_replaced_by_the_results(connection: Conne
 pub(crate) fn an_answer_of_the_planner_after_its_calls_is_shown_while_it_arrives(connection: Connection) {
     let turns = fixture::direct_calls_and_stalling_answer();
     let ran = Environment::new(connection, Mode::Streaming, &turns).run_at_terminal();
-    assert_eq!(ran.code(), 8, "{ran}");
+    assert_eq!(ran.code(), PROVIDER_FAILED, "{ran}");
     assert!(ran.stdout().contains("17.5% of 2340 is"), "{ran}");
 }
 
 fn assert_results_are_shown(environment: &Environment) {
     let ran = environment.run(&[]);
-    assert_eq!(ran.code(), 3, "{ran}");
+    assert_eq!(ran.code(), PARTIAL, "{ran}");
     for result in ["409.5", "58.5"] {
         assert!(ran.stdout().contains(result), "`{result}` is missing:\n{ran}");
     }
@@ -363,7 +368,7 @@ pub(crate) fn a_call_that_breaks_off_is_not_run(connection: Connection) {
     let broken = fixture::first_call().thinking().breaking_off();
     let environment = Environment::new(connection, Mode::Streaming, &two_steps_after([broken]));
     let ran = environment.run(&["--json"]);
-    assert_eq!(ran.code(), 3, "{ran}\n{}", environment.log());
+    assert_eq!(ran.code(), PARTIAL, "{ran}\n{}", environment.log());
     assert_eq!(ran.json()["calls"], serde_json::json!([]), "{ran}");
 }
 

@@ -16,7 +16,7 @@ pub(crate) const ANSWER: &str = "17.5% of 2340 is 409.5, and a seventh of that i
 pub(crate) const NEXT_QUERY: &str = "And ten times that?";
 /// The answer to [`NEXT_QUERY`].
 pub(crate) const NEXT_ANSWER: &str = "Ten times that is 585.";
-/// A thought of the model. Any output that contains it, except the thoughts, has leaked it.
+/// A thought of the model. Any output that contains it outside of a field `thoughts` has leaked it.
 pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
 
 /// Number of model calls of a run with the turns of [`two_steps`].
@@ -28,8 +28,8 @@ pub(crate) const OUTPUT_TOKENS: u64 = 7;
 
 const PERCENTAGE_TASK: &str = "Take 17.5% of 2340";
 const PERCENTAGE_EXPRESSION: &str = "2340 * 17.5 / 100";
-/// The percentage divided by 7 in one expression.
-const WHOLE_EXPRESSION: &str = "2340 * 17.5 / 700";
+/// The percentage and its division by 7 in one expression.
+const QUOTIENT_EXPRESSION: &str = "2340 * 17.5 / 700";
 const QUOTIENT_TASK: &str = "Divide the result by 7";
 const TENFOLD_TASK: &str = "Multiply the result by 10";
 
@@ -119,7 +119,8 @@ impl Fixture {
         self.with("response", json!({"error": error, "status": status, "retryAfter": 1}))
     }
 
-    /// Makes every matching request fail with a fault of the mock.
+    /// Makes every matching request fail with a fault of the mock: `dropRate` is a reply with the status 500, `disconnectRate` a
+    /// closed connection, and `malformedRate` a reply that is not JSON.
     pub(crate) fn chaos(self, fault: &str) -> Self {
         self.with("chaos", json!({fault: 1}))
     }
@@ -203,7 +204,7 @@ pub(crate) fn submitted_plan_of_stated_calls() -> Vec<Fixture> {
     vec![submission(steps.collect()), answer_from_results()]
 }
 
-/// Returns the turns of a submitted plan of five steps. It states the call of every step except the third, which the
+/// Returns the turns of a submitted plan of five steps. The plan states the call of every step except the third, which the
 /// model carries out.
 pub(crate) fn submitted_plan_with_step_left_to_model() -> Vec<Fixture> {
     let first = json!({"expression": PERCENTAGE_EXPRESSION});
@@ -234,6 +235,8 @@ fn submission(steps: Vec<Value>) -> Fixture {
     )
 }
 
+/// Returns the turn that writes the answer after a submitted plan. Its request has the completed steps in the result of
+/// `submit_plan`, while that of [`synthesis`] has them in the message of the user.
 fn answer_from_results() -> Fixture {
     let request = json!({"systemMessage": PLANNER, "toolResultContains": "## Completed steps"});
     Fixture::new(&request, &json!({"content": ANSWER}))
@@ -241,7 +244,7 @@ fn answer_from_results() -> Fixture {
 
 /// Returns the turns of a planner that calls tools itself and answers from their results.
 pub(crate) fn direct_calls() -> [Fixture; 2] {
-    let calls = [call(PERCENTAGE_EXPRESSION), call(WHOLE_EXPRESSION)];
+    let calls = [call(PERCENTAGE_EXPRESSION), call(QUOTIENT_EXPRESSION)];
     let request = json!({"systemMessage": PLANNER, "toolResultContains": "58.5"});
     [
         first_planner_turn(QUERY, &json!({"toolCalls": calls})),
@@ -300,8 +303,9 @@ pub(crate) enum CallFault {
     UnknownArgument,
 }
 
-/// Returns a first call with a fault, the same call again, and the corrected call that follows its error. The second turn is for
-/// a call of another tool than the required one: it is not made at first, and the model is reminded of the required tool.
+/// Returns three turns: a first call with a fault, the same call again, and the corrected call after the error of the faulty one.
+/// The second turn is used only if the faulty call is of another tool than the step requires. The host does not make such a call
+/// the first time, but reminds the model of the required tool.
 pub(crate) fn faulty_first_call_and_correction(fault: CallFault) -> [Fixture; 3] {
     let call = match fault {
         CallFault::InvalidExpression => call("2340 *"),
@@ -349,7 +353,7 @@ pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
 
 /// Returns a first reply whose two calls have the same identifier.
 pub(crate) fn calls_with_the_same_identifier() -> Fixture {
-    let calls = [PERCENTAGE_EXPRESSION, WHOLE_EXPRESSION].map(|expression| {
+    let calls = [PERCENTAGE_EXPRESSION, QUOTIENT_EXPRESSION].map(|expression| {
         let mut call = call(expression);
         call["id"] = "call_same".into();
         call
@@ -357,7 +361,7 @@ pub(crate) fn calls_with_the_same_identifier() -> Fixture {
     step_calling(PERCENTAGE_TASK, &calls)
 }
 
-/// Returns a first reply that is truncated, and the call that follows the error about that.
+/// Returns a first reply that is truncated, and the call that follows the error about the truncation.
 pub(crate) fn truncated_first_call() -> [Fixture; 2] {
     [first_call().out_of_tokens(), first_call_after("cut off")]
 }
@@ -380,7 +384,7 @@ fn answering(prompt_part: &str, answer: &str) -> Fixture {
 }
 
 /// Returns the turns of the second question, which uses the result of the first one. They have to precede those of
-/// [`two_steps`].
+/// [`two_steps`], because the mock takes the first fixture that matches.
 pub(crate) fn next_question() -> Vec<Fixture> {
     vec![
         plan(NEXT_QUERY, &[step("step_3", TENFOLD_TASK, &[])]),
@@ -406,7 +410,7 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
     one_step(step_calling(
         PERCENTAGE_TASK,
-        &[call(PERCENTAGE_EXPRESSION), call(WHOLE_EXPRESSION)],
+        &[call(PERCENTAGE_EXPRESSION), call(QUOTIENT_EXPRESSION)],
     ))
 }
 

@@ -37,15 +37,15 @@ macro_rules! every_case {
 }
 
 /// Generates, for one mode, the tests of the cases that apply to both modes.
-macro_rules! both_modes {
+macro_rules! cases_of_both_modes {
     ($connection:ident, $mode:ident) => {
         every_case!(
             $connection, $mode,
             whole_runs: [
-                two_dependent_steps_are_planned_executed_and_answered,
+                a_query_of_two_dependent_steps_is_planned_executed_and_answered,
                 each_request_has_the_configured_model_mode_and_key,
-                the_result_of_a_call_is_sent_with_its_call,
-                parallel_calls_of_one_reply_are_each_answered,
+                the_result_of_a_tool_call_is_sent_to_the_model_with_the_call,
+                each_parallel_call_of_one_reply_gets_its_own_result,
                 the_model_corrects_a_failed_call,
                 the_model_corrects_a_call_of_an_unknown_tool,
                 a_tool_name_in_another_letter_case_is_unknown,
@@ -53,9 +53,9 @@ macro_rules! both_modes {
                 the_model_corrects_a_call_with_a_list_as_arguments,
                 the_model_corrects_a_call_with_an_argument_of_another_type,
                 the_model_corrects_a_call_with_an_unknown_argument,
-                a_chat_continues_with_earlier_results,
-                the_tokens_of_all_calls_are_counted,
-                thoughts_never_reach_the_answer,
+                a_chat_sends_the_earlier_answer_with_the_next_question,
+                the_tokens_of_all_model_calls_are_counted,
+                a_report_contains_thoughts_only_in_the_field_thoughts_of_each_step,
                 an_answer_without_a_plan_needs_one_model_call,
                 a_run_whose_planner_calls_tools_itself_needs_two_model_calls,
                 a_plan_that_states_five_calls_needs_two_model_calls,
@@ -63,7 +63,7 @@ macro_rules! both_modes {
             ],
             faults: [
                 a_rate_limit_is_waited_out,
-                an_endless_rate_limit_ends_the_run_and_the_thread_can_continue,
+                an_endless_rate_limit_ends_the_run_and_the_conversation_goes_on,
                 a_rate_limit_of_an_hour_is_not_waited_out,
                 a_rate_limit_with_an_invalid_time_is_retried,
                 consecutive_failures_of_the_provider_are_retried,
@@ -89,7 +89,7 @@ macro_rules! both_modes {
 }
 
 /// Generates the tests of the cases that apply to streamed replies only.
-macro_rules! streams {
+macro_rules! cases_of_streams {
     ($connection:ident: [$($case:ident),* $(,)?]) => {
         $(
             #[test]
@@ -99,7 +99,7 @@ macro_rules! streams {
         )*
     };
     ($connection:ident) => {
-        streams!($connection: [
+        cases_of_streams!($connection: [
             a_provider_that_does_not_answer_in_time_is_retried,
             an_answer_that_breaks_off_is_replaced_by_the_results,
             an_answer_that_stalls_is_replaced_by_the_results,
@@ -114,12 +114,12 @@ macro_rules! providers {
     ($($name:ident: $connection:ident),* $(,)?) => {
         $(mod $name {
             mod streaming {
-                both_modes!($connection, Streaming);
-                streams!($connection);
+                cases_of_both_modes!($connection, Streaming);
+                cases_of_streams!($connection);
             }
 
             mod whole {
-                both_modes!($connection, Whole);
+                cases_of_both_modes!($connection, Whole);
             }
         })*
     };

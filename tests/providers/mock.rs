@@ -64,7 +64,7 @@ impl Mock {
             .collect()
     }
 
-    /// Makes every request fail with the fault of this name from now on.
+    /// Makes every request fail with the fault of this name from now on, such as `rateLimitRate`: a reply with the status 429.
     pub(crate) fn start_chaos(&self, fault: &str) {
         self.control("POST", "chaos", &json!({fault: 1}).to_string());
     }
@@ -152,10 +152,10 @@ impl Request {
         last.map_or_else(String::new, |message| message_text(&message["content"]))
     }
 
-    /// Returns the texts of the assistant turns.
+    /// Returns the texts of the assistant messages.
     pub(crate) fn assistant_texts(&self) -> Vec<String> {
-        let turns = self.messages().iter();
-        turns
+        let messages = self.messages().iter();
+        messages
             .filter(|message| message["role"] == "assistant")
             .map(|message| message_text(&message["content"]))
             .collect()
@@ -167,8 +167,8 @@ impl Request {
         text.contains("## Query\n") && !text.contains("## Task\n")
     }
 
-    /// Returns whether the request is for the final answer after a plan in text. After a submitted plan, the completed steps are
-    /// in a tool message instead.
+    /// Returns whether the request is for the final answer after a plan that the model wrote as text. After a plan that it
+    /// submitted with a call, the completed steps are in a tool message instead.
     pub(crate) fn is_synthesis(&self) -> bool {
         self.last_user_text().contains("## Completed steps")
     }

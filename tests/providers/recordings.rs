@@ -1,4 +1,4 @@
-//! Decoding of recorded streams, which belong to the tests of a provider's SDK. They are decoded whole, split in pieces, and
+//! Decoding of recorded streams, which come from the tests of Anthropic's SDK. They are decoded whole, split in pieces, and
 //! truncated (contracts M04, M05, M10).
 //!
 //! The recordings are downloaded, not part of the repository. The expected result is extracted from the recording
@@ -63,7 +63,7 @@ fn recordings() -> Vec<Recording> {
     paths.into_iter().map(read).collect()
 }
 
-/// A parsed recording: text, calls as identifier, name and arguments, and the stop reason.
+/// A parsed recording: its text, its calls (each as identifier, name and arguments), and its stop reason.
 #[derive(Debug, Default, PartialEq)]
 struct Parsed {
     text: String,
@@ -74,22 +74,22 @@ struct Parsed {
 /// Parses a recording with the simple parser. A call counts if its block was closed.
 fn parse_simply(recording: &Recording) -> Parsed {
     let mut parsed = Parsed::default();
-    let mut open: BTreeMap<u64, [String; 3]> = BTreeMap::new();
+    let mut open_calls: BTreeMap<u64, [String; 3]> = BTreeMap::new();
     let string = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     for event in recording.data() {
         let index = event["index"].as_u64().unwrap_or(u64::MAX);
         let (block, delta) = (&event["content_block"], &event["delta"]);
         match event["type"].as_str().unwrap_or_default() {
             "content_block_start" if block["type"] == "tool_use" => {
-                open.insert(index, [string(&block["id"]), string(&block["name"]), String::new()]);
+                open_calls.insert(index, [string(&block["id"]), string(&block["name"]), String::new()]);
             }
             "content_block_delta" if delta["type"] == "text_delta" => parsed.text += &string(&delta["text"]),
             "content_block_delta" if delta["type"] == "input_json_delta" => {
-                if let Some([.., arguments]) = open.get_mut(&index) {
+                if let Some([.., arguments]) = open_calls.get_mut(&index) {
                     *arguments += &string(&delta["partial_json"]);
                 }
             }
-            "content_block_stop" => parsed.calls.extend(open.remove(&index)),
+            "content_block_stop" => parsed.calls.extend(open_calls.remove(&index)),
             "message_delta" => parsed.stop_reason = string(&delta["stop_reason"]),
             _ => {}
         }
@@ -151,7 +151,7 @@ fn a_recording_is_parsed_to_its_text_calls_and_stop_reason() {
 }
 
 #[test]
-fn a_recording_ends_with_one_metadata_event() {
+fn a_recording_has_one_metadata_event_which_directly_precedes_its_end() {
     for recording in recordings() {
         let kinds = kinds(&recording.events_of_one_chunk());
         assert!(kinds.ends_with(&["metadata", "end"]), "{}: {kinds:?}", recording.name);

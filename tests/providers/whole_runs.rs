@@ -1,5 +1,8 @@
-//! Successful runs: planned, executed and answered by the model of a provider. From each public function, the macros in
-//! `main.rs` generate a test for every provider in both modes.
+//! Successful runs, from the question to the answer. The model is a mock of a provider (`mock.rs`), which replies with the
+//! fixtures of the test (`fixture.rs`). A fixture is also called a turn.
+//!
+//! From each `pub(crate)` function, the macros in `main.rs` generate a test for every provider in both modes: with streamed
+//! replies, and with replies that are sent as a whole.
 
 use serde_json::Value;
 
@@ -11,7 +14,7 @@ use crate::fixture::{faulty_first_call_and_correction, next_question, parallel_c
 use crate::mock::Request;
 use crate::program::CommandOutput;
 
-pub(crate) fn two_dependent_steps_are_planned_executed_and_answered(connection: Connection, mode: Mode) {
+pub(crate) fn a_query_of_two_dependent_steps_is_planned_executed_and_answered(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps());
     let ran = environment.run(&[]);
     assert_exits_successfully(&environment, &ran);
@@ -33,71 +36,79 @@ pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Con
     }
 }
 
-pub(crate) fn the_result_of_a_call_is_sent_with_its_call(connection: Connection, mode: Mode) {
+pub(crate) fn the_result_of_a_tool_call_is_sent_to_the_model_with_the_call(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps());
     environment.run(&[]);
     let requests = environment.requests();
-    let with_results: Vec<_> = requests.iter().filter(|request| has_role(request, "tool")).collect();
-    for request in &with_results {
-        assert_eq!(names_of_answered_calls(request), ["calculator"], "{request:?}");
+    let requests_with_result: Vec<_> = requests
+        .iter()
+        .filter(|request| has_message_with_role(request, "tool"))
+        .collect();
+    for request in &requests_with_result {
+        assert_eq!(tool_names_of_calls_with_results(request), ["calculator"], "{request:?}");
     }
-    assert_eq!(with_results.len(), 2, "{}", environment.log());
+    // Each of the two steps has one such request: the one that follows its call.
+    assert_eq!(requests_with_result.len(), 2, "{}", environment.log());
 }
 
-pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connection, mode: Mode) {
+pub(crate) fn each_parallel_call_of_one_reply_gets_its_own_result(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &parallel_calls());
     let ran = environment.run(&["--json"]);
     assert_exits_successfully(&environment, &ran);
     let calls = ran.json()["calls"].as_array().map_or(0, Vec::len);
     assert_eq!(calls, 2, "{ran}");
     let requests = environment.requests();
-    let with_results = requests.iter().find(|request| has_role(request, "tool")).unwrap();
+    let request_with_results = requests
+        .iter()
+        .find(|request| has_message_with_role(request, "tool"))
+        .unwrap();
     assert_eq!(
-        names_of_answered_calls(with_results),
+        tool_names_of_calls_with_results(request_with_results),
         ["calculator", "calculator"],
-        "{with_results:?}"
+        "{request_with_results:?}"
     );
 }
 
 pub(crate) fn the_model_corrects_a_failed_call(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::InvalidExpression, "calculator");
+    assert_model_corrects_call(connection, mode, CallFault::InvalidExpression, "calculator");
 }
 
 pub(crate) fn the_model_corrects_a_call_of_an_unknown_tool(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::UnknownTool, "abacus");
+    assert_model_corrects_call(connection, mode, CallFault::UnknownTool, "abacus");
 }
 
 pub(crate) fn the_model_corrects_a_call_with_truncated_arguments(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::TruncatedArguments, "calculator");
+    assert_model_corrects_call(connection, mode, CallFault::TruncatedArguments, "calculator");
 }
 
-/// A similar name is not accepted: names are never guessed (contract M06).
+/// A similar name is not accepted: `art` never guesses which tool was meant (contract M06).
 pub(crate) fn a_tool_name_in_another_letter_case_is_unknown(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::NameInAnotherCase, "Calculator");
+    assert_model_corrects_call(connection, mode, CallFault::NameInAnotherCase, "Calculator");
 }
 
 /// The arguments are checked before the tool runs (contract M07).
 pub(crate) fn the_model_corrects_a_call_with_a_list_as_arguments(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::ListAsArguments, "calculator");
+    assert_model_corrects_call(connection, mode, CallFault::ListAsArguments, "calculator");
 }
 
 pub(crate) fn the_model_corrects_a_call_with_an_argument_of_another_type(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::WrongType, "calculator");
+    assert_model_corrects_call(connection, mode, CallFault::WrongType, "calculator");
 }
 
 pub(crate) fn the_model_corrects_a_call_with_an_unknown_argument(connection: Connection, mode: Mode) {
-    assert_corrected(connection, mode, CallFault::UnknownArgument, "calculator");
+    assert_model_corrects_call(connection, mode, CallFault::UnknownArgument, "calculator");
 }
 
-/// Returns the number of successful calls.
-fn count_successes(ran: &CommandOutput) -> usize {
+/// Returns the number of successful tool calls.
+fn count_successful_tool_calls(ran: &CommandOutput) -> usize {
     let report = ran.json();
     let calls = report["calls"].as_array().unwrap().iter();
     calls.filter(|call| call["ending"] == "success").count()
 }
 
-/// Asserts that the model receives the error of its faulty call of `faulty_tool` and corrects it, and that the run succeeds.
-fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, faulty_tool: &str) {
+/// Runs a query whose first tool call, a call of `faulty_tool`, has a fault. Asserts that the model receives the error of that
+/// call and then makes the corrected call, and that the run succeeds.
+fn assert_model_corrects_call(connection: Connection, mode: Mode, fault: CallFault, faulty_tool: &str) {
     let environment = Environment::new(
         connection,
         mode,
@@ -106,17 +117,23 @@ fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, faulty
     let ran = environment.run(&["--json"]);
     assert_exits_successfully(&environment, &ran);
     let requests = environment.requests();
-    // The last request with at least six messages: the instructions, the task, and two calls, each with its result.
-    let after_correction = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
+    // The last request with at least six messages follows the corrected call. It contains the instructions, the task, and two
+    // calls, each with its result. Later requests have fewer messages.
+    let after_correction = requests.iter().rfind(|request| request.messages().len() >= 6).unwrap();
     assert_eq!(
-        names_of_answered_calls(after_correction),
+        tool_names_of_calls_with_results(after_correction),
         [faulty_tool, "calculator"],
         "{after_correction:?}"
     );
-    assert_eq!(count_successes(&ran), 2, "not exactly two calls succeeded: {ran}");
+    assert_eq!(
+        count_successful_tool_calls(&ran),
+        2,
+        "not exactly two calls succeeded: {ran}"
+    );
 }
 
-pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode: Mode) {
+pub(crate) fn a_chat_sends_the_earlier_answer_with_the_next_question(connection: Connection, mode: Mode) {
+    // The mock takes the first turn that matches, and the last turn of `two_steps` also matches a request of the next question.
     let environment = Environment::new(connection, mode, &[next_question(), two_steps()].concat());
     let ran = environment.chat(&format!("{QUERY}\n{NEXT_QUERY}\n"));
     assert_exits_successfully(&environment, &ran);
@@ -126,11 +143,15 @@ pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode
         "{ran}"
     );
     let requests = environment.requests();
-    let planning = requests.iter().rfind(|request| request.is_planning()).unwrap();
-    assert_eq!(planning.assistant_texts(), [ANSWER], "{planning:?}");
+    let last_planning_request = requests.iter().rfind(|request| request.is_planning()).unwrap();
+    assert_eq!(
+        last_planning_request.assistant_texts(),
+        [ANSWER],
+        "{last_planning_request:?}"
+    );
 }
 
-pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: Mode) {
+pub(crate) fn the_tokens_of_all_model_calls_are_counted(connection: Connection, mode: Mode) {
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::with_token_counts).collect();
     let environment = Environment::new(connection, mode, &turns);
     let ran = environment.run(&["--json"]);
@@ -148,7 +169,7 @@ pub(crate) fn the_tokens_of_all_calls_are_counted(connection: Connection, mode: 
     );
 }
 
-pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode) {
+pub(crate) fn a_report_contains_thoughts_only_in_the_field_thoughts_of_each_step(connection: Connection, mode: Mode) {
     let turns: Vec<_> = two_steps().into_iter().map(Fixture::thinking).collect();
     let environment = Environment::new(connection, mode, &turns);
     let ran = environment.run(&["--json"]);
@@ -161,11 +182,11 @@ pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode
     }
     assert!(
         !report.to_string().contains(THOUGHT),
-        "a thought is in the answer:\n{ran}"
+        "the report contains a thought outside of the field `thoughts` of a step:\n{ran}"
     );
 }
 
-/// Asserts that a run needs this number of model calls and tool calls.
+/// Asserts that a run with these turns makes exactly `model_calls` model calls and `tool_calls` tool calls.
 fn assert_call_counts(connection: Connection, mode: Mode, turns: &[Fixture], model_calls: u64, tool_calls: u64) {
     let environment = Environment::new(connection, mode, turns);
     let ran = environment.run(&["--json"]);
@@ -190,17 +211,19 @@ pub(crate) fn an_answer_without_a_plan_needs_one_model_call(connection: Connecti
     assert_call_counts(connection, mode, &fixture::immediate_answer(), 1, 0);
 }
 
-/// One model call makes the tool calls, and one the answer.
+/// One model call makes both tool calls, and one the answer.
 pub(crate) fn a_run_whose_planner_calls_tools_itself_needs_two_model_calls(connection: Connection, mode: Mode) {
     assert_call_counts(connection, mode, &fixture::direct_calls(), 2, 2);
 }
 
-/// The model submits the plan by calling `submit_plan`. One model call makes the plan, and one the answer.
+/// The model submits the plan by calling `submit_plan`. The plan states the tool call of each step with its arguments, so `art`
+/// makes these calls without the model. One model call makes the plan, and one the answer.
 pub(crate) fn a_plan_that_states_five_calls_needs_two_model_calls(connection: Connection, mode: Mode) {
     assert_call_counts(connection, mode, &fixture::submitted_plan_of_stated_calls(), 2, 5);
 }
 
-/// One model call makes the plan, two carry out the step whose call the plan does not state, and one makes the answer.
+/// The plan states the tool call of every step except the third. One model call makes the plan, one makes the tool call of the
+/// third step, one ends that step, and one makes the answer.
 pub(crate) fn a_plan_with_one_step_left_to_the_model_needs_four_model_calls(connection: Connection, mode: Mode) {
     assert_call_counts(
         connection,
@@ -211,11 +234,12 @@ pub(crate) fn a_plan_with_one_step_left_to_the_model_needs_four_model_calls(conn
     );
 }
 
-/// Only for chat completions, because the mock's journal contains the requested format only for them.
+/// Tests only providers with the chat completions protocol: the journal, in which the mock records the requests, contains the
+/// requested format only for that protocol.
 #[test]
-fn without_function_calls_a_plan_is_requested_in_a_json_format_of_the_provider() {
-    // `art` requests no format from Groq, which refuses a reply that is not JSON, and none from compatible servers, which may
-    // refuse the field.
+fn without_function_calling_a_plan_is_requested_as_json_schema_or_json_object() {
+    // `art` requests no format from Groq, which would return an error instead of a reply that is not JSON, and none from
+    // compatible servers, which may refuse the field.
     for (connection, format) in [
         (OPENAI_CHAT, "json_schema"),
         (OPENROUTER, "json_object"),
@@ -226,10 +250,13 @@ fn without_function_calls_a_plan_is_requested_in_a_json_format_of_the_provider()
         environment.configure("tools = false\n");
         environment.run(&[]);
         let requests = environment.requests();
-        let planning = requests.iter().find(|request| request.is_planning()).unwrap();
-        assert_eq!(planning.body()["response_format"]["type"], format, "{connection:?}");
-        let others = requests.iter().filter(|request| !request.is_planning());
-        for request in others {
+        let planning_request = requests.iter().find(|request| request.is_planning()).unwrap();
+        assert_eq!(
+            planning_request.body()["response_format"]["type"],
+            format,
+            "{connection:?}"
+        );
+        for request in requests.iter().filter(|request| !request.is_planning()) {
             assert_eq!(request.body()["response_format"], Value::Null, "{connection:?}");
         }
     }
@@ -239,20 +266,22 @@ fn assert_exits_successfully(environment: &Environment, ran: &CommandOutput) {
     assert_eq!(ran.code(), 0, "{ran}\n{}", environment.log());
 }
 
-fn has_role(request: &Request, role: &str) -> bool {
+fn has_message_with_role(request: &Request, role: &str) -> bool {
     request.messages().iter().any(|message| message["role"] == role)
 }
 
-/// Returns the names of the tools that the assistant messages of a request call. Asserts that each call has exactly one tool
-/// message with its identifier.
-fn names_of_answered_calls(request: &Request) -> Vec<String> {
+/// Returns the tool name of each call in the assistant messages of `request`. Asserts that each call has exactly one result: a
+/// tool message with the identifier of the call.
+fn tool_names_of_calls_with_results(request: &Request) -> Vec<String> {
     let messages_of = |role: &'static str| request.messages().iter().filter(move |message| message["role"] == role);
     let calls: Vec<_> = messages_of("assistant")
-        .filter_map(|turn| turn["tool_calls"].as_array())
+        .filter_map(|message| message["tool_calls"].as_array())
         .flatten()
         .collect();
     let mut ids: Vec<_> = calls.iter().map(|call| call["id"].clone()).collect();
-    let mut result_ids: Vec<_> = messages_of("tool").map(|turn| turn["tool_call_id"].clone()).collect();
+    let mut result_ids: Vec<_> = messages_of("tool")
+        .map(|message| message["tool_call_id"].clone())
+        .collect();
     ids.sort_by_key(Value::to_string);
     result_ids.sort_by_key(Value::to_string);
     assert_eq!(ids, result_ids, "{request:?}");

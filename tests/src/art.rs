@@ -1,7 +1,7 @@
-//! The program `art`, built together with the tests that run it. With two environment variables, a test makes it kill itself or
-//! adds tools to it:
+//! The program `art` as the tests run it. Two environment variables, which only tests set, change what it does:
 //!
-//! - `ART_TEST_STOP_AT=PLACE:COUNT` kills the process when it reaches that [`FailPoint`] for the `COUNT`th time.
+//! - `ART_TEST_STOP_AT=PLACE:COUNT` makes the process kill itself when it reaches the [`FailPoint`] with the name `PLACE` for the
+//!   `COUNT`th time.
 //! - `ART_TEST_EFFECTS=FILE` adds the tools `effect` and `repeatable_effect`, which append a line to `FILE` for each call.
 
 mod effects;
@@ -17,19 +17,19 @@ const STOP_VARIABLE: &str = "ART_TEST_STOP_AT";
 
 fn main() -> ExitCode {
     if std::env::var_os(STOP_VARIABLE).is_some() {
-        fail_point::install(kill_if_wanted);
+        fail_point::install(kill_at_chosen_place);
     }
-    art_host::commands::main_with(Extension(effects::add))
+    art_host::commands::main_with(Extension(effects::add_tools))
 }
 
-/// Kills this process without any cleanup, if the test has asked for that at this place.
-fn kill_if_wanted(reached: FailPoint) {
+/// Kills this process without any cleanup, if it reaches the place of [`STOP_VARIABLE`] for the `COUNT`th time.
+fn kill_at_chosen_place(reached: FailPoint) {
     static TIMES_REACHED: AtomicU32 = AtomicU32::new(0);
-    let wanted = std::env::var(STOP_VARIABLE).unwrap_or_default();
-    let Some((place, count)) = wanted.split_once(':') else {
+    let place_and_count = std::env::var(STOP_VARIABLE).unwrap_or_default();
+    let Some((place, count)) = place_and_count.split_once(':') else {
         return;
     };
-    // Only the wanted place is counted.
+    // `TIMES_REACHED` counts only the chosen place: for other places, `&&` skips `fetch_add`.
     if place == reached.name() && Ok(TIMES_REACHED.fetch_add(1, Ordering::SeqCst) + 1) == count.parse() {
         kill_process(getpid(), Signal::KILL).unwrap_or_else(|_| std::process::abort());
     }

@@ -1,4 +1,4 @@
-//! Registers a function as a tool, and asks the small model that `art_runtime` contains a question that the tool answers.
+//! Registers a function as a tool, and asks a question that the tool answers. The model is the small one in `art_runtime`.
 #![expect(clippy::print_stdout, reason = "an example prints its answer")]
 
 use art_runtime::prelude::*;

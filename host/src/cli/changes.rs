@@ -1,4 +1,5 @@
-//! `art changes`
+//! `art changes`. What a tool writes can be staged: kept apart from the files until a person commits or drops it. The staged
+//! changes of a call are kept in change sets.
 
 use std::path::PathBuf;
 

@@ -85,8 +85,8 @@ fn list(global: &GlobalOptions, limit: usize, after: Option<&str>) -> Result<Exi
     Ok(Exit::Success)
 }
 
-/// Returns at most `limit` waiting calls, and whether there are more. If `after` is given, begins after the suspension that it
-/// identifies.
+/// Returns at most `limit` waiting calls, and whether there are more. A call whose decision is stored still waits until its run
+/// has used the decision. If `after` is given, begins after the suspension that it identifies.
 async fn load_waiting(
     store: &dyn Store,
     owner: &Owner,
@@ -237,7 +237,7 @@ pub(super) fn note_if_resumed_elsewhere(trace_id: &str, error: &CommandError) ->
     is_elsewhere
 }
 
-/// Prints how the calls that a run waits for can be decided about.
+/// Prints how to decide about the calls for which a run waits.
 pub(super) fn note_how_to_decide(answer: &Answer) {
     for record in &answer.waits_for {
         render::note(&as_text::how_to_decide(record));

@@ -11,15 +11,17 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::CommandError;
 use crate::render::units;
 
-/// Maximum size of a text file, in bytes. As JSON a text is longer, so with default limits no tool can read the longest texts.
+/// Maximum size of a text file, in bytes. As JSON a text is longer, so the longest texts exceed the default input limit
+/// of tools.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 /// Maximum size of a picture or PDF, in bytes. Providers accept this size, but encoded as base64 the largest files exceed the
-/// input limit of tools.
+/// highest input limit that a tool can have.
 const MAX_MEDIA_BYTES: usize = 5 << 20;
 /// Maximum size of any attachment, in bytes.
 pub(super) const MAX_BYTES: usize = MAX_MEDIA_BYTES;
-/// Maximum size of all attachments of a question together, as JSON, in bytes. They are stored in the first journal entry of the
-/// run, together with recent messages and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
+/// Maximum size of all attachments of a question together, as JSON, in bytes. They are stored in the first entry of the run's
+/// journal, together with recent messages and the state that earlier runs left, which has at most 4 MiB; a store accepts entries
+/// of at most 16 MiB.
 const MAX_TOTAL_JSON_BYTES: usize = 11 << 20;
 
 /// Media types and first bytes of the supported files that are not text, except `image/webp`, which needs a check of its own.
@@ -44,7 +46,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Comman
     Ok(attachments)
 }
 
-/// Reads a file that is the answer to a question of a tool.
+/// Reads a file that a person gives as the answer to a question which a tool asks.
 ///
 /// # Errors
 /// Fails if it is not a readable regular file, or too large.
@@ -67,7 +69,7 @@ pub(super) fn file_answer(path: &str) -> Result<serde_json::Value, CommandError>
 /// Adds an attachment to `attachments`.
 ///
 /// # Errors
-/// Fails if another attachment has the same name, or if they are too large together.
+/// Fails if another attachment has the same name, or if all attachments together are too large.
 pub(super) fn add(attachments: &mut Vec<QueryAttachment>, attachment: QueryAttachment) -> Result<(), CommandError> {
     let name = &attachment.name;
     if attachments.iter().any(|other| other.name == *name) {
@@ -126,8 +128,8 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-/// Returns the attachment for the bytes of a file. The media type of a picture or PDF comes from the first bytes, and that of a text
-/// from the name.
+/// Returns the attachment for the bytes of a file. The media type of a picture or PDF comes from the first bytes, and that of a
+/// text from the name.
 ///
 /// # Errors
 /// Fails if the bytes are not UTF-8 text, a picture or a PDF, or are too many.
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webp_picture_as_an_answer_has_its_media_type() {
+    fn a_file_answer_with_a_webp_picture_has_the_media_type_of_webp() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.webp");
         std::fs::write(&path, b"RIFF\x01\x02\x03\x04WEBPVP8 ").unwrap();

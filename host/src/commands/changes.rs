@@ -50,7 +50,7 @@ fn open_staging(config: &Config) -> Result<Staging, CommandError> {
     match config.staging() {
         Some(path) => Ok(Staging::open(&path)?),
         None => Err(CommandError::Usage(
-            "there is no folder for changes without a database".to_owned(),
+            "without a database there is no folder for changes".to_owned(),
         )),
     }
 }

@@ -218,7 +218,7 @@ impl Chat {
         loop {
             let registration = self.interrupts.register_run();
             let cancel = registration.cancel.clone();
-            let running = self.screen.carry_out(&mut self.session, request, cancel);
+            let running = self.screen.carry_out_and_show(&mut self.session, request, cancel);
             let answer = self.executor.block_on(running);
             drop(registration);
             let answer = match (answer, &decided_run) {

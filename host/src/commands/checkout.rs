@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 
 /// The first-party tools, in the order in which they are built.
-pub(super) const FIRST_PARTY: [&str; 17] = [
+pub(super) const FIRST_PARTY_TOOLS: [&str; 17] = [
     "archive_list",
     "calculator",
     "csv_query",

@@ -1,5 +1,6 @@
-//! Finds conversations, runs and suspensions by what a person types: an identifier, a unique prefix of it, or `last`. What
-//! belongs to other people is not found, as if it did not exist.
+//! Finds conversations (threads), runs and suspensions by what a person types: an identifier, a unique prefix of it, or `last`. A
+//! suspension is a call of a run that waits or has waited for a decision of a person. What belongs to other people is not found,
+//! as if it did not exist.
 
 use art_store::{Owner, RunFilter, Store, SuspensionFilter, SuspensionRecord, SuspensionStatus, ThreadFilter};
 
@@ -71,6 +72,7 @@ pub(super) async fn resolve_run_to_resume(
     if let Some(run) = store.list_runs(filter).await?.into_iter().next() {
         return Ok(run.trace_id);
     }
+    // A decided suspension is still pending: the run has not used the decision yet.
     let can_go_on = |record: &SuspensionRecord| {
         record.status == SuspensionStatus::Decided || record.call.has_expired(current_time())
     };

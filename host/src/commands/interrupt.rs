@@ -1,5 +1,6 @@
-//! Handles SIGINT (Ctrl-C) and SIGTERM: the first signal cancels the current run or question, the second one ends the process.
-//! When the cancelled run has ended, the command ends too; only a conversation at a terminal continues after Ctrl-C.
+//! Handles SIGINT (Ctrl-C) and SIGTERM: the first signal cancels the current run, or the current question to a person about a
+//! decision. The second signal ends the process. When the cancelled run has ended, the command ends too; only a conversation at a
+//! terminal continues after Ctrl-C.
 
 use std::io::stdin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,7 @@ use crate::render;
 /// What the process does after Ctrl-C has cancelled the current run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterInterrupt {
-    /// It waits for the next question.
+    /// It waits for the next question of the person.
     Continue,
     /// It ends.
     End,
@@ -35,7 +36,7 @@ struct Shared {
     /// What a signal cancels now.
     current: Mutex<Option<CurrentWork>>,
     after_interrupt: AfterInterrupt,
-    /// Whether a signal requested that the process end, after the current run.
+    /// Whether a signal requested that the process end when the current run has ended.
     exit_requested: AtomicBool,
     /// The terminal settings at the start. A line editor changes them.
     terminal: Option<Termios>,
@@ -57,7 +58,7 @@ pub(super) struct Interruptible<'a> {
 }
 
 impl Interrupts {
-    /// Starts handling signals. A signal ends the process at once if there is no current run or question.
+    /// Starts handling signals. A signal ends the process at once if there is nothing to cancel.
     ///
     /// # Errors
     /// Fails if signals cannot be caught.
@@ -90,7 +91,7 @@ impl Interrupts {
         self.register(true)
     }
 
-    /// Registers a question to a person at the terminal, which Ctrl-C leaves without a decision.
+    /// Registers a question to a person at the terminal. Ctrl-C ends the question without a decision.
     pub(super) fn register_question(&self) -> Interruptible<'_> {
         self.register(false)
     }
@@ -142,8 +143,8 @@ async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: S
             _ = interrupt.recv() => shared.after_interrupt == AfterInterrupt::End,
             _ = terminate.recv() => true,
         };
-        // Keep the lock until `exit_requested` is set. Dropping the registration of a run takes the lock too, so after that the
-        // thread that waited for the run sees `exit_requested`.
+        // Keep the lock until `exit_requested` is set. Dropping the registration of a run takes the lock too, so a thread that
+        // has dropped it sees `exit_requested`.
         let current = shared.lock_current();
         match current.as_ref() {
             Some(current) if !current.cancel.is_cancelled() => {
@@ -155,7 +156,7 @@ async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: S
             }
             Some(_) => shared.exit_process(),
             None => {
-                // The line editor of a conversation at a terminal has turned it on.
+                // The line editor of a conversation at a terminal has turned on bracketed paste.
                 if shared.after_interrupt == AfterInterrupt::Continue {
                     render::turn_off_bracketed_paste();
                 }

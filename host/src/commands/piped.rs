@@ -1,8 +1,8 @@
 //! Attaches text from stdin to a question: `art run "What is the longest word?" < story.txt`.
 //!
 //! Without `--attach -`, `art run` and `art plan` read stdin if it is a file, a pipe or a socket. They ignore terminals and other
-//! devices, such as `/dev/null`. They ignore a file of which another program has already read a part, such as a shell that loops
-//! over its lines. They also ignore a pipe without data: services and other programs often leave such a pipe open.
+//! devices, such as `/dev/null`. They ignore a file of which another program, such as a shell with a `while read` loop,
+//! has already read a part. They also ignore a pipe without data: services and other programs often leave such a pipe open.
 
 use std::io::{IsTerminal, Read, stdin};
 use std::path::Path;

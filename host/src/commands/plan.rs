@@ -71,17 +71,18 @@ fn add_params(plan: &SavedPlan, params: &[(String, String)]) -> Result<SavedPlan
     if params.is_empty() {
         return Ok(plan);
     }
-    for (name, text) in params {
-        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
-        // The parameter replaces arguments that equal `value`, and the word `text` in longer arguments and texts of the plan.
-        if !plan.parameterize(name, &value, text) {
+    for (name, typed) in params {
+        let value = serde_json::from_str(typed).unwrap_or_else(|_| Value::from(typed.as_str()));
+        // The parameter replaces arguments that equal `value`. In longer arguments and in texts of the plan, it replaces the
+        // constant as it was typed.
+        if !plan.parameterize(name, &value, typed) {
             return Err(CommandError::Failed(format!(
-                "the plan has no argument with `{text}`, so it cannot be the parameter `{name}` (hint: `art plan` without `--param` \
-                 shows the arguments)"
+                "the plan has no argument with `{typed}`, so it cannot be the parameter `{name}` (hint: `art plan` without \
+                 `--param` shows the arguments)"
             )));
         }
     }
-    // Read the plan as `art run --plan` will read it, to find out now whether that refuses the name of a parameter.
+    // Read the plan in the same way as `art run --plan`, so that the name of a parameter that it would refuse is refused now.
     let text = serde_json::to_string(&plan).unwrap_or_default();
     read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))
 }
@@ -126,7 +127,8 @@ fn show(global: &GlobalOptions, planned: &PlanResult) {
     render::note(&UsageSummary::from(metadata).to_line());
 }
 
-/// Returns the exit code. The embedded model can answer only with tools, so a plan of it without steps means that no tool fits.
+/// Returns the exit code. The embedded model ([`LexicalModel`]) can answer only with tools. If its plan has no steps, no tool
+/// fits.
 fn exit_code(model: &ModelInfo, planned: &PlanResult) -> Exit {
     let uses_embedded_model = model.config.provider_name == LexicalModel::PROVIDER;
     match saved_plan::exit_code(&planned.review) {

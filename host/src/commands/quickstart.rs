@@ -28,7 +28,7 @@ pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
     }
     render::note("1/4 installing the compilation targets for tools");
     Target::ALL.into_iter().try_for_each(Target::install_if_missing)?;
-    let count = checkout::FIRST_PARTY.len();
+    let count = checkout::FIRST_PARTY_TOOLS.len();
     render::note(&format!(
         "2/4 building the {count} first-party tools with their libraries (the next time only what changed)"
     ));
@@ -46,8 +46,8 @@ pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
 /// Builds the tools of the checkout in `root` into the plugins folder, and copies them to `user_folder` if it is given.
 fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Result<(), CommandError> {
     let sandbox = open_sandbox(config)?;
-    let count = checkout::FIRST_PARTY.len();
-    for (number, name) in (1..).zip(checkout::FIRST_PARTY) {
+    let count = checkout::FIRST_PARTY_TOOLS.len();
+    for (number, name) in (1..).zip(checkout::FIRST_PARTY_TOOLS) {
         render::note(&format!("    {name} ({number} of {count})"));
         for built in build(&sandbox, &root.join("plugins").join(name), &config.plugins.value)? {
             if let Some(folder) = user_folder {

@@ -22,8 +22,8 @@ use crate::render::display::RunDisplay;
 use crate::render::{self, drawing, plan, units};
 use crate::usage_summary::UsageSummary;
 
-/// [`ProviderInfo::key`] says where the key of a provider comes from. If it comes from an environment variable, this text is
-/// followed by the name of the variable and a backtick.
+/// Start of [`ProviderInfo::key`] if the key of the provider comes from an environment variable. The name of the variable and a
+/// backtick follow.
 const KEY_FROM_VARIABLE_PREFIX: &str = "environment variable `";
 
 /// Maximum number of interrupted runs that are listed.
@@ -133,7 +133,7 @@ pub(super) fn model_line(info: &ModelInfo) -> String {
 
 /// Returns a hint about providers whose key is set, for users who have not configured a model.
 fn provider_hint(providers: &[ProviderInfo]) -> Option<String> {
-    // The hint names no model.
+    // The hint names a provider without a model, so it needs the default model of the provider.
     let with_default_model = providers.iter().filter(|provider| provider.default_model.is_some());
     let hints = with_default_model.filter_map(|provider| {
         let variable = provider
@@ -174,6 +174,7 @@ pub(super) fn show_answer(display: RunDisplay, result: &Result<Answer, CommandEr
         display.abandon();
         return Some(answer);
     }
+    // A raw answer is the unchanged output of a tool.
     if answer.report.raw {
         display.abandon();
         render::tool_output(content);
@@ -255,7 +256,7 @@ fn shell_word(name: &str) -> String {
 }
 
 /// Returns advice for the user about an error of the model.
-fn advice(answer: &Answer, error: &ModelError) -> String {
+fn advice_about_model_error(answer: &Answer, error: &ModelError) -> String {
     error.code.user_message(&ErrorContext {
         retry_after_seconds: error.retry_after_ms.map(|wait| wait.div_ceil(1000)),
         ..error_context(answer)
@@ -282,8 +283,9 @@ pub(super) fn show_closing_notes(answer: &Answer) {
     if metadata.status == RunStatus::Partial {
         render::note("the answer is not complete: see the steps above");
     }
+    // `metadata.error` is the reason why the run has no answer.
     let advice = match (&answer.report.model_error, &metadata.error) {
-        (Some(error), Some(_)) => Some(advice(answer, error)),
+        (Some(error), Some(_)) => Some(advice_about_model_error(answer, error)),
         (None, Some(error)) => Some(error.code.user_message(&error_context(answer))),
         (_, None) => None,
     };

@@ -165,6 +165,7 @@ fn carry_out_with_decisions(
             (answer, _) => answer?,
         };
         if answer.waits_for.is_empty() {
+            // Tools may have staged changes of files, which are not made until the person commits them.
             changes::offer_to_commit(global, &runtime.config, &answer.trace_id)?;
             return Ok(exit_code(&answer));
         }
@@ -256,6 +257,7 @@ pub(super) fn exit_code(answer: &Answer) -> Exit {
     if answer.is_direct_call() && answer.status() == RunStatus::Error {
         return Exit::ToolError;
     }
+    // The embedded model can answer only with tools.
     let uses_embedded_model = answer.model.provider_name == LexicalModel::PROVIDER;
     Exit::for_answer(answer, uses_embedded_model)
 }

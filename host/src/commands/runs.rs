@@ -1,4 +1,6 @@
 //! `art runs`: lists, shows, resumes, cancels, replays, exports and verifies runs, and saves their files.
+//!
+//! The journal of a run is the list of its events in the store. The log of a run is its journal as a table for people.
 
 mod exported;
 mod log;

@@ -1,4 +1,5 @@
-//! `art secret`: secrets that the host adds to the HTTP requests that tools send.
+//! `art secret`: secrets that the host adds to the HTTP requests that tools send. A canary is a decoy, which the host never
+//! sends, so a tool that reveals its value has read what it should not.
 
 use std::io::{IsTerminal, Read, stdin};
 
@@ -130,8 +131,7 @@ fn list(global: &GlobalOptions, file: &SecretFile) -> Result<Exit, CommandError>
     Ok(Exit::Success)
 }
 
-/// Returns where a stored secret is kept, or `canary` for a decoy. The host never sends a decoy, so a tool that reveals its value
-/// has read what it should not.
+/// Returns where a stored secret is kept, or `canary` for a canary.
 fn source_name(listed: &ListedSecret) -> &'static str {
     match listed.place {
         _ if listed.canary => "canary",

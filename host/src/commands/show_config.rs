@@ -99,7 +99,7 @@ fn provider_rows(config: &Config, info: &ProviderInfo) -> Vec<Vec<String>> {
     ]
 }
 
-/// Returns the source of the key as text, or why there is none. The text never contains the key.
+/// Returns the source of the key as text, or why no key is used. The text never contains the key.
 fn key_source(info: &ProviderInfo) -> String {
     match (&info.key, &info.problem) {
         (Some(source), _) => format!("{source} (set)"),
@@ -126,7 +126,7 @@ fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
     let in_file = config.models.providers.get(&info.name);
     let has_url = in_file.is_some_and(|provider| provider.base_url.is_some());
     let has_key = in_file.is_some_and(|provider| provider.api_key_env.is_some() || provider.api_key_file.is_some());
-    // The command line and the environment override the settings of the provider in use only.
+    // The command line and the environment override only the settings of the provider in use.
     let override_origin =
         |setting: &Setting<Option<String>>| (is_in_use && setting.value.is_some()).then_some(setting.origin);
     [

@@ -129,6 +129,7 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
     for example in schema.examples.iter() {
         let input = quote_for_shell(&example.input.to_string());
         text.push_str("\nexample:\n");
+        // The description of an example is the question that the call answers.
         if let Some(question) = &example.description {
             text.push_str(&format!("  art run {}\n", quote_for_shell(question)));
         }

@@ -51,7 +51,7 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
     let settings = BuildSettings::read(&manifest)?;
     settings.target.install_if_missing()?;
-    for note in sources::notes_on_failing_code(
+    for note in sources::notes_on_code_that_fails_at_run_time(
         folder,
         settings.target,
         settings.dependencies.iter().map(String::as_str),

@@ -13,10 +13,12 @@ use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
 
-/// Cargo settings for every component. They define the profile `tool`: optimized code in which an overflow is a panic, and a
-/// panic is a trap. The linker, which creates components, comes with rustc. Every function call stores and checks the fuel
-/// counter, so the inline threshold is raised. Every host supports SIMD instructions. The flags are added to those of the crate's
-/// own configuration.
+/// Cargo settings for every component.
+///
+/// - `linker`: `wasm-component-ld` creates a component, not only a core module. It comes with rustc.
+/// - `rustflags`: `+simd128` uses SIMD instructions, which every host supports. The inline threshold is raised because every
+///   function call stores and checks the fuel counter. These flags are added to those of the crate's own configuration.
+/// - `profile.tool`: defines the profile `tool`, optimized code in which an overflow is a panic, and a panic is a trap.
 const CARGO_SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
     r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
@@ -151,18 +153,18 @@ impl Diagnostic {
         self.message.starts_with("linking with `")
     }
 
-    /// Returns the full text, and the errors among the notes of the linker. The other notes are its command line, which begins
-    /// with `LC_ALL=` or with the name of the linker in quotes, and a hint that arguments were omitted.
+    /// Returns the full text, and those children of the diagnostic that are errors. The other children are the command line of
+    /// the linker, which begins with `LC_ALL=` or with the name of the linker in quotes, and a hint that arguments were omitted.
     fn into_linker_error(self) -> LinkerError {
-        let is_error = |note: &&Diagnostic| {
-            let text = note.message.trim_start();
+        let is_error = |child: &&Diagnostic| {
+            let text = child.message.trim_start();
             !text.starts_with('"') && !text.starts_with("LC_ALL=") && !text.starts_with("some arguments are omitted")
         };
         let errors: Vec<_> = self
             .children
             .iter()
             .filter(is_error)
-            .map(|note| note.message.trim())
+            .map(|child| child.message.trim())
             .collect();
         let errors = errors.join("\n");
         let full = self.rendered.unwrap_or(self.message);
@@ -176,7 +178,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn the_cargo_config_of_this_repository_has_the_same_target_settings() {
+    fn the_cargo_config_of_this_repository_has_the_target_settings_of_component_builds() {
         let config = include_str!("../../../.cargo/config.toml")
             .parse::<toml::Table>()
             .unwrap();
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_after_one_that_is_too_long_is_read() {
+    fn reading_continues_after_a_message_that_is_too_long() {
         let too_long = std::io::repeat(b'x').take(3 * MAX_MESSAGE_BYTES);
         let artifact = r#"{"reason":"compiler-artifact","filenames":["/a.wasm"],"manifest_path":"/Cargo.toml"}"#;
         let rest = format!("\nnot a message\n{artifact}\n");

@@ -15,10 +15,12 @@ const MAX_SHOWN_CHARS: usize = 400;
 pub struct ExampleResults {
     /// Number of examples whose call succeeded, with the declared output if the example has one.
     pub passed: usize,
-    /// Examples whose call did not end in a way that can be checked, each with the reason. This is not an error of the tool.
+    /// Examples that count as not run, because their call did not end in a way that can be checked, each with the reason. This
+    /// is not an error of the tool.
     pub not_run: Vec<String>,
-    /// Hints about examples whose question is missing or could be better. The embedded model, which is built into this program,
-    /// learns from these questions when to call the tool.
+    /// Hints about examples whose question is missing or could be better. The question of an example is what a person would ask
+    /// for the tool to be called with the input of the example. From these questions, the embedded model, which is built into
+    /// this program, learns when to call the tool.
     pub hints: Vec<String>,
 }
 

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_that_assumes_a_browser_is_named_with_the_crates_between() {
+    fn a_dependency_that_assumes_a_browser_is_named_with_the_crates_that_lead_to_bindgen() {
         let lines = explain_browser_import(&unresolved_import(LINKER_ERRORS).unwrap(), Some(&dependency_graph()));
         assert_eq!(
             lines[0],

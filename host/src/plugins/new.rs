@@ -8,7 +8,7 @@ use crate::error::CommandError;
 /// Writes a new tool crate to `parent/name` and returns its folder. The crate depends on the SDK crate in the folder `sdk`.
 ///
 /// # Errors
-/// Fails if the name is not a tool name or is reserved, if the folder exists already, or if it cannot be written.
+/// Fails if the name is not valid for a tool or is reserved, if the folder exists already, or if it cannot be written.
 pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandError> {
     check_new_name(name)?;
     let folder = parent.join(name);
@@ -30,13 +30,13 @@ pub fn create(parent: &Path, name: &str, sdk: &Path) -> Result<PathBuf, CommandE
     Ok(folder)
 }
 
-/// Names that a new tool cannot have: keywords of Rust, because its function cannot have such a name; and names of crates that
-/// come with Rust, and of the SDK, because its crate cannot have such a name.
+/// Names that a new tool cannot have. The function of the tool cannot have a keyword of Rust as its name. The crate of the tool
+/// cannot have the name of the SDK or of a crate that comes with Rust.
 const RESERVED: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final \
     fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static \
     std struct super test trait true try type typeof unsafe unsized use virtual where while yield art_sdk";
 
-/// Fails if the name is not a tool name, or if the crate or the function of the tool could not have it.
+/// Fails if the name is not valid for a tool, or if the crate or the function of the tool could not have this name.
 fn check_new_name(name: &str) -> Result<(), CommandError> {
     if art_tools::check_name(name).is_err() {
         let rule = "a tool name has lower-case letters, digits, `_` and `-`, starts with a letter, and has at most 64 \

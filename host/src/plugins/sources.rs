@@ -1,4 +1,5 @@
-//! Warns about source code that compiles for a tool but always fails when the tool runs: files without WASI, sockets, processes.
+//! Warns about source code that compiles for a tool but always fails when the tool runs: code that uses sockets or starts
+//! processes, and code that uses files in a component without WASI.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +41,7 @@ const MAX_DEPTH: usize = 8;
 
 /// Returns a note for each part of the standard library that the crate in `folder` uses and that fails in components for
 /// `target`, with the line of its first use, and a note for each dependency that opens sockets.
-pub(super) fn notes_on_failing_code<'a>(
+pub(super) fn notes_on_code_that_fails_at_run_time<'a>(
     folder: &Path,
     target: Target,
     dependencies: impl Iterator<Item = &'a str>,
@@ -103,7 +104,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("src")).unwrap();
         fs::write(dir.path().join("src/lib.rs"), source).unwrap();
-        notes_on_failing_code(dir.path(), target, dependencies.iter().copied())
+        notes_on_code_that_fails_at_run_time(dir.path(), target, dependencies.iter().copied())
     }
 
     /// Uses `std::fs` in line 2. `std::net` stands in a comment only, so it gets no note.

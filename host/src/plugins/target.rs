@@ -18,7 +18,7 @@ const MAX_MANIFEST: u64 = 1 << 20;
 pub enum Target {
     /// Components import the host interface only. This is enough for most tools, and loads and runs faster than with WASI.
     Plain,
-    /// Components also import WASI for clocks, random numbers and files of the standard library.
+    /// Components also import WASI, through which the standard library provides clocks, random numbers and files.
     Wasi,
 }
 

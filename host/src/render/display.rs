@@ -12,7 +12,8 @@ use super::{drawing, note, print, print_piece, stdout_is_terminal};
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct RunDisplay {
     plan: PlanDisplay,
-    /// The drawings that are not printed yet. They show the outputs of display tools, and are printed above the answer.
+    /// The drawings that are not printed yet. They show the outputs of display tools, which are for the person and not for the
+    /// model, and are printed above the answer.
     drawings: Vec<String>,
     /// Number of drawings that were printed already.
     printed_drawing_count: usize,
@@ -80,13 +81,7 @@ impl RunDisplay {
         let Some(printed) = &mut self.printed_answer else {
             return;
         };
-        if printed.call.replace(piece.call) != Some(piece.call) {
-            // The text so far, if any, came from an earlier model call: this call repeats the earlier one, or the earlier reply
-            // was not the answer.
-            printed.discard_text();
-            printed.reader = answer_reader(piece.phase);
-        }
-        let text = printed.reader.push(token);
+        let text = printed.reader_of(piece.call, piece.phase).push(token);
         if text.is_empty() {
             return;
         }
@@ -101,6 +96,16 @@ impl RunDisplay {
 }
 
 impl PrintedAnswer {
+    /// Returns the reader of the reply of a model call. Forgets the text so far if it came from an earlier call: this call
+    /// repeats the earlier one, or the earlier reply was not the answer.
+    fn reader_of(&mut self, call: ActionId, phase: Phase) -> &mut AnswerStream {
+        if self.call.replace(call) != Some(call) {
+            self.discard_text();
+            self.reader = answer_reader(phase);
+        }
+        &mut self.reader
+    }
+
     /// Forgets the printed text, which turned out not to be the answer, and ends its line. Returns whether there was such a text.
     fn discard_text(&mut self) -> bool {
         let was_printed = !std::mem::take(&mut self.text).is_empty();
@@ -122,12 +127,12 @@ fn answer_reader(phase: Phase) -> AnswerStream {
 impl Watcher for RunDisplay {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallUsage]) {
         if view.stage == RunStage::Execution {
-            // Text that the planner wrote in addition to its calls is not the answer.
+            // Text that the planner wrote in addition to its tool calls is not the answer.
             if self.printed_answer.as_mut().is_some_and(PrintedAnswer::discard_text) {
                 self.plan.resume_redrawing();
             }
         } else {
-            // The drawings are printed above the answer, and no answer is written during the execution.
+            // The drawings are printed above the answer. During the execution no answer is written, so none are collected.
             let results = view.items.iter().flat_map(drawing::results_to_draw);
             self.drawings = results.skip(self.printed_drawing_count).map(drawing::draw).collect();
         }
@@ -143,8 +148,15 @@ impl Watcher for RunDisplay {
     }
 
     fn stream(&mut self, piece: &ReplyPiece<'_>) {
+        // `may_answer` means that the reply is the answer, unless it calls tools or is a plan.
         match piece.event {
             StreamEvent::Token(token) if piece.may_answer => self.print_token(piece, token),
+            StreamEvent::Thinking(thoughts) if piece.may_answer => {
+                if let Some(printed) = &mut self.printed_answer {
+                    printed.reader_of(piece.call, piece.phase).push_thoughts(thoughts);
+                }
+                self.plan.stream(piece);
+            }
             _ => self.plan.stream(piece),
         }
     }
@@ -182,6 +194,18 @@ mod tests {
         assert_eq!(unprinted("4\n", "4"), Unprinted::Rest(""));
         assert_eq!(unprinted("2+2", "2+2: 4\n"), Unprinted::Rest(": 4"));
         assert_eq!(unprinted("Hm. 4", "4"), Unprinted::Rest(""));
+    }
+
+    #[test]
+    fn think_tags_in_the_text_are_printed_if_the_thoughts_came_separately() {
+        for (thoughts, expected) in [("hm", "<think>is</think> the tag"), ("", "the tag")] {
+            let (mut printed, call) = (PrintedAnswer::default(), ActionId(1));
+            printed.reader_of(call, Phase::Synthesis).push_thoughts(thoughts);
+            let text = printed
+                .reader_of(call, Phase::Synthesis)
+                .push("<think>is</think> the tag");
+            assert_eq!(text.trim_start(), expected, "{thoughts}");
+        }
     }
 
     #[test]

@@ -15,9 +15,9 @@ const MAX_LINES: usize = 200;
 /// Maximum number of characters of one line.
 const MAX_LINE_CHARS: usize = 400;
 
-/// Returns the results of a step that are to be shown to a person.
-pub(crate) fn results_to_draw(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
-    item.tool_results.iter().filter(|result| has_drawing(result))
+/// Returns the tool results of a step of the plan that are to be shown to a person.
+pub(crate) fn results_to_draw(step: &TodoItem) -> impl Iterator<Item = &ToolResult> {
+    step.tool_results.iter().filter(|result| has_drawing(result))
 }
 
 /// Returns whether a result is to be shown to a person. A failed display tool has nothing to show.
@@ -27,16 +27,16 @@ pub(crate) fn has_drawing(result: &ToolResult) -> bool {
 
 /// Returns as JSON the results that are to be shown to a person, for programs that draw them themselves.
 pub(crate) fn results_as_json(report: &RunReport) -> Vec<Value> {
-    let entry = |item: &TodoItem, result: &ToolResult| {
+    let entry = |step: &TodoItem, result: &ToolResult| {
         json!({
-            "stepId": item.id,
+            "stepId": step.id,
             "callId": result.call_id,
             "toolName": result.tool_name,
             "title": result.metadata.title,
             "output": result.output,
         })
     };
-    let entries = |item| results_to_draw(item).map(move |result| entry(item, result));
+    let entries = |step| results_to_draw(step).map(move |result| entry(step, result));
     report.items.iter().flat_map(entries).collect()
 }
 

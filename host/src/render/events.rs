@@ -19,8 +19,9 @@ impl Watcher for EventLines {
     }
 }
 
-/// Returns the piece together with the run and the phase that it belongs to. Returns `None` for provider state, which is only for
-/// the provider itself, and for unanswered parts of the question, which are reported at the end of the run.
+/// Returns the piece together with the run and the phase that it belongs to. Returns `None` for state such as signed thoughts,
+/// which only the provider of the model can use, and for a list of the parts of the question that the answer does not address,
+/// which are reported at the end of the run.
 fn envelope(piece: &ReplyPiece<'_>) -> Option<StreamEnvelope> {
     let context = StreamContext {
         thread_id: piece.thread_id.to_owned(),

@@ -25,8 +25,8 @@ const MAX_DESCRIPTION: usize = 70;
 /// Maximum length of the shown error of a step, in characters: long enough for an error that says which access was denied and
 /// which command grants it.
 const MAX_ERROR: usize = 1_000;
-/// Maximum length of a line about a [`Detail`], in characters. Only a permanent line on a terminal is cut to the width of the
-/// terminal instead.
+/// Maximum length of a line about a [`Detail`], in characters. A line that remains on a terminal after the redrawing stopped is
+/// cut to the width of the terminal instead.
 const MAX_DETAIL_LINE: usize = 160;
 /// Maximum length of the arguments of a call, in characters. The line with the arguments is cut further, as for every [`Detail`].
 const MAX_ARGUMENTS: usize = 1_000;
@@ -140,7 +140,7 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallUsage]) -> String
     text
 }
 
-/// Something that happened in a step: a call was made, or a model took over the step although the plan has calls for it.
+/// Something that happened in a step: a call was made, or a model took over, because the planned calls did not complete the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Detail {
     /// The first word of the line, `call` or `model`.
@@ -159,8 +159,8 @@ impl Detail {
     }
 }
 
-/// Returns what happened in a step and was not shown yet: its calls, with values in place of references, and why a model carries
-/// out the step although the plan has calls for it. Updates `shown`.
+/// Returns what happened in a step and was not shown yet: its calls, with values in place of references to outputs of other
+/// steps, and why a model took over from the planned calls. Updates `shown`.
 fn new_details(item: &TodoItem, shown: &mut ShownDetails) -> Vec<Detail> {
     if item.actual_tool_calls.len() < shown.calls {
         // The step has started again.
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_text_is_one_bounded_line_without_controls() {
+    fn progress_text_is_one_bounded_line_without_control_characters() {
         let text = progress_text(&progress(&"\u{1b}[2J\n\t\u{202e}".repeat(9), Some(1)));
         assert!(text.starts_with("\\u{1b}[2J  \\u{202e}\\u{1b}[2J"), "{text}");
         assert!(text.len() <= MAX_PROGRESS + " (100 %)".len(), "{text}");

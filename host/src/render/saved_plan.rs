@@ -138,8 +138,8 @@ fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
         rows.extend(estimate.steps.iter().map(step_row));
         lines.extend(table::lines(&rows));
     }
-    // The estimate of the answer is zero if no model writes it, or if the model has an unbounded context: such a model is built
-    // into this program and costs nothing.
+    // The estimate of the answer is zero if no model writes it. It is also zero for the model that is built into this program,
+    // which costs nothing and has no limit for its context.
     if estimate.answer.tokens().p95 > 0 {
         lines.push(answer_line(&estimate.answer));
     }

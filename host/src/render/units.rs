@@ -83,7 +83,7 @@ fn in_largest_unit(seconds: u64) -> String {
 }
 
 /// Formats `number` in the smallest of the `units` in which it is less than `factor` after rounding to one decimal, or else in
-/// the largest. The `units` begin with that of `number`, and each is `factor` times as large as the one before.
+/// the largest. The first of the `units` is the unit of `number`, and each other is `factor` times as large as the one before.
 #[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
 fn with_unit(number: u64, factor: f64, units: &[&str]) -> String {
     let mut value = number as f64;

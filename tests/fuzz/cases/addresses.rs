@@ -28,7 +28,7 @@ pub(crate) fn check(bytes: &[u8]) {
     lines.iter().take(MAX_ADDRESSES).for_each(|line| check_target(line));
     for scope in &scopes {
         assert_eq!(scope.to_string().parse::<HttpScope>().as_ref(), Ok(scope));
-        targets.iter().for_each(|target| check_covered(scope, target));
+        targets.iter().for_each(|target| check_covered_request(scope, target));
         scopes
             .iter()
             .for_each(|other| check_intersection(scope, other, &targets));
@@ -86,13 +86,13 @@ fn may_be_resolved_as_ip_address(host: &str) -> bool {
     let is_hexadecimal = !digits.is_empty()
         && digits.chars().all(|c| c.is_ascii_hexdigit())
         && last.starts_with(|c: char| c.is_ascii_digit());
-    let is_decimal_or_prefixed = last.chars().all(|c| c.is_ascii_digit()) || last.starts_with("0x");
-    is_hexadecimal && is_decimal_or_prefixed && host.parse::<IpAddr>().is_err()
+    let is_decimal_or_starts_with_0x = last.chars().all(|c| c.is_ascii_digit()) || last.starts_with("0x");
+    is_hexadecimal && is_decimal_or_starts_with_0x && host.parse::<IpAddr>().is_err()
 }
 
-/// Checks, for a request that the grant covers, that it goes to the granted scheme, host and port, and to the granted path or
-/// below it.
-fn check_covered(scope: &HttpScope, target: &RequestTarget) {
+/// Checks that a request that the grant `scope` covers goes to the granted scheme, host and port, and to the granted path or
+/// below it. Checks nothing if the grant does not cover the request.
+fn check_covered_request(scope: &HttpScope, target: &RequestTarget) {
     if !scope.covers(target) {
         return;
     }

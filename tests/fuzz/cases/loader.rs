@@ -23,14 +23,15 @@ pub(crate) fn prepare() {
     LazyLock::force(&SANDBOX);
 }
 
-/// Inspects a file, loads it unless it would have to be compiled, and checks both results.
+/// Inspects a file, gives it to the loader, and checks both results. The loader returns `None` for a file that it would have to
+/// compile.
 pub(crate) fn check(bytes: &[u8]) {
     let inspected = inspect(bytes);
     let copy: Arc<[u8]> = bytes.into();
     let source: ComponentSource = Arc::new(move || Ok(copy.to_vec()));
     let loaded = SANDBOX.load_without_compiling("fuzzed", bytes, &source);
     match (&inspected, &loaded) {
-        (Err(_), Ok(_)) => panic!("a file is loaded that the inspection refuses"),
+        (Err(_), Ok(_)) => panic!("the loader accepts a file that the inspection refuses"),
         (Ok(inspection), Ok(Some(plugin))) => assert_eq!(plugin.inspection(), inspection),
         _ => {}
     }

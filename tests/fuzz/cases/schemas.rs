@@ -1,5 +1,5 @@
-//! Fuzz test of the admission of schemas, which refuses schemas that are invalid or too expensive, and of the check of values.
-//! Generates a schema and a value from the bytes of a fuzz case, and checks the value against the schema.
+//! Fuzz test of two functions: one admits schemas, which means that it refuses invalid and too expensive schemas, and one checks
+//! values against schemas. The schema and the value come from the bytes of a fuzz case.
 
 use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;
@@ -19,6 +19,7 @@ const MAX_DEFINITION_DEPTH: usize = 4;
 
 /// Admits a schema, fills its defaults into a value, and checks the value. Ends early if the schema or the value is refused.
 pub(crate) fn admit_and_check(schema: &Value, mut value: Value) {
+    // `Root::Any` also admits schemas that do not require an object.
     let Ok(compiled) = CompiledSchema::new(schema, Root::Any) else {
         return;
     };
@@ -50,13 +51,14 @@ pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
     (schema, choices.value(MAX_DEPTH))
 }
 
-/// Returns a float. `byte`, which is at least 224, chooses its magnitude from the whole range of floats.
+/// Returns a float. `byte`, which is 224 to 255, chooses its power of ten: -320 to 300, nearly the whole range of floats.
 fn float(byte: usize) -> Value {
     let power = i32::try_from(byte).unwrap_or_default() * 20 - 4_800;
     json!(1.1 * 10_f64.powi(power))
 }
 
-/// The bytes of the fuzz case that are not used yet. Each chooses among alternatives. After the last one, every byte is 0.
+/// The bytes of the fuzz case that are not used yet. Each byte chooses among alternatives. After the last byte,
+/// `byte` returns 0.
 struct Choices<'b>(&'b [u8]);
 
 impl Choices<'_> {
@@ -127,6 +129,7 @@ impl Choices<'_> {
             members.insert(keyword.to_owned(), value);
         }
         if members.is_empty() {
+            // One byte in five gives the schema `false`, which allows no value. The others give `true`, which allows every value.
             json!(!self.byte().is_multiple_of(5))
         } else {
             Value::Object(members)
@@ -146,12 +149,12 @@ impl Choices<'_> {
             3 => ("uniqueItems", true.into()),
             4 => (self.choose(&["const", "default"]), self.value(3)),
             5 => {
-                let keyword = self.choose(&["minLength", "maxItems", "minProperties", "minContains"]);
+                let limit_keyword = self.choose(&["minLength", "maxItems", "minProperties", "minContains"]);
                 match self.byte() {
                     byte @ 224.. => ("multipleOf", float(byte)),
                     208..224 => ("required", json!([self.name()])),
                     192..208 => ("minimum", json!(0.5)),
-                    limit => (keyword, limit.into()),
+                    limit => (limit_keyword, limit.into()),
                 }
             }
             6 => ("enum", (0..=self.byte() % 8).map(|_| self.value(2)).collect()),
@@ -211,7 +214,7 @@ impl Choices<'_> {
     fn large_array(&mut self, depth: usize) -> Value {
         let times = self.byte() * 64;
         let item = self.value(depth);
-        // The text of the item counts too: 32 bytes as much as one value.
+        // The text of the item counts too: 32 bytes of text count as one node.
         let nodes = JsonSize::of_payload(&item).map_or(MAX_NODES, |size| size.nodes + size.text_bytes / 32);
         Value::Array(vec![item; times.min(MAX_NODES / nodes.max(1))])
     }

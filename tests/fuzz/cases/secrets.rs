@@ -1,4 +1,5 @@
-//! No secret, plain or encoded, is left in redacted bytes, however they are split into parts.
+//! Fuzz test of redaction, which replaces the secrets in bytes, plain or encoded. No secret may be left, even if it is split
+//! over several parts of the bytes.
 
 use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
 

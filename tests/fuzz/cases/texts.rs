@@ -4,8 +4,8 @@ use art_core::show::labelled;
 use art_core::text::{byte_prefix, first_sentences, prefix, printable, truncate};
 use serde_json::Value;
 
-/// Checks how a text is made printable and cut to a limit. Also reads the text as the JSON of a result, and checks the table, if
-/// the result is shown as one.
+/// Checks how a text is made printable and cut to a limit. Also reads the text as the JSON of a result. If that result is shown
+/// as a table, checks the table.
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let shown = printable(&text);
@@ -22,7 +22,7 @@ pub(crate) fn check(bytes: &[u8]) {
     check_table(&value);
 }
 
-/// Checks that all rows below the head of a table have the same number of cells, whatever the result contains.
+/// Checks that all rows below the header row of a table have the same number of cells, whatever the result contains.
 fn check_table(result: &Value) {
     let shown = labelled("Result", result);
     assert!(shown.starts_with("Result:"));
@@ -31,6 +31,7 @@ fn check_table(result: &Value) {
     };
     let rows = table.split("\n\n").next().unwrap_or_default();
     let count_cells = |row: &str| row.replace("\\|", "").matches('|').count();
+    // Skips the header row, from which `split_once` has removed the first `|`.
     let cell_counts: Vec<_> = rows.lines().skip(1).map(count_cells).collect();
     assert!(cell_counts.windows(2).all(|pair| pair[0] == pair[1]), "{shown}");
 }

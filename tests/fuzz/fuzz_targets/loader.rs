@@ -1,4 +1,5 @@
-//! Checks that no file makes the loader panic or take more than 64 MiB, and that nothing is loaded which the inspection refuses.
+//! Checks that no file makes the loader panic or take more than 64 MiB, and that it accepts no file that the inspection
+//! refuses.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Checks that no schema of a tool and no value takes more than 100 ms or 64 MiB to admit, fill in and check.
+//! Checks that admitting a schema, filling its defaults into a value and checking the value together take at most 100 ms and
+//! 64 MiB.
 //!
 //! The time is checked only without debug assertions, which make everything several times as slow. It is the processor time of
 //! the thread, so that a busy machine causes no false alarm.

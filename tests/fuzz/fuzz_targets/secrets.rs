@@ -1,4 +1,5 @@
-//! Checks that no secret, plain or encoded, is left in redacted bytes, however they are split into parts.
+//! Checks that redaction leaves no secret in bytes, neither a plain nor an encoded one, even if it is split over several
+//! parts of the bytes.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Asks the host for times, for random numbers and whether the call was cancelled. It also waits and computes. The field
-//! `questions` of the input lists what it does.
+//! Asks the host for times and for random numbers, and asks whether the call was cancelled. Also waits and computes. The field
+//! `questions` of the input lists which of these things this guest does.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Asks a person before it acts. The input may contain a form for the answer.
+//! Asks a person before it acts. The input may contain a form for the answer: a JSON Schema, or an object with `inputType`.
 
 #![cfg(target_family = "wasm")]
 
@@ -19,6 +19,7 @@ struct In {
     example(ask = "Delete \"old.txt\" after asking", input = r#"{"what":"old.txt"}"#)
 )]
 fn confirms(input: In, ctx: &Context) -> Result<Outcome<Value>> {
+    // The first call has no decision and asks for one. After the decision, the host calls the tool again.
     match ctx.hitl() {
         None => {
             let question = Suspension::new(format!("Delete {}?", input.what)).preview(format!("- {}", input.what));

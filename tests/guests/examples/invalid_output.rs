@@ -1,5 +1,5 @@
-//! Returns outcomes that violate the contract or are unusual. The input `{"case": ...}` selects the outcome; for an
-//! unknown case the outcome is ordinary.
+//! Returns outcomes that are unusual or violate the contract between host and tool (`wit/tool.wit`). The input
+//! `{"case": ...}` selects the outcome; for an unknown case the outcome is ordinary.
 
 #![cfg(target_family = "wasm")]
 
@@ -31,6 +31,7 @@ impl tool::Guest for Guest {
             "byte_order_mark" => success_outcome("\u{feff}{\"n\":1}"),
             "deep" => success_outcome(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000))),
             "many_values" => success_outcome(format!("[{}0]", "0,".repeat(60_000))),
+            // The output does not match the output schema of this tool.
             "own_schema_broken" => success_outcome(r#"{"n":"one"}"#),
             "duplicate_keys" => success_outcome(r#"{"n":1,"n":2}"#),
             // The smallest positive integer that has no exact `f64`.
@@ -39,6 +40,7 @@ impl tool::Guest for Guest {
                 metadata: Some("[1]".to_owned()),
                 ..success(r#"{"n":1}"#)
             }),
+            // The metadata names another call, another tool and another status.
             "wrong_ids" => Outcome::Success(Success {
                 metadata: Some(r#"{"callId":"call_000000000","toolName":"other","status":"error"}"#.to_owned()),
                 ..success(r#"{"n":1}"#)

@@ -39,7 +39,7 @@ struct Out {
 fn raw_files(input: In) -> Result<Out> {
     let results = input.steps.iter().map(|step| {
         let part = |index: usize| step.get(index).map_or("", String::as_str);
-        // An attempt that needs no number ignores the default.
+        // Without a number in the step, the number is `u64::MAX`. An attempt that needs none ignores it.
         match attempt(part(0), part(1), part(2).parse().unwrap_or(u64::MAX)) {
             Ok(()) => "done".to_owned(),
             Err(error) => error.name().to_owned(),
@@ -103,9 +103,9 @@ fn set_times(path: &str, seconds: u64) -> Result<(), ErrorCode> {
     root()?.set_times_at(PathFlags::empty(), path, time, time)
 }
 
-/// Opens a file again and again without closing it.
-fn hold(path: &str, times: u64) -> Result<(), ErrorCode> {
-    let all: Result<Vec<_>, _> = (0..times)
+/// Opens a file `count` times, and closes it only after the last time.
+fn hold(path: &str, count: u64) -> Result<(), ErrorCode> {
+    let all: Result<Vec<_>, _> = (0..count)
         .map(|_| open(path, OpenFlags::empty(), DescriptorFlags::READ))
         .collect();
     all.map(drop)
@@ -113,7 +113,7 @@ fn hold(path: &str, times: u64) -> Result<(), ErrorCode> {
 
 fn write_zeroes(path: &str, bytes: u64) -> Result<(), ErrorCode> {
     let stream = open(path, OpenFlags::CREATE, read_write_flags())?.write_via_stream(0)?;
-    stream.write_zeroes(bytes).map_err(|_stream| ErrorCode::Io)
+    stream.write_zeroes(bytes).map_err(|_stream_error| ErrorCode::Io)
 }
 
 /// Writes without asking first how many bytes may be written.
@@ -121,5 +121,5 @@ fn write_unchecked(path: &str, bytes: u64) -> Result<(), ErrorCode> {
     let stream = open(path, OpenFlags::CREATE, read_write_flags())?.write_via_stream(0)?;
     stream
         .write(&vec![b'x'; bytes as usize])
-        .map_err(|_stream| ErrorCode::Io)
+        .map_err(|_stream_error| ErrorCode::Io)
 }

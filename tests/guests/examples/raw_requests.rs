@@ -26,7 +26,7 @@ struct In {
     attempt: String,
     /// Host and port of the server.
     authority: String,
-    /// A name, a value, a path or a number, if the attempt needs one.
+    /// A text that some attempts need: a part of the request, such as a header name or the path, or a number.
     #[serde(default)]
     text: String,
 }
@@ -60,8 +60,8 @@ fn raw_requests(input: In) -> Result<String> {
     }
 }
 
-/// Sets up a request to `authority`. In the attempts `path`, `method`, `scheme` and `authority`, `text` replaces the part of the
-/// request with that name.
+/// Sets up a request to `authority`. If the attempt has the name of a part of the request (`path`, `method`, `scheme` or
+/// `authority`), that part is `text` instead.
 fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str) -> Result<(), ()> {
     let (mut scheme, mut sent_to) = (Scheme::Http, authority);
     request.set_path_with_query(Some("/"))?;
@@ -92,11 +92,11 @@ fn append_headers(count: &str) -> String {
 /// Sends a request with all its timeouts set to a number of nanoseconds.
 fn send_with_timeouts(request: OutgoingRequest, nanoseconds: &str) -> String {
     let (options, time) = (RequestOptions::new(), nanoseconds.parse().ok());
-    let set = options
+    let result = options
         .set_connect_timeout(time)
         .and_then(|()| options.set_first_byte_timeout(time))
         .and_then(|()| options.set_between_bytes_timeout(time));
-    set.map_or("refused".to_owned(), |()| send_with_options(request, Some(options)))
+    result.map_or("refused".to_owned(), |()| send_with_options(request, Some(options)))
 }
 
 fn describe<E: std::fmt::Debug>(result: Result<(), E>) -> String {

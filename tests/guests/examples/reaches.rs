@@ -43,6 +43,7 @@ impl Guest for Reaches {
             "random" => get_random_u64() != get_random_u64(),
             "fs" => std::fs::read(path).is_ok(),
             "http" => http::get(url).is_ok(),
+            // The interface `env`: a call with its grant can read this variable.
             _ => std::env::var_os("ART_TEST_GRANTED").is_some(),
         };
         success_outcome(is_reached.to_string())
@@ -50,7 +51,7 @@ impl Guest for Reaches {
 }
 
 /// Returns the text of a field of the input. The function uses no JSON parser: a parser would draw random numbers for its hash
-/// maps, also in calls without the grant of random numbers.
+/// maps, and the host would abort every call without the grant of random numbers.
 fn text<'a>(input: &'a str, name: &str) -> &'a str {
     let rest = input.split_once(&format!("\"{name}\":\"")).map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once('"')).map_or("", |(text, _)| text)

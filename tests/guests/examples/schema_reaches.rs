@@ -1,4 +1,4 @@
-//! `schema()` returns a description that says what it could read and reach.
+//! `schema()` tries to use files, the network and the environment. The description that it returns says what worked.
 
 #![cfg(target_family = "wasm")]
 

@@ -12,7 +12,8 @@ struct In {
     address: String,
 }
 
-/// Connects to a server, listens, sends a datagram and looks a name up. Returns the kind of each error.
+/// Connects to a server, listens, binds a UDP socket and looks a name up. Returns for each attempt `open` or
+/// the kind of the error.
 #[tool]
 fn sockets(input: In) -> Result<Vec<String>> {
     let attempts = [

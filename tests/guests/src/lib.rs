@@ -12,8 +12,9 @@ pub mod bindings {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "::guests::bindings",
-        // A guest may also use other parts of the SDK, such as its requests. Then it has the type sections of both bindings. If
-        // they had the same name, the linker would join them into an invalid section.
+        // A guest may also use other parts of the SDK, such as its HTTP client. Then it has two type sections: one of
+        // these bindings and one of the SDK's bindings. If the sections had the same name, the linker would join them into an
+        // invalid one.
         type_section_suffix: "-guests",
     });
 }

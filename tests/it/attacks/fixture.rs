@@ -1,4 +1,4 @@
-//! Makes the attack that a [`Fixture`] describes, and checks how it ends.
+//! Makes the attack that an [`Attack`] describes, and checks how it ends.
 
 use std::fs;
 use std::path::Path;
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use art_core::capability::{Access, BaseDirs, CallGrants, FsGrant, FsRight, HttpGrant, HttpRight, guest_path};
 use art_core::outcome::Outcome;
 use art_sandbox::Sandbox;
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::counting_server::CountingServer;
-use super::manifest::{FileGrant, Fixture, HandmadeParts};
+use super::manifest::{Attack, FileGrant, HandmadeParts};
 use crate::handmade::Handmade;
 use crate::harness::{CALL_TIMEOUT, components, message_with_causes, output, read_component, tool_call};
 
 /// A text that no guest may see. It is in the environment of the suite and in a file beside the granted folder.
 pub(crate) const CANARY: &str = "7b1d0f6a92c84e53b0d6a1f3c95e2847";
 
-/// The result of an attack that the host withstood: it ended as its entry says.
+/// The result of an attack that ended as its entry says, so the host withstood it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Withstood {
     /// The time by which the call exceeded its time limit, if that limit ended the call.
@@ -34,7 +34,7 @@ struct Target {
     server: CountingServer,
 }
 
-impl Fixture {
+impl Attack {
     /// Makes the attack in `sandbox`.
     ///
     /// # Errors
@@ -42,11 +42,11 @@ impl Fixture {
     pub(crate) async fn run(&self, sandbox: &Sandbox) -> Result<Withstood, String> {
         let plugin = match (sandbox.load("attack", &self.component_bytes()), &self.refused) {
             (Ok(plugin), None) => plugin,
-            (Ok(_), Some(_)) => return Err("it was not refused".to_owned()),
+            (Ok(_), Some(_)) => return Err("the component was not refused".to_owned()),
             (Err(error), refused) => return check_refusal(&message_with_causes(&error), refused.as_deref()),
         };
         let target = Target::new().await;
-        let call = self.admitted_call(&target);
+        let call = self.checked_call(&target);
         let start = Instant::now();
         let outcome = tokio::time::timeout(CALL_TIMEOUT, plugin.execute(&call)).await;
         let outcome = outcome.map_err(|elapsed| format!("the call does not end: {elapsed}"))?;
@@ -67,7 +67,7 @@ impl Fixture {
         }
     }
 
-    fn admitted_call(&self, target: &Target) -> Admitted {
+    fn checked_call(&self, target: &Target) -> CheckedCall {
         let steps = (0..self.times.unwrap_or(1)).flat_map(|_| &self.steps);
         let steps: Vec<_> = steps.map(|step| target.absolute_step(step)).collect();
         let arguments = match (&self.arguments, steps.is_empty()) {
@@ -76,7 +76,7 @@ impl Fixture {
             _ => json!({ "steps": steps }),
         };
         let grants = target.grants(self.files.as_ref(), &self.http);
-        Admitted::for_test_with_grants(
+        CheckedCall::for_test_with_grants(
             tool_call(arguments),
             self.limits.all(),
             grants,
@@ -88,6 +88,7 @@ impl Fixture {
     fn check(&self, outcome: &Outcome, target: &Target) -> Result<(), String> {
         let (ending, usage) = (outcome.ending.name(), outcome.usage);
         let outcome_text = format!("{outcome:?}");
+        // Each condition has to hold. Its text says what is wrong if it does not.
         let checks = [
             (self.ends.as_deref() == Some(ending), "another ending"),
             (
@@ -100,6 +101,7 @@ impl Fixture {
             ),
             (!outcome_text.contains(CANARY), "a canary"),
             (target.is_untouched(self.files.as_ref()), "a file that was not granted"),
+            // With `may_connect`, the number of connections does not matter.
             (
                 self.may_connect || target.server.connections() == self.connections,
                 "another number of connections",
@@ -209,6 +211,7 @@ impl Target {
     }
 }
 
+/// Returns the right of the call to use the folder `notes`, limited as `grant` says.
 fn fs_right(grant: &FileGrant, notes: &Path) -> FsRight {
     let access = if grant.write { Access::ReadWrite } else { Access::Read };
     let base = FsGrant::new(notes.to_owned(), access);
@@ -225,7 +228,7 @@ fn fs_right(grant: &FileGrant, notes: &Path) -> FsRight {
     }
 }
 
-/// Returns the handmade tool that consists of these parts and otherwise of the default ones.
+/// Returns a tool that the suite builds from WebAssembly text: from `parts`, and from the default part where `parts` has none.
 fn handmade(parts: &HandmadeParts) -> Handmade<'_> {
     let base = Handmade::default();
     Handmade {

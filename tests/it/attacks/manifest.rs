@@ -39,7 +39,7 @@ pub(crate) struct Threat {
     pub(crate) gate: Option<Gate>,
     /// Attacks that the suite makes.
     #[serde(default)]
-    pub(crate) run: Vec<Fixture>,
+    pub(crate) run: Vec<Attack>,
     /// Other tests that cover the threat, by the files that contain them.
     #[serde(default)]
     pub(crate) tests: BTreeMap<PathBuf, Vec<String>>,
@@ -65,35 +65,35 @@ pub(crate) enum Gate {
 /// One attack: a component, its input and grants, and how the attack has to end.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Fixture {
+pub(crate) struct Attack {
     /// The name of a guest in `tests/guests`.
     pub(crate) guest: Option<String>,
     /// Parts of a core module in the text form of WebAssembly, from which the suite builds a tool.
     pub(crate) wat: Option<HandmadeParts>,
     /// A whole component in the text form of WebAssembly.
     pub(crate) component: Option<String>,
-    /// The arguments of the call. `{server}` is the address of a server that counts its connections.
+    /// The arguments of the call. `{server}` stands for the address of a server that counts its connections.
     pub(crate) arguments: Value,
-    /// Steps of the guest `files`: an operation, a path below the folder that contains `notes` and `outside.txt`, and a third
-    /// value that some operations need.
+    /// The steps of a guest that works with files. Each step has an operation, a path, and a third value that some operations
+    /// need. The path is relative to a folder that contains the folder `notes` and the file `outside.txt`.
     pub(crate) steps: Vec<[String; 3]>,
-    /// How often the whole list of steps is run.
+    /// How often the whole list of steps is run. The default is once.
     pub(crate) times: Option<usize>,
-    /// What the call may do with `notes`.
+    /// What the call may do with the folder `notes`. By default, it may not use the folder.
     pub(crate) files: Option<FileGrant>,
     /// The requests that the call may send, as in a file of grants.
     pub(crate) http: Vec<Value>,
     /// The limits that differ from the default ones.
     pub(crate) limits: AttackLimits,
-    /// How the call has to end.
+    /// The name of the ending that the call has to have, such as `timeout`. Absent if the component has to be refused.
     pub(crate) ends: Option<String>,
-    /// A part of the error with which the component has to be refused before it is called.
+    /// A part of the error with which the component has to be refused when it is loaded. Absent if it has to be called.
     pub(crate) refused: Option<String>,
     /// The output of the call, if it matters.
     pub(crate) output: Option<Value>,
-    /// Number of connections that the server has to receive.
+    /// Number of connections that the server has to receive, unless `may_connect` is true.
     pub(crate) connections: usize,
-    /// Whether the number of connections does not matter, because the attack targets the limits of a granted request.
+    /// Whether the server may receive any number of connections, because the attack targets the limits of a granted request.
     pub(crate) may_connect: bool,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct AttackLimits {
 }
 
 impl AttackLimits {
-    /// Returns all limits of the call.
+    /// Returns all limits of the call. Those that the attack does not set have their default values.
     pub(crate) fn all(self) -> Limits {
         let base = Limits::EXECUTE;
         Limits {
@@ -171,7 +171,7 @@ pub(crate) fn manifest() -> Manifest {
 }
 
 /// Returns all attacks with the identifiers of their threats.
-pub(crate) fn fixtures() -> Vec<(String, Fixture)> {
-    let attacks_of = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |fixture| (id.clone(), fixture));
+pub(crate) fn attacks() -> Vec<(String, Attack)> {
+    let attacks_of = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |attack| (id.clone(), attack));
     manifest().into_iter().flat_map(attacks_of).collect()
 }

@@ -1,4 +1,4 @@
-//! Random choices that a seed repeats.
+//! Random choices, which are the same again for the same seed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -72,7 +72,7 @@ fn decide_or_resume(world: &World, place: FailPoint) {
         Some("open") => world.art(&["approve", "yes", "last"]).output,
         _ if only_run(world).status.is_final() => return,
         Some("decided") => world.art(&["runs", "resume", "last"]).output,
-        // The call no longer waits, and its run goes on, so the run must have applied the decision.
+        // The call no longer waits, but its run has not ended, so the run must have applied the decision.
         _ => {
             assert_eq!(decisions_and_endings(world).0, 1, "{place:?}: the decision is lost");
             world.art(&["runs", "resume", "last"]).output
@@ -89,7 +89,7 @@ fn decide_or_resume(world: &World, place: FailPoint) {
 /// calls ended.
 fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     let world = world_with_waiting_call(tool);
-    let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
+    let killed = world.art_with_kill(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
     assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
     let seen = world.journal(&only_run(&world).trace_id);
     decide_or_resume(&world, place);
@@ -110,8 +110,8 @@ fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknow
         let expected = match place {
             // The call is announced, but was not made.
             FailPoint::AfterIntents => (0, "unknown_outcome"),
-            // The call had its effect, but its end is not stored, since the end of a direct call and the end of its run are one
-            // commit.
+            // The call had its effect, but its end is not stored: the end of a call by `art tool call` is stored in one commit
+            // with the end of its run.
             FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => (1, "unknown_outcome"),
             _ => (1, "success"),
         };
@@ -140,13 +140,13 @@ fn an_approved_call_that_may_be_repeated_always_succeeds() {
 }
 
 #[test]
-fn a_call_is_open_until_its_decision_is_stored_and_then_decided() {
+fn a_waiting_call_is_open_before_its_decision_is_stored_and_decided_afterwards() {
     for (place, status) in [
         (FailPoint::BeforeDecision, "open"),
         (FailPoint::AfterDecision, "decided"),
     ] {
         let world = world_with_waiting_call("effect");
-        let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
+        let killed = world.art_with_kill(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
         assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
         assert_eq!(status_of_waiting_call(&world).as_deref(), Some(status), "{place:?}");
         assert_eq!(world.effects(), [], "{place:?}");

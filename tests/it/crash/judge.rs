@@ -6,16 +6,18 @@ use art_store::{JournalEntry, ObservationFilter, RunRecord, SqliteStore, Store};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::world::{EffectLine, EndedCommand, Kill, World, wait};
+use super::world::{EffectLine, EndedCommand, Kill, World, block_on};
 
 /// Counts of what the crashes of a test interrupted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Number of processes that were killed, by the test or by themselves at a named place.
+    /// Number of processes that were killed: by the test, or by themselves at a named place.
     killed: u32,
+    /// Number of processes that killed themselves at a named place.
     killed_at_places: u32,
-    /// Number of calls that ended. `unknown` counts the ones among them whose outcome is unknown.
+    /// Number of calls that ended.
     pub(super) calls: usize,
+    /// Number of calls that ended with an unknown outcome.
     unknown: usize,
     /// Number of calls that a later host made again.
     repeated: usize,
@@ -24,7 +26,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a process for which `kill` was planned, if it was killed.
+    /// Counts a process that ended, if it was killed. `kill` is the kill that the test had planned for it, if there was one.
     pub(super) fn add_kill(&mut self, kill: Option<Kill>, ended: &EndedCommand) {
         let killed = u32::from(ended.was_killed());
         self.killed += killed;
@@ -34,10 +36,10 @@ impl Tally {
     }
 
     /// Adds the calls of a run.
-    pub(super) fn add_calls(&mut self, run: &Tally) {
-        self.calls += run.calls;
-        self.unknown += run.unknown;
-        self.repeated += run.repeated;
+    pub(super) fn add_calls(&mut self, calls_of_run: &Tally) {
+        self.calls += calls_of_run.calls;
+        self.unknown += calls_of_run.unknown;
+        self.repeated += calls_of_run.repeated;
     }
 
     /// Adds another tally.
@@ -96,7 +98,7 @@ impl Evidence {
     /// its calls.
     pub(super) fn check_run(&self, run: &RunRecord) -> Tally {
         assert!(run.status.is_final(), "{run:?} has not ended");
-        let journal = wait(self.store.read_journal(&run.trace_id));
+        let journal = block_on(self.store.read_journal(&run.trace_id));
         check_gapless(run, &journal);
         let calls = calls(&journal);
         check_effects(self.effects(run), &calls);
@@ -104,15 +106,15 @@ impl Evidence {
         count_calls(&calls)
     }
 
-    /// Checks that no observation of a thread is missing or stored twice.
+    /// Checks that no observation of a thread is missing or stored twice. An observation is a record of what a run did.
     pub(super) fn check_thread(&self, thread: &str) {
-        let observations = wait(self.store.list_observations(thread, ObservationFilter::default()));
+        let observations = block_on(self.store.list_observations(thread, ObservationFilter::default()));
         let sequences = observations.iter().map(|observation| observation.sequence);
         assert!(sequences.eq(1..=observations.len() as u64), "{observations:?}");
     }
 }
 
-/// Checks a run with [`Evidence::check_run`], its thread, and the digests of its journal. Returns counts of its calls.
+/// Checks a run, its thread, and the digests of its journal. Returns counts of the calls of the run.
 pub(super) fn check(world: &World, run: &RunRecord) -> Tally {
     let evidence = Evidence::read(world);
     let tally = evidence.check_run(run);
@@ -223,9 +225,9 @@ fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
     }
 }
 
-/// Checks that no call continued after its host was killed, except by being repeated, and that only calls that must not be
-/// repeated have an unknown outcome. A call may lack an end only if the journal says that the run failed with its host
-/// (`host_failed`).
+/// Checks that each call ended, unless the journal says that its host could not continue the run (`host_failed`). Checks that no
+/// host resumed the run between the last announcement and the end of a call that must not be repeated: such a call would have
+/// gone on after a crash. Checks that only calls that must not be repeated have an unknown outcome.
 fn check_ends(journal: &[JournalEntry], calls: &BTreeMap<String, Call>) {
     let host_failed = journal.iter().any(|entry| entry.kind == "host_failed");
     let resumed: Vec<_> = journal

@@ -10,10 +10,10 @@ use crate::provider::{Provider, Reply, Request, is_planning, is_synthesis, plan_
 /// The answer to every question.
 pub(super) const ANSWER: &str = "All is done.";
 
-/// A word in a question: the plan has only its first step, with one call.
+/// If a question contains this word, its plan has only the first step, with one call.
 pub(super) const ONE_STEP: &str = "shortly";
 
-/// A word in a question: the first call of the plan takes so long that a test can stop the process meanwhile.
+/// If a question contains this word, the first call of its plan takes so long that a test can stop the process meanwhile.
 pub(super) const SLOWLY: &str = "slowly";
 
 /// Starts the model, and returns its address. Each call that it makes or plans has a different `key`, so that no two calls are
@@ -27,7 +27,7 @@ fn reply(request: &Request, next_key: &dyn Fn() -> u64) -> Reply {
     let arguments = |ms| json!({"key": format!("key-{}", next_key()), "ms": ms});
     let body = request.body.to_string();
     if is_synthesis(request) {
-        // Leaves time in which a kill at a random moment can fall between the calls and the answer.
+        // Delays the answer, so that a kill at a random moment can happen after the calls and before the answer.
         std::thread::sleep(Duration::from_millis(2));
         Reply::Text(vec![format!("<mainContent>{ANSWER}</mainContent>")])
     } else if is_planning(request) {

@@ -15,14 +15,14 @@ fn crash_at(place: FailPoint) {
         FailPoint::TakenOver => FailPoint::AfterIntents,
         place => place,
     };
-    let killed = world.run(&["--json", "run", QUESTION], Some(Kill::At(first_place, 1)));
+    let killed = world.art_with_kill(&["--json", "run", QUESTION], Some(Kill::At(first_place, 1)));
     assert!(
         killed.was_killed(),
         "{first_place:?} was not reached:\n{}",
         killed.output
     );
     if let (FailPoint::TakenOver, Some(run)) = (place, world.run_of(QUESTION)) {
-        let killed = world.run(&["runs", "resume", &run.trace_id], Some(Kill::At(place, 1)));
+        let killed = world.art_with_kill(&["runs", "resume", &run.trace_id], Some(Kill::At(place, 1)));
         assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
     }
     finish_run(&world);

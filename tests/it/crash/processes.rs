@@ -73,14 +73,15 @@ impl<'a> Worker<'a> {
         None
     }
 
-    fn ask(&mut self, more: &[&str]) {
+    fn ask(&mut self, options: &[&str]) {
+        // Any word other than `ONE_STEP` leads to a plan with all steps.
         let manner = if self.chance.true_in_percent(50) {
             ONE_STEP
         } else {
             "fully"
         };
         let question = format!("Act {manner}, question {} of {}", self.commands, self.number);
-        let Some(ended) = self.art(&[&["--json", "run"], more, &[question.as_str()]].concat()) else {
+        let Some(ended) = self.art(&[&["--json", "run"], options, &[question.as_str()]].concat()) else {
             return;
         };
         let report = ended.report().unwrap();
@@ -175,7 +176,7 @@ fn exactly_one_of_several_processes_resumes_a_run() {
     for _ in 0..5 {
         let world = World::new();
         let question = "Act and act again";
-        let killed = world.run(&["run", question], Some(Kill::At(FailPoint::AfterIntents, 1)));
+        let killed = world.art_with_kill(&["run", question], Some(Kill::At(FailPoint::AfterIntents, 1)));
         assert!(killed.was_killed(), "{}", killed.output);
         let run = world.run_of(question).unwrap();
         let reports = Mutex::new(Vec::new());

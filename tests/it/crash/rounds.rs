@@ -15,9 +15,9 @@ const ROUNDS: u64 = 200;
 /// Number of processes that work at the same time, on [`HOMES`] homes.
 const WORKERS: u64 = 4;
 const HOMES: u64 = 2;
-/// Number of rounds after which a home is replaced by a new one, so that its creation is interrupted as well.
+/// Number of rounds after which the homes are replaced by new ones, so that the creation of a home is interrupted as well.
 const ROUNDS_PER_HOME: u64 = 25;
-/// Number of the first attempts to resume a run. The processes of these attempts may be killed, those of later ones are not.
+/// Number of attempts to resume a run in which the process may be killed. In the attempts after them, it is not killed.
 const KILLABLE_ATTEMPTS: u32 = 4;
 /// Maximum accepted duration of a recovery, in milliseconds. A recovery usually takes a few hundredths of a second.
 const MAX_RECOVERY_MS: u64 = 20_000;
@@ -34,6 +34,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Asks a question, kills some of the hosts of its run, and checks the run after it has ended.
     fn round(&mut self, number: u64) {
+        // Any word other than `ONE_STEP` leads to a plan with all steps.
         let manner = if self.chance.true_in_percent(30) {
             ONE_STEP
         } else {
@@ -50,7 +51,7 @@ impl Worker<'_> {
         args.extend(thread.iter().flat_map(|thread| ["--thread", thread.as_str()]));
         args.push(&question);
         let kill = self.choose_kill();
-        let asked = self.world.run(&args, kill);
+        let asked = self.world.art_with_kill(&args, kill);
         let mut tally = Tally::default();
         tally.add_kill(kill, &asked);
         match self.world.run_of(&question) {
@@ -87,7 +88,9 @@ impl Worker<'_> {
     fn resume(&self, run: &RunRecord, kill: Option<Kill>, tally: &mut Tally) -> Option<serde_json::Value> {
         let seen = self.world.journal(&run.trace_id);
         let start = now();
-        let resumed = self.world.run(&["--json", "runs", "resume", &run.trace_id], kill);
+        let resumed = self
+            .world
+            .art_with_kill(&["--json", "runs", "resume", &run.trace_id], kill);
         let journal = self.world.journal(&run.trace_id);
         judge::check_entries_kept(&seen, &journal);
         tally.add_kill(kill, &resumed);
@@ -119,7 +122,7 @@ impl Worker<'_> {
             let times = u32::try_from(self.chance.number_below(3)).unwrap() + 1;
             return FailPoint::ALL.get(place).map(|place| Kill::At(*place, times));
         }
-        // On an idle machine, an answer takes about a third of 500 ms.
+        // An answer takes about 170 ms on an idle machine, and longer on a busy one.
         let max_ms = if self.chance.true_in_percent(50) { 150 } else { 500 };
         Some(Kill::After(Duration::from_millis(self.chance.number_below(max_ms))))
     }

@@ -11,8 +11,8 @@ use super::model::{ONE_STEP, SLOWLY};
 use super::world::{EndedCommand, World};
 use crate::program::CommandOutput;
 
-/// Maximum time that the test waits for the run to call a tool, and for another host to take over the run, whose lease lasts 15
-/// seconds.
+/// Maximum time that the test waits for the run to call a tool. It also waits at most this time for another host to take over the
+/// run, which is possible when the lease of the stopped host expires, after 15 seconds.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn send_signal(process: &Child, signal: Signal) {
@@ -33,7 +33,8 @@ fn wait_for_tool_call(world: &World, question: &str) -> RunRecord {
     }
 }
 
-/// Tries to resume a run until its lease has expired. Returns the number of refusals, and the result of the last attempt.
+/// Tries to resume a run until it succeeds, which it can when the lease of the other host has expired. Returns the number of
+/// refusals, and the result of the last attempt.
 fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, EndedCommand) {
     let start = Instant::now();
     for refusals in 0.. {

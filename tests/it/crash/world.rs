@@ -57,7 +57,7 @@ pub(super) struct EffectLine {
 impl World {
     pub(super) fn new() -> Self {
         let home = Home::empty();
-        // Making a command creates the link from the home to the cache. It must exist before several processes need it.
+        // Making a command creates the link from the home to the cache. The link must exist before several processes need it.
         drop(home.command(&[]));
         Self {
             home,
@@ -80,11 +80,11 @@ impl World {
 
     /// Runs `art` to its end.
     pub(super) fn art(&self, args: &[&str]) -> EndedCommand {
-        self.run(args, None)
+        self.art_with_kill(args, None)
     }
 
     /// Runs `art` until it ends or is killed.
-    pub(super) fn run(&self, args: &[&str], kill: Option<Kill>) -> EndedCommand {
+    pub(super) fn art_with_kill(&self, args: &[&str], kill: Option<Kill>) -> EndedCommand {
         let mut command = self.command(args);
         let max_duration = match kill {
             Some(Kill::At(place, count)) => {
@@ -150,7 +150,7 @@ impl World {
     }
 
     fn list(&self, filter: RunFilter) -> Vec<RunRecord> {
-        let runs = self.store().map(|store| wait(store.list_runs(filter)));
+        let runs = self.store().map(|store| block_on(store.list_runs(filter)));
         runs.unwrap_or_default()
     }
 
@@ -165,7 +165,7 @@ impl World {
     /// Returns the journal of a run.
     pub(super) fn journal(&self, run: &str) -> Vec<JournalEntry> {
         self.store()
-            .map(|store| wait(store.read_journal(run)))
+            .map(|store| block_on(store.read_journal(run)))
             .unwrap_or_default()
     }
 }
@@ -181,7 +181,7 @@ fn read_all(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
 }
 
 /// Waits for a read of a store.
-pub(super) fn wait<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
+pub(super) fn block_on<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
     let executor = tokio::runtime::Builder::new_current_thread().build().unwrap();
     executor.block_on(future).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Records to which servers packets are sent in the test network.
+//! A recorder of the servers to which packets are sent in the test network.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;

@@ -1,6 +1,7 @@
 //! Actions: what a run waits for, and what its driver carries out. An action is either one model call or one batch of tool calls:
-//! the calls of one reply, or the planned calls of one step. The driver is the program around the run, which makes the calls. One
-//! event of the run announces a call before it is made, and another one answers the call when it has ended.
+//! the calls of one reply, or the planned calls of one item, which is a step of the plan. The driver is the program around the
+//! run, which makes the calls. One event of the run announces a call before it is made, and another one answers the call when it
+//! has ended.
 
 use std::fmt;
 
@@ -23,15 +24,16 @@ impl fmt::Display for ActionId {
     }
 }
 
-/// A model call to make, answered by [`ModelReplied`](crate::RunEvent::ModelReplied) or
-/// [`ModelFailed`](crate::RunEvent::ModelFailed).
+/// A model call to make, announced by [`ModelAsked`](crate::RunEvent::ModelAsked) and answered by
+/// [`ModelReplied`](crate::RunEvent::ModelReplied) or [`ModelFailed`](crate::RunEvent::ModelFailed).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCall {
     /// Number of this action.
     pub id: ActionId,
     /// The plan item that makes the call; `None` for planning and synthesis.
     pub item_id: Option<String>,
-    /// Number of this model call among those of its item, from 1. In planning, one more than the number of repairs before it.
+    /// Number of this model call among those of its item, from 1. In planning, one more than the number of times that the planner
+    /// was asked to correct a faulty plan.
     pub iteration: u32,
     /// Whether the reply may be the answer to the question. Such a reply is the answer unless it calls tools or is a plan.
     pub may_answer: bool,
@@ -76,8 +78,9 @@ pub struct FileArgument {
 }
 
 impl ToolCall {
-    /// Returns the event that announces the call. The driver fills in the digest of the tool's code and the digest of the input,
-    /// and, if a person allowed such calls in advance, the identifier of that standing approval.
+    /// Returns the event that announces the call. Three of its fields are still empty, and the driver fills them in:
+    /// `tool_digest`, the digest of the tool's code; `input`, the digest of the input; and `standing_approval`, if a person
+    /// allowed such calls in advance.
     #[must_use]
     pub fn called_event(&self, at: Timestamp) -> RunEvent {
         RunEvent::ToolCalled {

@@ -1,7 +1,7 @@
-//! Attachments of the question. Prompts show the beginning of each attachment that is text. An argument of a call that is exactly
-//! `attachment:NAME` becomes the whole content of that attachment: its text, or base64 if it is not text. A model with vision
-//! also gets attachments that are not text as part of the request. Files that tools produced are named in the same form; the
-//! driver inserts their contents, because these are in the store.
+//! Attachments of the question. Prompts show the beginning of each attachment that is text. Before a call is made, each text in
+//! its arguments that is exactly `attachment:NAME` is replaced by the whole content of that attachment: its text, or base64 if it
+//! is not text. A model with vision also gets attachments that are not text as part of the request. Files that tools produced are
+//! named in the same form. Their contents are in the store, so the driver, which is the program around the run, inserts them.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(crate) const MAX_LISTED_FILES: usize = 50;
 /// The texts in the arguments of a call that may name files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum FileNamePointers {
-    /// Every text: a model has written all of them.
+    /// Every text, because a model wrote all arguments itself.
     #[default]
     All,
     /// The texts at these JSON pointers. Other texts are data, for example from an output, and may begin like a name by chance.
@@ -31,7 +31,7 @@ pub(crate) enum FileNamePointers {
 }
 
 impl FileNamePointers {
-    /// Lets no text name a file.
+    /// No text may name a file.
     pub(crate) const NONE: Self = Self::Only(BTreeSet::new());
 
     fn includes(&self, pointer: &str) -> bool {
@@ -96,25 +96,26 @@ pub(crate) fn media(attachments: &[QueryAttachment], has_vision: bool) -> Vec<Me
     media.collect()
 }
 
-/// Returns the size of an attachment in bytes, before it is encoded in base64.
-pub(crate) fn size_in_bytes(attachment: &QueryAttachment) -> usize {
+/// Returns the size of an attachment in bytes. If it is given in base64, this is the size of the decoded content.
+pub(crate) fn decoded_bytes(attachment: &QueryAttachment) -> usize {
     match &attachment.base64 {
         None => attachment.text.len(),
         Some(base64) => base64.trim_end_matches('=').len() * 3 / 4,
     }
 }
 
-/// Returns the number of bytes by which the content of a file lengthens the arguments that name it, or `None` if there is no such
-/// file. The number is a lower bound for a file in the store: if the file turns out not to be text, the driver inserts it as
-/// base64, which is a third longer.
-pub(crate) fn content_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
+/// Returns the size in bytes of the text that replaces the name of a file in arguments, or `None` if there is no such file. The
+/// size is a lower bound for a file in the store: if the file turns out not to be text, the driver inserts it as base64, which is
+/// a third longer.
+pub(crate) fn inserted_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
     let content = find_attachment(name, attachments).map(|attachment| content(attachment).len() as u64);
     content.or_else(|| files.find(name).map(|file| file.bytes))
 }
 
-/// Returns the error of a call whose `arguments` name a file that does not exist, or would be larger than any tool accepts once
-/// the contents of the files are inserted; the tool system checks the exact size later. Must be called before
-/// [`insert_contents`], which would otherwise use too much memory for short arguments that name a large file many times.
+/// Returns the error of a call that cannot be made because of the files that its `arguments` name: a file does not exist, or the
+/// contents of all files together are larger than the input of any tool may be. The tool system checks the exact size of the
+/// input later. Must be called before [`insert_contents`], which would otherwise use too much memory for short arguments that
+/// name a large file many times.
 pub(crate) fn argument_error(
     arguments: &Value,
     pointers: &FileNamePointers,
@@ -127,7 +128,7 @@ pub(crate) fn argument_error(
     });
     let mut bytes = 0_u64;
     for name in names {
-        let Some(added) = content_bytes(&name, attachments, files) else {
+        let Some(added) = inserted_bytes(&name, attachments, files) else {
             return Some((ToolErrorCode::NotFound, unknown_name_message(&name, attachments, files)));
         };
         bytes = bytes.saturating_add(added);
@@ -143,7 +144,7 @@ pub(crate) fn argument_error(
 }
 
 /// Calls `on_name` for each text `attachment:NAME` in `arguments` at one of `pointers`, with the JSON pointer of the text and
-/// with `NAME`.
+/// with `NAME`. `pointer` is the JSON pointer of `arguments` itself: empty, except when the function calls itself for a part.
 fn visit_file_names(
     arguments: &Value,
     pointers: &FileNamePointers,
@@ -246,8 +247,8 @@ mod tests {
     fn the_size_of_an_attachment_is_measured_before_it_is_encoded() {
         assert_eq!(
             (
-                size_in_bytes(&picture_attachment()),
-                size_in_bytes(&text_attachments()[0])
+                decoded_bytes(&picture_attachment()),
+                decoded_bytes(&text_attachments()[0])
             ),
             (4, 7)
         );

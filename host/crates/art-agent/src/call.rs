@@ -50,7 +50,7 @@ pub(crate) struct CallIds {
 
 impl CallIds {
     /// Returns the call with an identifier: the one that the model gave if it is valid and not used yet, or else a generated one.
-    /// `trace_id` is the identifier of the run.
+    /// `trace_id` is the identifier of the run. The result does not contain the problem and the file name pointers of `raw`.
     pub(crate) fn assign_id(&mut self, trace_id: &str, raw: RawCall) -> ParsedToolCall {
         let usable_id = raw.call_id.filter(|id| is_valid_id(id) && !self.used.contains(id));
         let call_id = usable_id.unwrap_or_else(|| self.next_id(trace_id));

@@ -1,5 +1,6 @@
-//! Effects: what has to be stored because of an event, such as the state of the thread or an observation. The driver, which is
-//! the program around the run, commits an event and its effects together.
+//! Effects: what has to be stored because of an event. This is the state of the thread, which is the conversation of the run; an
+//! observation, which is a record of what the run did, for those who watch it; or a message. The driver, which is the program
+//! around the run, commits an event and its effects together.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};
@@ -25,6 +26,7 @@ pub enum Effect {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     thread_id: String,
+    /// Identifier of the run.
     trace_id: String,
     /// Time of the event.
     at: Timestamp,

@@ -1,5 +1,5 @@
-//! Errors of applying an event to a run. They show a fault of the driver, which is the program around the run, or of the journal.
-//! The run itself never ends with an error of this kind.
+//! Errors of applying an event to a run. They show a fault of the driver, which is the program around the run, or of the journal,
+//! which is the stored list of the events of a run. The run itself never ends with an error of this kind.
 //!
 //! An action is one model call or one batch of tool calls. It is open from the time when the run needs it until it is answered:
 //! by the reply or the failure of the model call, or by the ends of all calls of the batch. A call counts as made once an event
@@ -30,7 +30,8 @@ pub enum ApplyError {
         /// What the action waits for.
         expected: &'static str,
     },
-    /// The event announces, refuses or suspends a call that was announced before or that waits for a person.
+    /// The event announces a call, refuses a model call or suspends a tool call, but that call was announced before or waits for
+    /// a person.
     #[error("a call of action `{action}` is made twice; make each call once")]
     AlreadyMade {
         /// Number of the action.
@@ -49,8 +50,9 @@ pub enum ApplyError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The event says that the planned calls were checked against the approval rules, and has the questions to a person about
-    /// them. But no such check is due, or a question is not about one of these calls, or two are about the same call.
+    /// The event says that the planned calls were checked against the approval rules, and contains the questions about these
+    /// calls that a person has to answer. But no such check is due, or a question is about another call, or two are about the
+    /// same call.
     #[error(
         "the questions are not about the calls of the plan that are to be checked now; ask about each known call once"
     )]

@@ -1,7 +1,8 @@
-//! Estimates, before a plan runs, what its planned calls, the steps that the model carries out, and the answer will use.
+//! Before a plan runs, this module estimates what the plan will use, such as fuel, time, tokens and money. It estimates the
+//! planned calls, the steps without planned calls, which the model carries out, and the answer.
 //!
 //! The estimates come from records of what earlier calls used. Each estimated quantity has two numbers: its median, which is the
-//! usual case, and its 95th percentile. The start of a run contains the records, so that a replay of the run gives the same
+//! usual case, and its 95th percentile. The first event of a run contains the records, so that a replay of the run gives the same
 //! estimates.
 
 mod model;
@@ -125,7 +126,7 @@ mod tests {
         }
 
         #[test]
-        fn a_larger_number_makes_no_quantile_smaller(
+        fn increasing_one_of_the_numbers_makes_no_quantile_smaller(
             numbers in prop::collection::vec(0_u64..50, 1..60),
             index in 0_usize..60,
             increase in 0_u64..9,

@@ -1,8 +1,8 @@
 //! The events of a run, as the journal stores them.
 //!
-//! The plan of a run has items, which are its steps. A run calls models and tools by actions: an action is one model call or one
-//! batch of tool calls, which are the calls of one reply or the planned calls of one item. A call that waits for a person's
-//! decision is suspended. Its suspension contains the question.
+//! The plan of a run has items, which are its steps. Each call of a model or a tool belongs to an action: an action is one model
+//! call or one batch of tool calls. A batch has the calls of one reply, or the planned calls of one item. A call that waits for a
+//! person's decision is suspended. Its suspension contains the question.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +44,11 @@ pub enum RunEvent {
     ModelAsked {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the model call among the actions of the run. The journal calls it `step`, as in all events.
+        /// Number of the model call among the actions of the run. All events call this field `step` in the journal, although it
+        /// is no step of the plan.
         #[serde(rename = "step")]
         action: ActionId,
-        /// The plan item for which the model is asked; `None` for planning and synthesis.
+        /// The plan item for which the model is asked; `None` if it is asked for the plan or for the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item_id: Option<String>,
         /// Estimated number of tokens of the request; 0 if the context of the model is unlimited.
@@ -124,8 +125,8 @@ pub enum RunEvent {
         /// The end of the call, with its result.
         end: Box<CallEnd>,
     },
-    /// A tool call waits for a person's decision before it is made. If instead the tool runs and asks the person itself, the call
-    /// ends with [`CallEnd::suspension`].
+    /// A tool call waits for a person's decision before it is made. If instead the tool runs and asks the person itself, the
+    /// event is a [`RunEvent::ToolEnded`] with a [`CallEnd::suspension`].
     CallSuspended {
         /// Time of the event.
         at: Timestamp,
@@ -149,7 +150,7 @@ pub enum RunEvent {
         at: Timestamp,
         /// Identifier of the suspension.
         suspension_id: String,
-        /// The decision. Its answer is valid for the form of the question.
+        /// The decision. If it has an answer, the answer is valid for the form of the question.
         decision: Box<Decision>,
     },
     /// A host resumes the run, for example after another host stopped. Model calls in progress are made again. Tool calls in
@@ -157,7 +158,7 @@ pub enum RunEvent {
     Resumed {
         /// Time of the event.
         at: Timestamp,
-        /// Identifier of the engine version and the fuel prices of this host: see [`RunStart::fuel_basis`].
+        /// Identifier of the way in which the host that resumes the run counts fuel: see [`RunStart::fuel_basis`].
         #[serde(default, skip_serializing_if = "String::is_empty")]
         fuel_basis: String,
     },
@@ -214,7 +215,7 @@ pub struct CallEnd {
     /// Resources that the call used; zero if its tool never ran.
     #[serde(default, skip_serializing_if = "is_unused")]
     pub usage: ToolUsage,
-    /// Time that the checks of the call and its run took, including the time in the queue, in milliseconds.
+    /// Time that the call took, in milliseconds: for its checks, in the queue, and while its tool ran.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duration_ms: u64,
     /// What the tool took in during the call apart from its input, such as random numbers and answers of the host. The call can
@@ -261,7 +262,7 @@ pub enum CallRefusal {
         /// Reason that names the size of the request and of the window, in tokens.
         reason: String,
     },
-    /// The provider refused the request as too long, and the request cannot be shortened to half its length.
+    /// The provider refused the request as too long, and the request cannot be made shorter.
     NotShorter,
 }
 
@@ -342,8 +343,9 @@ pub struct RunStart {
     /// Version of the journal that begins with this start: see [`RunStart::VERSION`].
     #[serde(default = "first_version")]
     pub version: u32,
-    /// Identifier of the engine version and the fuel prices of this host. A call that is repeated on a host with another
-    /// identifier may use other amounts of fuel.
+    /// Identifier of the way in which the host that starts the run counts fuel. It names the version of the WebAssembly engine,
+    /// the version of the rewriting of modules, and a digest of the fuel that instructions cost. A call that is repeated on a
+    /// host with another identifier may use other amounts of fuel.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fuel_basis: String,
     /// The question, its thread and its person. `traceId`, the identifier of the run, must be set.
@@ -360,8 +362,8 @@ pub struct RunStart {
     /// A tool call of a person, which the run makes in place of answering a question. No model is asked then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallToMake>>,
-    /// Whether a person is asked together about all planned calls whose arguments are known, before the first item starts. A
-    /// question about any other call is asked when the call is due.
+    /// Whether the questions about all planned calls whose arguments are known are put to a person all together, before the first
+    /// item starts. A question about any other call is asked when the call is due.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_together: bool,
     /// What each tool may use in a call, and what its recorded calls used, by name of the tool.
@@ -385,8 +387,8 @@ pub struct RunStart {
     /// Templates for system prompts, by the tags that `system_prompts` use.
     #[serde(default, skip_serializing_if = "is_empty_registry")]
     pub system_prompts_registry: SystemPromptsRegistry,
-    /// System prompts of the instance, of the thread and of this question alone, in this order, which are joined to the guidance
-    /// of the persona.
+    /// System prompts of the configuration, of the thread and of this question alone, in this order. They are joined to the
+    /// guidance of the persona.
     #[serde(default)]
     pub system_prompts: Vec<SystemPromptOverride>,
     /// The model that the driver calls for the run.
@@ -402,9 +404,9 @@ pub struct RunStart {
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
-    /// Estimated tokens that a request to the planner would have. Only a run that begins with a plan and so asks no planner needs
-    /// this size: its request for the answer begins in the same way, and the estimate of the answer is based on it. See
-    /// [`with_request_tokens`](Self::with_request_tokens).
+    /// Estimated tokens that a request to the planner would have. Only a run that begins with a plan, and so sends no such
+    /// request, needs this number: its request for the answer begins like a request to the planner, so the size of the request
+    /// for the answer is estimated from this number. See [`with_request_tokens`](Self::with_request_tokens).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub request_tokens: u64,
     /// Whether the model can only plan. If so, an item without planned calls fails, and so does an item that is not completed by

@@ -1,5 +1,5 @@
-//! Files that the arguments of calls can name as `attachment:NAME`, apart from the attachments of the question: files that tools
-//! produced in addition to their outputs, and attachments of earlier questions. No two files of a run have the same name.
+//! Files that tools produced in addition to their outputs, and attachments of earlier questions. The arguments of calls can name
+//! them as `attachment:NAME`, like the attachments of the question itself. No two files of a run have the same name.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,8 @@ pub(crate) struct Files {
 
 impl Files {
     /// Creates the list for a new run, from the attachments of the earlier questions in `history`, and from the files in the
-    /// results that earlier runs left in `state`. `attachments` are those of the new question; no file gets the name of one.
+    /// results that earlier runs left in `state`. `attachments` are those of the new question; no file gets the name
+    /// of such an attachment.
     pub(crate) fn of_earlier_runs(
         history: &[ConversationMessage],
         state: &PesAgentStateData,
@@ -72,7 +73,7 @@ impl Files {
     }
 
     /// Adds the files of the results of a step and returns them. `attachments` are those of the question; no file gets the name
-    /// of one.
+    /// of such an attachment.
     pub(crate) fn add(&mut self, step_id: &str, results: &[ToolResult], attachments: &[QueryAttachment]) -> &[RunFile] {
         let count_before = self.all.len();
         for result in results {
@@ -238,6 +239,7 @@ mod tests {
 
     #[test]
     fn many_files_of_one_name_get_consecutive_numbers() {
+        // If the search for a free name began at 2 for each file, so many files would take very long.
         let unique = new_names(&vec![Some("out.csv"); 50_000]);
         assert_eq!(unique.last().unwrap(), "out-50000.csv");
     }

@@ -35,10 +35,10 @@ pub(crate) use admit::{AdmissionContext, MAX_IDENTICAL_CALLS, Rejections};
 pub(crate) struct ItemRun {
     /// The conversation with the model so far.
     pub(crate) messages: Vec<Message>,
-    /// Whether the model is sent tools in its provider's format.
+    /// Whether requests contain the schemas of tools in the format of the provider, instead of in the text of the prompt.
     pub(crate) native_tools: bool,
-    /// Why the planned calls could not be made; `None` if they were. The model, which carries out the item instead, is told the
-    /// reason.
+    /// Why the planned calls could not be made; `None` if they were made or there are none. The model, which carries out the item
+    /// instead, is told the reason.
     pub(crate) planned_calls_problem: Option<String>,
     /// Whether the calls in progress are planned ones. No model waits for their results.
     open_calls_are_planned: bool,
@@ -48,8 +48,8 @@ pub(crate) struct ItemRun {
     pub(crate) model_usage: ModelUsage,
     /// All results so far, without those of refused calls.
     pub(crate) results: Vec<ToolResult>,
-    /// Planned calls that succeeded when the item was in progress before, with their results. If the plan still has such a call,
-    /// it is not made again.
+    /// Planned calls that succeeded in an earlier attempt at the item, in this run or an earlier one, with their results. If the
+    /// plan still has such a call, it is not made again.
     earlier_successes: Vec<(ParsedToolCall, ToolResult)>,
     /// The identifiers of all planned calls, including refused ones.
     pub(crate) planned_call_ids: Vec<String>,
@@ -61,11 +61,11 @@ pub(crate) struct ItemRun {
     reminder_count: u32,
     /// Names of the tools that ran.
     called_tools: BTreeSet<String>,
-    /// How often each call was made, by its fingerprint.
+    /// How often each call was made, by its [`fingerprint`], which is equal for calls of one tool with the same arguments.
     call_counts: BTreeMap<String, u32>,
     /// Fingerprints of the calls that may not be made again, each with the reason.
     not_repeatable: BTreeMap<String, NoRepeatReason>,
-    /// The content of the last reply that had some.
+    /// The content of the last reply that had content.
     last_content: Value,
     /// What was wrong with the last unusable reply.
     last_problem: Option<String>,
@@ -78,9 +78,9 @@ pub(crate) struct ItemRun {
 struct Batch {
     /// All calls, including refused ones and those that are not made again.
     calls: Vec<ParsedToolCall>,
-    /// For each call, by its identifier: the texts in its arguments that may name files.
+    /// For each call, by its identifier: which texts in its arguments may name files.
     file_name_pointers: BTreeMap<String, FileNamePointers>,
-    /// Results of calls that succeeded when the item was in progress before, and are not made again.
+    /// Results of planned calls that succeeded in an earlier attempt at the item, and are not made again.
     reused: Vec<ToolResult>,
     /// Results of refused calls.
     refused: Vec<ToolResult>,
@@ -121,7 +121,7 @@ enum NoRepeatReason {
 pub(crate) enum NextMove {
     /// Call the model again.
     CallModel,
-    /// Let the model carry out the item, because the planned calls did not complete it for this reason.
+    /// Let the model carry out the item, because the planned calls did not complete it. The text says why they did not.
     HandOverToModel(String),
     /// Make these calls. Refused calls are not among them.
     CallTools(Vec<ParsedToolCall>),
@@ -155,8 +155,8 @@ impl ItemRun {
         }
     }
 
-    /// Creates the state of an item that begins, or begins again. Keeps the results of planned calls that succeeded when the item
-    /// was in progress before, except results that were cut for storage and those of calls that took a file.
+    /// Creates the state of an item that begins, or begins again. Keeps the results of planned calls that succeeded in an earlier
+    /// attempt at the item, except results that were cut for storage and those of calls that took a file.
     pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
         let mut item_run = Self::new(Vec::new(), native_tools);
         if !item.tool_calls.is_empty() {
@@ -166,7 +166,7 @@ impl ItemRun {
             let calls = results.filter_map(|result| {
                 let mut calls = item.actual_tool_calls.iter();
                 let call = calls.find(|call| call.call_id == result.call_id)?;
-                // The file of that name may have another content now.
+                // The file that the arguments name may have another content now.
                 let takes_a_file = attachment::may_name_a_file(&call.arguments);
                 (!takes_a_file).then(|| (call.clone(), result.clone()))
             });
@@ -175,7 +175,7 @@ impl ItemRun {
         item_run
     }
 
-    /// Returns the texts in the arguments of a call in progress that may name files.
+    /// Returns which texts in the arguments of a call in progress may name files.
     pub(crate) fn file_name_pointers(&self, call_id: &str) -> FileNamePointers {
         self.batch
             .file_name_pointers
@@ -205,7 +205,7 @@ impl ItemRun {
             self.batch = Batch::of(reply);
             return self.start_batch(item, reply.calls.clone(), admission);
         }
-        match self.correction_message(reply, admission.config) {
+        match self.correction_message(reply) {
             Some(message) => {
                 self.push_reply(reply_text, reply);
                 self.messages.push(message);
@@ -403,11 +403,7 @@ impl ItemRun {
 
     /// Returns the message that asks the model to correct a reply without calls, or `None` if the reply ends the item
     /// (contract P50).
-    fn correction_message(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
-        let is_last_reply = self.iteration >= config.max_iterations;
-        if is_last_reply && reply.has_content() && reply.problems.is_empty() {
-            return None;
-        }
+    fn correction_message(&mut self, reply: &ExecutionReply) -> Option<Message> {
         if !reply.problems.is_empty() {
             self.last_problem = reply.problems.first().cloned();
             return Some(prompt::problem_message(&reply.problems));

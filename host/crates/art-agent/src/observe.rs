@@ -1,4 +1,5 @@
-//! Makes the observation of a tool call. The content of the observation has a fixed form (contract C36) and a maximum size.
+//! Makes the observation of a tool call, which is the stored record that the call ended. The content of the observation has a
+//! fixed form (contract C36) and a maximum size.
 
 use art_core::JsonObject;
 use art_core::json::text_len;
@@ -9,10 +10,10 @@ use serde_json::Value;
 use crate::event::CallEnd;
 
 /// Maximum size of the content of an observation, in bytes (contract X17). A longer result is shortened in the
-/// observation, but not in the messages to the model.
+/// observation. This does not change the result that the plan item keeps.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Maximum size of the beginning of an output or an error in a shortened result, in bytes of a JSON string. A note replaces the
-/// rest.
+/// Maximum number of bytes that a shortened result keeps of its output, and also of its error, counted as they are escaped in a
+/// JSON string. A note replaces the rest.
 const MAX_SHORTENED_TEXT_BYTES: usize = 24 << 10;
 /// Maximum size of the metadata that a shortened result keeps, in bytes. Of larger metadata, it keeps only a few small fields.
 const MAX_SHORTENED_METADATA_BYTES: usize = 8 << 10;
@@ -42,8 +43,8 @@ fn content(result: &ToolResult) -> Value {
     value.unwrap_or_default()
 }
 
-/// Returns the result with long parts cut. The output becomes a text of JSON. A text that was cut ends with a note of how much is
-/// missing.
+/// Returns the result with long parts cut. The output becomes a string with the beginning of its JSON text. A text that was cut
+/// ends with a note of how much is missing.
 fn shorten(result: &ToolResult) -> ToolResult {
     let output = result.output.as_ref();
     let output = output.map(|output| Value::String(shorten_text(&output.to_string())));

@@ -2,7 +2,7 @@
 //! keep to one form, so the parser accepts many. It returns a list of problems for the parts that it could not use, so that the
 //! model can correct them.
 //!
-//! The module `kept` parses files instead: plans that a person saved to run them again.
+//! The module `saved` parses files instead: plans that a person saved to run them again.
 
 mod answer;
 mod execution;
@@ -23,8 +23,8 @@ pub(crate) use think::split_thoughts;
 use art_core::stream::{ModelReply, StopReason};
 use art_core::text::byte_prefix;
 
-/// Maximum number of bytes that are parsed of the text of a reply, and also of the thoughts that the provider sent separately.
-/// The rest is ignored.
+/// Maximum number of bytes of the text of a reply that are parsed. The same maximum holds for thoughts that the provider sent
+/// separately. The rest is ignored.
 const MAX_REPLY_BYTES: usize = 1 << 20;
 
 /// Maximum number of items in a plan, which are its steps.

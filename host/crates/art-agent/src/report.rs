@@ -1,6 +1,9 @@
 //! The report of a finished run, and functions that choose the outputs of tool calls that count as results of a step.
 //!
 //! If an output is an object with a field `data`, some of the functions return it *unwrapped*: only the value of this field.
+//!
+//! The output of a display tool, for example a chart, is drawn for the person, and no model reads it. The results of such tools
+//! have `for_display` set.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -102,8 +105,8 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns the outputs of a completed item. If the plan has several calls for the item and more than one of them gave an
-/// output, these are the outputs of its successful calls, unwrapped (contract P37). Otherwise the result of the item is returned
+/// Returns the outputs of a completed item; there is at least one. If the plan has several calls for the item, and several
+/// calls succeeded with an output, returns these outputs, unwrapped (contract P37). Otherwise returns the result of the item
 /// as its only output.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;

@@ -1,9 +1,10 @@
-//! Enforces that a step calls its required tools. The setting `taef_max_retries` limits the reminders of a step; TAEF stands for
-//! tool-aware execution framework, a name for this enforcement.
+//! Enforces that a step calls its required tools, which the plan names. A model that does not call them is reminded to do so.
+//! The setting `taef_max_retries` limits the reminders of one step; TAEF stands for tool-aware execution framework, a name for
+//! this enforcement.
 //!
 //! The calls in all replies of a step count (contract P52). A step whose required tools were all called has passed its
 //! validation (contract P55); a step without required tools skips it (contract P56). The model is reminded of missing
-//! tools if the step is strict, but not if it is advisory or no reminder is left (contract P54).
+//! tools only if the validation mode of the step is strict, not advisory, and a reminder is left (contract P54).
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,8 @@ pub(crate) struct ToolValidation {
 
 /// Checks whether the required tools were called. `called` contains all tools that were called for the item so far, and, while
 /// the calls of the last reply are still to be made, the tools that this reply calls. A call that ended with an error counts as
-/// well; a call that was refused before its tool ran does not (contract X19).
+/// well; a call that was refused before its tool ran does not (contract X19). `may_remind` tells whether the item has a reminder
+/// and a model call left.
 pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_remind: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
         return ToolValidation {
@@ -63,6 +65,7 @@ mod tests {
     const MAY_REMIND: bool = true;
     const NO_REMINDER_LEFT: bool = false;
 
+    /// Returns an item that requires `tools`. Its validation is strict if `mode` is `None`.
     fn item_requiring(tools: &[&str], mode: Option<ToolValidationMode>) -> TodoItem {
         TodoItem {
             required_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),

@@ -145,7 +145,7 @@ struct PlannerCall {
 enum OpenAction {
     /// Ask the model for a plan.
     Plan,
-    /// Ask the model about the item with this identifier.
+    /// Ask the model what to do next for the item with this identifier.
     Item(String),
     /// Call tools.
     Tools(ToolBatch),
@@ -211,7 +211,7 @@ impl Run {
     /// Starts a run. Returns it with the effects to commit together with `event`.
     ///
     /// # Errors
-    /// Fails if `event` is not a [`RunEvent::Started`] or does not name the run.
+    /// Fails if `event` is not a [`RunEvent::Started`], or has no `traceId`, which identifies the run.
     pub fn start(event: &RunEvent) -> Result<(Self, Vec<Effect>), ReplayError> {
         let RunEvent::Started { at, start } = event else {
             return Err(ReplayError::NotStarted);
@@ -247,7 +247,7 @@ impl Run {
     /// Same as [`start`](Self::start).
     pub fn restore(event: &RunEvent) -> Result<Self, ReplayError> {
         let (mut run, _) = Self::start(event)?;
-        // In journals of version 1, no event announced a model call, so each open model call counts as made after each event.
+        // Journals of version 1 have no events that announce model calls, so after each event all open model calls count as made.
         run.ask_models_if_version_1();
         Ok(run)
     }

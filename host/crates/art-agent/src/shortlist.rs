@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::event::RunStart;
 
-/// Number of characters at the beginning of each text whose words are compared. The rest of a longer text is ignored.
+/// Only the words in this many characters at the beginning of a text are compared. The rest of a longer text is ignored.
 const MAX_TEXT_CHARS: usize = 4_000;
 
 /// How many times each word of a tool's name counts, compared with a word of its description.
@@ -39,8 +39,8 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Ve
     tools_at(start, &positions_to_show(start, &texts, &used_names))
 }
 
-/// Returns the tools for a step that names none, in the order of the registry: those most similar to its description and to the
-/// question.
+/// Returns the tools for a step that names none, in the order of `start.tools`: those most similar to its description, its
+/// expected outcome and the question.
 pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Vec<&'a ToolSchema> {
     let outcome = item.expected_outcome.as_deref().unwrap_or_default();
     let texts = [&item.description, outcome, &start.props.query];
@@ -55,7 +55,7 @@ fn tools_at<'a>(start: &'a RunStart, positions: &[usize]) -> Vec<&'a ToolSchema>
 }
 
 /// Returns the positions of the tools that a prompt shows, up to the maximum of the configuration: first those whose
-/// names are in `always_shown`, then those most similar to `texts`, then the others in the order of the registry. All tools in
+/// names are in `always_shown`, then those most similar to `texts`, then the others in the order of `start.tools`. All tools in
 /// `always_shown` are included, even if they are more than the maximum.
 fn positions_to_show(start: &RunStart, texts: &[&str], always_shown: &BTreeSet<&str>) -> Vec<usize> {
     let tools = &start.tools;

@@ -111,8 +111,8 @@ fn cut_results(results: &mut [ToolResult], limit: usize) {
     }
 }
 
-/// Replaces a value with more than `limit` bytes of text by the beginning of the text and a marker, and a value that is
-/// nested too deeply for the store by its text.
+/// Replaces a value whose text has more than `limit` bytes by the beginning of the text and a marker. A shorter value that is
+/// nested too deeply for the store is replaced by its whole text. The text of an array or an object is its JSON.
 fn cut_value(value: &mut Value, limit: usize) {
     let text = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,

@@ -37,8 +37,8 @@ pub struct AgentProps {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<QueryAttachment>,
     /// Whether the answer should be the unchanged output of a tool, so that no model writes an answer. This needs a run with a
-    /// single item that completed with a single successful call, and the output of the call must not be drawn for the person.
-    /// Otherwise, or if a limit was reached, the model writes the answer as usual.
+    /// single item that completed with a single successful call, and the call must not be one of a display tool, whose output is
+    /// drawn for the person, for example as a chart. Otherwise, or if a limit was reached, the model writes the answer as usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raw: bool,
 }
@@ -64,7 +64,8 @@ pub struct QueryAttachment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ThreadConfig {
-    /// The provider and the model that the thread uses, unless its host or a question chooses others.
+    /// The provider and the model that the thread uses, unless a question names others or a person chose others for the whole
+    /// host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<RuntimeProviderConfig>,
     /// Tools that may be called, by name, or [`ThreadConfig::ALL_TOOLS`]; calls of other tools are refused (contract
@@ -106,7 +107,7 @@ fn names_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
 /// has written another version meanwhile (contract C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
-    /// The state; its shape depends on the agent. The agent of this host uses [`crate::pes::PesAgentStateData`].
+    /// The state; its shape depends on the agent. The agent of this host stores its plan, as [`crate::pes::PesAgentStateData`].
     pub data: serde_json::Value,
     /// Version, from 1; each write increases it by one.
     pub version: u64,
@@ -119,7 +120,8 @@ pub struct AgentState {
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// The run has a complete answer, every item of its plan was completed without an error or was removed before it started, and
-    /// no limit was reached. A failed tool call of the planner does not count if the planner called the tool again.
+    /// no limit was reached. Exception: a tool call that the model made while it was planning may have failed, if the model then
+    /// called the same tool again.
     Success,
     /// The run has an answer, or a list of results in place of an answer that the model could not write. Something is missing: an
     /// item failed, has an error or is unfinished, a limit was reached, or the answer leaves a part of the question open.
@@ -161,7 +163,8 @@ pub struct ExecutionMetadata {
     /// sum would be too low then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_cost: Option<f64>,
-    /// Token counts, times and known cost of all model calls together, including the calls that were made for failed items.
+    /// Token counts and times of all model calls together, including the calls that were made for failed items. Unlike
+    /// `llm_cost`, its cost is also present if some calls have no known price: it is the sum of the others.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub llm_metadata: LlmMetadata,
     /// Resources that all tool calls used: fuel, memory, time and others.

@@ -16,7 +16,7 @@ pub enum MessageRole {
     Tool,
 }
 
-/// One message of a thread (contract C32).
+/// One message of a conversation, which is also called thread (contract C32).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationMessage {
@@ -35,7 +35,7 @@ pub struct ConversationMessage {
     pub metadata: JsonObject,
 }
 
-/// A file that came with a question. The content is in the store, by its digest.
+/// A file that came with a question. The store keeps its content under its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedFile {

@@ -27,7 +27,7 @@ pub enum ToolErrorCode {
     ToolDisabled,
     /// There is no tool of that name.
     ToolNotFound,
-    /// The queue is full. The caller may retry.
+    /// The queue of waiting calls is full. The caller may retry.
     Busy,
     FuelExhausted,
     MemoryExhausted,
@@ -97,7 +97,7 @@ pub struct ModelError {
     pub request_not_read: bool,
 }
 
-/// A retry that is about to be made.
+/// A retry of a model call that is about to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryContext {
@@ -122,15 +122,22 @@ pub enum ErrorCode {
     StorageError,
     ThreadNotFound,
     LlmProviderError,
+    /// The question for the model could not be written.
     PromptGenerationFailed,
+    /// The parts of a prompt do not fit together.
     PromptAssemblyFailed,
+    /// A prompt names an instruction text that does not exist.
     PromptFragmentNotFound,
+    /// A prompt has faults, so that it is not sent.
     PromptValidationFailed,
+    /// A prompt cannot be written in the format of the provider.
     PromptTranslationFailed,
     OutputParsingFailed,
     PlanningFailed,
     ToolExecutionFailed,
+    /// The answer could not be written from the results.
     SynthesisFailed,
+    /// The host could not continue the run.
     AgentProcessingError,
     NotImplemented,
     Cancelled,

@@ -18,11 +18,12 @@ pub enum InputType {
     Date,
     Datetime,
     File,
+    /// Approval or rejection, without any other input.
     Confirm,
     Custom,
 }
 
-/// Form in which a person answers (contract C12).
+/// The form that a person fills in to answer a question (contract C12).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackSchema {
@@ -210,7 +211,7 @@ pub struct HitlContext {
     /// Whether the person approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was_approved: Option<bool>,
-    /// The person's answer.
+    /// The person's answer without the rest of the [`Feedback`]; see [`Feedback::answer`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Value>,
     /// Identifier of the wait for the decision ([`SuspendedCall::suspension_id`](crate::suspension::SuspendedCall)).

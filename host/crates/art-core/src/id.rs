@@ -1,5 +1,5 @@
-//! Creates identifiers. A model may choose the identifier of its tool call (contract X1). A tool may not choose that of its
-//! question to a person: the host stores the tool's identifier as metadata and creates its own (contract X2).
+//! Creates identifiers. A model may choose the identifier of its tool call (contract X1). A tool may not choose the
+//! identifier of its question to a person: the host creates it, and stores one that the tool gave only as metadata (contract X2).
 
 use uuid::Uuid;
 
@@ -39,10 +39,10 @@ pub fn call_id() -> String {
     base36_call_id(Uuid::new_v4())
 }
 
-/// Returns an identifier for the `n`th tool call of the run with the trace `trace_id`. It is the same in every replay of the run.
+/// Returns an identifier for the `n`th tool call of the run `run_id`. It is the same in every replay of the run.
 #[must_use]
-pub fn nth_call_id(trace_id: &str, n: u64) -> String {
-    base36_call_id(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{trace_id}/{n}").as_bytes()))
+pub fn nth_call_id(run_id: &str, n: u64) -> String {
+    base36_call_id(Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{run_id}/{n}").as_bytes()))
 }
 
 fn base36_call_id(source: Uuid) -> String {

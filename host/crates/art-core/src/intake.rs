@@ -18,30 +18,32 @@ use crate::outcome::Outcome;
 
 /// Everything that a guest learned from outside during a call, apart from its input.
 ///
-/// Whoever reads the seed can compute the random numbers of the call, so a record is as confidential as the output.
+/// A record is as confidential as the output of the call: whoever reads its [seed](Self::seed) can compute the random numbers
+/// of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Intake {
     /// Seed of the random generator; `None` if the guest drew no random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without bodies share one
-    /// crossing.
+    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without
+    /// [bodies](Answer::bodies) share one crossing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<Crossing>,
     /// Whether the record outgrew [`MAX_BYTES`](Self::MAX_BYTES). It then has no crossings, and the call cannot be
     /// replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The kind of authority by which the guest took in something that is not recorded, such as the contents of a file. Such a
-    /// call cannot be replayed. Always `None` in new records, as only earlier versions of the host left answers unrecorded.
+    /// The capability by which the guest took in something that is not recorded, such as the contents of a file. Such a call
+    /// cannot be replayed. Always `None` in new records, as only earlier versions of the host left answers unrecorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<Capability>,
     /// Whether the guest took in a secret of the host. Secrets are never recorded, so the record has no crossings, and the call
     /// cannot be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// What the operator gave to the call. `None` in records of earlier versions of the host, and if `secret` is set.
+    /// The limits, interfaces and variables that the operator gave to the call. `None` in records of earlier versions of the
+    /// host, and if `secret` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<GivenByOperator>,
     /// The denials of files and addresses that the guest was not allowed to use.
@@ -49,7 +51,8 @@ pub struct Intake {
     pub denials: Vec<Denial>,
 }
 
-/// What the operator gave to a call, as far as the guest can notice it. A replay gives the same, whatever the operator grants now.
+/// The limits, interfaces and variables that the operator gave to a call, as far as the guest can notice them. A replay
+/// gives the same, whatever the operator grants now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GivenByOperator {
@@ -59,7 +62,7 @@ pub struct GivenByOperator {
     /// The linked interfaces; absent in JSON if they are the default.
     #[serde(default = "LinkSet::by_default", skip_serializing_if = "are_default_links")]
     pub links: LinkSet,
-    /// The variables that the guest can read.
+    /// The names and values of the environment variables that the guest can read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
 }
@@ -88,7 +91,7 @@ impl Intake {
         *self == Self::default()
     }
 
-    /// Returns the maximum size of the crossings with their bodies, in bytes of compact JSON.
+    /// Returns an upper bound of the size of the crossings with their bodies, in bytes of compact JSON.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
         let bytes =
@@ -110,7 +113,7 @@ impl Intake {
         self.secret = true;
     }
 
-    /// Returns why the record is incomplete, or `None` if it is complete.
+    /// Returns why the record is incomplete and thus cannot be replayed, or `None` if it is complete.
     #[must_use]
     pub fn why_incomplete(&self) -> Option<DivergenceReason> {
         let secret = self.secret.then_some(DivergenceReason::Secret);
@@ -129,7 +132,7 @@ pub struct Crossing {
     /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
-    /// Number of times; absent in JSON if it is 1.
+    /// How many times in a row the guest got the answer; absent in JSON if it is 1.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub count: u64,
 }
@@ -143,14 +146,13 @@ impl Crossing {
     #[must_use]
     pub fn max_bytes_without_base64(&self) -> usize {
         let value_bytes = match &self.answer {
-            Answer::WallClock(seconds, nanoseconds) => digit_count(*seconds) + digit_count(u64::from(*nanoseconds)) + 3,
+            Answer::WallClock(seconds, nanoseconds) => {
+                "[,]".len() + digit_count(*seconds) + digit_count(u64::from(*nanoseconds))
+            }
             Answer::MonotonicClock(nanoseconds) => digit_count(*nanoseconds),
             Answer::Polled(ready) => {
-                ready
-                    .iter()
-                    .map(|index| digit_count(u64::from(*index)) + 1)
-                    .sum::<usize>()
-                    + 2
+                let bytes_with_commas = ready.iter().map(|index| digit_count(u64::from(*index)) + 1);
+                "[]".len() + bytes_with_commas.sum::<usize>()
             }
             Answer::Waited => 0,
             Answer::Ready(_) | Answer::Cancelled(_) => "false".len(),
@@ -164,8 +166,8 @@ impl Crossing {
     }
 }
 
-/// Returns the size in base64 of a single body of `bytes` bytes. Several bodies of the same total size are padded one by one; the
-/// maximum sizes of the answers include this padding.
+/// Returns the size in base64 of a single body of `bytes` bytes. Several bodies of this total size can need more, because each of
+/// them is padded: `max_bytes_without_base64` of an answer contains the additional padding.
 const fn max_base64_bytes(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
@@ -331,7 +333,8 @@ impl TryFrom<String> for Seed {
 /// The result of running a recorded call again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// The outcome. It is a failure of the host if the guest was stopped because it asked for what the record cannot answer.
+    /// The outcome. If the guest was stopped because it asked for what the record cannot answer, the call ends with
+    /// [`HostError`](crate::outcome::Ending::HostError).
     pub outcome: Outcome,
     /// The first difference from the record; `None` if the guest asked exactly what the record answers.
     pub divergence: Option<Divergence>,
@@ -341,8 +344,8 @@ pub struct Replayed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the replay differs from the record at crossing {number}: {reason}")]
 pub struct Divergence {
-    /// Number of the answer that differs, counted from 1. Each repetition of an answer counts ([`Crossing::count`]), but no
-    /// random number does.
+    /// Number of the answer that differs, counted from 1. A crossing counts as often as its answer was given
+    /// ([`Crossing::count`]). Random numbers are not counted.
     pub number: u64,
     /// The difference.
     pub reason: DivergenceReason,
@@ -386,7 +389,7 @@ pub enum DivergenceReason {
     /// The guest took in something that is not recorded, so the guest was not run.
     #[error("what the call took in by `{capability}` is not recorded, so it cannot be replayed")]
     Unrecorded {
-        /// The kind of authority by which the guest took it in.
+        /// The capability by which the guest took it in.
         capability: Capability,
     },
 }
@@ -498,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_compact_json() {
+    fn the_json_of_a_record_leaves_out_default_values() {
         let answered_once = |answer| Crossing { answer, count: 1 };
         let intake = Intake {
             seed: Some(Seed([0xa5; 32])),

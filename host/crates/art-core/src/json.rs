@@ -25,8 +25,8 @@ pub fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// Returns a text that is the same for equal values, whatever the order of their keys, and differs for different values. It is like
-/// JSON, but has sorted keys and a comma after each entry, and is not meant to be parsed.
+/// Returns a text that is the same for equal values, whatever the order of their keys, and differs for different values. It is
+/// like JSON, but has sorted keys and a comma after each entry, and is not meant to be parsed.
 #[must_use]
 pub fn sorted_text(value: &Value) -> String {
     let mut text = String::new();

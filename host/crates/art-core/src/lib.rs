@@ -3,6 +3,9 @@
 //! The crate does no I/O, is not asynchronous and does not depend on WebAssembly. Types that cross a process boundary
 //! have fixed names in JSON, mostly in camelCase.
 //!
+//! A thread is a conversation, and a run is the work on one of its questions. A `trace_id` is the identifier of a run, except in
+//! `span`, where it is derived from that identifier. A contract that a comment cites is a rule in `host/CONTRACTS.md`.
+//!
 //! `hitl` stands for human in the loop (questions to a person), and `pes` for plan, execute, synthesise (the plan of a
 //! conversation).
 

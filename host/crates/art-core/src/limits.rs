@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 
-/// Limits of one call. A call that exceeds a limit fails, usually with the [`Ending`](crate::outcome::Ending) for that limit. A log
-/// that exceeds its limits is only cut.
+/// Limits of one call. A call that exceeds a limit fails, usually with the [`Ending`](crate::outcome::Ending) for that limit. A
+/// log that exceeds its limits is only cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {

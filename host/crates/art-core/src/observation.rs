@@ -49,7 +49,7 @@ impl ObservationType {
 pub struct NewObservation {
     /// Identifier of the conversation.
     pub thread_id: String,
-    /// Identifier of the run.
+    /// Identifier of the run, which the contracts call a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
     /// Identifier of what the observation belongs to, such as a plan item.

@@ -66,7 +66,7 @@ pub enum Ending {
         /// The reason.
         reason: String,
     },
-    /// The guest used a capability that it was not granted, in a place where no error could be returned to it.
+    /// The guest called a function of an interface that it was not granted, and the result of the function cannot be an error.
     Denied {
         /// The capability, the resource and the smallest grant that would allow it.
         message: String,
@@ -294,7 +294,7 @@ pub struct Suspension {
     /// Preview of the effect of an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_data: Option<Value>,
-    /// Form of the answer, as JSON of a [`FeedbackSchema`](crate::hitl::FeedbackSchema); not yet validated.
+    /// The form that the person fills in, as JSON of a [`FeedbackSchema`](crate::hitl::FeedbackSchema); not yet validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback_schema: Option<Value>,
 }
@@ -306,7 +306,7 @@ pub struct SubtaskRequest {
     pub description: String,
     /// Input of the subtask.
     pub inputs: Value,
-    /// Names of suitable templates.
+    /// Names of templates that may fit the subtask, best first.
     #[serde(default)]
     pub template_hints: Vec<String>,
     /// Maximum depth of further subtasks.

@@ -1,4 +1,4 @@
-//! The plan of a thread and the state of its items. PES stands for Plan, Execute, Synthesize.
+//! The plan of a thread, which is a conversation, and the state of the plan's items. PES stands for Plan, Execute, Synthesize.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,7 @@ pub enum TodoItemStatus {
     Completed,
     Failed,
     Cancelled,
+    /// A call of the item waits for a person's decision.
     Waiting,
 }
 
@@ -44,7 +45,7 @@ pub enum StepType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolValidationMode {
-    /// The model is reminded to call them, but only a limited number of times.
+    /// The model is reminded to call them, but only a limited number of times. A step that never calls them counts as incomplete.
     #[default]
     Strict,
     /// A missing call is only recorded.
@@ -100,17 +101,19 @@ pub struct TodoItem {
         skip_serializing_if = "Option::is_none"
     )]
     pub result: Option<Value>,
-    /// Why the step failed, or what is wrong with a completed step. The model that writes the answer sees it, and people do.
+    /// Why the step failed, or what is wrong with a completed step. It is shown to the model that writes the answer, and to
+    /// people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Thoughts of the model, one entry for each model call that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<String>,
-    /// The calls that passed validation, with values in place of references. A step in progress has those that it has made so far.
+    /// The calls that were not refused, with values in place of references. A step in progress has those that it has made so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actual_tool_calls: Vec<ParsedToolCall>,
-    /// Identifiers of the calls that were made from `tool_calls`, in the same order. A refused call has an identifier too, but is
-    /// not among `actual_tool_calls`. Empty if a reference in `tool_calls` could not be resolved, so that no call was made.
+    /// Identifiers that the calls in `tool_calls` got when their turn came, in the same order. A call that was then refused has
+    /// one too, although it is not among `actual_tool_calls`. Empty if a reference in `tool_calls` could not be
+    /// resolved, so that no call was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planned_call_ids: Vec<String>,
     /// Results of the calls.
@@ -140,7 +143,7 @@ pub struct PlannedCall {
     pub arguments: Value,
 }
 
-/// The whole result of a step, never cut (contract C58).
+/// The result of a step that has ended (contract C58). A run works with the whole result; only stored copies are cut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepOutputEntry {
@@ -172,11 +175,11 @@ pub struct StepOutputEntry {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EarlierQuestion {
-    /// Number of the question among the questions of the thread that had a plan, from 1.
+    /// Number of the question, from 1. Only questions whose plan had an item that completed or failed are numbered.
     pub number: u64,
     /// The question. Empty if an earlier version of the host stored the thread without it.
     pub query: String,
-    /// Those items of its plan that have ended. Items of different questions may have the same identifier.
+    /// Those items of its plan that completed or failed. Items of different questions may have the same identifier.
     pub items: Vec<TodoItem>,
 }
 
@@ -186,7 +189,7 @@ pub struct EarlierQuestion {
 pub struct PesAgentStateData {
     /// Identifier of the conversation.
     pub thread_id: String,
-    /// The question of the plan. Empty if an earlier version of the host stored the thread without it.
+    /// The question that the plan answers. Empty if an earlier version of the host stored the thread without it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub query: String,
     /// Intent of the person.

@@ -43,20 +43,20 @@ impl Role {
 /// A message of a prompt (contract C24). Deserialising a message also checks that its content and its identifiers fit
 /// its role (contracts C25, C27); see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-// `remote = "Self"` derives functions instead of traits; the traits are implemented below.
+// With `remote = "Self"`, Serde derives inherent functions instead of the traits, which are implemented at the end of this file.
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
     /// Role of the sender.
     pub role: Role,
     /// Content: text. It may be null in an assistant message, and is an object or null in a tool request.
     pub content: Value,
-    /// Name of the tool, in a result.
+    /// Name of the tool, in a tool request or a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Tool calls of an assistant message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallRequest>,
-    /// Identifier of the call that a result belongs to.
+    /// Identifier of the call that a tool request makes or that a result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// State that must be sent back to the provider together with an assistant message. Only the protocol of that provider reads
@@ -122,7 +122,7 @@ impl Message {
 
     /// Deserialises a message without checking that its content and its identifiers fit its role.
     fn deserialize_unchecked(message: &Value) -> serde_json::Result<Self> {
-        // The derived function; the trait's method of the same name also checks.
+        // This calls the inherent function, which Serde derives. The method of the trait has the same name, but also checks.
         Self::deserialize(message)
     }
 

@@ -47,8 +47,8 @@ pub struct ModelRequest {
     /// provider-specific ones.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// The data from which the prompt was written, for the built-in lexical model, which reads this data instead of the prompt.
-    /// Absent in a request that has only a prompt. It is never serialised.
+    /// The data from which the prompt was written. The lexical model, which compares words and is built into the program, reads
+    /// this data instead of the prompt. Absent in a request that has only a prompt. It is never serialised.
     #[serde(skip)]
     pub task: Option<Arc<Task>>,
 }
@@ -167,7 +167,7 @@ impl From<ContextWindow> for Option<u64> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeProviderConfig {
-    /// Name of the provider, for example `embedded`.
+    /// Name of the provider, for example `embedded` for the model that is built into the program.
     pub provider_name: String,
     /// Name of the model at that provider.
     pub model_id: String,

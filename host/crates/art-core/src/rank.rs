@@ -1,4 +1,4 @@
-//! Ranks texts by their similarity to a query (contract BM25).
+//! Ranks texts by their similarity to a query, with the BM25 function.
 //!
 //! [`rank`] is for documents that are ranked once: it counts only the words of the query. An [`Index`] is for documents that are
 //! ranked many times: it counts all words once, and then answers each query from these counts.
@@ -206,6 +206,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const NO_POSITIONS: [usize; 0] = [];
+
     fn positions(documents: &[&str], query: &str, limit: usize) -> Vec<usize> {
         let ranked = rank(documents, query, limit);
         ranked.into_iter().map(|(position, _)| position).collect()
@@ -224,16 +226,16 @@ mod tests {
     }
 
     #[test]
-    fn a_query_without_a_known_word_ranks_nothing() {
-        assert_eq!(positions(&TOOLS, "zebra", 4), [0; 0]);
-        assert_eq!(positions(&[], "weather", 4), [0; 0]);
-        assert_eq!(positions(&["", "?!"], "", 4), [0; 0]);
+    fn a_query_that_shares_no_word_with_a_document_ranks_nothing() {
+        assert_eq!(positions(&TOOLS, "zebra", 4), NO_POSITIONS);
+        assert_eq!(positions(&[], "weather", 4), NO_POSITIONS);
+        assert_eq!(positions(&["", "?!"], "", 4), NO_POSITIONS);
     }
 
     #[test]
     fn at_most_limit_documents_are_returned() {
         assert_eq!(positions(&TOOLS, "storm weather", 1), [2]);
-        assert_eq!(positions(&TOOLS, "weather", 0), [0; 0]);
+        assert_eq!(positions(&TOOLS, "weather", 0), NO_POSITIONS);
     }
 
     #[test]
@@ -256,7 +258,7 @@ mod tests {
     #[test]
     fn words_past_the_bound_are_ignored() {
         let long = format!("{} late", "early ".repeat(MAX_DOCUMENT_WORDS));
-        assert_eq!(positions(&[&long, "other"], "late", 9), [0; 0]);
+        assert_eq!(positions(&[&long, "other"], "late", 9), NO_POSITIONS);
         assert_eq!(positions(&[&long, "other"], "early", 9), [0]);
     }
 

@@ -57,7 +57,7 @@ pub enum InvalidSecret {
 
 impl Secret {
     /// Creates a secret. White space around the value is not part of it. A canary is a decoy that is never sent. If it is seen in
-    /// what a tool sends, returns or logs, the tool has read what it should not.
+    /// what a tool sends, returns or logs, the tool has read a place in which secrets are kept.
     ///
     /// # Errors
     /// Fails if the name or the value cannot be used.

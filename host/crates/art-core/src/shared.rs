@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_json_of_a_shared_is_the_json_of_the_value_inside() {
+    fn a_shared_value_has_the_json_of_the_value_itself() {
         let shared = Shared::from(vec![1, 2]);
         assert_eq!(json!(shared), json!([1, 2]));
         assert_eq!(

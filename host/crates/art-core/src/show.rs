@@ -18,7 +18,7 @@ const MAX_LINE_CHARS: usize = 300;
 /// after 2,000 characters.
 ///
 /// Only the main part of the result is shown. The main part of an object is its first field if that is a list, or its only field.
-/// That of a list is its only item. Any other result is shown as a whole.
+/// The main part of a list is its only item. Any other result is shown as a whole.
 #[must_use]
 pub fn labelled(label: &str, result: &Value) -> String {
     match main_value(result) {
@@ -42,8 +42,8 @@ pub fn step_label(description: &str) -> String {
     let line = one_line(description.trim().trim_end_matches(['?', '.', '!', ':', ',']));
     let lower = line.to_lowercase();
     let mut openings = "what is |what's |what are |how much is |calculate |compute ".split('|');
-    let opening = openings.find(|opening| lower.starts_with(opening)).map_or(0, str::len);
-    let mut letters = line.chars().skip(opening);
+    let opening_len = openings.find(|opening| lower.starts_with(opening)).map_or(0, str::len);
+    let mut letters = line.chars().skip(opening_len);
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()
 }
@@ -54,8 +54,8 @@ pub fn one_line(text: &str) -> String {
     truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
 }
 
-/// Returns the main part of a result, as [`labelled`] describes it, and of this part again the main part, until nothing more can
-/// be left out. JSON in a text is parsed.
+/// Returns the main part of a result, as [`labelled`] describes it. If this part has a main part itself, that is returned
+/// instead, and so on. A text that is the JSON of a list or of an object is parsed first.
 fn main_value(result: &Value) -> Value {
     let parsed = result.as_str().and_then(|text| serde_json::from_str(text).ok());
     let part = match (result, &parsed) {
@@ -114,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn of_an_object_with_one_field_only_the_value_is_shown() {
+    fn an_object_with_one_field_is_shown_as_the_value_of_that_field() {
         assert_eq!(
             labelled("17.5% of 2340", &json!({"result": 409.5})),
             "17.5% of 2340: 409.5"

@@ -22,14 +22,14 @@ impl SpanContext {
     /// Creates the root span of a new trace.
     #[must_use]
     pub fn root() -> Self {
-        Self::in_trace(id::trace_id())
+        Self::root_in_trace(id::trace_id())
     }
 
     /// Creates a root span for a run. If `run_id` is a UUID, its 32 digits are the identifier of the trace. Otherwise the
     /// identifier is derived from `run_id`.
     #[must_use]
     pub fn root_of_run(run_id: &str) -> Self {
-        Self::in_trace(id::trace_id_of(run_id))
+        Self::root_in_trace(id::trace_id_of(run_id))
     }
 
     /// Creates a span within this one, in the same trace.
@@ -43,7 +43,7 @@ impl SpanContext {
     }
 
     /// Creates a root span of the trace `trace_id`.
-    fn in_trace(trace_id: String) -> Self {
+    fn root_in_trace(trace_id: String) -> Self {
         Self {
             trace_id,
             span_id: id::span_id(),

@@ -21,7 +21,7 @@ pub enum Phase {
     Synthesis,
 }
 
-/// Step of the plan that a model call belongs to.
+/// The step of the plan for which a model is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepContext {
@@ -110,7 +110,8 @@ impl LlmMetadata {
     }
 
     /// Adds the counts, the generation time and the cost of another call. A count that both lack stays absent (contract
-    /// B20). Fields that cannot be added, such as the stop reason and the time to the first token, do not change.
+    /// B20). The sum counts as estimated if one of the two does. Other fields, such as the stop reason and the time to the first
+    /// token, do not change.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -136,7 +137,7 @@ impl LlmMetadata {
 pub enum StopReason {
     /// The reply is complete.
     Stop,
-    /// The token limit was reached. The reply is incomplete, and its last call may be cut off.
+    /// The token limit was reached. The reply is incomplete, and its last tool call may be cut off.
     Length,
     /// The model calls tools.
     ToolCalls,
@@ -170,11 +171,11 @@ impl From<StopReason> for String {
     }
 }
 
-/// State that later requests must send back to the provider with a reply, such as signed thoughts. Only the protocol that
-/// created it reads it; other protocols ignore it.
+/// State that later requests must send back to the provider with a reply, such as signed thoughts. Only requests in the same
+/// protocol (the API of the provider, for example Anthropic Messages) contain it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
-    /// Name of the protocol that created it.
+    /// Name of the protocol of the reply.
     #[serde(rename = "wire")]
     pub protocol: String,
     /// The state, in the format of that protocol.

@@ -12,9 +12,9 @@ use crate::tool::{ParsedToolCall, RiskLevel};
 /// the person.
 pub const REQUEST_USER_INPUT: &str = "request_user_input";
 
-/// A call that waits for a decision: the question to the person, and all that the decision is bound to.
+/// A call that waits for a decision: the question to the person, and the tool version and arguments for which the decision holds.
 ///
-/// It does not name the run, the thread or the person, because the journal that contains it names them.
+/// It does not name the run, the thread or the person, because the journal (the record of the run) that contains it names them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedCall {
@@ -22,7 +22,8 @@ pub struct SuspendedCall {
     pub suspension_id: String,
     /// The call, with the arguments that the person sees: validated, defaults included.
     pub call: ParsedToolCall,
-    /// Digest of the code of the tool, if it has one. A decision does not hold for another version of the tool.
+    /// Digest of the code of the tool; absent for a tool that is a function of the program that embeds the host. A decision does
+    /// not hold for another version of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_digest: Option<String>,
     /// Digest of the arguments as JSON text. An approved call runs with exactly these arguments, unless the person changed them.
@@ -73,7 +74,8 @@ pub enum SuspensionCause {
         /// The rule in words, for the person.
         reason: String,
     },
-    /// The host, because the call needs what the operator has not granted. The tool has not run. An approval makes the grants.
+    /// The host, because the call needs what the operator has not granted. The tool has not run. An approval adds the missing
+    /// grants.
     Grant {
         /// What is missing.
         denials: Vec<Denial>,
@@ -87,7 +89,7 @@ pub enum ExpiryAction {
     /// Rejected.
     #[default]
     Reject,
-    /// Approved. Only an operator can choose it.
+    /// Approved. Only an operator can choose this action.
     Approve,
 }
 
@@ -111,12 +113,12 @@ pub enum DecidedBy {
         #[serde(default, rename = "userId", skip_serializing_if = "Option::is_none")]
         user_id: Option<String>,
     },
-    /// Nobody: the time of the question was over.
+    /// Nobody: the time limit of the question was over.
     Expiry,
 }
 
 impl SuspendedCall {
-    /// Returns whether the time of the question is over.
+    /// Returns whether the time limit of the question is over.
     #[must_use]
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)

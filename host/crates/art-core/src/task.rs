@@ -1,5 +1,6 @@
-//! The data from which a prompt was written, for the built-in lexical model, which reads this data instead of the prompt. The
-//! data stays in memory: neither a journal nor a wire format contains it.
+//! The data from which a prompt was written. The built-in lexical model, which compares the words of a question with those of the
+//! tools' examples, reads this data instead of the prompt. The data stays in memory: neither the journal of a run nor JSON for
+//! other processes contains it.
 
 use serde_json::Value;
 
@@ -68,7 +69,8 @@ pub enum StepOutcome {
 }
 
 impl TaskStep {
-    /// Returns the last result of a completed step, or `None` for any other step. A reference to the step means this value.
+    /// Returns the last result of a completed step, or `None` for any other step. Where a plan refers to the step, it means
+    /// this value.
     #[must_use]
     pub fn result(&self) -> Option<&Value> {
         match &self.outcome {

@@ -89,8 +89,8 @@ fn is_unprintable(c: char) -> bool {
     is_invisible(c) || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Returns whether a character is an invisible format character: a direction mark, a zero-width character, a line or paragraph
-/// separator, a tag or an annotation mark.
+/// Returns whether a character is an invisible format character, such as a soft hyphen, a direction mark, a zero-width character,
+/// a line or paragraph separator, a language tag or an annotation mark.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_before_the_first_sentence_does_not_replace_it() {
+    fn white_space_before_the_first_sentence_is_dropped() {
         assert_eq!(first_sentences("\n Adds numbers. More.", 14), "Adds numbers.");
         assert_eq!(first_sentences(" aaaaaaaaaa", 5), "aaaaa...");
     }

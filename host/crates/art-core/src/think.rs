@@ -166,8 +166,8 @@ fn partial_tag_start(text: &str) -> usize {
     text.rfind('<').filter(may_begin_tag).unwrap_or(text.len())
 }
 
-/// Returns whether only white space follows the last newline of `text`. If it has no newline, the
-/// line must also be blank before `text`, as `blank_before` indicates.
+/// Returns whether the line in which `text` ends is blank so far. If `text` has no newline, this line began before it, and
+/// `blank_before` says whether it was blank until then.
 fn ends_at_line_start(text: &str, blank_before: bool) -> bool {
     let trimmed = text.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
     trimmed.ends_with('\n') || (trimmed.is_empty() && blank_before)

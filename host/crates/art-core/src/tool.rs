@@ -46,12 +46,12 @@ impl ToolSchema {
     /// read separately are no clones, because their JSON texts may have the keys in different orders.
     #[must_use]
     pub fn is_clone_of(&self, other: &Self) -> bool {
-        let is_same_output = match (&self.output_schema, &other.output_schema) {
+        let shares_output_schema = match (&self.output_schema, &other.output_schema) {
             (Some(output), Some(other)) => output.is_clone_of(other),
             (None, None) => true,
             _ => false,
         };
-        is_same_output
+        shares_output_schema
             && self.input_schema.is_clone_of(&other.input_schema)
             && self.examples.is_clone_of(&other.examples)
             && (&self.name, &self.description, self.execution_mode)
@@ -295,8 +295,8 @@ pub struct ToolResultMetadata {
     /// Whether a person rejected the call. Set by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rejected: bool,
-    /// Digest of the log of the call, a [`CallLog`](crate::outcome::CallLog) as JSON in the store; absent if the log is
-    /// empty or was not stored. Set by the host.
+    /// Digest of the log of the call, by which the store finds the log, a [`CallLog`](crate::outcome::CallLog) as JSON;
+    /// absent if the log is empty or was not stored. Set by the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_digest: Option<String>,
     /// Further metadata.

@@ -60,7 +60,7 @@ pub enum ModelWork {
     Answer,
 }
 
-/// Model calls and tokens for one piece of work.
+/// Model calls and tokens for carrying out one step or for writing one answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelUsage {

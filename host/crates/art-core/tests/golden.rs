@@ -191,7 +191,8 @@ fn runs() -> Vec<Contract> {
         "tokens",
         "usage",
     ];
-    // TAEF, the "tool-aware execution framework", makes a step call its required tools.
+    // TAEF, the "tool-aware execution framework", makes a step call its required tools. A2A ("agent to agent") delegation would
+    // hand steps to other agents.
     let config_defaults = json!({
         "maxIterations": 5, "taefMaxRetries": 2, "toolResultMaxLength": 60000, "enableA2ADelegation": false,
         "maxItems": 20, "maxParallelItems": 4, "maxToolCalls": 64, "maxModelCalls": 120, "planRepairs": 2,
@@ -217,6 +218,7 @@ fn plans() -> Vec<Contract> {
         "isPaused": false, "stepOutputs": {},
     });
     let changes_keys = &["timestamp", "changes", "added", "modified", "removed"];
+    // PES stands for "plan, execute, synthesize", the phases of a run.
     vec![
         contract::<TodoItem>(golden!("todo_item"), &["id", "description"], item_defaults),
         contract::<StepOutputEntry>(
@@ -245,6 +247,7 @@ fn errors_and_usage() -> Vec<Contract> {
     ]
 }
 
+/// Returns the table: the contract of each document that has keys.
 fn contracts() -> Vec<Contract> {
     [
         tools_and_questions(),
@@ -502,7 +505,7 @@ fn the_role_tool_is_written_as_tool_result() {
 }
 
 #[test]
-fn a_message_with_unfit_content_or_an_unknown_role_or_key_is_refused() {
+fn an_invalid_message_is_refused_with_the_reason() {
     let refused = [
         (
             json!({"role": "system", "content": null}),
@@ -534,7 +537,7 @@ fn a_message_with_unfit_content_or_an_unknown_role_or_key_is_refused() {
 }
 
 #[test]
-fn the_content_of_an_assistant_may_be_null_and_that_of_a_tool_request_an_object() {
+fn assistant_content_may_be_null_and_tool_request_content_may_be_an_object() {
     let accepted = [
         json!({"role": "assistant", "content": null}),
         json!({"role": "assistant", "content": "text"}),
@@ -558,7 +561,7 @@ fn the_default_merge_strategy_is_append() {
 }
 
 #[test]
-fn a_persona_without_a_prompt_for_a_stage_is_unchanged_after_a_round_trip() {
+fn a_persona_with_a_prompt_for_synthesis_only_is_unchanged_after_a_round_trip() {
     let persona = json!({"name": "Ada", "prompts": {"synthesis": "Be brief."}});
     assert_eq!(round_trip::<AgentPersona>(&persona).unwrap(), pretty(&persona));
 }

@@ -79,7 +79,8 @@ pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
 /// Locks a file or a folder until it is closed, so that neither another process nor another handle of this process can lock it.
 /// Waits for at most five seconds if it is locked.
 ///
-/// Even a lock that was just released may still be held: a process that is being started holds its parent's locks for a moment.
+/// The wait is also needed after a holder has released the lock: a process that the holder is just starting shares the lock for a
+/// moment.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::TimedOut`] if another holder keeps the lock, and with any error of locking.

@@ -15,10 +15,10 @@ use crate::words::{is_article, is_content_stem, is_question_word};
 const LEFT_OVER_COST: f64 = 100.0;
 /// Maximum cost of an alignment that is considered. It lets a refusal name up to three words that are left over.
 const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER_COST;
-/// Cost of a word with content that only the question or only the pattern has, if the examples or the data show that it does not
-/// matter. Also the cost of a value that is unlike those of the examples.
+/// Cost of a word with content that the question lacks, or that the pattern lacks but the data or an example with the same
+/// template has. Also the cost of a value unlike those of the examples, and of an earlier result that stands for a whole text.
 const CONTENT_WORD_COST: f64 = 0.2;
-/// Cost of a word without content that only the question or only the pattern has, of a phrase of conversation, or of a whole text.
+/// Cost of a word without content that the question lacks, of a phrase such as `please` in the question, or of a whole text.
 const MINOR_WORD_COST: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
 const MAX_ACCEPTED_COST: f64 = 3.0;
@@ -30,7 +30,7 @@ pub(crate) enum Effect {
     Match,
     /// The question lacks a word with content that the pattern has.
     LackWord,
-    /// The question has a word that does not matter, or lacks such a word or a value of the pattern. This only adds a cost.
+    /// The question has a word that does not matter, or lacks such a word or the value of a slot. This only adds a cost.
     Differ,
     /// The question has a whole text (quoted or attached), or refers to an earlier result that can stand for one.
     WholeText,
@@ -85,7 +85,7 @@ impl Alignment {
     }
 
     /// Returns whether no token is left over and the question has all words of an example with the same template. One value may
-    /// be unlike those of the examples if the question has all words of the pattern, and a known text or not only question words.
+    /// be unknown if the question has all words of the pattern, and also a known text or a word that is not a question word.
     pub(crate) fn is_acceptable(&self, pattern: &Pattern, reading: &Reading) -> bool {
         let matched_words = self.first_tokens(Effect::Match, reading).map(|token| &token.stem);
         let matched_words: BTreeSet<&String> = matched_words.filter(|word| is_content_stem(word)).collect();
@@ -99,9 +99,9 @@ impl Alignment {
         let has_word_or_value = has_word || !fillers.is_empty();
         let has_word_or_known_text = has_word || fillers.iter().any(is_known_text);
         let is_clear = unknown_count == 0 || (unknown_count == 1 && has_all_words && has_word_or_known_text);
-        // Without a word with content, as in a path alone, the question must lack nothing that the pattern has.
-        let has_question = !matched_words.is_empty() || self.steps.iter().all(|step| !step.tokens.is_empty());
-        self.cost <= MAX_ACCEPTED_COST && has_word_or_value && has_words_of_example && is_clear && has_question
+        // A text without a word with content, such as a path alone, asks for something only if it lacks nothing of the pattern.
+        let asks_for_something = !matched_words.is_empty() || self.steps.iter().all(|step| !step.tokens.is_empty());
+        self.cost <= MAX_ACCEPTED_COST && has_word_or_value && has_words_of_example && is_clear && asks_for_something
     }
 }
 

@@ -39,7 +39,7 @@ fn format_step(step: &TaskStep) -> String {
     }
 }
 
-/// Returns the results of a step as text, numbered if it had several calls. `displayed` stands for output that is already shown.
+/// Returns the results of a step as text, numbered if there are several. `displayed: true` stands for output already shown.
 fn format_results(subject: &str, results: &[Value]) -> String {
     let numbered_label = |number| match results.len() {
         1 => subject.to_owned(),

@@ -31,7 +31,7 @@ pub(crate) enum Class {
     PathOrUrl(PathOrUrl),
     /// A value such as those of the examples: arithmetic, a date, a unit, a quoted text.
     LikeExamples(ExampleValues),
-    /// A whole text in one of these forms. It is not aligned with the words of a question.
+    /// A whole text in one of these forms. It is not aligned with words, but has a slot in `Pattern::text_slots`.
     WholeText(TextForms),
 }
 
@@ -127,8 +127,8 @@ impl ExampleValues {
         shown.chain(composed).chain(self.open_fillers(tokens)).collect()
     }
 
-    /// Returns every value at the beginning of `tokens` that has a number or a date and in which only such kinds of tokens follow
-    /// each other as also do in the values of examples. A reference to an earlier result counts as a number.
+    /// Returns every value at the beginning of `tokens` that has a number or a date, if the kinds of any two neighbouring tokens
+    /// in it are also neighbours in a value of the examples. A reference to an earlier result counts as a number.
     fn number_or_date_fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         let (mut fillers, mut text, mut at, mut has_number_or_date) = (Vec::new(), String::new(), 0, false);
         let (mut kind_before, mut end_before) = (EDGE_KIND.to_owned(), usize::MAX);
@@ -169,7 +169,7 @@ impl ExampleValues {
     }
 }
 
-/// Returns the kind of a token in a value: for a word its stem, otherwise long number, other number, date, quoted text or sign.
+/// Returns the kind of a token in a value: for a word its stem. A number of more than 8 characters counts as a Unix time.
 fn value_kind(token: &Token) -> String {
     match token.kind {
         TokenKind::Number if token.text.len() > 8 => "Unix time".to_owned(),

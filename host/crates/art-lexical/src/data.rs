@@ -50,8 +50,8 @@ pub(crate) struct WholeText {
     pub(crate) keys: TextsByStems,
     /// Texts in the cells or under the keys by their stems, and also by each word that is part of only one of these texts.
     pub(crate) cells: TextsByStems,
-    /// Stems of words that name the data or its records, so that a question may have or lack them: the words in the name of the
-    /// file, the first words of names of columns, and keys whose values are objects or lists.
+    /// Stems of words that name the data or its records, and so do not matter in a question: the words in the name of the file,
+    /// the first words of names of columns, and keys whose values are objects or lists.
     pub(crate) naming_stems: BTreeSet<String>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) const EARLIER_RESULT: &str = "\u{1}";
 /// The place of an earlier result: the main value in the output of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EarlierPlace {
-    pub(crate) step: String,
+    pub(crate) step_id: String,
     /// Position in the output of its call, as a JSON pointer.
     pub(crate) path: String,
 }
@@ -25,13 +25,13 @@ impl EarlierPlace {
             Value::Object(fields) => main_pointer(fields, is_scalar, &[])?,
             value => is_scalar(value).then(String::new)?,
         };
-        let step = step.id.clone();
-        Some(Self { step, path })
+        let step_id = step.id.clone();
+        Some(Self { step_id, path })
     }
 
     /// Returns `text` with a reference in place of each [`EARLIER_RESULT`]. With `as_text`, even a reference alone becomes a text.
     pub(crate) fn insert_into(&self, text: &str, as_text: bool) -> Value {
-        let reference = json!({"$from": self.step, "path": self.path});
+        let reference = json!({"$from": self.step_id, "path": self.path});
         if text == EARLIER_RESULT && !as_text {
             return reference;
         }
@@ -69,10 +69,10 @@ fn is_scalar(value: &Value) -> bool {
 
 /// Returns whether a schema allows numbers or texts.
 fn may_be_scalar(schema: &Value) -> bool {
-    let is_scalar = |name: &Value| matches!(name.as_str(), Some("number" | "integer" | "string"));
+    let is_scalar_type = |name: &Value| matches!(name.as_str(), Some("number" | "integer" | "string"));
     match (schema.get("type"), schema.get("anyOf")) {
-        (Some(Value::Array(names)), _) => names.iter().any(is_scalar),
-        (Some(name), _) => is_scalar(name),
+        (Some(Value::Array(names)), _) => names.iter().any(is_scalar_type),
+        (Some(name), _) => is_scalar_type(name),
         (None, Some(Value::Array(branches))) => branches.iter().any(may_be_scalar),
         _ => false,
     }

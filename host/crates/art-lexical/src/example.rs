@@ -107,8 +107,8 @@ pub(crate) fn escape(key: &str) -> String {
 /// Returns the first variant of a schema that is not for null, or the schema itself if it has no variants.
 fn non_null_variant(schema: &Value) -> &Value {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-    let is_present = |variant: &&Value| variant.get("type") != Some(&Value::from("null"));
-    variants.into_iter().flatten().find(is_present).unwrap_or(schema)
+    let is_not_null = |variant: &&Value| variant.get("type") != Some(&Value::from("null"));
+    variants.into_iter().flatten().find(is_not_null).unwrap_or(schema)
 }
 
 /// Returns the classes of the parameters in `examples`.
@@ -159,7 +159,7 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     }
 }
 
-/// Returns whether a value is an object, a list or a whole text. A code or a word is none: few of its words are only letters.
+/// Returns whether a value is an object, a list or a whole text. A name or a code is not: it has few words of only letters.
 pub(crate) fn is_whole_text(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();

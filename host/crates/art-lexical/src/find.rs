@@ -23,11 +23,13 @@ const MAX_NEAR_DIFFERENCE: f64 = 0.15;
 const NO_EXAMPLE: &str = "no example is like it";
 /// Beginning of a refusal, by which the writer of the answer finds it in the plan.
 pub(crate) const REFUSAL_START: &str = "No tool fits";
+/// Maximum number of texts that are tried for one question.
+pub(crate) const MAX_TRIED_TEXTS: u32 = 100;
 
 /// A call that a part of a question asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
-    pub(crate) step: String,
+    pub(crate) step_id: String,
     pub(crate) tool: String,
     /// Its arguments, with references to an earlier output and to attachments.
     pub(crate) arguments: Value,
@@ -42,13 +44,10 @@ pub(crate) struct Finder<'a> {
     pub(crate) files: &'a [TaskFile],
     /// Number of the step of the next call.
     pub(crate) step_number: u64,
-    pub(crate) earlier_value: Option<EarlierPlace>,
+    pub(crate) earlier_place: Option<EarlierPlace>,
     /// Number of texts that may still be tried for the whole question, since many connectives can split it in very many ways.
     pub(crate) remaining_texts: Rc<Cell<u32>>,
 }
-
-/// Maximum number of texts that are tried for one question.
-pub(crate) const MAX_TRIED_TEXTS: u32 = 100;
 
 impl Finder<'_> {
     /// Returns the call that `text` asks for. If no pattern accounts for everything in the text, or patterns for different calls
@@ -59,7 +58,7 @@ impl Finder<'_> {
         };
         self.remaining_texts.set(remaining);
         let (mut calls, mut nearest_failure) = (Vec::new(), (f64::INFINITY, NO_EXAMPLE.to_owned()));
-        for reading in readings(text, self.files, self.earlier_value.is_some()) {
+        for reading in readings(text, self.files, self.earlier_place.is_some()) {
             for pattern in &self.catalog.patterns {
                 match self.match_pattern(&reading, pattern) {
                     Ok(call) => calls.push(call),
@@ -69,7 +68,7 @@ impl Finder<'_> {
             }
         }
         let cheapest = calls.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
-        // A question with exactly the words of an example asks for what the example does.
+        // A question with exactly the words of an example asks for the same as that example, even if other examples are near.
         let difference = if cheapest > 0.0 { MAX_NEAR_DIFFERENCE } else { 0.0 };
         calls.retain(|(cost, _)| *cost <= cheapest + difference);
         match calls.as_slice() {
@@ -100,7 +99,7 @@ impl Finder<'_> {
         Ok((alignment.cost, call))
     }
 
-    /// Returns the call of a tool with `input`, or `None` if the tool refuses `input`, be [`EARLIER_RESULT`] a number or a text.
+    /// Returns the call of a tool with `input`, or `None` if the tool refuses it with a number and with a text as earlier result.
     fn make_call(&self, tool_index: usize, input: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with_sample = |text: &str| match text {
@@ -112,18 +111,18 @@ impl Finder<'_> {
         let sample = [Value::from(1), Value::from("1")].into_iter().find(allows)?;
         let schema = self.catalog.tools.get(tool_index).map(|(schema, _)| schema)?;
         Some(Call {
-            step: format!("step_{}", self.step_number),
+            step_id: format!("step_{}", self.step_number),
             tool: schema.name.clone(),
             arguments: replace_texts(input, &|text| self.resolve(text, sample.is_string())),
             main_output: main_output_pointer(schema, input),
         })
     }
 
-    /// Returns a text of an input with its references to an attachment or an earlier result. `as_text` makes the latter a text.
+    /// Returns a text of an input with a reference in place of an attachment's name or [`EARLIER_RESULT`] (see `insert_into`).
     fn resolve(&self, text: &str, as_text: bool) -> Value {
         let name = text.strip_prefix(ATTACHMENT_PREFIX);
         let file = name.filter(|name| self.files.iter().any(|file| file.name == *name));
-        match (file, &self.earlier_value) {
+        match (file, &self.earlier_place) {
             (Some(file), _) => json!({"$attachment": file}),
             (None, Some(earlier)) if text.contains(EARLIER_RESULT) => earlier.insert_into(text, as_text),
             _ => text.into(),
@@ -143,6 +142,7 @@ impl Finder<'_> {
 /// that the question does not name. Returns `None` if a slot has no text or a text has no slot. Also returns `None` if there are
 /// attachments but the question has only other texts: a quoted word is not the text that a question with an attachment is about.
 fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<BTreeMap<String, Value>> {
+    // A token that is not the name or the text of a whole text refers to the earlier result.
     let argument_of = |token: &Token| {
         let mut whole_texts = reading.whole_texts.iter();
         let named = whole_texts.find(|whole_text| whole_text.name_or_text.eq_ignore_ascii_case(&token.text));

@@ -38,7 +38,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 
-/// Maximum number of tool sets whose catalogs are kept. Threads with the same tools share one.
+/// Maximum number of catalogs that are kept, one for each set of tools. Conversations with the same tools share a catalog.
 const MAX_CATALOGS: usize = 16;
 
 /// The reply to a prompt that comes without a task.
@@ -68,7 +68,7 @@ impl LexicalModel {
     /// Name of the model.
     pub const MODEL: &'static str = "lexical";
 
-    /// Creates the model. The schemas for `compile_schema` come from tools, so it has to bound the cost of checking arguments.
+    /// Creates the model. Schemas come from untrusted tools, so the validators that `compile_schema` makes must bound their cost.
     #[must_use]
     pub fn new(compile_schema: CompileSchema) -> Self {
         Self {

@@ -28,8 +28,8 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
     }
     let splits = possible_splits(text);
     let sentence_end = splits.iter().find(|(ends_sentence, _)| *ends_sentence);
-    let tried = sentence_end.map_or(splits.as_slice(), std::slice::from_ref);
-    for (_, between) in tried {
+    let splits_to_try = sentence_end.map_or(splits.as_slice(), std::slice::from_ref);
+    for (_, between) in splits_to_try {
         let (first, rest) = (text.get(..between.start), text.get(between.end..).unwrap_or_default());
         let mut found = split_question(finder, first.unwrap_or_default(), max_parts - 1);
         if sentence_end.is_none() && !found.iter().all(is_call) {
@@ -48,8 +48,8 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
 fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
-        let step = call.step.clone();
-        next.earlier_value = call.main_output.clone().map(|path| EarlierPlace { step, path });
+        let step_id = call.step_id.clone();
+        next.earlier_place = call.main_output.clone().map(|path| EarlierPlace { step_id, path });
         next.step_number += 1;
     }
     next

@@ -38,7 +38,7 @@ pub(crate) struct Pattern {
 pub(crate) struct ExampleWords {
     /// The stems of the words with content in any of the questions.
     pub(crate) all: BTreeSet<String>,
-    /// One set of such stems for each question, but none for a question without slots that has only words such as `how many`.
+    /// One set of such stems for each question, except for one without slots that has only question words such as `how many`.
     pub(crate) of_each_question: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
     before_slots: BTreeSet<(String, String)>,
@@ -120,8 +120,8 @@ fn share_example_words(patterns: &mut [Pattern]) {
     }
 }
 
-/// Returns the pattern of `example`, which is one of `all` of its tool. Values that its question says become slots, and so do
-/// whole texts, which may be attached; others stay. Returns `None` if the question lacks a column, a cell or another whole text.
+/// Returns the pattern of `example`, one of `all` of its tool. Values that its question says become slots; so do whole texts that
+/// can be attached; others stay. Returns `None` if the question lacks a column, a cell, or a whole text that cannot be attached.
 fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &ClassesByParameter) -> Option<Pattern> {
     let mut template = example.input.clone();
     let (mut slots, mut taken, mut unsaid_texts) = (Vec::new(), Vec::new(), Vec::new());

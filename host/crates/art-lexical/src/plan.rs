@@ -1,4 +1,4 @@
-//! Writes a plan: one step with its call for each part of the question that asks for one.
+//! Writes a plan: one step with its call for each part of the question that asks for a call.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         catalog,
         files: &task.files,
         step_number: u64::from(highest.unwrap_or(0)) + 1,
-        earlier_value: last_completed.and_then(EarlierPlace::of_step),
+        earlier_place: last_completed.and_then(EarlierPlace::of_step),
         remaining_texts: Rc::new(Cell::new(MAX_TRIED_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
@@ -34,7 +34,7 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
             Ok(call) => {
                 sentences.push(format!("Call `{}` for \"{text}\".", call.tool));
                 let tool_call = json!({"toolName": call.tool, "arguments": call.arguments});
-                steps.push(json!({"id": call.step, "description": text, "toolCalls": [tool_call]}));
+                steps.push(json!({"id": call.step_id, "description": text, "toolCalls": [tool_call]}));
             }
             Err(refusal) => sentences.push(refusal),
         }

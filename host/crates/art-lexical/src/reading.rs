@@ -48,7 +48,7 @@ impl Reading {
     }
 }
 
-/// Returns the ways to read `text` with at most [`MAX_TOKENS`]: as it is, and with all after a colon or the first line as one text.
+/// Reads `text` as it is, and with all after a colon or after its first line as one token. Skips readings of over [`MAX_TOKENS`].
 pub(crate) fn readings(text: &str, files: &[TaskFile], has_earlier_result: bool) -> Vec<Reading> {
     let names = files.iter().map(|file| file.name.as_str()).collect_vec();
     let plain = tokenise(text, &names);
@@ -77,7 +77,7 @@ pub(crate) fn readings(text: &str, files: &[TaskFile], has_earlier_result: bool)
     read.collect()
 }
 
-/// Returns `tokens` with all after the position `split` in `text` as one token, or `None` if that is a quoted text or one side is empty.
+/// Returns `tokens` with all after `split` in `text` as one token, or `None` if all that is a quoted text or if a side is empty.
 fn with_tail(text: &str, tokens: &[Token], split: usize) -> Option<Vec<Token>> {
     let (tail, end) = (text.get(split..)?.trim(), text.trim_end().len());
     let (before, after) = tokens.split_at(tokens.partition_point(|token| token.end <= split));

@@ -14,7 +14,6 @@ static DOCUMENT_NOUNS: LazyLock<BTreeSet<String>> = LazyLock::new(|| stems_of_li
 
 /// Maximum number of words in a phrase of conversation.
 const MAX_PHRASE_WORDS: usize = 7;
-
 /// Words that refer to an earlier result, separated by `|`.
 const REFERRING_WORDS: &str = "the result|the answer|that result|this result|result|that|it|this";
 
@@ -38,7 +37,8 @@ pub(crate) fn is_content_stem(stem: &str) -> bool {
     !is_function_word(stem) && !DOCUMENT_NOUNS.contains(stem) && !is_reference(stem)
 }
 
-/// Returns the length of a phrase of conversation that begins `tokens`, or of a noun for a text that is attached or named right after.
+/// Returns the length of the phrase of conversation at the beginning of `tokens`. A noun for a text, such as `report`,
+/// counts as one if there is an attachment, or if a path or an address follows.
 pub(crate) fn phrase_length(tokens: &[Token], has_attachment: bool) -> Option<usize> {
     let is_path_or_url = |next: &Token| matches!(next.kind, TokenKind::Path | TokenKind::Url);
     let is_phrase = |words: &&[Token]| {

@@ -14,12 +14,12 @@ pub(crate) struct ProviderDefaults {
     pub(crate) key_env: &'static [&'static str],
     /// Whether every request needs a key.
     pub(crate) needs_key: bool,
-    /// Path of a request that fails if the key is wrong. It is for providers that list their models even without a key, so that
-    /// the request for the list does not check the key.
+    /// Path of a request that fails if the key is wrong. Set only if the provider lists its models even without a key, because
+    /// the request for that list then does not check the key.
     pub(crate) key_check_path: Option<&'static str>,
     /// Default model. `None` if the user must name one.
     pub(crate) default_model: Option<&'static str>,
-    /// Minimum context window of its models, in tokens.
+    /// Context window that each of its models has at least, in tokens.
     pub(crate) context_tokens: u64,
     /// Whether its models have vision.
     pub(crate) vision: bool,
@@ -27,8 +27,8 @@ pub(crate) struct ProviderDefaults {
     pub(crate) local: bool,
 }
 
-/// Defaults of a provider that is compatible with the most common protocol, without an address. The entries of the other
-/// providers set only what differs.
+/// Defaults of a provider that is compatible with the chat API of OpenAI, the most common protocol. The settings must set its
+/// address. The entries of the other providers set only what differs.
 const COMPATIBLE_DEFAULTS: ProviderDefaults = ProviderDefaults {
     name: "compatible",
     api: Protocol::OpenaiChat,

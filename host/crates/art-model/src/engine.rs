@@ -59,7 +59,7 @@ impl ReasoningEngine {
     /// Creates an engine like [`new`](Self::new) with additional models in this process, each as its own provider.
     ///
     /// # Errors
-    /// Same as [`new`](Self::new); also fails if the settings define a provider with the name of such a model.
+    /// Same as [`new`](Self::new); also fails if the settings define a provider with the name of the provider of such a model.
     pub fn with_models(
         settings: ModelSettings,
         environment: impl Fn(&str) -> Option<String>,
@@ -90,8 +90,8 @@ impl ReasoningEngine {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Resolves `PROVIDER` or `PROVIDER:MODEL`. The name of the model may contain `:` and `/`. Without a model, the default model
-    /// of the provider is used.
+    /// Returns the provider and model that `name` names, as `PROVIDER` or `PROVIDER:MODEL`. The name of the model may contain `:`
+    /// and `/`. Without a model, the default model of the provider is used.
     ///
     /// # Errors
     /// Fails with [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, `ProviderNotConfigured` if the
@@ -136,7 +136,7 @@ impl ReasoningEngine {
         self.inner.providers.values().map(ProviderInfo::new).collect()
     }
 
-    /// Shuts down: calls that wait for a slot and new calls fail, and models in this process are notified. Calls in progress
+    /// Shuts down: new calls fail, and so do calls that wait for a slot. Models in this process are notified. Calls in progress
     /// continue; dropping their streams ends them.
     #[expect(clippy::unused_async, reason = "shutting down a model may become asynchronous")]
     pub async fn shutdown(&self) {

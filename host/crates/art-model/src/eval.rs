@@ -2,7 +2,7 @@
 //!
 //! A set of cases is a file of JSON lines: `{"query", "tools": [..], "expected": [{"toolName", "arguments", "optional"}]}`,
 //! where each tool is a tool schema (contract C2). Each argument lists its accepted values; arguments in `optional` may
-//! be omitted; an empty `expected` means that no tool fits. The caller obtains the calls of the model, so this module
+//! be omitted; an empty `expected` means that no tool fits. The caller asks the model for its tool calls, so this module
 //! does not depend on prompts.
 
 mod cases;

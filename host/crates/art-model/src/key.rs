@@ -18,7 +18,7 @@ const MAX_FILE_BYTES: u64 = 8 * 1024;
 /// Where a key was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// No key is used, because none is required, or because the key is missing or refused.
+    /// No key is used: none is required, or the key is missing, invalid, or would be sent unencrypted.
     None,
     Environment(String),
     File(PathBuf),
@@ -52,8 +52,8 @@ impl Key {
 }
 
 /// Finds the key of the provider `name`: in the variable that the settings name, or else in the file that they name.
-/// The key in one of the `default_variables` may be meant for the default address of the provider, in place of which the settings
-/// may set another. So these variables are read only if the settings name neither a variable nor a file.
+/// The `default_variables` are read only if the settings name neither a variable nor a file: their key may be for the default
+/// address of the provider, while the settings set another address and name its key.
 ///
 /// # Errors
 /// Fails if the key is invalid, or if it is missing although the provider requires one or the settings name a source.

@@ -3,6 +3,8 @@
 //!
 //! A model reads a prompt and streams a reply. It never runs a tool: a reply only requests tool calls. A model call is sent
 //! only to the provider that it names.
+//!
+//! A contract that a comment cites is a rule in `host/CONTRACTS.md`.
 
 mod breaker;
 mod catalog;

@@ -103,7 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn local_models_are_free() {
+    fn models_on_this_machine_are_free() {
+        // The provider `embedded` is a model in this process.
         for name in ["embedded", "ollama"] {
             let config = RuntimeProviderConfig::new(name, "any");
             let price = PriceTable::built_in().find(&config).unwrap();

@@ -36,8 +36,8 @@ pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) default_model: Option<String>,
     pub(crate) max_parallel: usize,
-    /// Whether the provider is a model server on this machine. Only one model of all such servers is in use at a time
-    /// (contract M25). `false` for a model in this process.
+    /// Whether the provider is a model server on this machine. All such servers together have at most one model in use
+    /// at a time (contract M25). `false` for a model in this process.
     pub(crate) local: bool,
     pub(crate) kind: ProviderKind,
 }
@@ -78,8 +78,8 @@ pub(crate) struct RemoteProvider {
 }
 
 impl RemoteProvider {
-    /// Returns the built-in defaults of the provider if its address is the built-in one. A name alone proves nothing: settings
-    /// may give the name of a built-in provider to a server at another address.
+    /// Returns the built-in defaults of the provider if its address is the built-in one. The name does not show which server is
+    /// called: settings may give the name of a built-in provider to a server at another address.
     pub(crate) fn defaults_at_built_in_address(&self) -> Option<&'static ProviderDefaults> {
         let defaults = built_in(&self.name)?;
         let address = Url::parse(defaults.base_url?).ok()?;
@@ -125,8 +125,8 @@ impl Provider {
         }
     }
 
-    /// Returns the capabilities of the model `model_id`. A model is not called if it lacks one that the request needs
-    /// (contract C43).
+    /// Returns the capabilities of the model `model_id`. A model is not called if it lacks a capability that the
+    /// request needs (contract C43).
     pub(crate) fn capabilities(&self, model_id: &str) -> Vec<ModelCapability> {
         match &self.kind {
             ProviderKind::InProcess(model) => model.capabilities().to_vec(),
@@ -136,7 +136,7 @@ impl Provider {
 }
 
 /// Creates all providers: one for each of the `models` in this process, the built-in ones with an address, and those of the
-/// settings.
+/// settings. A model in this process takes the place of a built-in provider of its name.
 pub(crate) fn create_providers(
     settings: &ModelSettings,
     environment: &dyn Fn(&str) -> Option<String>,
@@ -156,8 +156,13 @@ pub(crate) fn create_providers(
     let built_in_names = BUILT_IN_PROVIDERS
         .iter()
         .filter(|defaults| defaults.base_url.is_some())
-        .map(|defaults| defaults.name);
-    for name in built_in_names.chain(settings.providers.keys().map(String::as_str)) {
+        .map(|defaults| defaults.name)
+        .filter(|name| !providers.contains_key(*name))
+        .collect::<Vec<_>>();
+    for name in built_in_names
+        .into_iter()
+        .chain(settings.providers.keys().map(String::as_str))
+    {
         let settings = settings.providers.get(name).unwrap_or(&default_settings);
         providers.insert(name.to_owned(), connect::create_provider(name, settings, environment)?);
     }

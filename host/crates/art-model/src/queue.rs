@@ -62,7 +62,8 @@ pub(crate) struct CallQueue {
 /// The slots of one provider.
 #[derive(Debug)]
 struct Slots {
-    /// Has one permit for each free slot. It is fair, and dropped calls leave its queue.
+    /// Has one permit for each free slot. Calls get permits in the order in which they began to wait. A call that is dropped no
+    /// longer waits.
     free: Arc<Semaphore>,
     /// Number of calls that wait for a slot.
     waiting: AtomicUsize,
@@ -135,7 +136,7 @@ impl CallQueue {
             return Ok(permit);
         }
         let waiting_call =
-            WaitingCall::count(&slots.waiting, self.max_waiting).map_err(|waiting| QueueRefusal::QueueFull {
+            WaitingCall::register(&slots.waiting, self.max_waiting).map_err(|waiting| QueueRefusal::QueueFull {
                 provider: name.clone(),
                 waiting,
             })?;
@@ -196,7 +197,7 @@ struct WaitingCall<'a>(&'a AtomicUsize);
 
 impl<'a> WaitingCall<'a> {
     /// Adds one to `counter`, the number of waiting calls. If `max` calls wait already, fails with their number.
-    fn count(counter: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
+    fn register(counter: &'a AtomicUsize, max: usize) -> Result<Self, usize> {
         let add_one = |waiting: usize| (waiting < max).then_some(waiting + 1);
         counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, add_one)?;
         Ok(Self(counter))

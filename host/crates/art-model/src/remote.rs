@@ -210,15 +210,15 @@ impl Exchange {
                     if self.remote.defaults_at_built_in_address().is_none() {
                         metadata.cost_usd = None;
                     }
-                    self.queue(StreamEvent::Metadata(metadata));
+                    self.queue_redacted(StreamEvent::Metadata(metadata));
                 }
-                event => self.queue(event),
+                event => self.queue_redacted(event),
             }
         }
     }
 
     /// Measures an event, redacts the key in it, and puts it into `ready`.
-    fn queue(&mut self, event: StreamEvent) {
+    fn queue_redacted(&mut self, event: StreamEvent) {
         let event = self.meter.measure(event);
         self.ready.extend(self.redactor.redact_event(event));
     }

@@ -11,8 +11,8 @@ use reqwest::header::HeaderMap;
 
 use crate::settings::EngineLimits;
 
-/// Maximum delay that is read from a header. A longer one is shortened to it, so that a time does not overflow. By default, a
-/// call waits for a requested delay of at most a minute.
+/// Maximum delay that is read from a header. A longer one is shortened to it, so that a time does not overflow. Whether a call
+/// waits that long is another question: see [`EngineLimits::max_retry_after_ms`].
 const MAX_REQUESTED_DELAY: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Whether a failed attempt is retried.
@@ -24,7 +24,8 @@ pub(crate) enum RetryDecision {
     Fail,
 }
 
-/// Decides whether to retry an attempt that failed with `error` after `retries` retries. `random` is in `0.0..1.0`.
+/// Decides whether to retry an attempt that failed with `error` after `retries` retries. `random`, from `0.0..1.0`,
+/// varies the delay.
 pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, random: f64) -> RetryDecision {
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return RetryDecision::Fail;
@@ -62,17 +63,17 @@ fn parse_delay(text: &str, units_per_second: f64) -> Option<Duration> {
     if !seconds.is_finite() || seconds <= 0.0 {
         return None;
     }
-    at_least_a_millisecond(Duration::from_secs_f64(seconds.min(MAX_REQUESTED_DELAY.as_secs_f64())))
+    unless_below_a_millisecond(Duration::from_secs_f64(seconds.min(MAX_REQUESTED_DELAY.as_secs_f64())))
 }
 
 /// Returns the delay from `now` to an HTTP date.
 fn delay_until(text: &str, now: SystemTime) -> Option<Duration> {
     let delay = httpdate::parse_http_date(text).ok()?.duration_since(now).ok()?;
-    at_least_a_millisecond(delay.min(MAX_REQUESTED_DELAY))
+    unless_below_a_millisecond(delay.min(MAX_REQUESTED_DELAY))
 }
 
-/// Returns `delay` if it is at least a millisecond. Shorter delays would cause a flood of retries.
-fn at_least_a_millisecond(delay: Duration) -> Option<Duration> {
+/// Returns `delay`, or `None` if it is shorter than a millisecond. Such delays would cause a flood of retries.
+fn unless_below_a_millisecond(delay: Duration) -> Option<Duration> {
     (delay.as_millis() > 0).then_some(delay)
 }
 

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::price::PriceTable;
 use crate::protocol::Protocol;
 
-/// All settings of the engine.
+/// All settings of a [`ReasoningEngine`](crate::ReasoningEngine), which calls the models.
 #[derive(Clone, Debug, Default)]
 pub struct ModelSettings {
     /// `[providers.NAME]`: changes to a built-in provider, or an additional provider.
     pub providers: BTreeMap<String, ProviderSettings>,
-    /// `[prices."PROVIDER:MODEL"]`.
+    /// `[prices."PROVIDER:MODEL"]`: prices of single models.
     pub prices: PriceTable,
-    /// `[models]`.
+    /// `[models]`: limits of all model calls.
     pub limits: EngineLimits,
 }
 
@@ -116,7 +116,8 @@ pub struct EngineLimits {
     pub retry_cap_ms: u64,
     /// Maximum delay before a retry that a provider may request: 60 s. A longer one is ignored, and the usual delay applies.
     pub max_retry_after_ms: u64,
-    /// Maximum time that a call waits for a slot at its provider: 30 s. At a local provider, at least `total_timeout_ms`.
+    /// Maximum time that a call waits for one of the `max_parallel` slots of its provider: 30 s. At a local provider, at least
+    /// `total_timeout_ms`.
     pub queue_timeout_ms: u64,
     /// Maximum number of calls that wait for a slot at one provider: 100.
     pub max_queue: usize,

@@ -152,8 +152,8 @@ impl SseDecoder {
         self.parse_field(field, value);
     }
 
-    /// Parses a field. Only `data` is used: a comment is a field with an empty name, `id` and `retry` are only for
-    /// reconnecting, and the type of the event in `event` is also in its data.
+    /// Parses a field. Only `data` is used. Comments, which are fields with an empty name here, are ignored; so are `id` and
+    /// `retry`, which are only for reconnecting, and `event`, because the type of an event is also in its data.
     fn parse_field(&mut self, field: &[u8], value: &[u8]) {
         if field != b"data" {
             return;

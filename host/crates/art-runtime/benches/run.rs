@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 /// Number of rounds, of which the fastest counts.
 const ROUNDS: usize = 40;
-/// Number of runs in a round in memory. A round of the calls alone repeats the calls of a run as often.
+/// Number of runs in a round, if the store is in memory. A round of the baseline makes the calls of as many runs.
 const RUNS_PER_ROUND: u32 = 25;
 /// Number of tool calls of a run.
 const CALLS: u32 = 3;

@@ -1,5 +1,6 @@
 //! Measures the cost of a run that waits for a person's decision: the host's memory while it waits, and the host's time to
-//! resume it. Run it with `cargo bench -p art-runtime --bench suspended`.
+//! resume it. Prints both as percentages of their limits, and does not fail if a limit is exceeded. Run the benchmark with
+//! `cargo bench -p art-runtime --bench suspended`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

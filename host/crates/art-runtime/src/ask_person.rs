@@ -10,7 +10,7 @@ use art_tools::{DirectCall, DirectTool};
 use serde_json::{Value, json};
 
 /// Returns the tool [`REQUEST_USER_INPUT`]. A call is suspended until the person has answered, and its output is the answer.
-pub(crate) fn request_user_input() -> DirectTool {
+pub(crate) fn request_user_input_tool() -> DirectTool {
     let form = FeedbackSchema {
         input_type: InputType::Text,
         ..FeedbackSchema::confirm("What do you answer?")

@@ -21,8 +21,8 @@ use crate::runtime::Runtime;
 /// Callback of [`RuntimeBuilder::on_compile_progress`].
 type CompileCallback<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 
-/// Builds a [`Runtime`]. By default the runtime has no tools, keeps its data in memory, and uses the embedded model, which needs no
-/// network and no key.
+/// Builds a [`Runtime`] for the program that embeds the host. By default the runtime has no tools, keeps its data in memory, and
+/// uses the embedded model, which needs no network and no key.
 #[must_use = "a builder does nothing until it builds"]
 #[derive(Default)]
 pub struct RuntimeBuilder<'a> {
@@ -47,7 +47,7 @@ impl Runtime {
 
 impl<'a> RuntimeBuilder<'a> {
     /// Sets the home folder: `art.toml` is read from it if that file exists, and the database and compiled code are written to
-    /// it. Unless the plugins folder is set too, it is `./plugins` if that exists, else `home/plugins`. Several processes may
+    /// it. The plugins folder, if it is not set, is then `./plugins` if that exists, else `home/plugins`. Several processes may
     /// use one home.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.overrides.home = Some(home.into());
@@ -122,9 +122,9 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Builds the runtime: selects the model, loads the tools, and opens the store unless [`store`](Self::store) set one. Runs that
-    /// an earlier process left unfinished stay as they are: see [`Runtime::interrupted_runs`]. Sends nothing to a provider. Blocks
-    /// the thread while components are compiled.
+    /// Builds the runtime: selects the model, loads the tools, and opens the store unless [`store`](Self::store) set one. Runs
+    /// that an earlier process left unfinished stay as they are: see [`Runtime::interrupted_runs`]. Sends nothing to a provider.
+    /// Blocks the thread while components are compiled.
     ///
     /// # Errors
     /// Fails if the configuration, the model, the store or a tool of the program cannot be used. A bad file in the plugins folder

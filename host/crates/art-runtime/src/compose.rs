@@ -19,7 +19,7 @@ use art_tools::{
 };
 use serde_json::Value;
 
-use crate::ask_person::request_user_input;
+use crate::ask_person::request_user_input_tool;
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
 use crate::grants::GrantFiles;
@@ -27,7 +27,7 @@ use crate::plugins::{LoadedFolder, OnCompileProgress, RefusedFile, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
 use crate::secrets::SecretStore;
 
-/// The tools of the plugins folder and of the program that embeds the host, without a store or a model.
+/// The tools of the plugins folder and of the program that embeds the host. A toolbox needs neither a store nor a model.
 #[derive(Debug)]
 pub struct Toolbox {
     /// The registered tools.
@@ -57,7 +57,7 @@ impl Toolbox {
         let registry = Arc::new(ToolRegistry::new());
         program_tools.into_iter().try_for_each(|tool| registry.register(tool))?;
         if config.ask_person.value {
-            registry.register(Arc::new(request_user_input()))?;
+            registry.register(Arc::new(request_user_input_tool()))?;
         }
         let plugins: Arc<RwLock<Vec<Arc<Plugin>>>> = Arc::default();
         let mut toolbox = Self {
@@ -155,12 +155,12 @@ impl Toolbox {
         self.system().call(call, &scope).await
     }
 
-    /// Creates a tool system over the registry.
+    /// Creates a tool system, which checks and runs calls of the tools in the registry.
     #[must_use]
     pub fn system(&self) -> ToolSystem {
         let config = SystemConfig {
             max_parallel: self.bounds.max_parallel,
-            queue: self.bounds.max_queue,
+            max_queue: self.bounds.max_queue,
             ..SystemConfig::default()
         };
         ToolSystem::new(Arc::clone(&self.registry), config)
@@ -174,7 +174,8 @@ impl Toolbox {
     }
 }
 
-/// Creates the embedded model: the lexical model, which runs in this process. It checks arguments as the tool system does.
+/// Creates the embedded model: the lexical model, which learns from the examples of the tools and runs in this process. It checks
+/// arguments as the tool system does.
 #[must_use]
 pub fn embedded_model() -> LexicalModel {
     LexicalModel::new(|schema| {
@@ -220,7 +221,8 @@ pub fn resolve_model(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProv
     }
 }
 
-/// Opens the store, which other processes may use at the same time. If the configuration names no database, the store is in memory.
+/// Opens the store, which other processes may use at the same time. If the configuration names no database, the store is in
+/// memory.
 ///
 /// # Errors
 /// Fails if the store cannot be opened.
@@ -257,7 +259,8 @@ pub fn in_memory_store() -> Arc<dyn Store> {
 /// Creates the sandbox of the configuration.
 ///
 /// # Errors
-/// Fails if an engine or a thread cannot be created, the cache directory is not private, or the secrets cannot be opened.
+/// Fails if a WebAssembly engine or a thread cannot be created, the cache directory is not private, or the secrets cannot be
+/// opened.
 pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
     let defaults = SandboxConfig::default();
     Ok(Sandbox::new(&SandboxConfig {
@@ -280,8 +283,8 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
             Ok(_) => registered.push(plugin),
             Err(error) => {
                 let reason = in_one_line(&error);
-                // Later starts do not load a component whose refusal is stored. A duplicate is refused only because another tool
-                // has the same name, and that tool may be gone by then.
+                // `refuse` stores the refusal, and later starts do not load the component. The refusal of a duplicate is not
+                // stored, since the other tool with its name may be gone by then.
                 if !matches!(error, RegisterError::Duplicate { .. }) {
                     plugin.refuse(&reason);
                 }

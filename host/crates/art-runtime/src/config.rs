@@ -137,8 +137,8 @@ pub struct Config {
     /// there are none.
     #[serde(skip)]
     pub standing_approvals: PathBuf,
-    /// Whether a call that lacks a grant waits for a person, whose approval makes the grant. Only for programs whose users are their
-    /// operators, such as `art` at a terminal. By default such a call fails.
+    /// Whether a call that lacks a grant (authority that the operator gives to a tool) waits for a person, whose approval makes
+    /// the grant. Only for programs whose users are their operators, such as `art` at a terminal. By default such a call fails.
     #[serde(skip)]
     pub ask_for_grants: bool,
     /// Whether models have the tool `request_user_input`, with which they ask the person for information.
@@ -269,7 +269,7 @@ pub enum ConfigError {
         /// The name.
         name: String,
     },
-    /// The default of a limit, for tools that request none, exceeds the maximum that a tool may request.
+    /// The default of a limit exceeds the maximum that a tool may request. Tools that do not request the limit have the default.
     #[error(
         "`tools.{setting}` is `{value}`, which exceeds the ceiling `tools.max_{setting}`, `{ceiling}`; \
          lower `tools.{setting}` or raise `tools.max_{setting}`"

@@ -1,9 +1,10 @@
-//! Decisions of people about tool calls that wait for them.
+//! Tool calls that wait until a person decides about them, and the decisions.
 //!
 //! A call that waits is suspended. Its suspension contains the question, and is bound to one thread and its owner
 //! (contract P67). What a thread waits for can be looked up at any time (contract P73). A question may have a time
-//! limit (contract Q4). After it the question has expired: it counts as rejected, or as approved if the operator wants
-//! so.
+//! limit (contract Q4). After this time the question has expired, and the call counts as rejected, or as approved if the
+//! operator configured that. A question may also be about grants: rights that the tool lacks, such as to read a file. If a
+//! person approves, the tool gets the grants.
 //!
 //! A decision takes effect in two steps. First it is stored, which succeeds once for each suspension. Then the run applies it:
 //! the process that drives the run, or one that resumes it later, commits the event of the decision and marks the decision as
@@ -82,7 +83,7 @@ impl UserSuspension {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedState {
-    /// Identifier by which the person decides.
+    /// Identifier of the suspension, which a decision names.
     pub suspension_id: String,
     /// The plan item that makes the call.
     pub item_id: String,
@@ -137,8 +138,9 @@ impl Runtime {
     }
 
     /// Stores the decision about a call that waits. The run applies the decision when it is resumed: see
-    /// [`resume`](Self::resume). Of several callers exactly one succeeds. Grants that the decision approves are not made here
-    /// but by the run, so that none is made for a decision that did not count, and none is lost if this process is killed.
+    /// [`resume`](Self::resume). If several callers decide about the same call, exactly one succeeds. Grants that the decision
+    /// approves are made by the run and not here. So no grant is made for a decision that was not stored, and none is lost if
+    /// this process is killed.
     ///
     /// # Errors
     /// Fails with [`StoreError::UnknownSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
@@ -160,6 +162,7 @@ impl Runtime {
         };
         self.check_grantable(&record, &feedback)?;
         let by = suspension.decided_by();
+        // Tests of crashes stop the process at fail points.
         FailPoint::BeforeDecision.reach();
         let decided = self.store.decide(id, owner, Decision { feedback, by }).await?;
         FailPoint::AfterDecision.reach();
@@ -193,6 +196,7 @@ impl Runtime {
     /// Fails if the decision approves grants that cannot be made. The decision is not stored then, so the person can still
     /// decide otherwise.
     fn check_grantable(&self, record: &SuspensionRecord, feedback: &Feedback) -> Result<(), RuntimeError> {
+        // The reloader changes the grants of the tools in the plugins folder.
         let (SuspensionCause::Grant { denials }, Some(reloader), true) =
             (&record.call.cause, self.toolbox.reloader(), feedback.approved)
         else {
@@ -205,7 +209,7 @@ impl Runtime {
         })
     }
 
-    /// Returns the decision with defaults filled in. Fails with [`RuntimeError::Decision`] if it does not fit the
+    /// Returns `feedback` with defaults filled in. Fails with [`RuntimeError::Decision`] if it does not fit the
     /// question, or if it approves a call whose tool was removed or replaced.
     fn check_feedback(&self, record: &SuspensionRecord, feedback: Feedback) -> Result<Feedback, RuntimeError> {
         let call = &record.call;

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::decisions;
 use crate::error::{RuntimeError, in_one_line};
-use crate::recover::{self, TakenOver};
+use crate::recover::{self, TakenOverRun};
 use crate::runtime::Runtime;
 use clock::now;
 use lease::ThreadLease;
@@ -71,30 +71,35 @@ impl Runtime {
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
         question.check()?;
-        let ends_with_watcher_panic = question.settings.strict_watcher;
+        let strict_watcher = question.settings.strict_watcher;
         let (start, lease) = prepare::prepare(self, question, &cancel).await?;
         let mut driver = Driver::begin(self, start, lease, cancel, watcher)?;
-        driver.notifier.set_strict(ends_with_watcher_panic);
+        driver.notifier.set_strict(strict_watcher);
         driver.drive_and_release().await
     }
 
-    /// Resumes a run that an earlier host left unfinished, or that waits for a decision which has been made. Calls that had
+    /// Resumes a run that an earlier host left unfinished, or a suspended run after a decision about its calls. Calls that had
     /// ended are not repeated. A tool call that was in progress is made again if its tool is declared repeatable; otherwise it
     /// ends with `UNKNOWN_OUTCOME`. A model call that was in progress is made again, and its tokens count twice, the first time
     /// by an estimate.
     ///
     /// # Errors
     /// Fails if there is no such run for the person, the run has ended, its model is not set up, another process works on it, or
-    /// the store fails. Does not wait for the other process.
+    /// the store fails. Waits for the other process only if that has just suspended the run, and then only for a moment.
     pub async fn resume(
         &self,
         run: impl Into<UserRun>,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
-        let TakenOver { run, log, lease, costs } = recover::take_over(self, &run.into()).await?;
+        let TakenOverRun {
+            run,
+            log,
+            lease,
+            call_usages,
+        } = recover::take_over(self, &run.into()).await?;
         let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
-        driver.costs = costs;
+        driver.call_usages = call_usages;
         driver.drive_and_release().await
     }
 }
@@ -109,7 +114,7 @@ struct Driver<'a> {
     /// The calls in progress.
     work: Work<'a>,
     /// The resources that each ended tool call used.
-    costs: Vec<CallUsage>,
+    call_usages: Vec<CallUsage>,
     /// Ends of calls that are reported to the watcher once they are committed.
     unreported_ends: Vec<UnreportedEnd>,
     /// The report of a direct call (one that a person makes, without a model), once its end is committed.
@@ -137,7 +142,7 @@ impl UnreportedEnd {
 
 /// The calls to start, once the events that announce them are committed.
 #[derive(Default)]
-struct AnnouncedCalls {
+struct CallsToStart {
     models: Vec<ModelCall>,
     tools: Vec<AnnouncedCall>,
 }
@@ -160,7 +165,7 @@ impl<'a> Driver<'a> {
             run,
             log,
             lease,
-            costs: Vec::new(),
+            call_usages: Vec::new(),
             unreported_ends: Vec::new(),
             direct_call_report: None,
             start_error: None,
@@ -175,6 +180,7 @@ impl<'a> Driver<'a> {
         cancel: CancellationToken,
         watcher: &'a mut dyn Watcher,
     ) -> Result<Self, RuntimeError> {
+        // Tests of crashes stop the process here.
         FailPoint::LeaseAcquired.reach();
         let started = RunEvent::Started {
             at: now(),
@@ -227,7 +233,7 @@ impl<'a> Driver<'a> {
             }
             self.commit().await?;
             self.start_calls(announced);
-            self.notifier.update(&self.run.view(), &self.costs);
+            self.notifier.update(&self.run.view(), &self.call_usages);
             if let Some(report) = self.run.waiting_report() {
                 if self.apply_ready_decisions().await? {
                     continue;
@@ -243,8 +249,9 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Applies the decisions about suspended calls that were made meanwhile. Returns whether there are any. The run is stored
-    /// as suspended before the decisions are looked up. So whoever decides after that finds a suspended run and can resume it.
+    /// Applies the decisions that were made meanwhile about suspended calls. Returns whether there are any decisions. The run is
+    /// stored as suspended before the decisions are looked up. So whoever decides after that finds a suspended run and can resume
+    /// it.
     async fn apply_ready_decisions(&mut self) -> Result<bool, RuntimeError> {
         let trace_id = self.run.trace_id();
         let ready = decisions::load_ready_decisions(self.runtime.store.as_ref(), trace_id).await;
@@ -263,10 +270,11 @@ impl<'a> Driver<'a> {
 
     /// Applies events about the calls to make next. An event announces a call, asks a person about it, or ends it because it is
     /// refused. Returns the announced calls.
-    async fn announce_calls(&mut self) -> Result<AnnouncedCalls, RuntimeError> {
-        let mut announced = AnnouncedCalls::default();
+    async fn announce_calls(&mut self) -> Result<CallsToStart, RuntimeError> {
+        let mut announced = CallsToStart::default();
         self.ask_about_planned_calls().await?;
         loop {
+            // The run has applied the returned events itself, so they are only added to the log.
             let asked = self.run.ask_models(now(), request_digest);
             self.log.add_all(&asked.events, asked.effects)?;
             announced.models.extend(asked.calls);
@@ -289,6 +297,7 @@ impl<'a> Driver<'a> {
                         let at = now();
                         self.apply(&RunEvent::CallSuspended { at, action, suspension })?;
                     }
+                    // The call is refused.
                     Err(report) => self.apply_tool_end(EndedToolCall {
                         action,
                         item_id,
@@ -324,7 +333,7 @@ impl<'a> Driver<'a> {
         self.apply(&RunEvent::PlanChecked { at: now(), questions })
     }
 
-    fn start_calls(&mut self, announced: AnnouncedCalls) {
+    fn start_calls(&mut self, announced: CallsToStart) {
         for call in announced.models {
             let model = &self.run.started_with().model;
             self.work.start_model_call(call, model, &mut self.notifier);
@@ -348,7 +357,7 @@ impl<'a> Driver<'a> {
                 next = self.work.next() => next,
             };
             match next {
-                Some(WorkEvent::Piece { call, event }) => self.notifier.stream(&call, &event),
+                Some(WorkEvent::Piece { call, piece }) => self.notifier.stream(&call, &piece),
                 Some(WorkEvent::ToolProgress(progress)) => self.notifier.tool_progressed(&progress),
                 Some(ended) => return Ok(Some(ended)),
                 None => return Err(RuntimeError::internal("the run is stuck")),
@@ -358,7 +367,8 @@ impl<'a> Driver<'a> {
 
     /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
     fn apply_other_call_ends(&mut self) -> Result<(), RuntimeError> {
-        // After a cancellation, `end_cancelled_run` applies the ends. It puts calls that the cancellation ended after the others.
+        // After a cancellation, `end_cancelled_run` applies the ends: first those of calls that ended on their own, then those of
+        // calls that the cancellation ended.
         while !self.cancel.is_cancelled()
             && self.run.finished().is_none()
             && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
@@ -381,15 +391,16 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Applies the end of a tool call. Adds the call's files, its log and its cost to the log of the run.
+    /// Applies the end of a tool call. Adds the call's files, the log lines of its tool, and its usage of resources to the log of
+    /// the run.
     fn apply_tool_end(&mut self, call: EndedToolCall) -> Result<(), RuntimeError> {
         let action = call.action;
         let end = Box::new(self.record_call(call));
         self.apply(&RunEvent::ToolEnded { at: now(), action, end })
     }
 
-    /// Adds the files, the log and the cost of a tool call to the log of the run. Returns the end of the call, with the digests of
-    /// the files and of the call's log.
+    /// Adds the files of a tool call, the log lines of its tool, and its usage of resources to the log of the run. Returns the
+    /// end of the call, with the digests of the files and of the log lines.
     fn record_call(&mut self, call: EndedToolCall) -> CallEnd {
         let EndedToolCall {
             item_id, mut report, ..
@@ -406,15 +417,16 @@ impl<'a> Driver<'a> {
         for (info, file) in metadata.attachments.iter_mut().zip(report.attachments.iter()) {
             info.digest = self.log.add_blob(file.data.clone());
         }
-        let cost = CallUsage {
+        let call_usage = CallUsage {
             item_id,
             tool: report.result.tool_name.clone(),
             ending: report.ending,
             usage: report.usage,
             tool_digest: report.digest.clone(),
         };
-        self.log.add_cost(&cost);
-        self.costs.push(cost);
+        self.log.add_call_usage(&call_usage);
+        self.call_usages.push(call_usage);
+        // `intake` is what the tool took in from outside, and `uses` are its uses of grants.
         let end = CallEnd {
             result: report.result.clone(),
             ending: report.ending,
@@ -464,7 +476,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Applies the end of a tool call. If the run has ended meanwhile, only adds an observation of the call.
+    /// Applies the end of a tool call. If the run has ended meanwhile, records the call with an observation, without an event.
     fn apply_late_tool_end(&mut self, call: EndedToolCall) -> Result<(), RuntimeError> {
         if self.run.finished().is_none() {
             return self.apply_tool_end(call);
@@ -482,7 +494,7 @@ impl<'a> Driver<'a> {
             self.apply_late_tool_end(call)?;
         }
         self.commit().await?;
-        self.notifier.update(&self.run.view(), &self.costs);
+        self.notifier.update(&self.run.view(), &self.call_usages);
         let response = &report.response;
         let failed = response.metadata.status == RunStatus::Error;
         let error = response.metadata.error.as_ref().filter(|_| failed);
@@ -490,8 +502,8 @@ impl<'a> Driver<'a> {
         Ok(report)
     }
 
-    /// Ends the run after an error of the runtime, unless the store fails as well or the run belongs to another host now. Notifies
-    /// the watcher in any case.
+    /// Ends the run after an error of the runtime, unless the store fails as well or the run belongs to another host now.
+    /// Notifies the watcher in any case.
     async fn end_with_error(&mut self, error: &RuntimeError) {
         let ended_calls = self.work.stop_calls(&mut self.notifier).await;
         let message = in_one_line(error);
@@ -505,14 +517,13 @@ impl<'a> Driver<'a> {
     }
 
     /// Rebuilds the run from its committed events, because the run in memory may contain events that were not committed, and
-    /// ends it. The ends of calls that were not committed yet, and those of `ended_calls`, are committed now. Does nothing if
-    /// no event is committed.
+    /// ends it. The ends of tool calls that were not committed yet, and those of `ended_calls`, are committed now. Does nothing
+    /// if no event is committed.
     async fn end_failed_run(&mut self, reason: &str, ended_calls: Vec<EndedToolCall>) -> Result<(), RuntimeError> {
-        let events = self.log.reload().await?;
-        if events.is_empty() {
+        let Some(run) = self.log.reload().await? else {
             return Ok(());
-        }
-        self.run = Run::replay(&events).map_err(RuntimeError::internal)?;
+        };
+        self.run = run;
         let mut reports: BTreeMap<String, ToolReport> = BTreeMap::new();
         let uncommitted = std::mem::take(&mut self.unreported_ends)
             .into_iter()
@@ -543,8 +554,8 @@ impl<'a> Driver<'a> {
     /// Ends, with an unknown outcome, the calls in progress whose tools are not repeatable.
     fn end_unrepeatable_calls(&mut self, why: &str) -> Result<(), RuntimeError> {
         let registry = self.runtime.tools.registry();
-        let costs = recover::end_unrepeatable_calls(&mut self.run, &mut self.log, registry, why)?;
-        self.costs.extend(costs);
+        let call_usages = recover::end_unrepeatable_calls(&mut self.run, &mut self.log, registry, why)?;
+        self.call_usages.extend(call_usages);
         Ok(())
     }
 
@@ -556,7 +567,7 @@ impl<'a> Driver<'a> {
             trace_id: self.run.trace_id().to_owned(),
             model: self.run.started_with().model.clone(),
             report,
-            calls: self.costs,
+            calls: self.call_usages,
             direct_call_report: self.direct_call_report,
             watcher_panics: self.notifier.panics(),
         };

@@ -154,8 +154,8 @@ pub enum RuntimeError {
 fn cannot_resume_message(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(
-            "run `{id}` waits for the decision of a person, which only the earlier version of the host that began the run \
-             could take; the tool did not act, so ask again"
+            "run `{id}` waits for the decision of a person, but only an earlier version of the host, which began the \
+             run, could accept it; the tool did not act, so ask again"
         ),
         status => format!("run `{id}` has ended with `{}`; ask again instead", status.name()),
     }

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_journal_was_changed_is_refused_even_if_its_digest_is_right() {
+    fn a_file_whose_journal_was_changed_is_refused_even_if_the_digest_of_the_file_is_right() {
         let changed = lines_without_end().replace(r#"\"query\":\"q\""#, r#"\"query\":\"p\""#);
         let changed = file_with_end(&changed);
         let error = Recording::from_file(changed.as_slice()).unwrap_err();

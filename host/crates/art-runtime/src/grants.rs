@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 64 << 10;
 pub struct GrantFiles {
     /// The plugins folder.
     folder: PathBuf,
-    /// Folder with records of the approved components; an empty path means that no records are kept.
+    /// Folder with records of the components for which grants were made; an empty path means that no records are kept.
     approved_folder: PathBuf,
     base_dirs: BaseDirs,
     protected: ProtectedPaths,
@@ -123,7 +123,7 @@ impl GrantFiles {
         Self {
             folder: config.plugins.value.clone(),
             approved_folder: match config.database.value.parent() {
-                Some(state) if !state.as_os_str().is_empty() => state.join("approved"),
+                Some(state_folder) if !state_folder.as_os_str().is_empty() => state_folder.join("approved"),
                 _ => PathBuf::new(),
             },
             protected: ProtectedPaths::new(config, home.as_deref()),

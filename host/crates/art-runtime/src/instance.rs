@@ -36,7 +36,7 @@ pub struct ArtInstance {
     publishing_store: Arc<PublishingStore>,
     /// Counts the runs in progress, and refuses further ones once the instance is closed.
     gate: Gate,
-    /// When states that the program changed are saved.
+    /// When [`StateManager::save_state_if_modified`] saves the state of a thread.
     saving: StateSaving,
     /// Held while settings of a thread are read, changed and written.
     settings_lock: Arc<Mutex<()>>,

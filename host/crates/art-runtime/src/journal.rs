@@ -27,7 +27,7 @@ pub(crate) const MAX_INLINE_BYTES: usize = 4 << 10;
 const MAX_BLOB_DEPTH: usize = 3;
 
 /// How the list of pointers and digests begins in the text of an event.
-const VALUES_KEY: &str = r#""values":[["#;
+const VALUES_START: &str = r#""values":[["#;
 
 /// The declarations of tools (name, description and schemas) as they were last stored, with their blobs, by the names of the
 /// tools. Most runs have the same tools as the run before.
@@ -41,7 +41,7 @@ impl DeclarationCache {
     /// Fails if the text exceeds a limit of the store.
     fn get_or_encode(&self, trace_id: &str, tool: &ToolSchema) -> Result<Blob, StoreError> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Equal declarations can differ in the order of their keys, so that only a clone has the same text.
+        // Equal declarations can differ in the order of their keys, so only a clone is certain to have the same text.
         if let Some((_, blob)) = cached.get(&tool.name).filter(|(schema, _)| schema.is_clone_of(tool)) {
             return Ok(blob.clone());
         }
@@ -136,9 +136,10 @@ fn extract_tool_declarations<'a>(
     Ok(Cow::Owned(RunEvent::Started { at: *at, start }))
 }
 
-/// Calls `extract` with each large value in `parent` and its JSON pointer. If a value has large parts, these are extracted
-/// instead of the whole value; but on level [`MAX_BLOB_DEPTH`], each large value is extracted whole. On level 1, only text is
-/// extracted. `parent_pointer` is the pointer of `parent`, and `level` is the level of its values in the event, from 1.
+/// Calls `extract` with each large value in `parent` and its JSON pointer. `parent_pointer` is the pointer of `parent`. The event
+/// itself has level 0, and `level` is that of the values in `parent`. If a value has large parts, these are extracted instead of
+/// the whole value; but on level [`MAX_BLOB_DEPTH`], each large value is extracted whole. An object or array on level 1 is never
+/// extracted whole.
 fn extract_large_values(
     parent: &mut Value,
     parent_pointer: &str,
@@ -150,8 +151,8 @@ fn extract_large_values(
             continue;
         }
         let pointer = format!("{parent_pointer}/{key}");
-        let is_extracted_whole = level >= MAX_BLOB_DEPTH || value.is_string();
-        if is_extracted_whole
+        let is_indivisible = level >= MAX_BLOB_DEPTH || value.is_string();
+        if is_indivisible
             || (level > 1
                 && !children(value)
                     .iter()
@@ -192,7 +193,7 @@ fn stored_values(payload: &str) -> Result<Vec<(String, String)>, serde_json::Err
         #[serde(default)]
         values: Vec<(String, String)>,
     }
-    if !payload.contains(VALUES_KEY) {
+    if !payload.contains(VALUES_START) {
         return Ok(Vec::new());
     }
     serde_json::from_str(payload).map(|StoredValues { values }| values)
@@ -217,7 +218,7 @@ pub(crate) fn restore_values<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<
         let bytes = blobs
             .get(&digest)
             .ok_or_else(|| format!("its value `{digest}` is missing"))?;
-        // The events of an export may refer to one value many times, so the total size is limited here.
+        // An event that was read from an exported file may refer to one value many times, so the total size is limited here.
         let remaining = remaining_bytes.checked_sub(bytes.len() as u64);
         remaining_bytes = remaining.ok_or_else(|| format!("its values have more than {MAX_RUN_BLOB_BYTES} bytes"))?;
         let value = serde_json::from_slice(bytes).map_err(|error| format!("its value `{digest}`: {error}"))?;

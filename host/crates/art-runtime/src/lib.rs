@@ -22,7 +22,7 @@
 //!     },
 //! );
 //! let runtime = Runtime::builder()
-//!     .home("/var/lib/my-program") // without a home everything is kept in memory
+//!     .home("/var/lib/my-program") // without this folder everything is kept in memory
 //!     .model("openai") // without a model the embedded one is used, which needs no network
 //!     .tool(population.example("How many people live in Paris?", json!({"city": "Paris"})))
 //!     .build()

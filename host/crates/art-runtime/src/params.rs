@@ -40,6 +40,7 @@ impl Params {
     pub fn admit(plan: &SavedPlan) -> Result<Self, Vec<String>> {
         let (mut admitted, mut problems) = (BTreeMap::new(), Vec::new());
         for (name, schema) in &plan.params {
+            // The value of a parameter can be of any type, while the input of a tool has to be an object.
             match CompiledSchema::new(schema, Root::Any) {
                 Ok(schema) => drop(admitted.insert(name.clone(), schema)),
                 Err(problem) => problems.push(format!("the schema of the parameter `{name}` is refused: {problem}")),
@@ -170,14 +171,15 @@ mod tests {
         admit(schemas).unwrap()
     }
 
-    fn read_invoice(texts: &[(&str, &str)]) -> Result<JsonObject, Vec<String>> {
+    /// Reads the values of the parameters that [`invoice_params`] has.
+    fn read_invoice_params(texts: &[(&str, &str)]) -> Result<JsonObject, Vec<String>> {
         let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
         invoice_params().read(&texts.iter().map(owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_text_is_read_as_json_only_if_the_schema_forbids_text() {
-        let values = read_invoice(&[
+        let values = read_invoice_params(&[
             ("rate", "17.5"),
             ("name", "12"),
             ("text_or_null", "null"),
@@ -199,7 +201,7 @@ mod tests {
             ("nam", "x"),
             ("name", "x"),
         ];
-        insta::assert_snapshot!(read_invoice(&texts).unwrap_err().join("\n"), @r#"
+        insta::assert_snapshot!(read_invoice_params(&texts).unwrap_err().join("\n"), @r#"
         the parameter `rate` is given twice
         `"high"` is not a value of the parameter `rate`: it must be number
         `["x"]` is not a value of the parameter `days`: /0 must be integer

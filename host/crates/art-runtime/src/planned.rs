@@ -169,11 +169,11 @@ impl Runtime {
     /// example because of a pattern. Does nothing for a call whose arguments are not known yet.
     fn check_known_arguments(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
         let place = step.arguments_place(number);
-        let is_open = check.at_run_time.iter().any(|open| is_within(open, &place));
-        let Some(arguments) = constant_arguments(&call.arguments).filter(|_| is_open) else {
+        let is_undecided = check.at_run_time.iter().any(|inner| is_within(inner, &place));
+        let Some(arguments) = constant_arguments(&call.arguments).filter(|_| is_undecided) else {
             return;
         };
-        check.at_run_time.retain(|open| !is_within(open, &place));
+        check.at_run_time.retain(|inner| !is_within(inner, &place));
         let checked = self.tools.registry().check_arguments(&call.tool_name, &arguments);
         check.faults.extend(checked.err().map(|violations| PlanFault {
             step: Some(step.id.clone()),
@@ -224,7 +224,7 @@ fn start_detached(start: RunStart) -> Result<Run, RuntimeError> {
     Ok(run)
 }
 
-/// Returns whether `place` is `outer` or inside of it.
+/// Returns whether `place` is `outer` or inside of it, as `step_2.arguments.url` is inside of `step_2.arguments`.
 fn is_within(place: &str, outer: &str) -> bool {
     let rest = place.strip_prefix(outer);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -334,7 +334,7 @@ mod tests {
         Runtime::builder().tool(tool).build().await.unwrap()
     }
 
-    /// Returns a plan that calls the tool with the parameter `city`.
+    /// Returns a plan that calls `population` with the value of the parameter `city` of the plan.
     fn plan() -> SavedPlan {
         let call = PlannedCall {
             tool_name: "population".to_owned(),

@@ -75,7 +75,7 @@ pub type OnCompileProgress<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 /// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have
 /// not changed since an earlier start are not read again and do not count.
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
-/// The minimum share of one component in the time for compiling is the whole time divided by this number.
+/// The minimum share of one component in the time for compiling is the time of one processor divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
 /// Time after which a component that is still being compiled is reported by name.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
@@ -96,7 +96,9 @@ pub fn load_folder(
     };
     let (files, mut refused) = component_files(&dir, folder)?;
     let (dir, catalog) = (Arc::new(dir), sandbox.catalog(folder));
-    let (listed, mut unlisted): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.listed(&catalog).is_some());
+    let (listed, mut unlisted): (Vec<_>, Vec<_>) = files
+        .into_iter()
+        .partition(|file| file.catalog_entry(&catalog).is_some());
     refused.extend(limit_bytes(&mut unlisted, MAX_FOLDER_BYTES));
     let mut results = load_in_parallel(&listed, |file| load_listed(sandbox, &dir, file, &catalog));
     let mut to_compile = Vec::new();
@@ -111,7 +113,7 @@ pub fn load_folder(
     to_compile.sort();
     results.extend(compile(sandbox, &dir, &to_compile, on_compile_progress));
     let is_new = |(file, result): &(ComponentFile, Result<Plugin, String>)| {
-        result.is_ok() && file.stamp.is_some() && file.listed(&catalog).is_none()
+        result.is_ok() && file.stamp.is_some() && file.catalog_entry(&catalog).is_none()
     };
     // The catalogue may have entries for files that were removed or changed.
     let has_surplus_entry = listed.len() < catalog.len();
@@ -123,8 +125,8 @@ pub fn load_folder(
 
 /// Loads a file as the catalogue describes it.
 fn load_listed(sandbox: &Sandbox, dir: &Arc<Dir>, file: &ComponentFile, catalog: &Catalog) -> Result<Plugin, String> {
-    let listed = file.listed(catalog).ok_or("is not in the catalogue")?;
-    let loaded = sandbox.load_listed(file.stem(), listed, &component_source(dir, &file.name));
+    let entry = file.catalog_entry(catalog).ok_or("is not in the catalogue")?;
+    let loaded = sandbox.load_listed(file.stem(), entry, &component_source(dir, &file.name));
     loaded.map_err(|error| in_one_line(&error))
 }
 
@@ -149,7 +151,7 @@ pub(crate) enum LoadedFile {
     Loaded(Box<Plugin>),
 }
 
-/// Loads the component `name` of a folder, and compiles it if necessary. The caller has to apply its grants.
+/// Loads the component `name` of a folder, and compiles it if necessary. The caller has to apply the grants of the component.
 pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFile {
     // The size and the stamp are not used to load a file.
     let file = ComponentFile {
@@ -212,7 +214,7 @@ impl ComponentFile {
     }
 
     /// Returns the entry of the catalogue for this version of the file, or `None` if there is none.
-    fn listed<'a>(&self, catalog: &'a Catalog) -> Option<&'a ListedComponent> {
+    fn catalog_entry<'a>(&self, catalog: &'a Catalog) -> Option<&'a ListedComponent> {
         catalog.get(&self.name, self.stamp?)
     }
 }

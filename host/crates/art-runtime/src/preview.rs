@@ -1,4 +1,5 @@
-//! Applies approval rules to the calls of earlier runs, without making a call.
+//! Applies approval rules to the calls of earlier runs, without making a call. These rules decide whether a call runs, is
+//! refused, or waits for a person. A *standing approval* is one that a person gave in advance for all calls that match it.
 
 use std::collections::BTreeMap;
 
@@ -34,9 +35,9 @@ pub struct ApprovalPreview {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewedCall {
-    /// The run.
+    /// Identifier of the run.
     pub trace_id: String,
-    /// The step of the plan.
+    /// Identifier of the step of the plan.
     pub item_id: String,
     /// Name of the tool.
     pub tool: String,
@@ -161,6 +162,7 @@ impl Runtime {
         }
     }
 
+    /// Makes all other checks of a call first, and then returns what the rules decide about it.
     async fn admit_and_decide(
         &self,
         policy: &ApprovalPolicy,
@@ -179,7 +181,8 @@ impl Runtime {
             Verdict::Run => allowed(None),
             Verdict::Refuse { reason } => PreviewedVerdict::Refused { reason },
             Verdict::Ask { reason } => {
-                let approval = StandingApprovals::of(&self.config).find(&admitted, scope.user_id.as_deref());
+                let approval =
+                    StandingApprovals::of(&self.config).find_for_admitted(&admitted, scope.user_id.as_deref());
                 match approval {
                     Some(id) => allowed(Some(id)),
                     None => PreviewedVerdict::Asked { reason },

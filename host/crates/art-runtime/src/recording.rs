@@ -49,8 +49,8 @@ impl Recording {
         let entries_of_record = journal.take_while(|entry| entry.sequence <= run.last_sequence);
         let entries: Vec<_> = entries_of_record.collect();
         if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
-            // The record of a run from a database before format 5 has no `head`, which is the digest of the last entry.
-            // `verify_journal` compares both, so the digest of the entry stands for it.
+            // `verify_journal` compares `head` with the digest of the last entry. The record of a run from a database before
+            // format 5 has no `head`, so the digest takes its place.
             run.head.clone_from(&last.digest);
         }
         verify_journal(&run, &entries)?;

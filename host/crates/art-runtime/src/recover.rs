@@ -1,4 +1,4 @@
-//! Resumes, cancels or ends runs that an earlier host left unfinished. What such a run had done is not done again
+//! Resumes, cancels or ends runs that an earlier process of the host left unfinished. What such a run had done is not done again
 //! (contract B33); the calls that were in progress are made again, or end with an unknown outcome (contract P86).
 //!
 //! A run is *rebuilt* from the events of its journal. Then more events are applied to it and added to its log, which writes them
@@ -37,12 +37,13 @@ const RELEASE_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// The reason for the end of a run whose host stopped.
 const HOST_STOPPED: &str = "the host stopped before the run was finished";
 
-/// The reason for the end of a run that an older host began. The journals of that version do not record enough to resume a run.
+/// The reason for the end of a run that an older version of the host began. The journals of that version do not record enough to
+/// resume a run.
 const OLDER_VERSION: &str = "an earlier version of the host began the run, so it cannot go on; ask again";
 
 impl Runtime {
-    /// Returns the runs of this owner that an earlier host left unfinished and on which no host works now, the most recently
-    /// started first.
+    /// Returns the runs of this owner that an earlier process of the host left unfinished and on which no process works now, the
+    /// most recently started first.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -97,7 +98,7 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     })?;
     check_unfinished(&record)?;
     let RebuiltRun { mut run, mut log, .. } = rebuild(&runtime.store, &record, lease).await?;
-    check_not_ended_by_suspension(&record, &run)?;
+    check_suspension_did_not_end_run(&record, &run)?;
     end_unrepeatable_calls(
         &mut run,
         &mut log,
@@ -115,14 +116,14 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
 }
 
 /// An unfinished run that this host goes on with.
-pub(crate) struct TakenOver {
+pub(crate) struct TakenOverRun {
     pub(crate) run: Run,
     /// The log, which continues after the last event.
     pub(crate) log: RunLog,
     /// The lease of its thread.
     pub(crate) lease: ThreadLease,
-    /// The costs of the tool calls that have ended.
-    pub(crate) costs: Vec<CallUsage>,
+    /// The resources that each ended tool call used.
+    pub(crate) call_usages: Vec<CallUsage>,
 }
 
 /// Takes over an unfinished run: acquires the lease of its thread, and rebuilds the run. The returned log contains events that
@@ -130,8 +131,8 @@ pub(crate) struct TakenOver {
 ///
 /// # Errors
 /// Fails if there is no such run for the person, the run has ended, another process works on it, its model is not set up, a newer
-/// host began it, or the store cannot be read.
-pub(crate) async fn take_over(runtime: &Runtime, run: &UserRun) -> Result<TakenOver, RuntimeError> {
+/// version of the host began it, or the store cannot be read.
+pub(crate) async fn take_over(runtime: &Runtime, run: &UserRun) -> Result<TakenOverRun, RuntimeError> {
     let UserRun { trace_id, owner } = run;
     let store = &runtime.store;
     let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
@@ -143,7 +144,11 @@ pub(crate) async fn take_over(runtime: &Runtime, run: &UserRun) -> Result<TakenO
     resume_under_lease(runtime, trace_id, lease).await
 }
 
-async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result<TakenOver, RuntimeError> {
+async fn resume_under_lease(
+    runtime: &Runtime,
+    trace_id: &str,
+    lease: ThreadLease,
+) -> Result<TakenOverRun, RuntimeError> {
     // Read again: the host that had the lease may have ended the run.
     let record = runtime.store.get_run(trace_id).await?;
     let record = record.ok_or_else(|| RuntimeError::NoRun {
@@ -153,22 +158,27 @@ async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLeas
     let RebuiltRun {
         mut run,
         mut log,
-        mut costs,
+        mut call_usages,
     } = rebuild(&runtime.store, &record, lease.lease()).await?;
-    check_not_ended_by_suspension(&record, &run)?;
+    check_suspension_did_not_end_run(&record, &run)?;
     check_resumable(runtime, &run)?;
-    // This also stores the default decisions of questions that have expired.
+    // This also stores the default decision about each suspended call that no person decided in time.
     let decided = decisions::load_ready_decisions(runtime.store.as_ref(), trace_id).await?;
     // A run that still waits for its decisions stays suspended, so no event is added.
     if run.waits_for_decision() && decided.is_empty() {
-        return Ok(TakenOver { run, log, lease, costs });
+        return Ok(TakenOverRun {
+            run,
+            log,
+            lease,
+            call_usages,
+        });
     }
     if run.started_with().version < RunStart::VERSION && run.finished().is_none() {
         let (at, reason) = (now(), OLDER_VERSION.to_owned());
         apply(&mut run, &mut log, &RunEvent::HostFailed { at, reason })?;
     }
     let registry = runtime.tools.registry();
-    costs.extend(end_unrepeatable_calls(
+    call_usages.extend(end_unrepeatable_calls(
         &mut run,
         &mut log,
         registry,
@@ -187,11 +197,16 @@ async fn resume_under_lease(runtime: &Runtime, trace_id: &str, lease: ThreadLeas
             }
         }
     }
-    Ok(TakenOver { run, log, lease, costs })
+    Ok(TakenOverRun {
+        run,
+        log,
+        lease,
+        call_usages,
+    })
 }
 
-/// Fails if this host cannot resume a run, because the model of the run is not set up or a newer host began the run. No event is
-/// applied before this check.
+/// Fails if this host cannot resume a run, because the model of the run is not set up or a newer version of the host began the
+/// run. No event is applied before this check.
 fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
     let start = run.started_with();
     if start.version > RunStart::VERSION {
@@ -268,7 +283,7 @@ async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease)
 }
 
 /// Ends those calls in progress that may not be made again, because it is not known whether they took effect and their tools are
-/// not repeatable. Each ends with an error, in which `why` says what happened. Returns the costs of these calls.
+/// not repeatable. Each ends with an error, in which `why` says what happened. Returns the usages of these calls.
 ///
 /// # Errors
 /// Fails if an event does not fit the run, which only a bug of the host can cause.
@@ -278,12 +293,12 @@ pub(crate) fn end_unrepeatable_calls(
     registry: &ToolRegistry,
     why: &str,
 ) -> Result<Vec<CallUsage>, RuntimeError> {
-    let mut costs = Vec::new();
+    let mut call_usages = Vec::new();
     for call in run.calls_in_progress() {
         // The end of an earlier call in this loop may have ended the run.
         if run.finished().is_none() && !registry.is_repeatable(&call.call.tool_name) {
             apply(run, log, &unknown_outcome_event(&call, why))?;
-            costs.push(CallUsage {
+            call_usages.push(CallUsage {
                 item_id: call.item_id,
                 tool: call.call.tool_name,
                 ending: EndingKind::UnknownOutcome,
@@ -292,7 +307,7 @@ pub(crate) fn end_unrepeatable_calls(
             });
         }
     }
-    Ok(costs)
+    Ok(call_usages)
 }
 
 /// A run that is rebuilt from its journal.
@@ -300,8 +315,8 @@ struct RebuiltRun {
     run: Run,
     /// The log, which continues after the last event of the journal.
     log: RunLog,
-    /// The costs of the tool calls that have ended.
-    costs: Vec<CallUsage>,
+    /// The resources that each ended tool call used.
+    call_usages: Vec<CallUsage>,
 }
 
 async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<RebuiltRun, RuntimeError> {
@@ -314,15 +329,15 @@ async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> R
     };
     let run = Run::replay(&events).map_err(damaged)?;
     let log = RunLog::resume(Arc::clone(store), lease.clone(), record, &run).await?;
-    let costs = costs_of_ended_calls(&events);
-    Ok(RebuiltRun { run, log, costs })
+    let call_usages = usages_of_ended_calls(&events);
+    Ok(RebuiltRun { run, log, call_usages })
 }
 
-/// Returns the costs of the tool calls of a journal that were made and have ended, in the order in which they ended. A call that
+/// Returns the usages of the tool calls of a journal that were made and have ended, in the order in which they ended. A call that
 /// was refused before it was made is left out.
-fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallUsage> {
+fn usages_of_ended_calls(events: &[RunEvent]) -> Vec<CallUsage> {
     let mut made_calls = BTreeMap::new();
-    let mut costs = Vec::new();
+    let mut call_usages = Vec::new();
     for event in events {
         match event {
             RunEvent::ToolCalled {
@@ -333,7 +348,7 @@ fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallUsage> {
             } => drop(made_calls.insert(call_id, (item_id, tool_digest))),
             RunEvent::ToolEnded { end, .. } => {
                 let made_call = made_calls.get(&end.result.call_id);
-                costs.extend(made_call.map(|(item_id, tool_digest)| CallUsage {
+                call_usages.extend(made_call.map(|(item_id, tool_digest)| CallUsage {
                     item_id: (*item_id).clone(),
                     tool: end.result.tool_name.clone(),
                     ending: end.ending,
@@ -344,7 +359,7 @@ fn costs_of_ended_calls(events: &[RunEvent]) -> Vec<CallUsage> {
             _ => {}
         }
     }
-    costs
+    call_usages
 }
 
 fn apply(run: &mut Run, log: &mut RunLog, event: &RunEvent) -> Result<(), RuntimeError> {
@@ -361,7 +376,7 @@ fn check_unfinished(record: &RunRecord) -> Result<(), RuntimeError> {
 
 /// Fails if the suspension of a run was its end, as in the journals of earlier versions of the host. The record of such a run
 /// says that it is suspended, but it cannot go on.
-fn check_not_ended_by_suspension(record: &RunRecord, run: &Run) -> Result<(), RuntimeError> {
+fn check_suspension_did_not_end_run(record: &RunRecord, run: &Run) -> Result<(), RuntimeError> {
     if record.status == RunState::Suspended && run.finished().is_some() {
         return Err(has_ended_error(record));
     }

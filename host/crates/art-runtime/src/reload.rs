@@ -1,9 +1,9 @@
 //! Replaces tools while the host runs, when files of the plugins folder change.
 //!
 //! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version
-//! cannot be loaded, the earlier one stays. If a new version has another *contract* (schema, imports, requests and limits) than
-//! the earlier one, the grants of the new version are *withheld*: the tool is offered, but every call is denied until the
-//! operator approves the new version.
+//! cannot be loaded, the earlier one stays. The grants of a new version are *withheld* if they were made for another version, or
+//! if the new version has another *contract* (its schema, its imports, and the capabilities and limits that it requests) than the
+//! earlier one. Then the tool is offered, but every call is denied until the operator approves the new version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -138,17 +138,18 @@ impl Reloader {
         plugins.iter().find(|plugin| plugin.schema().name == tool).cloned()
     }
 
-    /// Gives a new version of a component its grants. They are withheld if the operator has not approved this version, and the
-    /// earlier version has another contract or its own grants are withheld.
+    /// Gives a new version of a component its grants. Unless the operator has approved this version, they are withheld if the
+    /// earlier version has another contract, if the grants of the earlier version are withheld, or if the grants were made for
+    /// another version. [`Plugin::with_policy`] checks the last of these.
     fn apply_grants(&self, plugin: Plugin, earlier: Option<&Plugin>) -> Result<Plugin, String> {
-        let policy = self.grants.check_quarantine(&plugin.digest());
-        let policy = policy.and_then(|()| self.grants.read(plugin.name()));
+        let quarantine_check = self.grants.check_quarantine(&plugin.digest());
+        let policy = quarantine_check.and_then(|()| self.grants.read(plugin.name()));
         let policy = policy.map_err(|error| in_one_line(&error))?;
         // The file of grants names the version that the operator has approved.
         let is_approved = policy.component == plugin.digest();
         let has_other_contract = earlier
             .is_some_and(|earlier| !ApprovedComponent::of(earlier).has_same_contract(&ApprovedComponent::of(&plugin)));
-        let was_withheld = earlier.is_some_and(|earlier| earlier.authority().denial_of_every_call().is_some());
+        let was_withheld = earlier.is_some_and(has_withheld_grants);
         let base_dirs = self.grants.base_dirs().clone();
         let plugin = if (has_other_contract || was_withheld) && !is_approved {
             plugin.with_withheld_policy(policy, base_dirs)
@@ -162,7 +163,7 @@ impl Reloader {
         if earlier.is_some_and(|earlier| is_unchanged(earlier, &plugin)) {
             return Reload::Unchanged;
         }
-        let needs_approval = plugin.authority().denial_of_every_call().is_some();
+        let needs_approval = has_withheld_grants(&plugin);
         let plugin = Arc::new(plugin);
         let renamed_from = earlier.filter(|earlier| earlier.schema().name != plugin.schema().name);
         if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
@@ -213,6 +214,11 @@ impl Reloader {
             Some((found.len(), found.modified().ok()?))
         })
     }
+}
+
+/// Returns whether the grants of a component are withheld, so that every call is denied.
+fn has_withheld_grants(plugin: &Plugin) -> bool {
+    plugin.authority().denial_of_every_call().is_some()
 }
 
 /// Returns whether the new version of a component has the same bytes and the same grants as the earlier version, and the grants

@@ -125,6 +125,8 @@ impl fmt::Display for SkipReason {
 }
 
 impl From<DivergenceReason> for SkipReason {
+    /// Converts the reason why the record of what a call took in is incomplete. The other reasons, for which a replay differs
+    /// from a complete record, do not occur here.
     fn from(reason: DivergenceReason) -> Self {
         match reason {
             DivergenceReason::Truncated => Self::TookTooMuch,
@@ -225,6 +227,7 @@ struct AnnouncedCall<'a> {
     /// Number of the event that announces it.
     event: u64,
     call: ToolCall,
+    /// Digest of the component; `None` if the tool is not a component.
     tool_digest: Option<&'a str>,
     /// Digest of the input; empty if it is not recorded.
     input_digest: &'a str,
@@ -275,6 +278,7 @@ impl<'a> Replayer<'a> {
                     self.replay_announced(run, call).await?;
                 }
             }
+            // A call that ends without an announcement was refused before its tool ran.
             RunEvent::ToolEnded { action, end, .. } if !self.ends_of_announced.contains(&number) => {
                 self.note_skipped_result(number, run, *action, &end.result, SkipReason::Refused);
             }
@@ -380,6 +384,7 @@ impl<'a> Replayer<'a> {
         };
         let refusal = |report: Box<art_tools::ToolReport>| report.result.error.unwrap_or_default();
         let admitted = tools.admit_for_replay(parsed, &scope).await.map_err(refusal);
+        // If the tool itself asked a person before, it receives the decision, as it did in the recorded run.
         Ok(admitted.map(
             |admitted| match call.approval.as_deref().and_then(decisions::hitl_context) {
                 Some(decision) => admitted.decided(decision),

@@ -34,7 +34,7 @@ pub struct Runtime {
     pub toolbox: Toolbox,
     /// Cache of the declarations of tools (name, description and schemas) in the form in which the store keeps them for journals.
     pub(crate) declarations: Arc<DeclarationCache>,
-    /// The leases of the threads whose runs this runtime works on.
+    /// The leases of the threads whose runs this runtime works on. While a thread has a lease, no other host works on its run.
     pub(crate) leases: Leases,
 }
 
@@ -48,8 +48,9 @@ impl Runtime {
         Ok(self.engine.describe(&self.model)?)
     }
 
-    /// Returns the description of the model that answers a question: the one that the question names, or else the one that a
-    /// person chose, the one of the thread, or the one of the runtime.
+    /// Returns the description of the model that answers a question. This is the model that the question names, if it names one.
+    /// Otherwise it is [`model`](Self::model) if a person chose that model, or else the model that the thread names, or
+    /// [`model`](Self::model) if the thread names none.
     ///
     /// # Errors
     /// Fails with [`RuntimeError::ThreadModel`] if the model of the thread cannot be used. Also fails if the model of the

@@ -273,8 +273,8 @@ impl SecretFile {
         Keyring::open()?.remove(&self.keyring_entry_name(name))
     }
 
-    /// Returns the name of the entry of the keyring for a secret. It contains the canonical path of the directory, so that two
-    /// homes can have secrets of the same name.
+    /// Returns the name of the entry of the keyring for a secret. It contains the canonical path of the directory, so that hosts
+    /// with different homes (`--home`) can have secrets of the same name.
     fn keyring_entry_name(&self, name: &str) -> String {
         let directory = std::fs::canonicalize(&self.directory);
         let directory = directory.unwrap_or_else(|_missing| self.directory.clone());
@@ -371,7 +371,7 @@ struct LastRead {
 type Stamp = (u64, u64, i64, i64);
 
 impl SecretStore {
-    /// Opens the secrets that the file of a configuration and the variables in `environment` have.
+    /// Opens a store with the secrets of a configuration: those in its file, and those in the variables of `environment`.
     ///
     /// # Errors
     /// Fails if the file cannot be used. A variable that cannot be used is left out with a warning.
@@ -457,7 +457,7 @@ mod tests {
     /// For [`SecretStore::secrets`]: the call uses secrets, so a change of the file is seen at once.
     const CALL_USES_SECRETS: bool = true;
 
-    /// Returns the configuration of a home, with the directory of its secrets and its database.
+    /// Returns the configuration of a home. Its secrets are beside `art.toml`, and its list of quarantine is beside its database.
     fn config(home: &Path) -> Config {
         let mut config = Config {
             file_path: home.join("art.toml"),
@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_configuration_nothing_is_stored() {
+    fn no_secret_can_be_stored_if_the_configuration_has_no_path() {
         let file = SecretFile::new(&Config::default());
         assert!(file.read().unwrap().is_empty());
         assert!(matches!(

@@ -127,9 +127,9 @@ impl StandingApprovals {
         }
     }
 
-    /// Returns the identifier of this person's approval that covers a call which waits for a decision because of a rule. Returns
-    /// `None` if there is none, or if the call waits for another reason. The approval was added after the call
-    /// began to wait; otherwise the call would not wait.
+    /// Returns the identifier of this person's approval that covers a call which waits for a decision because a rule of the
+    /// operator or the risk of its tool demands a decision. Returns `None` if there is no such approval, or if the call waits for
+    /// another reason. The approval was added after the call began to wait; otherwise the call would not wait.
     #[must_use]
     pub fn find_for(&self, suspended: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
         let (digest, call) = (suspended.tool_digest.as_deref(), &suspended.call);
@@ -140,7 +140,7 @@ impl StandingApprovals {
     }
 
     /// Returns the identifier of this person's approval that covers a new call, or `None` if there is none.
-    pub(crate) fn find(&self, call: &AdmittedCall, user_id: Option<&str>) -> Option<String> {
+    pub(crate) fn find_for_admitted(&self, call: &AdmittedCall, user_id: Option<&str>) -> Option<String> {
         self.find_matching(user_id, &call.schema().name, call.tool_digest(), &call.call().arguments)
     }
 
@@ -158,7 +158,7 @@ impl StandingApprovals {
             Vec::new()
         });
         let mut approvals = approvals.into_iter();
-        let found = approvals.find(|kept| kept.approval.matches(user_id, tool, digest, arguments))?;
+        let found = approvals.find(|stored| stored.approval.matches(user_id, tool, digest, arguments))?;
         Some(found.id)
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn json_text<T: Serialize>(value: &T) -> JsonText {
     JsonText::of("a value", "of a test", value).unwrap()
 }
 
-/// Returns the journal of a run, with the large values, which the store keeps apart from the events, put back into the events.
+/// Returns the journal of a run. The store keeps large values apart from the events; here they are in the events again.
 pub(crate) async fn stored_journal(store: &dyn Store, trace_id: &str) -> Vec<JournalEntry> {
     let run = store.get_run(trace_id).await.unwrap().unwrap();
     read_journal(store, &run).await.unwrap()

@@ -3,6 +3,7 @@
 wasmtime::component::bindgen!({
     path: "../../../wit",
     world: "tool-plugin",
+    // `cancelled` is trappable: if the guest asks for it in a replay, but the record has another answer, the guest traps.
     imports: { "art:tool/host.cancelled": trappable },
     exports: { default: async },
 });

@@ -4,10 +4,10 @@
 //! this host wrote it for this component and this engine. The key is in the same private directory. A file is replaced as a whole
 //! and never modified, so code can be mapped and executed in place.
 //!
-//! The name of a file has the digest of the component, the hash of the engine, and an extension for the kind of the content. A
-//! *refusal* is the reason why a component is never loaded by this build of the host, and a *postponement* the reason why it is
-//! not loaded for a day. A *catalogue* lists what the files of a plugins folder contain; it has the digest of the folder's path
-//! in place of that of a component.
+//! The name of a file has the digest of the component, the hash of the engine's configuration, and an extension for the kind of
+//! the content. A *refusal* is the reason why a component is never loaded by this build of the host, and a *postponement* the
+//! reason why it is not loaded for a day. A *catalogue* lists what the files of a plugins folder contain; its name has the
+//! digest of the folder's path in place of that of a component.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
@@ -135,10 +135,10 @@ impl CodeCache {
     }
 
     fn read_text(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        let (file, bytes) = self.open_authenticated(kind, engine, digest)?;
+        let (file, content_bytes) = self.open_authenticated(kind, engine, digest)?;
         let mut text = String::new();
         (&file).rewind().ok()?;
-        file.take(bytes).read_to_string(&mut text).ok()?;
+        file.take(content_bytes).read_to_string(&mut text).ok()?;
         Some(text)
     }
 
@@ -179,17 +179,17 @@ impl CodeCache {
     /// Returns a file and the size of its content in bytes, if its tag is valid.
     fn open_authenticated(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
         let mut file = open_regular(&self.path(kind, engine, digest)).ok()?;
-        let length = file.metadata().ok()?.len();
-        let bytes = length.checked_sub(TAG_BYTES)?;
-        if length > MAX_FILE_BYTES {
+        let file_bytes = file.metadata().ok()?.len();
+        let content_bytes = file_bytes.checked_sub(TAG_BYTES)?;
+        if file_bytes > MAX_FILE_BYTES {
             return None;
         }
         let mut hasher = self.hasher(kind, engine, digest);
-        hasher.update_reader((&file).take(bytes)).ok()?;
+        hasher.update_reader((&file).take(content_bytes)).ok()?;
         let mut tag = [0; blake3::OUT_LEN];
         file.read_exact(&mut tag).ok()?;
         // `blake3::Hash` compares in constant time.
-        (hasher.finalize() == tag).then_some((file, bytes))
+        (hasher.finalize() == tag).then_some((file, content_bytes))
     }
 
     fn write(&self, kind: ContentKind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> std::io::Result<()> {
@@ -247,7 +247,8 @@ impl CodeCache {
             .update(&[kind as u8])
             .update(digest.as_bytes())
             .update(&self.engine_hash(engine).to_le_bytes());
-        // Compiled code depends on the engine only. All other kinds also depend on this build of the host, for example on its limits.
+        // Compiled code depends on the engine only. All other kinds also depend on this build of the host, for example on its
+        // limits.
         if !matches!(kind, ContentKind::Code) {
             hasher.update(&self.host_build);
         }
@@ -268,11 +269,11 @@ fn record_use(file: &File) {
 /// Returns bytes that identify this build: the version of this crate, and the time and size of the program's file.
 fn host_build() -> Vec<u8> {
     let metadata = std::env::current_exe().and_then(fs::metadata);
-    let file = metadata.map_or([0; 3], |metadata| {
+    let time_and_size = metadata.map_or([0; 3], |metadata| {
         [metadata.mtime(), metadata.mtime_nsec(), metadata.size().cast_signed()]
     });
-    let file = file.into_iter().flat_map(i64::to_le_bytes);
-    env!("CARGO_PKG_VERSION").bytes().chain(file).collect()
+    let time_and_size = time_and_size.into_iter().flat_map(i64::to_le_bytes);
+    env!("CARGO_PKG_VERSION").bytes().chain(time_and_size).collect()
 }
 
 fn hash_engine(engine: &Engine) -> u64 {

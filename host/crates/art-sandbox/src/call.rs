@@ -1,8 +1,8 @@
 //! One call of a tool. It runs in a store and an instance of its own, and ends in an outcome, which states what the call used.
 //!
 //! The store has the memory of the guest and what the host knows of the call ([`CallState`]). A [`Guard`] stops the call at its
-//! deadline or when it is cancelled. What the guest learns from outside of its sandbox is recorded, so that the call can be
-//! replayed.
+//! deadline or when it is cancelled. What the guest learns from outside of its sandbox is its *intake*. This is recorded, so
+//! that the call can be replayed.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ pub(crate) struct ExecuteArguments {
 
 /// A call that ended.
 pub(crate) struct EndedCall {
-    /// The outcome, also of a call that was no replay. If the call was a replay that differed from its record, also the first
-    /// difference.
+    /// The outcome and, if the call was a replay that differed from its record, the first difference. Every call has this field,
+    /// whether or not it was a replay.
     pub(crate) replayed: Replayed,
     /// The canary (a decoy secret) that was seen in what the tool sent, returned or logged.
     pub(crate) canary: Option<String>,
@@ -103,7 +103,7 @@ impl Invocation {
         store.limiter(|state| &mut state.limiter);
         store.call_hook_async(CrossingHook);
         store.set_fuel(limits.fuel)?;
-        // `CrossingHook` sets the length of each interval when the interval begins.
+        // The engine calls the host after each interval of fuel. `CrossingHook` sets the length of an interval when it begins.
         store.fuel_async_yield_interval(Some(MAX_INTERVAL_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + EXTRA_TRANSFER_BYTES).unwrap_or(usize::MAX));
         store.set_max_component_handles(limits.handles as usize);
@@ -134,7 +134,8 @@ impl Invocation {
         self
     }
 
-    /// Sets what the record of the call states as given by the operator: limits, linked interfaces and environment variables.
+    /// Sets the limits, linked interfaces and environment variables that the record of the call states. They may differ from
+    /// those with which the call runs, for example in the time limit.
     pub(crate) fn with_given(mut self: Box<Self>, given: GivenByOperator) -> Box<Self> {
         self.given = given;
         self
@@ -189,13 +190,13 @@ impl Invocation {
         match result {
             Ok(Ok(schema)) => Ok(schema.into()),
             Ok(Err(error)) => Err(SchemaCallError {
-                reason: error_text(&self.ending_of_error(&error)),
+                reason: schema_error_text(&self.ending_of_error(&error)),
                 retention: self.retention(&error),
             }),
             // A guest that only computes runs out of fuel long before the deadline. So this guest slept or the machine was busy,
             // which may be different later.
             Err(stop) => Err(SchemaCallError {
-                reason: error_text(&self.ending_of_stop(stop)),
+                reason: schema_error_text(&self.ending_of_stop(stop)),
                 retention: Retention::OneDay,
             }),
         }
@@ -203,7 +204,7 @@ impl Invocation {
 
     /// Returns how long to keep a failure: always if the tool caused it, and never if the machine lacked a resource.
     fn retention(&self, error: &wasmtime::Error) -> Retention {
-        let caused_by_tool = self.store.data().limiter.was_refused() || !is_transient(error);
+        let caused_by_tool = self.store.data().limiter.refused_last_growth() || !is_transient(error);
         if caused_by_tool {
             Retention::Always
         } else {
@@ -219,7 +220,7 @@ impl Invocation {
         let canary = state.canary().or(in_outcome);
         if let Some(canary) = &canary {
             outcome.ending = quarantine_ending(canary);
-            // A replay has no secrets, so it could not reproduce this ending.
+            // A replay has no secrets, so it could not reproduce this ending. So the record of the call is withheld.
             outcome.intake.withhold();
         }
         (outcome, canary)
@@ -232,6 +233,7 @@ impl Invocation {
         };
         let usage = self.usage(bytes_out, cpu);
         let ending = match result {
+            // The engine limits only the fuel of the guest's instructions. The usage also has that of its calls into the host.
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted_ending(),
             Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large_ending(bytes_out),
             Ok(Ok(outcome)) => convert::ending(outcome),
@@ -258,8 +260,9 @@ impl Invocation {
         state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
-    /// Makes change sets of the changes that a successful call staged, and drops the staged changes of any other call. Also notes
-    /// the denials of the quotas. Returns the ending, which becomes an error if a change set cannot be made.
+    /// Makes change sets, which a person commits or drops, of the changes that a successful call staged. Drops the staged changes
+    /// of any other call. Also notes what the quotas did not allow. Returns the ending, which becomes an error if a change set
+    /// cannot be made.
     fn make_change_sets(&mut self, ending: Ending) -> Ending {
         let Some(files) = self.store.data_mut().files.take() else {
             return ending;
@@ -341,7 +344,7 @@ impl Invocation {
         match trap {
             Some(Trap::OutOfFuel) => self.fuel_exhausted_ending(),
             Some(Trap::StackOverflow) => Ending::StackOverflow,
-            _ if self.store.data().limiter.was_refused() => Ending::MemoryExhausted {
+            _ if self.store.data().limiter.refused_last_growth() => Ending::MemoryExhausted {
                 limit: self.limits.memory_bytes,
             },
             Some(trap) => Ending::Trap {
@@ -366,7 +369,7 @@ impl Invocation {
             };
         }
         let (cause, backtrace) = cause_and_backtrace(error);
-        // The engine has no error types for these two cases, so they are recognized by their text.
+        // The engine has no error types for too much data and for invalid values, so their errors are recognized by their text.
         if cause.contains("fuel allocated for hostcalls") {
             let limit = self.limits.output_bytes + EXTRA_TRANSFER_BYTES;
             let reason = format!("more than {limit} bytes were passed to the host at once");
@@ -397,7 +400,8 @@ fn cause_and_backtrace(error: &wasmtime::Error) -> (String, Option<String>) {
     (causes.join(": "), backtrace)
 }
 
-fn error_text(ending: &Ending) -> String {
+/// Returns the error of a call of `schema()` as the rest of a sentence whose subject is `schema()`.
+fn schema_error_text(ending: &Ending) -> String {
     ending
         .error()
         .map_or_else(|| "returned no schema".to_owned(), |(_, text)| text)

@@ -1,5 +1,6 @@
-//! The interfaces of the host, one module for each kind of authority. A component that imports an interface which is not granted
-//! gets [stubs](crate::stubs) in place of the interface or, for `wasi:http`, a sender that denies every request.
+//! The interfaces that a component can import, one module for each kind of authority. A component that imports an interface
+//! which is not granted gets [stubs](crate::stubs) in place of the interface or, for `wasi:http`, a sender that denies every
+//! request.
 
 pub(crate) mod cli;
 pub(crate) mod clock;

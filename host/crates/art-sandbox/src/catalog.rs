@@ -76,7 +76,7 @@ impl ListedComponent {
     pub fn new(plugin: &Plugin, stamp: FileStamp) -> Self {
         Self {
             stamp,
-            file_digest: plugin.digest,
+            file_digest: plugin.file_digest,
             digest: *plugin.program.digest(),
             inspection: plugin.inspection.clone(),
             schema: plugin.schema_text.clone(),
@@ -153,6 +153,7 @@ impl Sandbox {
     /// Returns the stored catalogue of a folder. It is empty if there is none, or if the sandbox has no cache.
     #[must_use]
     pub fn catalog(&self, folder: &Path) -> Catalog {
+        // The cache takes an engine because a hash of its configuration is in the name of each cached file.
         let text = match (self.cache(), self.first_engine()) {
             (Some(cache), Ok(engine)) => cache.catalog(engine, &folder_key(folder)),
             _ => None,

@@ -26,8 +26,8 @@ use crate::error::LoadError;
 use crate::inspect::MAX_COMPONENT_BYTES;
 use crate::instrument::instrument;
 
-/// Processor time for a component of any size, in seconds. It is short, so that many small components which are made to
-/// compile slowly do not take long together.
+/// Processor time for a component of any size, in seconds. It is short, so that even many small components whose author made
+/// them slow to compile do not take long together.
 const BASE_CPU_SECONDS: u64 = 10;
 /// Additional processor time for each MiB of a component, in seconds. Ordinary code takes less than this.
 const CPU_SECONDS_PER_MIB: u64 = 6;
@@ -87,9 +87,9 @@ impl CompilerProgram {
     /// only the limits of the process apply.
     ///
     /// # Errors
-    /// - [`LoadError::Postponed`] when the share is used up.
-    /// - [`LoadError::CompileTimeout`] when the process exceeds the wall-clock time, or instead [`LoadError::Postponed`] if it
-    ///   has a share and used at least [`BASE_CPU_SECONDS`] of processor time.
+    /// - [`LoadError::Postponed`] when the share is used up, or when a process with a share exceeds the wall-clock time and used
+    ///   at least [`BASE_CPU_SECONDS`] of processor time.
+    /// - [`LoadError::CompileTimeout`] when any other process exceeds the wall-clock time.
     /// - [`LoadError::CompileLimit`] when the process exceeds a limit of processor time or memory.
     /// - [`LoadError::CompilerProcess`] when the process cannot be started or crashes.
     /// - [`LoadError::Compile`] when the compiler refuses the component.
@@ -235,13 +235,13 @@ fn processor_time(process: u32) -> Duration {
     Duration::from_millis(ticks.saturating_mul(MILLIS_PER_TICK))
 }
 
-/// Returns the error for a failure of the compiler process that is perhaps gone at the next attempt.
+/// Returns the error for a failure of the compiler process. The same component may compile at the next attempt.
 fn compiler_process_error(reason: String) -> LoadError {
     LoadError::CompilerProcess(std::io::Error::other(reason))
 }
 
-/// Returns the error for a compiler process that failed. [`LoadError::CompileLimit`], which the cache keeps, is only for a limit
-/// that the component itself exceeded.
+/// Returns the error for a compiler process that failed. [`LoadError::CompileLimit`] is only for a limit that the component
+/// itself exceeded, because the cache stores this error and the component is then not compiled again.
 fn process_failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
     let message = byte_prefix(message.trim(), MAX_MESSAGE_BYTES);
     if status.code() == Some(i32::from(EXIT_REFUSED)) {

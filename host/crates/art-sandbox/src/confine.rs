@@ -193,7 +193,7 @@ pub struct ConfinementProbe {
 }
 
 impl ConfinementProbe {
-    /// Confines this process like the compiler, for good, and tries what it must then not be able to do.
+    /// Confines this process like the compiler, for good, and tries to read a file, to connect to a port and to start a program.
     #[must_use]
     pub fn run() -> Self {
         let confinement = confine_compiler();

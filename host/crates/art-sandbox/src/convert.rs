@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::bindings::types;
 use crate::schema_text::{ExampleText, SchemaText};
 
-/// The error for a field from the guest that is not the JSON that `wit/tool.wit` requires.
+/// The error for a field from the guest that is too large, or is not the JSON that `wit/tool.wit` requires.
 pub(crate) struct InvalidField(String);
 
 impl InvalidField {
@@ -38,7 +38,7 @@ fn parse_optional_json<T: DeserializeOwned>(field: &str, text: Option<&String>) 
     text.map(|text| parse_json(field, text)).transpose()
 }
 
-/// Converts the result of `schema()`, and parses its JSON fields.
+/// Converts the schema of a tool, which the tool's own function `schema()` returns, and parses its JSON fields.
 pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
     Ok(ToolSchema {
         input_schema: parse_json("input-schema", &schema.input_schema)?,

@@ -66,11 +66,12 @@ fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<b
     Ok(slice_is_over)
 }
 
-/// Checks the limits before the guest continues, and starts a new interval of fuel if the last one is over.
+/// Checks the limits of the calls into the host and of the fuel that they cost, before the guest continues. Starts a new interval
+/// of fuel if the last one is over.
 ///
-/// The limits are checked here, right after the call into the host that may have exceeded them, and not at the next crossing to
-/// the host. That crossing may be the end of an interval, whose length depends on the clock, so the fuel that a stopped guest
-/// used would depend on the clock too.
+/// The limits are checked here, right after the call into the host that may have exceeded them. If they were checked at the next
+/// crossing to the host, the clock would decide how much fuel a stopped guest has used: that crossing may be the end of an
+/// interval, whose length depends on the clock.
 fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
     let state = store.data_mut();
     let host_fuel = state.host_fuel();

@@ -18,7 +18,7 @@ use crate::prices::prices;
 use crate::state::CallState;
 
 /// Maximum number of calls that run on one worker at the same time. Each call takes a slot: its part of the memory pools.
-pub(crate) const SLOTS: u32 = 64;
+pub(crate) const SLOTS_PER_WORKER: u32 = 64;
 /// Number of bytes of a linear memory that stay mapped between calls. A small tool uses less than 1 MiB.
 const MEMORY_RESIDENT_BYTES: usize = 4 << 20;
 /// The same for a table.
@@ -167,11 +167,11 @@ fn config(mode: &EngineMode) -> Config {
 /// Returns the sizes of the pools from which instances are allocated.
 fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(SLOTS)
-        .total_core_instances(SLOTS * INSTANCES_PER_SLOT)
-        .total_memories(SLOTS * MEMORIES_PER_SLOT)
-        .total_tables(SLOTS * TABLES_PER_SLOT)
-        .total_stacks(SLOTS)
+    pool.total_component_instances(SLOTS_PER_WORKER)
+        .total_core_instances(SLOTS_PER_WORKER * INSTANCES_PER_SLOT)
+        .total_memories(SLOTS_PER_WORKER * MEMORIES_PER_SLOT)
+        .total_tables(SLOTS_PER_WORKER * TABLES_PER_SLOT)
+        .total_stacks(SLOTS_PER_WORKER)
         .max_core_instances_per_component(MAX_INSTANCES)
         .max_memories_per_component(MAX_MEMORIES)
         .max_tables_per_component(MAX_TABLES)

@@ -167,7 +167,7 @@ pub enum LoadError {
     /// The file of a component that is already offered as a tool has other content than before.
     #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
-    /// The loaded components that running calls use leave no memory to load this one.
+    /// No memory is left to load this component: all of it is taken by components that running calls use.
     #[error("the tools that run now take the {} MiB of the host's memory for tools (hint: try again later)", limit >> 20)]
     NoMemory {
         /// The limit in bytes.

@@ -8,8 +8,8 @@ use wasmparser::Payload;
 
 use crate::error::LoadError;
 
-/// Maximum number of imports of all modules of a component together. A tool in Rust has a few dozen. A component that
-/// links an interpreter out of several modules has a few thousand.
+/// Maximum number of imports of a component and of all modules and components in it together. A tool in Rust has a few dozen. A
+/// component that links an interpreter out of several modules has a few thousand.
 const MAX_IMPORTS: u64 = 10_000;
 /// Maximum memory of the host for one component, in bytes, without its compiled code.
 const MAX_BYTES: u64 = 64 << 20;
@@ -47,8 +47,9 @@ impl Footprint {
     }
 }
 
-/// Returns how many records the engine keeps for a section, and the size of one record in bytes. There is one record for each
-/// entry that the section's header counts or, where entries can be nested, at most one for each byte of the section.
+/// Returns how many records the engine keeps for a section, and the size of one record in bytes, both as upper bounds. There is
+/// one record for each entry that the section's header counts or, where entries can be nested, at most one for each byte of the
+/// section.
 fn count_records(payload: &Payload<'_>) -> (u64, u64) {
     let byte_count = |range: std::ops::Range<usize>| range.len() as u64;
     match payload {

@@ -1,6 +1,6 @@
-//! The fuel basis: an identifier of the version of the engine, of the rewriting of modules and of the prices. How much fuel a
-//! call uses depends on these three, besides the component and its input. Only calls with an equal fuel basis can be expected to
-//! use equal fuel.
+//! The fuel basis: a text with the version of the engine, the version of the code that rewrites modules, and a digest of the fuel
+//! prices of instructions and host calls. How much fuel a call uses depends on these three, besides the component and its input.
+//! Only calls with an equal fuel basis can be expected to use equal fuel.
 
 use std::sync::LazyLock;
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_identifier_names_the_versions_and_the_prices() {
+    fn the_fuel_basis_has_the_versions_and_a_digest_of_the_prices() {
         let digit_count = |basis: &str| basis.rsplit(' ').next().map(str::len);
         assert!(fuel_basis().starts_with("wasmtime 48.0.8, instrumentation 1, prices "));
         assert_eq!(digit_count(fuel_basis()), Some(DIGEST_DIGITS));

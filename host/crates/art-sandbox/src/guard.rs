@@ -29,6 +29,7 @@ pub(crate) enum StopReason {
 pub(crate) struct Guard {
     deadline: Instant,
     cancel: CancellationToken,
+    /// Also stores when the call started.
     time_slice: TimeSlice,
 }
 
@@ -103,7 +104,7 @@ impl<F: Future> Future for GuardedCall<'_, F> {
     type Output = (Result<F::Output, StopReason>, Duration);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // A call that was cancelled in the queue must have no effect.
+        // A call that was cancelled in the queue of its worker must have no effect.
         if self.cpu_time.is_none() && self.guard.cancel.is_cancelled() {
             return Poll::Ready((Err(StopReason::Cancelled), Duration::ZERO));
         }

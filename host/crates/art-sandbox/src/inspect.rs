@@ -138,6 +138,7 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_
                     exported_version = exported_version.or(interface_version(name, TOOL_INTERFACE).map(str::to_owned));
                 }
             }
+            // At any depth, because the SDK puts the manifest into the core module of the tool.
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
                 let bytes = section.data().len();
                 if bytes > MAX_MANIFEST_BYTES {
@@ -186,8 +187,8 @@ fn is_beginning_of_text(bytes: &[u8]) -> bool {
     is_utf8 && !bytes.contains(&0)
 }
 
-/// Returns the version in the name of an interface, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` for another
-/// interface.
+/// Returns the version in `name`, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` if `name` is not `interface` with a
+/// version.
 fn interface_version<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_for_an_import_that_no_tool_is_granted_names_it() {
+    fn an_import_that_no_tool_is_granted_is_named_in_the_error() {
         let error = check_import("wasi:http/incoming-handler@0.2.3")
             .unwrap_err()
             .to_string();

@@ -6,8 +6,8 @@
 //!
 //! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the kernel has to
 //! find the page. So `memory.grow` is replaced by a call of a function that also touches each new page, that is, makes the
-//! first write to it, and is charged for that. A new start function touches the pages of a large initial memory. The first
-//! pages of a memory are not touched, so this changes nothing for small memories.
+//! first write to it, and uses fuel for each such write. A new start function touches the pages of a large initial memory. The
+//! first pages of a memory are not touched, so this changes nothing for small memories.
 
 use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
 use wasmtime::OperatorCost;
@@ -22,7 +22,7 @@ const MAX_UNCHECKED_FUEL: i64 = 10_000;
 /// because the functions of a deep recursion return one after the other, and the engine checks none of these returns.
 const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
 /// Number of pages of 64 KiB up to which a memory grows without touching the new pages. Most tools need less, and most of that
-/// memory stays mapped in the pool between calls. It is at most 63, the largest number that `i32.const` encodes in one byte.
+/// memory stays mapped in the pool between calls. The number is at most 63, the largest that `i32.const` encodes in one byte.
 const UNTOUCHED_PAGES: u8 = 63;
 /// Number of pages of 64 KiB that a memory may have from the beginning without touching them.
 const UNTOUCHED_INITIAL_PAGES: u64 = 64;
@@ -93,7 +93,7 @@ fn for_each_section(
 /// Replaces the content of each section of a module or a component.
 fn map_sections(wasm: &[u8], mut map: impl FnMut(u8, &[u8]) -> wasmtime::Result<Vec<u8>>) -> wasmtime::Result<Vec<u8>> {
     let mut mapped = bytes(wasm, 0, HEADER_BYTES).to_vec();
-    for_each_section(wasm, |id, _bytes, content| {
+    for_each_section(wasm, |id, _whole_section, content| {
         let content = map(id, content)?;
         mapped.push(id);
         push_leb128(&mut mapped, content.len())?;
@@ -110,11 +110,12 @@ fn with_section(module: &[u8], id: u8, content: &[u8]) -> wasmtime::Result<Vec<u
     push_leb128(&mut section, content.len())?;
     section.extend(content);
     let (mut before, mut after) = (bytes(module, 0, HEADER_BYTES).to_vec(), Vec::new());
-    for_each_section(module, |other, bytes, _content| {
+    for_each_section(module, |other, whole_section, _content| {
+        // A custom section has no position in the order. It goes where the section before it went.
         if !after.is_empty() || position(other) > position(id) {
-            after.extend(bytes);
+            after.extend(whole_section);
         } else if other != id {
-            before.extend(bytes);
+            before.extend(whole_section);
         }
         Ok(())
     })?;
@@ -124,7 +125,7 @@ fn with_section(module: &[u8], id: u8, content: &[u8]) -> wasmtime::Result<Vec<u
 /// Returns a module with an empty section of this kind, unless it has such a section.
 fn with_section_if_absent(module: Vec<u8>, id: u8) -> wasmtime::Result<Vec<u8>> {
     let mut is_present = false;
-    for_each_section(&module, |other, _bytes, _content| {
+    for_each_section(&module, |other, _whole_section, _content| {
         is_present |= other == id;
         Ok(())
     })?;
@@ -147,7 +148,7 @@ struct Module {
     function_count: u32,
     /// Number of memories, imported and defined.
     memory_count: u32,
-    /// Number of pages that the memory which the module defines has from the beginning.
+    /// Initial number of pages of the memory that the module defines, or zero if it defines none.
     initial_pages: u64,
     /// Index of the start function.
     start: Option<u32>,
@@ -286,6 +287,7 @@ impl Module {
 
     /// Returns the number of parameters of the function whose body is being rewritten.
     fn current_parameter_count(&self) -> u32 {
+        // The bodies so far are those of the functions before this one.
         let ty = self.function_types.get(self.bodies.len());
         let parameters = ty.and_then(|ty| self.parameter_counts.get(*ty as usize));
         // The compiler refuses a function without a type.
@@ -415,13 +417,13 @@ struct Locals<'a> {
 }
 
 impl<'a> Locals<'a> {
-    /// Parses the local variables of `body`, which are encoded in `section`.
-    fn parse(body: &FunctionBody<'_>, section: &'a [u8]) -> wasmtime::Result<Self> {
+    /// Parses the local variables of `body`. `declarations` are the bytes at its start that declare them.
+    fn parse(body: &FunctionBody<'_>, declarations: &'a [u8]) -> wasmtime::Result<Self> {
         let mut count = 0_u32;
         for group in body.get_locals_reader()? {
             count = count.saturating_add(group?.0);
         }
-        let mut reader = BinaryReader::new(section, 0);
+        let mut reader = BinaryReader::new(declarations, 0);
         let group_count = reader.read_var_u32()?;
         let encoded = reader.read_bytes(reader.bytes_remaining())?;
         Ok(Self {
@@ -433,12 +435,12 @@ impl<'a> Locals<'a> {
 
     /// Returns the encoded local variables, followed by one more of type `i32` if `with_i32` is set.
     fn encode(&self, with_i32: bool) -> wasmtime::Result<Vec<u8>> {
-        const ONE_I32: [u8; 2] = [1, 0x7f];
-        let mut section = Vec::new();
-        push_leb128(&mut section, self.group_count as usize + usize::from(with_i32))?;
-        section.extend(self.encoded);
-        section.extend(ONE_I32.iter().filter(|_| with_i32));
-        Ok(section)
+        const GROUP_OF_ONE_I32: [u8; 2] = [1, 0x7f];
+        let mut declarations = Vec::new();
+        push_leb128(&mut declarations, self.group_count as usize + usize::from(with_i32))?;
+        declarations.extend(self.encoded);
+        declarations.extend(GROUP_OF_ONE_I32.iter().filter(|_| with_i32));
+        Ok(declarations)
     }
 }
 
@@ -510,9 +512,9 @@ impl UncheckedFuel {
     /// Returns whether the fuel has to be checked before an instruction.
     fn needs_check(&self, operator: &Operator<'_>, price: i64) -> bool {
         let is_long_after_call = || self.used.since_call > Some(MAX_UNCHECKED_FUEL_AFTER_CALL);
-        // `table.grow` calls the host. If the interval of fuel is over, the host starts a new one and changes the fuel counter in
-        // the store, but the function goes on with its own copy of the counter. Right after a check no interval is over, so a
-        // check is inserted.
+        // `table.grow` calls the host. If the interval of fuel (see `crossing`) is over, the host starts a new one and changes
+        // the fuel counter in the store, but the function goes on with its own copy of the counter. Right after a check no
+        // interval is over, so a check is inserted.
         matches!(operator, Operator::TableGrow { .. })
             || self.used.since_check + price > MAX_UNCHECKED_FUEL
             || (self.leaves_function(operator) && is_long_after_call())
@@ -726,7 +728,7 @@ fn descending_loop(instruction: &[u8]) -> Vec<u8> {
 /// Local 0, the parameter, is the number of pages to grow by, and later the size of the memory in bytes. Local 1 is the result of
 /// `memory.grow`, local 2 the address of the next write.
 fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
-    const TWO_I32: [u8; 3] = [1, 2, 0x7f];
+    const TWO_I32_LOCALS: [u8; 3] = [1, 2, 0x7f];
     const GET_SIZE: [u8; 2] = [LOCAL_GET, 0];
     const GET_RESULT: [u8; 2] = [LOCAL_GET, 1];
     const GET_ADDRESS: [u8; 2] = [LOCAL_GET, 2];
@@ -741,13 +743,14 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     let grow = [&[LOCAL_GET, 0][..], instruction, &[LOCAL_TEE, 1]].concat();
     let return_if_refused = [&MINUS_ONE[..], &EQUAL, &return_result].concat();
     let set_size = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &[LOCAL_SET, 0]].concat();
+    // The old number of pages or `UNTOUCHED_PAGES`, whichever is larger.
     let first_page = [&GET_RESULT[..], &untouched, &GET_RESULT, &untouched, &GREATER, &SELECT].concat();
     let set_address = [&first_page[..], &SHIFT_LEFT_BY_16, &[LOCAL_SET, 2]].concat();
     let return_at_end = [&GET_ADDRESS[..], &GET_SIZE, &GREATER_OR_EQUAL, &return_result].concat();
     let touch = [&FIRST_WRITE[..], &GET_ADDRESS, &STORE_ZERO].concat();
     let advance = [&GET_ADDRESS[..], &KERNEL_PAGE_CONST, &ADD, &[LOCAL_SET, 2]].concat();
     [
-        &TWO_I32[..],
+        &TWO_I32_LOCALS[..],
         &grow,
         &return_if_refused,
         &set_size,
@@ -767,7 +770,7 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
 /// Returns the body of a start function that touches each page of 4 KiB beyond [`UNTOUCHED_INITIAL_PAGES`], by writing a byte
 /// of the page back as it is, and then calls the start function of the module, if there is one. Local 0 is the address.
 fn touch_and_start(own_start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
-    const ONE_I32: [u8; 3] = [1, 1, 0x7f];
+    const ONE_I32_LOCAL: [u8; 3] = [1, 1, 0x7f];
     const GET_ADDRESS: [u8; 2] = [LOCAL_GET, 0];
     const SET_ADDRESS: [u8; 2] = [LOCAL_SET, 0];
     /// `i32.const` of [`UNTOUCHED_INITIAL_PAGES`] in bytes, 1 << 22.
@@ -779,7 +782,7 @@ fn touch_and_start(own_start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     let touch = [&FIRST_WRITE[..], &GET_ADDRESS, &GET_ADDRESS, &REWRITE].concat();
     let advance = [&GET_ADDRESS[..], &KERNEL_PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
     let continue_before_end = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &LESS, &CONTINUE_IF].concat();
-    let mut body = [&ONE_I32[..], &FIRST_ADDRESS, &SET_ADDRESS].concat();
+    let mut body = [&ONE_I32_LOCAL[..], &FIRST_ADDRESS, &SET_ADDRESS].concat();
     body.extend([&LOOP[..], &touch, &advance, &continue_before_end, &END].concat());
     if let Some(own_start) = own_start {
         body.push(CALL);

@@ -1,9 +1,10 @@
 //! Runs tools compiled to WebAssembly components.
 //!
 //! [`Sandbox::load`] checks a component and returns a [`Plugin`], the loaded tool. The component is compiled when its code is
-//! first needed. It is linked only with the interfaces that are granted. Its function `schema()`, which describes the tool, is
-//! called under tight limits. Each call of a tool runs in a fresh store and a fresh instance, with bounded fuel, time, memory
-//! and output, and returns an [`art_core::outcome::Outcome`]: how the call ended, its usage and its log.
+//! first needed. It is linked with the interfaces that are granted, and with stubs, which give no access to anything, in place of
+//! the others. Its function `schema()`, which describes the tool, is called under tight limits. Each call of a tool runs in a
+//! fresh store and a fresh instance, with bounded fuel, time, memory and output, and returns an
+//! [`art_core::outcome::Outcome`]: how the call ended, its usage and its log.
 //!
 //! This is the only crate that depends on wasmtime.
 

@@ -11,7 +11,8 @@ pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Maximum number of linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
 /// Size in bytes above which a memory is large. Only one memory of a component may be large. A string that one part of a
-/// component passes to another has to fit into the memories of both, so at most this size is copied without interruption.
+/// component passes to another has to fit into the memories of both, of which at least one is small, so at most this size is
+/// copied without interruption.
 const MAX_SMALL_MEMORY_BYTES: usize = 8 << 20;
 /// Maximum number of tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;
@@ -28,9 +29,17 @@ pub(crate) struct MemoryLimiter {
     refused: bool,
     /// Whether a memory is larger than [`MAX_SMALL_MEMORY_BYTES`].
     has_large_memory: bool,
-    /// Number of bytes that the last growth added, and the peak before it. Both are needed to undo a growth that was allowed but
-    /// that the engine then fails to make.
-    last_growth: Option<(usize, usize)>,
+    /// The last growth that was allowed.
+    last_growth: Option<Growth>,
+}
+
+/// What is needed to undo a growth that was allowed but that the engine then fails to make.
+#[derive(Debug)]
+struct Growth {
+    added_bytes: usize,
+    peak_bytes_before: usize,
+    /// Whether the memory was small before and would be large now.
+    made_memory_large: bool,
 }
 
 impl MemoryLimiter {
@@ -52,7 +61,7 @@ impl MemoryLimiter {
     }
 
     /// Returns whether the last growth was refused. If the guest traps while this is so, the refusal counts as the cause.
-    pub(crate) fn was_refused(&self) -> bool {
+    pub(crate) fn refused_last_growth(&self) -> bool {
         self.refused
     }
 
@@ -65,7 +74,11 @@ impl MemoryLimiter {
             self.refuse();
             return false;
         }
-        self.last_growth = Some((added, self.peak_bytes));
+        self.last_growth = Some(Growth {
+            added_bytes: added,
+            peak_bytes_before: self.peak_bytes,
+            made_memory_large: false,
+        });
         self.refused = false;
         self.bytes = bytes;
         self.peak_bytes = self.peak_bytes.max(bytes);
@@ -79,9 +92,10 @@ impl MemoryLimiter {
 
     /// Undoes the last growth, which was allowed but failed.
     fn undo_growth(&mut self) {
-        if let Some((added, peak_before)) = self.last_growth.take() {
-            self.bytes -= added;
-            self.peak_bytes = peak_before;
+        if let Some(growth) = self.last_growth.take() {
+            self.bytes -= growth.added_bytes;
+            self.peak_bytes = growth.peak_bytes_before;
+            self.has_large_memory &= !growth.made_memory_large;
         }
     }
 }
@@ -94,7 +108,10 @@ impl ResourceLimiter for MemoryLimiter {
             return Ok(false);
         }
         let grows = self.grow(current, desired, 1);
-        self.has_large_memory |= becomes_large && grows;
+        if let Some(growth) = self.last_growth.as_mut().filter(|_| grows && becomes_large) {
+            growth.made_memory_large = true;
+            self.has_large_memory = true;
+        }
         Ok(grows)
     }
 
@@ -145,7 +162,7 @@ mod tests {
         let mut limiter = limiter_of(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(!limiter.grow(0, 60, 1));
-        assert!(limiter.was_refused());
+        assert!(limiter.refused_last_growth());
         assert_eq!(limiter.peak(), 60);
     }
 
@@ -154,7 +171,7 @@ mod tests {
         let mut limiter = limiter_of(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
-        assert!(!limiter.was_refused());
+        assert!(!limiter.refused_last_growth());
     }
 
     #[test]
@@ -178,7 +195,18 @@ mod tests {
         assert!(grows(0, MAX_SMALL_MEMORY_BYTES));
         assert!(!grows(MAX_SMALL_MEMORY_BYTES, MAX_SMALL_MEMORY_BYTES + 1));
         assert!(!grows(0, 2 * MAX_SMALL_MEMORY_BYTES));
-        assert!(limiter.was_refused());
+        assert!(limiter.refused_last_growth());
+    }
+
+    #[test]
+    fn a_memory_that_the_engine_failed_to_make_large_is_small() {
+        let mut limiter = limiter_of(100 * MAX_SMALL_MEMORY_BYTES as u64);
+        assert!(limiter.memory_growing(0, 3 * MAX_SMALL_MEMORY_BYTES, None).unwrap());
+        limiter
+            .memory_grow_failed(wasmtime::Error::msg("above the maximum of the memory"))
+            .unwrap();
+        assert!(limiter.memory_growing(0, 2 * MAX_SMALL_MEMORY_BYTES, None).unwrap());
+        assert!(!limiter.memory_growing(0, 2 * MAX_SMALL_MEMORY_BYTES, None).unwrap());
     }
 
     #[test]

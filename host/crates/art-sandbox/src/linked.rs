@@ -84,8 +84,8 @@ impl LinkedComponent {
         let mut by_worker: Vec<_> = engines.iter().map(|_| WorkerLinks::default()).collect();
         if let Some(links) = by_worker.get_mut(worker) {
             links.component = OnceLock::from(Some(component.clone()));
-            if let Some(slot) = links.by_set.get_mut(set.index()) {
-                *slot = OnceLock::from(Some(instance_pre));
+            if let Some(cell) = links.by_set.get_mut(set.index()) {
+                *cell = OnceLock::from(Some(instance_pre));
             }
         }
         Ok(Self { component, by_worker })
@@ -100,8 +100,8 @@ impl LinkedComponent {
         set: LinkSet,
     ) -> Option<&ToolPluginPre<CallState>> {
         let (links, worker_engine) = (self.by_worker.get(worker)?, engines.get(worker)?);
-        let slot = links.by_set.get(set.index())?;
-        let instance_pre = slot.get_or_init(|| {
+        let cell = links.by_set.get(set.index())?;
+        let instance_pre = cell.get_or_init(|| {
             let component = links.component.get_or_init(|| ok_or_log(self.load_for(worker_engine)));
             ok_or_log(link(worker_engine, component.as_ref()?, set))
         });

@@ -51,8 +51,8 @@ impl Sandbox {
     /// Loads a component as a tool. `name` is the name of its file, without the extension.
     ///
     /// The schema comes from the cache or the `art:schema` section, and the first call of the tool compiles the
-    /// component. If neither has a schema, the component is compiled now and its `schema()` is called. The schema is
-    /// not validated here, but by the registry.
+    /// component. If neither has a schema, the component is compiled now and its `schema()` is called. Here, the JSON
+    /// fields of the schema are only parsed; the registry validates the schema.
     ///
     /// Compiling keeps the thread busy for seconds. Call this from a thread that may block, and not from a job of
     /// [`run_on_worker`](Self::run_on_worker).
@@ -83,7 +83,7 @@ impl Sandbox {
         self.check_not_refused(&file.component_digest)?;
         let schema_text = match (&file.declared_schema, self.cached_schema(&file.component_digest)?) {
             (Some(declared), Some(cached)) if *declared != cached => return Err(LoadError::SchemaMismatch),
-            // The code is in the cache, so nothing has to be compiled.
+            // The code is in the cache, so `compile_and_load` calls `schema()` and compiles nothing.
             (None, None) if self.has_code(&file.component_digest)? => {
                 return self.compile_and_load(name, wasm, source, None).map(Some);
             }
@@ -113,11 +113,11 @@ impl Sandbox {
         let program = self.shared_program(file.component_digest, source, file.inspection.host_bytes);
         let loaded = self.load_program(&file.component_digest, cpu_share, || Ok(file.component.to_vec()))?;
         let schema_text = loaded.schema.clone();
-        // Keep only a program whose code is not in the cache. The others can quickly be mapped again when they are called, and a
-        // thousand tools would keep a thousand files open.
+        // Keep the program loaded only if its code is not in the cache, and if there is room for it. Code in the cache is quickly
+        // mapped again when the tool is called. If it stayed mapped, a thousand tools would keep a thousand files open.
         if !self.has_code(&file.component_digest)? {
             program.set_loaded(loaded);
-            if self.resident().admit(&program).is_err() {
+            if self.resident().make_room_for(&program).is_err() {
                 program.unload_if_idle();
             }
         }
@@ -204,7 +204,8 @@ impl Sandbox {
             component_digest: blake3::hash(split_file.component),
             declared_schema: split_file.declared_schema,
         };
-        // Limits that no operator can allow are refused here, so that the component is not compiled in vain.
+        // `apply` fails for limits above the maximum, which no operator can allow. They are refused here, so that the component
+        // is not compiled in vain.
         file.requested_limits().apply(Limits::EXECUTE)?;
         Ok(file)
     }
@@ -220,8 +221,8 @@ impl Sandbox {
         let schema = convert::schema(&schema_text).map_err(|error| LoadError::SchemaCall {
             reason: error.into_reason(),
         })?;
-        // The name in the schema decides which limits the tool gets. The name in the manifest could be that of another tool,
-        // which has higher limits.
+        // The name in the schema decides which limits the tool gets, because the tool is called by that name. The name in the
+        // manifest is not used for calls, so it could be that of another tool, which has higher limits.
         let limits = self.limits().grant(&schema.name, file.requested_limits())?;
         let authority = Authority::new(
             &schema.name,
@@ -233,7 +234,7 @@ impl Sandbox {
             authority,
             sandbox: self.clone(),
             name: name.to_owned(),
-            digest: file.file_digest,
+            file_digest: file.file_digest,
             inspection: file.inspection,
             limits,
             schema,
@@ -262,7 +263,7 @@ impl Sandbox {
 
     /// Loads a program and its schema: from the cache, or by compiling the component and calling its `schema()`. Stores the
     /// results in the cache, including the reason of a refusal. `read_component` returns the bytes of the component, and is
-    /// called only if they have to be compiled.
+    /// called only if the component has to be compiled.
     pub(crate) fn load_program(
         &self,
         digest: &blake3::Hash,
@@ -344,7 +345,7 @@ impl Sandbox {
         Ok(self.cache().is_some_and(|cache| cache.has_code(engine, digest)))
     }
 
-    /// Compiles a component, and stores the code or the reason of a refusal in the cache.
+    /// Compiles a component, and stores in the cache the code, or why the component was refused or postponed.
     fn compile(
         &self,
         component: &[u8],
@@ -388,7 +389,7 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.schema(engine, digest)))
     }
 
-    /// Stores the reason of a refusal in the cache, if it is to be kept.
+    /// Stores in the cache why a component was refused or postponed, unless `retention` is `Never`.
     fn store_error(&self, retention: Retention, digest: &blake3::Hash, error: &LoadError) {
         let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) else {
             return;

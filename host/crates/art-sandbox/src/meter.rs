@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use art_core::limits::Limits;
 
-/// Maximum fuel of an interval, after which the clock is read. It lasts for some microseconds, or up to 50 milliseconds if each
-/// load misses the cache.
+/// Maximum fuel of an interval, after which the clock is read. A guest uses it up in some microseconds, or in up to 50
+/// milliseconds if each access to memory misses the processor's cache.
 pub(crate) const MAX_INTERVAL_FUEL: u64 = 150_000;
 /// Minimum fuel of an interval.
 const MIN_INTERVAL_FUEL: u64 = 1_000;
@@ -56,7 +56,7 @@ impl TimeSlice {
         self.slice_start.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the slice is over at this time, in microseconds after the start of the call.
+    /// Returns whether the slice is over at the time `micros`, which counts microseconds from the start of the call.
     fn is_over_at(&self, micros: u64) -> bool {
         micros.saturating_sub(self.start_micros()) > TIME_SLICE_MICROS
     }
@@ -101,7 +101,7 @@ impl Meter {
             time_slice: TimeSlice::new(),
             crossings: 0,
             interval_fuel: MAX_INTERVAL_FUEL,
-            // Equal to all of the fuel, so that the first interval starts when the guest starts.
+            // Equal to all of the fuel, so that this interval is over at once and the next one starts when the guest starts.
             fuel_left_at_interval_end: limits.fuel,
             interval_micros: 0,
             last_clock_micros: 0,
@@ -172,7 +172,7 @@ impl Meter {
     }
 
     /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel. `host_fuel`
-    /// is the cost of the calls.
+    /// is the cost of the calls, including the bytes written to stdout and stderr, which the meter does not count.
     pub(crate) fn exceeds_limits(&self, host_fuel: u64) -> bool {
         self.host_calls > self.max_host_calls || host_fuel > self.max_fuel
     }

@@ -102,8 +102,9 @@ impl Outside {
         self.denials.push(denial);
     }
 
-    /// Returns the record of the call, and clears it. If the record contains a secret, it is returned without its answers and
-    /// without `given`, which is what the operator gave to the call.
+    /// Returns the record of the call, and clears it except for its denials, which [`take_denials`](Self::take_denials) also
+    /// returns. If the record contains a secret, it is returned without its answers and without `given`, which is what the
+    /// operator gave to the call.
     pub(crate) fn take_intake(&mut self, given: GivenByOperator, redactor: &Redactor) -> Intake {
         let mut intake = std::mem::take(&mut self.recorder).intake;
         intake.denials = self.denials.clone().take();
@@ -133,7 +134,8 @@ fn new_seed() -> wasmtime::Result<Seed> {
     Ok(Seed(seed))
 }
 
-/// Returns whether the record of a call contains a secret, even one that is split between several answers.
+/// Returns whether the record of a call contains a secret, even one that is split between several answers. The secret may be in
+/// an environment variable, or in the bodies of the answers, which are the bytes that came from files and from the network.
 fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     if redactor.is_empty() {
         return false;
@@ -271,22 +273,23 @@ mod tests {
 
     use super::*;
 
-    /// Asks whether the call is cancelled. `live` is the answer in a call that is not a replay.
-    fn ask_cancelled(outside: &mut Outside, live: bool) -> wasmtime::Result<bool> {
+    /// Asks whether the call is cancelled. `live_answer` is the answer in a call that is not a replay.
+    fn ask_cancelled(outside: &mut Outside, live_answer: bool) -> wasmtime::Result<bool> {
         let read = |answer: &Answer| match answer {
             Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
             _ => None,
         };
-        outside.ask(CrossingKind::Cancelled, || Answer::Cancelled(live), read)
+        outside.ask(CrossingKind::Cancelled, || Answer::Cancelled(live_answer), read)
     }
 
-    /// Asks for the time. `live` is the answer in a call that is not a replay.
-    fn ask_time(outside: &mut Outside, live: u64) -> wasmtime::Result<u64> {
+    /// Asks for the time. `live_answer` is the answer in a call that is not a replay.
+    fn ask_time(outside: &mut Outside, live_answer: u64) -> wasmtime::Result<u64> {
         let read = |answer: &Answer| match answer {
             Answer::MonotonicClock(nanoseconds) => Some(*nanoseconds),
             _ => None,
         };
-        outside.ask(CrossingKind::MonotonicClock, || Answer::MonotonicClock(live), read)
+        let live = || Answer::MonotonicClock(live_answer);
+        outside.ask(CrossingKind::MonotonicClock, live, read)
     }
 
     /// Returns the record of a call that asks these questions.
@@ -472,11 +475,11 @@ mod tests {
             questions in prop::collection::vec((any::<bool>(), 0_u64..3), 0..40),
         ) {
             const WRONG_TIME: u64 = 9;
-            let ask_all = |outside: &mut Outside, live: bool| -> wasmtime::Result<Vec<u64>> {
-                // A replay must not use the live answers, so it is given wrong ones: `WRONG_TIME` and "not cancelled".
+            let ask_all = |outside: &mut Outside, is_live: bool| -> wasmtime::Result<Vec<u64>> {
+                // A replay must not use the live answers, so it is given others: `WRONG_TIME`, and always "not cancelled".
                 let ask_one = |(asks_time, value): &(bool, u64)| match asks_time {
-                    true => ask_time(outside, if live { *value } else { WRONG_TIME }),
-                    false => ask_cancelled(outside, live && *value == 1).map(u64::from),
+                    true => ask_time(outside, if is_live { *value } else { WRONG_TIME }),
+                    false => ask_cancelled(outside, is_live && *value == 1).map(u64::from),
                 };
                 questions.iter().map(ask_one).collect()
             };

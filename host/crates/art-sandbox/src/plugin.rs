@@ -16,7 +16,7 @@ use art_core::tool::ToolSchema;
 use art_core::usage::ToolUsage;
 use art_staging::Origin;
 use art_tools::NewestProgress;
-use art_tools::executor::{Admitted, ToolExecutor};
+use art_tools::executor::{CheckedCall, ToolExecutor};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
@@ -49,7 +49,7 @@ pub struct Plugin {
     /// Name of the file, without the extension.
     pub(crate) name: String,
     /// Digest of the whole file.
-    pub(crate) digest: blake3::Hash,
+    pub(crate) file_digest: blake3::Hash,
     pub(crate) inspection: Inspection,
     pub(crate) limits: Limits,
     pub(crate) authority: Authority,
@@ -60,7 +60,8 @@ pub struct Plugin {
     /// Reads the file of a tool that came from the [catalogue](crate::Catalog), so that the first call can check it. `None`
     /// for any other tool, since its file was read when the tool was loaded.
     pub(crate) source_to_check: Option<ComponentSource>,
-    /// Whether a call has checked that the file still has `digest`, and that the result of its `schema()` equals `schema_text`.
+    /// Whether a call has checked that the file still has `file_digest`, and that the result of its `schema()` equals
+    /// `schema_text`.
     pub(crate) checked: AtomicBool,
     /// The name of the canary that was seen in a call, after which the tool is not called again.
     pub(crate) seen_canary: OnceLock<String>,
@@ -70,7 +71,7 @@ impl std::fmt::Debug for Plugin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Plugin")
             .field("name", &self.name)
-            .field("digest", &self.digest)
+            .field("digest", &self.file_digest)
             .finish_non_exhaustive()
     }
 }
@@ -85,7 +86,7 @@ impl Plugin {
     /// Returns the BLAKE3 digest of the file, in hexadecimal.
     #[must_use]
     pub fn digest(&self) -> String {
-        self.digest.to_hex().to_string()
+        self.file_digest.to_hex().to_string()
     }
 
     /// Returns the imports and the manifest of the component.
@@ -101,7 +102,7 @@ impl Plugin {
     }
 
     /// Gives the tool what the operator grants it. If the grants were made for another component, the tool is not called until
-    /// the operator approves them for this component.
+    /// the operator approves them for this component. Relative paths and paths with `~` refer to `base_dirs`.
     ///
     /// # Errors
     /// Fails if the tool can never use a grant, or requests higher limits than granted.
@@ -168,7 +169,7 @@ impl Plugin {
 
     /// Returns the program. Loads it first if necessary, and checks once that the file has not changed and that its `schema()`
     /// returns the schema that the file declares. Returns early if the call is cancelled.
-    async fn load(&self, call: &Admitted) -> Result<Arc<LoadedProgram>, Box<Ending>> {
+    async fn load(&self, call: &CheckedCall) -> Result<Arc<LoadedProgram>, Box<Ending>> {
         if let (Some(program), true) = (self.program.loaded(), self.is_checked()) {
             return Ok(program);
         }
@@ -178,9 +179,9 @@ impl Plugin {
         let load_failure = |error: LoadError| Box::new(host_error(&in_one_line(&error)));
         self.check_file().await.map_err(load_failure)?;
         let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
-        let (sandbox, program_to_admit) = (self.sandbox.clone(), Arc::clone(&self.program));
+        let (sandbox, program_to_load) = (self.sandbox.clone(), Arc::clone(&self.program));
         let load = move |program: &Program| {
-            sandbox.resident().admit(&program_to_admit)?;
+            sandbox.resident().make_room_for(&program_to_load)?;
             sandbox.load_program(program.digest(), None, || program.read_component())
         };
         let loaded = tokio::select! {
@@ -207,7 +208,7 @@ impl Plugin {
         let Some(source) = self.source_to_check.clone().filter(|_| !self.is_checked()) else {
             return Ok(());
         };
-        let (digest, (sender, receiver)) = (self.digest, oneshot::channel());
+        let (digest, (sender, receiver)) = (self.file_digest, oneshot::channel());
         let check = move || {
             let read = source().map_err(LoadError::Unreadable);
             let checked = read.and_then(|wasm| match blake3::hash(&wasm) == digest {
@@ -225,7 +226,7 @@ impl Plugin {
 
     /// Returns the place for the staged changes of a call: changes of files that wait until a person commits them. `None` if no
     /// grant of the call stages changes, or if there is no folder for them.
-    fn staging_area(&self, call: &Admitted) -> Option<StagingArea> {
+    fn staging_area(&self, call: &CheckedCall) -> Option<StagingArea> {
         let stages = call.grants().fs.iter().any(|fs_right| fs_right.grant.stage);
         let staging = self.sandbox.staging().filter(|_| stages)?;
         Some(StagingArea {
@@ -240,7 +241,7 @@ impl Plugin {
 
     /// Runs a call, or replays it if there is a record, unless the tool is in quarantine. The result has a divergence
     /// only if a replay differed from the record.
-    async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
+    async fn run(&self, call: &CheckedCall, recorded: Option<&Intake>) -> Replayed {
         if let Some(canary) = self.seen_canary.get() {
             return ended_without_usage(quarantine_ending(canary)).replayed;
         }
@@ -254,7 +255,7 @@ impl Plugin {
 
     /// Runs a call, or replays it if there is a record, on the current thread if that is a worker, and else on the least busy
     /// worker.
-    async fn run_in_sandbox(&self, call: &Admitted, recorded: Option<&Intake>) -> EndedCall {
+    async fn run_in_sandbox(&self, call: &CheckedCall, recorded: Option<&Intake>) -> EndedCall {
         let program = match self.load(call).await {
             Ok(program) => program,
             Err(ending) => return ended_without_usage(*ending),
@@ -303,7 +304,7 @@ struct CallJob {
 }
 
 impl Plugin {
-    fn call_job(&self, call: &Admitted) -> Box<CallJob> {
+    fn call_job(&self, call: &CheckedCall) -> Box<CallJob> {
         let grants = Arc::clone(call.grants());
         Box::new(CallJob {
             limits: *call.limits(),
@@ -332,7 +333,7 @@ impl Plugin {
 
     /// Returns the job that replays a call with the limits, linked interfaces and environment variables in its record. A record
     /// of an earlier version of the host does not have them, so its call gets those that it would get now.
-    fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Box<CallJob> {
+    fn replay_job(&self, call: &CheckedCall, recorded: &Intake) -> Box<CallJob> {
         let call_job = self.call_job(call);
         let (given, mut limits) = match &recorded.given {
             Some(given) => (given.clone(), given.limits),
@@ -344,6 +345,7 @@ impl Plugin {
             clock: given.links.clock,
             random: given.links.random,
             env: given.env.clone(),
+            // A replay uses no files and no network: the record has what the guest got from them.
             fs: Vec::new(),
             http: Vec::new(),
         };
@@ -450,16 +452,16 @@ impl ToolExecutor for Plugin {
         Some(self.digest())
     }
 
-    fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
+    fn prepare<'a>(&'a self, call: &'a CheckedCall) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let is_prepared = self.is_checked() && self.program.is_loaded();
         (!is_prepared).then(|| self.load(call).map(|loaded| loaded.map(drop)).boxed())
     }
 
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+    fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome> {
         self.run(call, None).map(|replayed| replayed.outcome).boxed()
     }
 
-    fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
+    fn replay<'a>(&'a self, call: &'a CheckedCall, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
         if let Some(reason) = recorded.why_incomplete() {
             return Some(ready(not_replayed(reason)).boxed());
         }

@@ -17,7 +17,7 @@ use crate::linked::LinkedComponent;
 use crate::schema_text::SchemaText;
 
 /// A function that reads the file of a component again. The host does not keep the bytes of the file, since they are not needed
-/// any more when the component is compiled.
+/// any more once the component is compiled.
 pub type ComponentSource = Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>;
 
 /// The future that loads a program. All calls that need the program wait for the same future. Its error is the reason of the
@@ -100,8 +100,8 @@ impl Program {
         is_idle
     }
 
-    /// Loads the program with `load` on a separate thread, since it may have to be compiled. If it is being loaded
-    /// already, returns the future that loads it. After a failure, the next call tries again.
+    /// Loads the program with `load` on a separate thread, since it may have to be compiled. If an earlier call has
+    /// started to load it, returns that call's future. After a failure, the next call tries again.
     pub(crate) fn load(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> Loading {
         let mut loading = self.loading();
         if let Some(started) = &*loading {
@@ -121,7 +121,7 @@ impl Program {
     fn start(self: &Arc<Self>, load: impl FnOnce(&Self) -> LoadResult + Send + 'static) -> io::Result<Loading> {
         let (sender, receiver) = oneshot::channel();
         let program = Arc::clone(self);
-        // So the log events of the thread belong to the call that started it.
+        // The thread enters this span, so that its log events belong to the call that started it.
         let span = tracing::Span::current();
         let work = move || {
             let _span = span.entered();

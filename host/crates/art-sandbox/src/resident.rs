@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::LoadError;
 use crate::program::Program;
 
-/// Maximum memory of all resident programs together, in bytes: enough for some hundred ordinary tools.
+/// Maximum memory of all resident programs together, in bytes and without their compiled code: enough for some hundred ordinary
+/// tools.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
 /// The programs that are loaded or being loaded, the oldest first.
@@ -15,12 +16,12 @@ pub(crate) const MAX_BYTES: u64 = 256 << 20;
 pub(crate) struct ResidentPrograms(Mutex<VecDeque<Weak<Program>>>);
 
 impl ResidentPrograms {
-    /// Makes room for a program that is going to be loaded: unloads the oldest programs that no call uses, which their next
-    /// calls load again. From now on, the memory of the new program counts.
+    /// Makes room for a program that is going to be loaded: unloads the oldest programs that no call uses. They are loaded
+    /// again when they are called. From now on, the memory of the new program counts.
     ///
     /// # Errors
     /// Fails if the programs that calls use now leave no room.
-    pub(crate) fn admit(&self, program: &Arc<Program>) -> Result<(), LoadError> {
+    pub(crate) fn make_room_for(&self, program: &Arc<Program>) -> Result<(), LoadError> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_other_and_resident = |other: &Weak<Program>| {
             let other = other.upgrade();
@@ -44,7 +45,7 @@ impl ResidentPrograms {
         Ok(())
     }
 
-    /// Returns the memory of the programs that are loaded or being loaded, in bytes.
+    /// Returns the memory of the programs that are loaded or being loaded, in bytes and without their compiled code.
     pub(crate) fn bytes(&self) -> u64 {
         let programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let resident = programs.iter().filter_map(Weak::upgrade);

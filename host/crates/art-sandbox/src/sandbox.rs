@@ -206,6 +206,7 @@ impl Sandbox {
         self.inner.workers.least_busy()
     }
 
+    /// Returns the engine of the first worker. It stands for all engines in the cache, since they have the same configuration.
     pub(crate) fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {
         let no_engine = || LoadError::Compile(wasmtime::Error::msg("there is no engine"));
         self.inner

@@ -122,7 +122,7 @@ pub(crate) struct SectionPosition {
 fn section_start(wasm: &[u8], content_start: usize) -> Option<usize> {
     // Goes back to the first byte of the size, and then to the kind byte before it.
     let mut size_offset = content_start.checked_sub(1)?;
-    // All bytes of a LEB128 number except for the last have their highest bit set.
+    // All bytes of a LEB128 number except for the last have their highest bit set. The kind byte, which is 0, has not.
     while wasm.get(size_offset.checked_sub(1)?)? & 0x80 != 0 {
         size_offset -= 1;
     }
@@ -213,6 +213,7 @@ mod tests {
     #[test]
     fn a_section_that_is_not_at_the_end_is_ignored() {
         let mut wasm = append_section(EMPTY_COMPONENT, &schema_with_description("old")).unwrap();
+        // Another section after it: its content has 2 bytes, which are the length of its name, 1, and the name `x`.
         wasm.extend([CUSTOM_SECTION, 2, 1, b'x']);
         let file = split_file(&wasm, find_last_section(&wasm).as_ref()).unwrap();
         assert_eq!((file.component, file.declared_schema), (&*wasm, None));

@@ -52,7 +52,7 @@ pub(crate) struct CallState {
     /// Created when the tool first calls `wasi:http`.
     http: Option<Box<Http>>,
     log: LogBuffer,
-    /// Maximum number of bytes of stdout, and of stderr, that are kept.
+    /// Maximum number of bytes of stdout, and of stderr, that are kept: as many as of a log line.
     max_captured_bytes: usize,
     cancel: CancellationToken,
 }
@@ -98,7 +98,7 @@ impl CallState {
         self.http.as_deref()
     }
 
-    /// Counts a call of the guest into `wasi:http`, and returns the requests and the table of resources, both of the tool's call.
+    /// Counts a call of the guest into `wasi:http`, and returns the requests and the resource table of the tool's call.
     pub(crate) fn http_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
         self.meter.count_call();
         self.uncounted_http_and_table()
@@ -187,7 +187,7 @@ impl CallState {
     }
 
     /// Adds a line to the log of the call. Secrets are redacted before the line is cut.
-    pub(crate) fn log(&mut self, level: LogLevel, message: &str) {
+    pub(crate) fn log_line(&mut self, level: LogLevel, message: &str) {
         let message = self.redact(message);
         self.log.push(level, &message);
     }

@@ -22,7 +22,8 @@ struct Stub;
 #[error("the tool called `{0}`, which is not granted to it")]
 pub(crate) struct NotGranted(String);
 
-/// Returns a copy of `base` with a stub for each interface that `component` imports and that is not in `set`.
+/// Returns a copy of `base` with a stub for each interface that `component` imports and that is not in `set`. `wasi:http`
+/// needs no stub, since `base` itself denies the requests if `set` does not allow them.
 pub(crate) fn link_stubs(
     base: &Linker<CallState>,
     component: &Component,

@@ -1,7 +1,7 @@
 //! The worker threads on which guests run. They do no other work of the host, so a busy guest delays only other guests.
 //!
 //! A job is a future for a worker to run, such as a call of a tool. A worker takes jobs from its queue and runs several at a
-//! time: the next one has its turn when one waits or its time slice is over.
+//! time: the next job has its turn when the current job waits or its time slice is over.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -23,8 +23,8 @@ struct Job {
 }
 
 impl Job {
-    /// Runs the job until it first waits or yields, and makes a task of what is left of it. So a new job, if it is the only new
-    /// one, waits for the time slice of one other guest, however many guests there are. A short job needs no task.
+    /// Runs the job until it first waits or yields, and makes a task of what is left of it. So a new job does not wait behind all
+    /// tasks: if no other job is new, it waits only for the time slice of one guest. A short job needs no task.
     async fn start(mut self) {
         let first_poll = AssertUnwindSafe(async { poll!(&mut self.work) }).catch_unwind();
         // A job that panicked is dropped. Its caller notices that, because the result is not sent.

@@ -18,7 +18,7 @@ use crate::draft::{is_draft, try_lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK_FOLDER, SET_FILE, Staging, read_json};
 
-/// The file with the journal of a commit while it is prepared. It is stored first, so that the preparations can be undone.
+/// The file with the journal while the commit is prepared. It is stored before the preparations, so that they can be undone.
 const PREPARING_FILE: &str = "preparing.json";
 /// The file with the same journal after the preparations. Once it is stored, the commit is carried out, also after a crash.
 const JOURNAL_FILE: &str = "journal.json";
@@ -79,12 +79,13 @@ impl Staging {
         commit.run(selected)
     }
 
-    /// Drops the changes at `paths`, or the whole change set if there is no path. Returns their full paths. First completes an
-    /// interrupted commit of the change set, so that all of its changes are made or none, unless their directory is gone.
+    /// Drops the changes at `paths`, or the whole change set if there is no path. Returns their full paths. If the granted
+    /// directory still exists, first carries out or undoes an interrupted commit of the change set, so that all of the commit's
+    /// changes are made or none.
     ///
     /// # Errors
-    /// Fails if an interrupted commit cannot be completed, if the change set has no change at one of the paths, or if what is
-    /// left of it cannot be stored.
+    /// Fails if an interrupted commit cannot be carried out or undone, if the change set has no change at one of the paths,
+    /// or if what is left of the change set cannot be stored.
     pub fn discard(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StagingError> {
         let _lock = self.lock()?;
         if set.directory.exists() {
@@ -258,8 +259,8 @@ impl Commit<'_> {
         Ok(committed)
     }
 
-    /// Makes a change, unless it is made already. Returns false, and leaves the file as it is, if somebody else changed it
-    /// after the commit began.
+    /// Makes a change, unless it is made already. Returns false, and leaves the file or directory as it is, if somebody else
+    /// changed it after the commit began.
     fn make_change(&self, index: usize, change: &Change) -> io::Result<bool> {
         let is_as_before = current_state(&self.granted, &change.path)? == change.before;
         let temporary = self.temporary_path(index, change);
@@ -269,10 +270,11 @@ impl Commit<'_> {
                     self.granted.rename(&temporary, &self.granted, &change.path)?;
                     return Ok(true);
                 }
+                // Either the interrupted commit has made the change, or somebody else has changed the file.
                 remove_file(&self.granted, &temporary)?;
                 Ok(current_state(&self.granted, &change.path)? == PathState::File(*digest))
             }
-            // The directory exists since the preparations of the commit.
+            // The directory has existed at least since the preparations of the commit.
             Action::CreateDirectory => Ok(true),
             Action::RemoveFile if is_as_before => remove_file(&self.granted, &change.path).map(|()| true),
             Action::RemoveDirectory if is_as_before => match self.granted.remove_dir(&change.path) {

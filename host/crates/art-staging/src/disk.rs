@@ -10,8 +10,8 @@ use rustix::fs::OFlags;
 
 use crate::change::{Digest, PathState};
 
-/// Opens a regular file beneath a directory. Follows no link in the last part of the path, and does not wait, as opening a pipe
-/// could.
+/// Opens a regular file beneath a directory. Follows no link in the last part of the path. Does not wait, even if there is a pipe
+/// at the path.
 pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options

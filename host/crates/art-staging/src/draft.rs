@@ -11,7 +11,8 @@ use crate::disk::{digest, open_regular, sync_directory, write_durably};
 use crate::error::StagingError;
 use crate::staging::SET_FILE;
 
-/// The changes of a call that still runs. They are dropped if the draft is not finished, also if the process is killed.
+/// The changes of a call that still runs. They are dropped if [`Draft::finish`] is not called. If the process is killed, they are
+/// dropped when the [`Staging`](crate::Staging) is opened again.
 #[derive(Debug)]
 pub struct Draft {
     /// The folder of all drafts and change sets.
@@ -25,7 +26,7 @@ pub struct Draft {
     origin: Origin,
     /// The granted directory.
     directory: PathBuf,
-    /// Number of blobs: files with contents, in the folder of this draft.
+    /// Number of blobs: files in the folder of this draft, each with the new contents of a file that the call writes.
     blob_count: u32,
     is_finished: bool,
     /// The lock of the folder, which shows other processes that this draft is in use.
@@ -65,7 +66,8 @@ impl Draft {
         })
     }
 
-    /// Creates a blob, an empty file for contents, and returns its name and the file, which is open for reading and writing.
+    /// Creates a blob: a file, empty at first, for the new contents of a file that the call writes. Returns the name of the blob
+    /// and the open file, which can be read and written.
     ///
     /// # Errors
     /// Fails if the file cannot be created.
@@ -88,7 +90,7 @@ impl Draft {
         Ok(self.folder.open_with(name, &options)?.into_std())
     }
 
-    /// Makes a change set of the draft, and returns its identifier. `drafted` has each path, what the call did there, and what
+    /// Turns the draft into a change set, and returns its identifier. `drafted` has each path, what the call did there, and what
     /// was there before. Returns `None`, and keeps nothing, if the call changed nothing.
     ///
     /// # Errors
@@ -100,6 +102,7 @@ impl Draft {
         let changes = drafted
             .into_iter()
             .map(|(path, action, before)| self.to_change(path, action, before))
+            // Keeps errors too, so that `collect` returns the first of them.
             .filter(|change| !change.as_ref().is_ok_and(Change::changes_nothing))
             .collect::<std::io::Result<Vec<_>>>();
         if matches!(&changes, Ok(changes) if changes.is_empty()) {

@@ -26,8 +26,8 @@ pub enum StagingError {
         /// The reason.
         source: serde_json::Error,
     },
-    /// No run with staged changes and no change set has an identifier that begins with this text.
-    #[error("no staged changes are of a run or a change set `{0}`; `art changes list` shows all")]
+    /// There is neither a change set nor a run with staged changes whose identifier begins with this text.
+    #[error("there are no staged changes of a run or a change set `{0}`; `art changes list` shows all")]
     Unknown(String),
     /// The identifiers of several runs or change sets begin with this prefix.
     #[error("several runs or change sets begin with `{0}`; type a longer prefix, or `last` for the newest run")]
@@ -46,7 +46,7 @@ pub enum StagingError {
 }
 
 impl StagingError {
-    /// Returns a function that adds to an error of the operating system what was tried, and with which file or folder.
+    /// Returns a function for `map_err` that turns an error of the operating system into [`Io`](Self::Io).
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path, source }

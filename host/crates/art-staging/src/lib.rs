@@ -1,8 +1,8 @@
 //! Staged changes: changes of files that are not made until a person commits them.
 //!
-//! A tool whose grant has `stage = true` does not change the granted files. What it writes goes to a [`Draft`]. When its call
-//! ends, the draft becomes a [`ChangeSet`] in the folder of the [`Staging`]. A person looks at it ([`Staging::diff`]), and
-//! commits or drops it, as a whole or file by file.
+//! A grant lets a tool use a directory. A tool whose grant has `stage = true` does not change the granted files. What it writes
+//! goes to a [`Draft`]. When its call ends, the draft becomes a [`ChangeSet`] in the folder of the [`Staging`]. A person looks at
+//! the change set ([`Staging::diff`]), and commits or drops it, as a whole or file by file.
 //!
 //! A commit changes all of its files or none, also if the process is killed in the middle: when a staging is opened, an
 //! interrupted commit is carried out if its journal (the list of its changes) was stored, and is undone otherwise. A file that

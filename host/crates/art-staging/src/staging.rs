@@ -34,7 +34,7 @@ impl Staging {
     /// undoes other interrupted commits, and removes the drafts of interrupted calls.
     ///
     /// # Errors
-    /// Fails if the folder cannot be used. An interrupted commit that cannot be carried out is only logged.
+    /// Fails if the folder cannot be used. An interrupted commit that can be neither carried out nor undone is only logged.
     pub fn open(path: &Path) -> Result<Self, StagingError> {
         let staging = Self::open_without_recovery(path)?;
         // If another process has the lock, it may be committing right now, and its commit must not be recovered.
@@ -82,8 +82,8 @@ impl Staging {
     /// # Errors
     /// Fails if the folder of the draft cannot be created, or if an earlier change set cannot be removed.
     pub fn draft(&self, origin: Origin, directory: &Path) -> Result<Draft, StagingError> {
-        let is_earlier = |set: &ChangeSet| set.origin == origin && set.directory == directory;
-        for set in self.list()?.iter().filter(|set| is_earlier(set)) {
+        let is_of_same_call = |set: &ChangeSet| set.origin == origin && set.directory == directory;
+        for set in self.list()?.iter().filter(|set| is_of_same_call(set)) {
             self.remove(&set.id)?;
         }
         let root = self.root.try_clone().map_err(StagingError::io("open", &self.path))?;
@@ -105,8 +105,8 @@ impl Staging {
         Ok(sets)
     }
 
-    /// Returns the change sets of a run, or a single one. `name` is the identifier of the run or of the change set, or a prefix
-    /// that no other identifier has.
+    /// Returns all change sets of a run, or a single change set. `name` is the identifier of the run or of the change set, or a
+    /// prefix that no other identifier has.
     ///
     /// # Errors
     /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
@@ -119,10 +119,10 @@ impl Staging {
     /// # Errors
     /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
     pub fn find_in(mut sets: Vec<ChangeSet>, name: &str) -> Result<Vec<ChangeSet>, StagingError> {
-        let known: BTreeSet<&str> = sets.iter().flat_map(ChangeSet::identifiers).collect();
-        let mut matching = known
+        let identifiers: BTreeSet<&str> = sets.iter().flat_map(ChangeSet::identifiers).collect();
+        let mut matching = identifiers
             .range(name..)
-            .take_while(|known| !name.is_empty() && known.starts_with(name));
+            .take_while(|identifier| !name.is_empty() && identifier.starts_with(name));
         let found = match (matching.next(), matching.next()) {
             (None, _) => return Err(StagingError::Unknown(name.to_owned())),
             (Some(first), Some(_)) if *first != name => return Err(StagingError::Ambiguous(name.to_owned())),
@@ -132,7 +132,7 @@ impl Staging {
         Ok(sets)
     }
 
-    /// Returns the names of the change sets, the drafts and the lock.
+    /// Returns the names of all folders in the staging folder: of change sets, of drafts, and the [`LOCK_FOLDER`].
     pub(crate) fn entry_names(&self) -> Result<Vec<String>, StagingError> {
         let failed = |error| StagingError::io("list", &self.path)(error);
         let mut names = Vec::new();

@@ -104,13 +104,13 @@ impl Fixture {
 
     /// Returns the names of the temporary files that a commit left behind.
     fn temporary_files(&self) -> Vec<String> {
-        let entries = [
+        let directories = [
             self.granted_path(""),
             self.granted_path("new/deep"),
             self.granted_path("sub"),
         ];
-        let names = entries.iter().filter_map(|path| fs::read_dir(path).ok()).flatten();
-        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let entries = directories.iter().filter_map(|path| fs::read_dir(path).ok()).flatten();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with(".art-")).collect()
     }
 }
@@ -130,7 +130,7 @@ fn staged_changes_have_no_effect_until_they_are_committed() {
 }
 
 #[test]
-fn dropped_changes_have_no_effect() {
+fn discarded_changes_have_no_effect() {
     let fixture = Fixture::new();
     let set = fixture.stage_changes();
     fixture.open_staging().discard(&set, &[]).unwrap();
@@ -155,16 +155,18 @@ fn a_commit_waits_while_another_one_has_the_lock() {
 }
 
 #[test]
-fn a_single_file_can_be_committed_or_dropped() {
+fn a_single_file_can_be_committed_or_discarded() {
     let fixture = Fixture::new();
     let set = fixture.stage_changes();
     fixture.open_staging().commit(&set, &["new/deep/c.txt".into()]).unwrap();
     assert_eq!(fixture.read("new/deep/c.txt").as_deref(), Some("new c\n"));
     assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
+    // A path can also be given in full.
     fixture
         .open_staging()
         .discard(&set, &[fixture.granted_path("a.txt")])
         .unwrap();
+    // Without paths, a commit makes all changes that are left.
     fixture.open_staging().commit(&set, &[]).unwrap();
     assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
     assert!(!fixture.granted_path("sub").exists());
@@ -299,6 +301,7 @@ fn a_discard_first_completes_an_interrupted_commit() {
     let fixture = Fixture::new();
     let set = fixture.stage_changes();
     let staging = fixture.open_staging();
+    // The interrupted commit is one of the removals of `sub/b.txt` and `sub`. Its journal was stored, but no change was made yet.
     let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
     let journal = serde_json::json!({"changes": removals.collect::<Vec<_>>(), "directories": []});
     let set_folder = fixture.folder.path().join("staging").join(&set.id);
@@ -334,13 +337,14 @@ fn commit_in_a_child_process() {
     let folder = std::env::var_os("ART_STAGING_TEST").unwrap();
     let staging = Staging::open(&Path::new(&folder).join("staging")).unwrap();
     println!("ready");
+    // Waits for the byte with which the test starts the commit.
     std::io::Read::read(&mut std::io::stdin(), &mut [0]).unwrap();
     let set = staging.list().unwrap().remove(0);
     staging.commit(&set, &[]).unwrap();
 }
 
-/// Starts a commit in a child process, kills it after `delay`, and opens the staging again. Returns whether the changes were
-/// made before the staging was opened, and whether they are made now.
+/// Starts a commit in a child process, kills the process after `delay`, and opens the staging again. Returns whether the changes
+/// were made before the staging was opened, and whether they were made after that.
 fn kill_commit(fixture: &Fixture, delay: Duration) -> (bool, bool) {
     use std::io::{BufRead as _, Write as _};
     use std::process::{Command, Stdio};

@@ -48,8 +48,8 @@ pub(crate) fn remaining_room(sizes: impl Iterator<Item = u64>) -> u64 {
     sizes.fold(MAX_RUN_BLOB_BYTES, |room, size| room.saturating_sub(counted_size(size)))
 }
 
-/// Returns what is left of a run's `room` for blobs after the run stores the blob `bytes`. Fails if the blob is larger than any
-/// blob may be, or than the room.
+/// Returns how much of `room`, the number of bytes that a run can still store in blobs, is left after the run stores the blob
+/// `bytes`. Fails if the blob is larger than any blob may be, or than the room.
 pub(crate) fn take_room(trace_id: &str, room: u64, bytes: &[u8]) -> Result<u64, StoreError> {
     if bytes.len() > MAX_VALUE_BYTES {
         return Err(StoreError::TooLarge {

@@ -105,6 +105,7 @@ pub(crate) fn event_kinds(events: &[NewEvent]) -> Result<(), StoreError> {
 /// the blobs that the run has already.
 pub(crate) fn blobs(trace_id: &str, blobs: &[Blob]) -> Result<(), StoreError> {
     let mut blobs = blobs.iter();
+    // Each blob gets the room of a run without blobs, so that only the size of the blob itself matters.
     blobs.try_for_each(|blob| blob::take_room(trace_id, MAX_RUN_BLOB_BYTES, blob.bytes()).map(drop))
 }
 
@@ -302,9 +303,9 @@ impl Write for BoundedBuffer {
 mod tests {
     use super::*;
 
-    /// Kind of the value in an error.
+    /// The name of the checked value, for errors.
     const WHAT: &str = "a value";
-    /// Identifier in an error.
+    /// The identifier of the checked value, for errors.
     const ID: &str = "id";
 
     #[test]

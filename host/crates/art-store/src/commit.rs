@@ -18,7 +18,7 @@ use crate::suspension::{self, NewSuspension, UsedDecision};
 pub struct Commit {
     /// Creates the run. `Some` in the first commit of a run only.
     pub begin: Option<NewRun>,
-    /// Run of the step.
+    /// Identifier of the run of the step. A trace is the same as a run.
     pub trace_id: String,
     /// Proof that the caller is the only writer of the thread.
     pub lease: Lease,

@@ -53,13 +53,13 @@ pub enum StoreError {
         what: &'static str,
         /// Identifier of the thread or run.
         id: String,
-        /// Version of the state, or last sequence of the journal, that the caller expects. `None` if it expects that
-        /// there is none.
+        /// Version of the state, or last sequence of the journal, that the caller expects. `None` if the caller expects that
+        /// the thread has no state.
         expected: Option<u64>,
-        /// Actual version or sequence.
+        /// Actual version or sequence. `None` if the thread has no state.
         actual: Option<u64>,
     },
-    /// Another caller holds the lease of the thread.
+    /// Another caller holds the lease of the thread. The message calls one run in a thread a turn.
     #[error("thread `{thread_id}` is in use by another turn: wait for it, or use another thread")]
     ThreadBusy {
         /// The thread.
@@ -115,7 +115,8 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// A caller wants to store the decision for an expired suspension, but the time for a decision is not over yet.
+    /// The host wants to store the default decision, in place of a person who did not decide in time, but the suspension has not
+    /// expired yet.
     #[error("the time to decide about `{suspension_id}` is not over: a person can still decide")]
     SuspensionNotExpired {
         /// Identifier of the suspension.

@@ -12,11 +12,12 @@ pub enum FailPoint {
     BeforeRename,
     /// A migration to the next format was run and is not committed yet.
     BeforeMigrationCommit,
-    /// A store registers as a holder of leases: its file was created and is not locked yet.
+    /// A store registers as a holder of leases: the file whose lock will show that the store is open was created and is not
+    /// locked yet.
     BeforeHolderLock,
-    /// The writer has run a group of writes and has not committed it yet.
+    /// The writer thread of a store has run a group of writes and has not committed it yet.
     BeforeCommit,
-    /// The writer has committed a group of writes and has not told the callers yet.
+    /// The writer thread has committed a group of writes and has not told the callers yet.
     AfterCommit,
     /// A host has the lease of a thread and has committed nothing of its new run yet.
     LeaseAcquired,

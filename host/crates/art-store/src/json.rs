@@ -13,7 +13,8 @@ use crate::error::StoreError;
 pub struct JsonText(String);
 
 impl JsonText {
-    /// Returns `value` as JSON text. An error calls the value `what`, and names by `id` what the value belongs to, such as a run.
+    /// Returns `value` as JSON text. Two parameters are for errors: `what` says what the value is, such as `the state`, and `id`
+    /// identifies the object that has the value, such as a thread.
     ///
     /// # Errors
     /// Fails with [`StoreError::TooLarge`] or [`StoreError::TooDeep`] if the text exceeds a limit, and with

@@ -5,9 +5,9 @@ use crate::error::StoreError;
 
 /// The right to write the runs of a thread, which at most one caller has at a time.
 ///
-/// A lease is the current one of its thread until it is released, or until somebody else takes a new lease. That is possible when
-/// the lease has expired or the process of its holder has ended. It expires [`LEASE_MS`](crate::limits::LEASE_MS) after it was
-/// acquired, renewed or used for a commit.
+/// A lease is the current one of its thread until it is released, or until somebody else takes a new lease. Somebody else can
+/// take a new lease when the current one has expired or the process of its holder has ended. A lease expires
+/// [`LEASE_MS`](crate::limits::LEASE_MS) after it was acquired, renewed or used for a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lease {
     /// The thread.

@@ -1,17 +1,17 @@
-//! Stores threads, conversations, observations, agent state and run journals.
+//! Stores threads, conversations, observations (records of what runs did), agent state and run journals.
 //!
 //! [`Store`] is the interface, and [`MemoryStore`] and [`SqliteStore`] implement it and pass the same conformance
 //! suite. A write is acknowledged only when it is durable: for SQLite that means committed and synced. Every value that
 //! is passed in or returned is a copy (contract M2). The store itself assigns and checks all sequences and versions
-//! (contract B19).
+//! (contract B19). `host/CONTRACTS.md` has the contracts.
 //!
 //! One step of a run is one [`Commit`], which is stored as a whole or not at all. A [`Lease`] makes its holder the only writer of
 //! a thread, until it expires. If the process of the holder is paused until then and somebody else takes the thread over, the
 //! fencing number of the old lease keeps the former holder from writing.
 //!
-//! A thread has an [`Owner`], which never changes. Reads for a user find only that user's threads and runs (contract
-//! B23). A write names a thread that the host has found for the user before; the identifiers of threads are created by
-//! the host and never used again.
+//! A thread has an owner, which never changes. Reads for a user pass a condition on it, an [`Owner`], and find only that user's
+//! threads and runs (contract B23). Writes to a thread do not check the owner: before such a write, the host has looked up the
+//! thread for the user. The host creates the identifiers of threads, and never uses one again.
 
 mod blob;
 mod chain;

@@ -197,8 +197,13 @@ impl Store for MemoryStore {
         self.defer(move |data, _| data.load_state(thread_id))
     }
 
-    fn save_state<'a>(&'a self, thread_id: &'a str, state: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
-        self.defer(move |data, now| data.save_state(thread_id, &state, expected, now))
+    fn save_state<'a>(
+        &'a self,
+        thread_id: &'a str,
+        state: Value,
+        expected_version: Option<u64>,
+    ) -> StoreFuture<'a, u64> {
+        self.defer(move |data, now| data.save_state(thread_id, &state, expected_version, now))
     }
 
     fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {

@@ -90,8 +90,7 @@ pub struct MessageOptions {
     pub before: Option<Timestamp>,
     /// Only entries after this time.
     pub after: Option<Timestamp>,
-    /// Only messages with these roles; empty means all. Applied before `limit`, so that internal messages do not
-    /// displace the conversation.
+    /// Only messages with these roles; empty means all. Messages with other roles do not count for `limit`.
     pub roles: Vec<MessageRole>,
 }
 
@@ -106,7 +105,7 @@ pub struct ObservationFilter {
     pub before: Option<Timestamp>,
     /// Only entries after this time.
     pub after: Option<Timestamp>,
-    /// Only observations with a higher sequence, to continue after the last one that was read.
+    /// Only observations with a sequence above this one, to continue after the last observation that was read.
     pub after_sequence: Option<u64>,
     /// Only observations of this run.
     pub trace_id: Option<String>,
@@ -212,7 +211,7 @@ pub struct RunRecord {
     pub last_sequence: u64,
     /// Digest of the last journal entry. It stands for the whole journal, since each digest is computed with the one before it.
     /// For an empty journal it is computed from the identifier of the run. Empty if the database is open for reading only and
-    /// has a format before 5, which has no digests.
+    /// has one of the formats 1 to 4, which have no digests.
     pub head: String,
 }
 

@@ -22,11 +22,11 @@ use crate::suspension::{SuspensionFilter, SuspensionRecord};
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Threads, conversations, observations, agent state and run journals, by the contracts M1, M6, M8, M15 and M16 of
-/// `host/CONTRACTS.md`.
+/// `host/CONTRACTS.md`. A thread is a conversation with its settings, and has runs. A run answers one query.
 ///
 /// Every method follows these rules, unless its documentation says otherwise:
 /// - A write is durable when its future is ready, even if the power fails right after, and every read that starts later sees the
-///   write. If the future is dropped before that, the write may or may not happen.
+///   write. If the future is dropped before it is ready, the write may or may not happen.
 /// - A write is atomic: no read, and no crash, shows a part of it.
 /// - A write that fails is not visible. But if it failed because of the disk or the connection, the whole write may be found when
 ///   the store is opened again, so the caller reads before it repeats such a write.
@@ -36,7 +36,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///
 /// # Implementing a store
 ///
-/// PostgreSQL can do everything that this trait requires. `tests/it/conformance` tests what the trait requires: to test a second
+/// PostgreSQL can do everything that this trait requires. `tests/it/conformance` tests what the trait requires: to test another
 /// implementation, add a constructor to the `TestStore` of these tests. An implementation has to provide
 /// - durability: a write is acknowledged after the commit of the database, with `synchronous_commit = on` or stronger;
 /// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at
@@ -61,7 +61,7 @@ pub trait Store: Send + Sync + Debug {
     /// Fails with [`StoreError::AlreadyExists`] when its identifier is in use.
     fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread>;
 
-    /// Creates a thread and takes its lease, so that its creator has the first turn in it.
+    /// Creates a thread and takes its lease, so that its creator can begin the first run in it.
     ///
     /// Fails as [`create_thread`](Self::create_thread) does.
     fn create_leased_thread(&self, new: NewThread) -> StoreFuture<'_, (Thread, Lease)>;
@@ -113,12 +113,13 @@ pub trait Store: Send + Sync + Debug {
     /// Returns the agent's state of the thread.
     fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>>;
 
-    /// Replaces the agent's state if it has the version `expected`, and returns the new version (contract B19). If `expected` is
-    /// `None`, the thread must not have a state yet.
+    /// Replaces the agent's state if it has the version `expected_version`, and returns the new version (contract B19). If
+    /// `expected_version` is `None`, the thread must not have a state yet.
     ///
     /// Fails with [`StoreError::Conflict`] if another writer has changed the state; the caller then has to load it
     /// again.
-    fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64>;
+    fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected_version: Option<u64>)
+    -> StoreFuture<'a, u64>;
 
     /// Takes the lease of a thread. It is free if nobody holds it, if it has expired by the clock of the store, or if the
     /// process of its holder is known to have ended.
@@ -196,9 +197,9 @@ pub trait Store: Send + Sync + Debug {
     /// database needs an index for this, so that the time does not grow with the number of stored calls.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>>;
 
-    /// Returns how many model calls and tokens the newest steps or the newest answers of a model took, in all threads, the newest
-    /// first. `work` chooses the steps or the answers. `limit` is the maximum number, as in [`list_calls`](Self::list_calls). A
-    /// database needs an index for this too.
+    /// Returns how many calls of a model and tokens each of the newest plan steps took, or each of the newest answers, in all
+    /// threads, the newest first. `work` chooses the steps or the answers. `limit` is their maximum number, as in
+    /// [`list_calls`](Self::list_calls). A database needs an index for this too.
     fn list_model_usage<'a>(
         &'a self,
         model: &'a str,

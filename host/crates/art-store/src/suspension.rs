@@ -126,8 +126,8 @@ impl SuspensionRecord {
         matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
     }
 
-    /// Refuses to store a decision if the suspension is not open, if a person decides after it has expired, or if the host
-    /// decides because of the expiry before it has expired.
+    /// Refuses to store a decision if the suspension is not open, if a person decides after the suspension has expired, or if the
+    /// host decides in place of the person before it has expired.
     pub(crate) fn check_decision(&self, by: &DecidedBy, now: Timestamp) -> Result<(), StoreError> {
         let suspension_id = self.id().to_owned();
         let has_expired = self.call.has_expired(now);
@@ -176,7 +176,8 @@ impl SuspensionStatus {
 }
 
 impl SuspensionFilter {
-    /// Returns whether a suspension has the run, the thread, the prefix and the status of the filter.
+    /// Returns whether a suspension has the run, the thread, the prefix and the status of the filter. Does not check the other
+    /// conditions: the owner, `after` and the limits.
     pub(crate) fn matches(&self, record: &SuspensionRecord) -> bool {
         self.thread_id.as_ref().is_none_or(|id| *id == record.thread_id)
             && self.trace_id.as_ref().is_none_or(|id| *id == record.trace_id)

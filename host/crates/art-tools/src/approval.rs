@@ -50,8 +50,8 @@ pub struct ApprovalPolicy {
     /// `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What a question counts as if nobody has decided in time (contract Q4). A question that asks for an answer or for a grant
-    /// always counts as rejected.
+    /// What a question counts as if nobody has decided in time (contract Q4). A question always counts as rejected if it asks
+    /// for more than an approval, such as a text, or if it is about a permission that the operator has not granted.
     pub on_timeout: ExpiryAction,
 }
 
@@ -87,8 +87,8 @@ pub enum Verdict {
 
 impl ApprovalPolicy {
     /// Sets the time at which a question that is asked `now` expires, unless it already has such a time. Also sets what the
-    /// question counts as when it has expired. A question that asks for an answer or about a grant is never approved by time
-    /// alone.
+    /// question counts as when it has expired. A question that asks for more than an approval, or that is about a permission
+    /// that the operator has not granted, keeps its own `on_expiry`.
     pub fn set_expiry(&self, question: &mut SuspendedCall, now: Timestamp) {
         let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
         question.expires = question.expires.or(limit);

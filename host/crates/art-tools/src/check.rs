@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::compiled::RegisteredTool;
-use crate::executor::Admitted;
+use crate::executor::CheckedCall;
 use crate::offload::{TimeBudget, offload};
 use crate::output::{denial_report, report_without_tool_result};
 use crate::registry::ToolRegistry;
@@ -32,13 +32,13 @@ pub(crate) enum Authorization {
     NotRequired,
 }
 
-/// Admits a call, or returns the report of its refusal. Only this function creates an [`Admitted`], except in tests.
+/// Admits a call, or returns the report of its refusal. Only this function creates a [`CheckedCall`], except in tests.
 pub(crate) async fn check(
     registry: &ToolRegistry,
     mut call: ParsedToolCall,
     scope: &CallScope,
     authorization: Authorization,
-) -> Result<(Arc<RegisteredTool>, Admitted), Box<ToolReport>> {
+) -> Result<(Arc<RegisteredTool>, CheckedCall), Box<ToolReport>> {
     let refuse = |call, ending, code, text| Box::new(ToolReport::error(call, ending, code, text));
     if !scope.enabled_tools.is_enabled(&call.tool_name).await {
         let text = about_tool(
@@ -65,7 +65,7 @@ pub(crate) async fn check(
             // The check used a part of the time limit.
             limits.timeout_ms = limits.timeout_ms.saturating_sub(elapsed_ms(start)).max(1);
             let context = scope.context(&call.call_id);
-            let admitted = Admitted::new(call, valid.input_json, context, limits, grants, scope.cancel.clone());
+            let admitted = CheckedCall::new(call, valid.input_json, context, limits, grants, scope.cancel.clone());
             Ok((tool, admitted))
         }
         Ok(Err(violations)) => {
@@ -121,7 +121,7 @@ pub(crate) fn check_arguments(
         .map_err(|violations| violations.to_string())
 }
 
-/// Fills in the defaults, validates the arguments, and serialises them. Messages call the arguments `name`.
+/// Fills in the defaults, validates the arguments, and serialises them. The arguments are called `name` in messages.
 pub(crate) fn check_input(
     schema: &CompiledSchema,
     max_bytes: u64,

@@ -43,9 +43,9 @@ impl RegisteredTool {
     pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
         let mut schema = executor.schema().clone();
         check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
-        let input_schema = compile(&mut schema.input_schema, Root::Object, SchemaKind::Input)?;
+        let input_schema = compile_schema(&mut schema.input_schema, Root::Object, SchemaKind::Input)?;
         let output_schema = match &mut schema.output_schema {
-            Some(output_schema) => Some(compile(output_schema, Root::Any, SchemaKind::Output)?),
+            Some(output_schema) => Some(compile_schema(output_schema, Root::Any, SchemaKind::Output)?),
             None => None,
         };
         admit_display_and_question_settings(&mut schema)?;
@@ -77,6 +77,7 @@ impl RegisteredTool {
         bytes <= LIGHT_OUTPUT_BYTES && schema.is_none_or(|schema| schema.is_light(&size))
     }
 
+    /// Returns whether the output of the tool is drawn for a person and not read by the model.
     pub(crate) fn is_display(&self) -> bool {
         self.schema.execution_mode == ExecutionMode::Display
     }
@@ -98,15 +99,15 @@ pub fn check_name(name: &str) -> Result<(), InvalidName> {
 }
 
 /// Compiles a schema, and replaces it by its form without references.
-fn compile(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledSchema, RegisterError> {
+fn compile_schema(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledSchema, RegisterError> {
     let compiled = CompiledSchema::new(schema, root).map_err(|problem| RegisterError::Schema { kind, problem })?;
     *schema = compiled.schema().clone();
     Ok(compiled)
 }
 
-/// Admits the schema of displayed data and the settings for questions to a person. Other code applies them later, so their cost
-/// must be bounded as well. A tool of any mode may have such settings: the operator's rules use them, and every tool may ask
-/// (contract P64).
+/// Admits the schema of the data that the tool draws for a person, and the settings for its questions to a person. Other code
+/// applies them later, so their cost must be bounded as well. A tool of any mode may have such settings: the operator's rules use
+/// them, and every tool may ask (contract P64).
 fn admit_display_and_question_settings(schema: &mut ToolSchema) -> Result<(), RegisterError> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());
@@ -138,7 +139,7 @@ fn check_examples(
 }
 
 /// Checks the inputs or the outputs of all examples. The cost of checking all of them together has the same limit as the
-/// cost of checking one value of a call. Messages call each value `name`.
+/// cost of checking one value of a call. Each value is called `name` in messages.
 fn check_values<'e>(
     kind: SchemaKind,
     name: &str,

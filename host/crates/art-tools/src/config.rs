@@ -8,9 +8,9 @@ pub struct SystemConfig {
     /// Maximum number of running calls, over all batches.
     pub max_parallel: usize,
     /// Maximum number of waiting calls. Further calls are refused with `BUSY`.
-    pub queue: usize,
-    /// Time for which the host waits for an executor's report of its usage after the time limit of a call or a cancellation. Then
-    /// it drops the call.
+    pub max_queue: usize,
+    /// Time that an executor has to report its usage after a call was cancelled or has reached its time limit. After this time,
+    /// the host drops the call.
     pub grace: Duration,
 }
 
@@ -20,7 +20,7 @@ impl Default for SystemConfig {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         Self {
             max_parallel: processors.saturating_mul(2).max(4),
-            queue: 128,
+            max_queue: 128,
             grace: Duration::from_secs(2),
         }
     }

@@ -28,7 +28,8 @@ pub(crate) fn measure(schema: &Value) -> JsonSize {
     }
 }
 
-/// Adds every missing property that has a `default`, also in nested objects and items, and if a schema of `allOf` declares it.
+/// Adds every missing property that has a `default`, also in nested objects and in items. Also adds properties that only a schema
+/// of `allOf` declares.
 /// Ignores `anyOf` and similar keywords, because only validation finds out which of their schemas matches.
 ///
 /// The schema must be a tree without references, so that the walk ends.
@@ -166,6 +167,7 @@ mod tests {
     #[test]
     fn defaults_are_bounded_in_bytes() {
         let schema = json!({"items": {"properties": {"a": {"default": "0123456789"}}}});
+        // Each of the three items gets 13 bytes: the name `a` and the default as JSON text, with its quotation marks.
         let mut value = json!([{}, {}, {}]);
         assert_eq!(fill(&schema, &mut value, 30), Err(TooManyDefaults));
     }

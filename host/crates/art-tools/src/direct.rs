@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::executor::{Admitted, ToolExecutor};
+use crate::executor::{CheckedCall, ToolExecutor};
 use crate::progress::NewestProgress;
 use crate::run::micros;
 
@@ -76,7 +76,7 @@ impl DirectTool {
     }
 
     /// Runs the function and returns how the call ended.
-    async fn run_function(&self, admitted: &Admitted) -> Ending {
+    async fn run_function(&self, admitted: &CheckedCall) -> Ending {
         let argument = DirectCall {
             arguments: admitted.call().arguments.clone(),
             context: admitted.context().clone(),
@@ -142,7 +142,7 @@ impl ToolExecutor for DirectTool {
         "host"
     }
 
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+    fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let start = Instant::now();
             let ending = self.run_function(call).await;

@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 use crate::progress::NewestProgress;
 
 /// A call that passed all checks: its tool is enabled for the thread and registered, its arguments are valid, and it has the
-/// grants that it needs, unless it is only replayed.
+/// grants that it needs. Only a replay of a recorded call, which touches nothing, may lack grants.
 ///
 /// Only [`ToolSystem`](crate::system::ToolSystem) creates one, and [`ToolExecutor`] accepts nothing else, so no
 /// unchecked call reaches a sandbox.
 #[derive(Clone, Debug)]
-pub struct Admitted {
+pub struct CheckedCall {
     call: ParsedToolCall,
     input_json: String,
     context: ExecutionContext,
@@ -30,7 +30,7 @@ pub struct Admitted {
     progress: NewestProgress,
 }
 
-impl Admitted {
+impl CheckedCall {
     pub(crate) fn new(
         call: ParsedToolCall,
         input_json: String,
@@ -177,7 +177,7 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns a future that prepares the tool before its first call, or `None` if nothing has to be prepared. The
     /// preparation may take far longer than a call; the time limit of the call starts after it. It must observe the
     /// cancellation.
-    fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
+    fn prepare<'a>(&'a self, call: &'a CheckedCall) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let _ = call;
         None
     }
@@ -185,13 +185,15 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Runs an admitted call. Failures are part of the [`Outcome`]; a panic counts as a failure of the host.
     ///
     /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;
+    fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome>;
 
-    /// Runs a recorded call again with what it then learned from outside, or returns `None` if the tool cannot do that.
+    /// Runs a recorded call again, or returns `None` if the tool cannot do that. When the tool asks the host for something, such
+    /// as the time or the response to a request, it gets the recorded answer.
     ///
-    /// `recorded` is the [`intake`](Outcome::intake) of the call. The output, log and fuel are the same as before, unless the
-    /// call was stopped by its time limit or a cancellation, because no record contains when that happened.
-    fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
+    /// `recorded` is the [`intake`](Outcome::intake) of the call, which holds these answers. The output, log and fuel are the
+    /// same as before, unless the call was stopped by its time limit or a cancellation, because no record contains when that
+    /// happened.
+    fn replay<'a>(&'a self, call: &'a CheckedCall, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
         let _ = (call, recorded);
         None
     }

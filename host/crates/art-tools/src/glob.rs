@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of a pattern, in characters. While a text is matched, a `u128` has one bit for each number of matched
-/// characters of the pattern, from 0 to this length.
+/// Maximum length of a pattern, in characters. While a text is matched, bit `n` of a `u128` says whether the first `n` characters
+/// of the pattern match, for each `n` from 0 to this length.
 pub const MAX_GLOB_CHARS: usize = 127;
 
 /// A pattern for a whole text: `*` stands for any characters, also none, and `?` for one. Both also stand for `/`, `.` and the

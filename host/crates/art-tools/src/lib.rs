@@ -1,9 +1,10 @@
 //! The tool system: registers tools, checks calls, runs them, and checks their results.
 //!
 //! A [`ParsedToolCall`](art_core::tool::ParsedToolCall) is untrusted. [`ToolSystem`] checks it and only then creates
-//! the [`Admitted`] call, which is all that a [`ToolExecutor`] accepts. The output is untrusted until it was parsed under
-//! limits and checked against its schema. Schemas are untrusted as well: [`admission`] refuses those that cost too much to
-//! apply.
+//! the [`CheckedCall`], which is all that a [`ToolExecutor`] accepts. The output is untrusted until it was parsed under
+//! limits and checked against its schema. Schemas are untrusted as well: the module [`admission`] checks
+//! schemas, not calls, and refuses those that cost too much to apply.
+//!
 //! The crate does not depend on WebAssembly, models or stores.
 
 pub mod executor;
@@ -46,7 +47,7 @@ pub use art_core::outcome::EndingKind;
 pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
-pub use executor::{Admitted, ToolExecutor};
+pub use executor::{CheckedCall, ToolExecutor};
 pub use form::{FeedbackErrors, answer_schema, check_feedback, file_answer, parse_entry};
 pub use glob::Glob;
 pub use output::{ASSIST_REQUIRED, TOOL_SUSPENSION_ID};

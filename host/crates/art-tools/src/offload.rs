@@ -62,6 +62,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel::<()>();
         let endless = offload(budget(20, &cancel), move || receiver.recv().is_ok());
         assert_eq!(endless.await, Err(Ending::Timeout { limit_ms: 1_000 }));
+        // End the abandoned work, because the runtime of the test waits for it.
         drop(sender);
         cancel.cancel();
         let cancelled = offload(budget(60_000, &cancel), || ());

@@ -1,4 +1,5 @@
-//! Turns the ending of a call into its report. No output of a tool can turn a failure into a success (contract D16).
+//! Turns the ending of a call (a success, a failure, a suspension, a timeout and so on) into the report of the call, which
+//! contains the result for the model. No output of a tool can turn a failure into a success (contract D16).
 
 use std::collections::BTreeSet;
 
@@ -221,7 +222,7 @@ fn suspension_report(
     })
 }
 
-/// Returns the output of a suspension.
+/// Returns the output of a call that ended as suspended: what the tool asks, without the form.
 fn suspension_output(asked: &ToolQuestion) -> Value {
     let mut output = JsonObject::new();
     output.insert("message".to_owned(), asked.message.as_str().into());

@@ -21,19 +21,19 @@ use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, TooLarge};
 pub(crate) fn strict(text: &str) -> Result<(Value, JsonSize), serde_json::Error> {
     let size = RefCell::new(JsonSize::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Strict { size: &size, depth: 1 }.deserialize(&mut deserializer)?;
+    let value = ValueSeed { size: &size, depth: 1 }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok((value, size.into_inner()))
 }
 
 /// Deserialises one value at `depth`, and counts it in `size`.
 #[derive(Clone, Copy)]
-struct Strict<'c> {
+struct ValueSeed<'c> {
     size: &'c RefCell<JsonSize>,
     depth: usize,
 }
 
-impl Strict<'_> {
+impl ValueSeed<'_> {
     /// Counts one value at the current depth.
     fn count_value<E: Error>(self) -> Result<(), E> {
         self.size
@@ -55,7 +55,7 @@ impl Strict<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -64,7 +64,7 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Strict<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,7 @@ impl Queue {
     pub(crate) fn new(config: &SystemConfig) -> Self {
         // A semaphore panics above `MAX_PERMITS`, so limit each number to half of it.
         let running = config.max_parallel.clamp(1, Semaphore::MAX_PERMITS / 2);
-        let waiting = config.queue.min(Semaphore::MAX_PERMITS / 2);
+        let waiting = config.max_queue.min(Semaphore::MAX_PERMITS / 2);
         Self {
             waiting_or_running: Semaphore::new(waiting + running),
             running: Semaphore::new(running),

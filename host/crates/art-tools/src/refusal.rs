@@ -7,10 +7,10 @@ use art_core::limits::LimitTooHigh;
 use crate::admission::SchemaProblem;
 use crate::form::FormProblem;
 
-/// Maximum size of a tool's description and input schema together, in bytes. A prompt may have to contain both.
+/// Maximum size of a tool's description and input schema together, in bytes. A prompt of a model may have to contain both.
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
-/// Maximum size of a tool's examples as compact JSON, in bytes. A prompt contains only a few short examples; the
-/// model that is built into the host learns from all of them.
+/// Maximum size of a tool's examples as compact JSON, in bytes. A prompt contains only a few short examples. But the lexical
+/// model, which is built into the host and finds the tool whose examples are like a question, may read all of them.
 pub const MAX_EXAMPLE_BYTES: usize = 192 << 10;
 
 /// The reason why a tool is not registered.
@@ -34,7 +34,8 @@ pub enum RegisterError {
         /// Owner of the refused tool.
         new_owner: String,
     },
-    /// A schema of the tool is not admitted, or is not valid.
+    /// A schema of the tool is not valid, or [`admission`](crate::admission) refuses it, for example because it costs too much to
+    /// apply.
     #[error("the {kind} is refused: {problem}")]
     Schema {
         /// Which schema is refused.

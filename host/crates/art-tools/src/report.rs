@@ -73,7 +73,7 @@ impl ToolReport {
         Self::error(call, EndingKind::NotRun, code, message).marked_not_run()
     }
 
-    /// Marks the call as not run.
+    /// Marks the call as not run in the metadata of its result, and leaves the ending unchanged.
     pub(crate) fn marked_not_run(mut self) -> Self {
         self.result.metadata.not_run = true;
         self

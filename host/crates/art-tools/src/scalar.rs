@@ -1,4 +1,4 @@
-//! Scalars as text, in one form for each value.
+//! JSON scalars as text. Scalars that are equal have the same text.
 
 use serde_json::{Number, Value};
 

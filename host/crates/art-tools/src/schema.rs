@@ -1,4 +1,4 @@
-//! Schemas that are admitted and compiled, and then applied to many values.
+//! Schemas that are checked for the cost of applying them (admitted) and compiled, and then applied to many values.
 
 use std::sync::OnceLock;
 
@@ -17,8 +17,8 @@ use crate::violation::{Violations, describe};
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Value,
-    /// The compiled form, which can take megabytes. Unset after [`Self::without_large_validator`] until the next check; `None`
-    /// if the schema does not compile.
+    /// The compiled form, which can take megabytes. If [`Self::without_large_validator`] drops it, it is unset until the next
+    /// check compiles the schema again. `None` if this fails, which is not expected.
     validator: OnceLock<Option<Validator>>,
     cost: Cost,
     /// Upper bound of the total size of all defaults in the schema.
@@ -42,8 +42,9 @@ impl CompiledSchema {
         })
     }
 
-    /// Drops the compiled form if it may be large, because applying the schema is costly even for a small value; the next check
-    /// compiles it again. Tools are loaded much more often than they are called, and a folder may have thousands of them.
+    /// Drops the compiled form if it may be large. It may be large if applying the schema is costly even for a small value. The
+    /// next check compiles it again. Tools are loaded much more often than they are called, and a folder may have thousands of
+    /// them.
     pub(crate) fn without_large_validator(mut self) -> Self {
         let size_of_small_value = JsonSize::of_text(300);
         if !self.cost.is_light(&size_of_small_value) {

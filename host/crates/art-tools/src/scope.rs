@@ -60,7 +60,8 @@ pub struct CallScope {
     pub session_id: Option<String>,
     /// Tools that may be called.
     pub enabled_tools: EnabledTools,
-    /// Identifier of the plan item for which the calls are made. It is the parent of their progress reports and observations.
+    /// Identifier of the plan item for which the calls are made. It is the parent of their progress reports, and of
+    /// their observations, which record how they ended.
     pub parent_id: Option<String>,
     /// Wall-clock time at which the calls start, given by the caller because this crate reads no wall clock. The time limit of a
     /// question begins at this time plus the duration of the call.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::check::{Authorization, check};
 use crate::compiled::RegisteredTool;
 use crate::config::SystemConfig;
-use crate::executor::Admitted;
+use crate::executor::CheckedCall;
 use crate::form::{FeedbackErrors, check_feedback_with_input_limit, question_of_rule};
 use crate::offload::{TimeBudget, offload};
 use crate::output::{add_denials, report, report_without_tool_result};
@@ -37,11 +37,11 @@ pub struct ToolSystem {
     queue: Queue,
 }
 
-/// An [`Admitted`] call together with its tool. [`ToolSystem::admit`] returns it.
+/// A [`CheckedCall`] together with its tool. [`ToolSystem::admit`] returns it.
 #[derive(Debug)]
 pub struct AdmittedCall {
     tool: Arc<RegisteredTool>,
-    admitted: Admitted,
+    admitted: CheckedCall,
     /// Time that the checks took.
     check_duration: Duration,
 }
@@ -102,9 +102,9 @@ impl AdmittedCall {
         &self.tool.schema
     }
 
-    /// Returns the question to a person whether the call may run, because of a rule of the operator. `reason` says why; the time
-    /// limit for the answer, if the tool sets one, begins at `now`. The call has not run. If it is approved, it runs, and the
-    /// person may edit its arguments first.
+    /// Returns the question to a person whether the call may run, which an approval rule of the operator asks. `reason` says why;
+    /// the time limit for the answer, if the tool sets one, begins at `now`. The call has not run. If it is approved, it runs,
+    /// and the person may edit its arguments first.
     #[must_use]
     pub fn question_by_rule(&self, reason: &str, now: Timestamp) -> SuspendedCall {
         question_of_rule(self.admitted.call(), &self.tool, reason, now)
@@ -226,16 +226,15 @@ impl ToolSystem {
         report
     }
 
-    async fn run_admitted(&self, tool: Arc<RegisteredTool>, admitted: Admitted, scope: &CallScope) -> ToolReport {
+    async fn run_admitted(&self, tool: Arc<RegisteredTool>, admitted: CheckedCall, scope: &CallScope) -> ToolReport {
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
             Err(ending) => return report_without_tool_result(admitted.call(), &ending).marked_not_run(),
         };
         scope.send_progress(|| CallProgress::Started(admitted.call().clone()));
-        let start = Instant::now();
-        let running = run(&*tool.executor, &admitted, self.config.grace, start);
-        let outcome = with_progress(running, &admitted, scope).await;
-        let remaining = Duration::from_millis(admitted.limits().timeout_ms).saturating_sub(start.elapsed());
+        let running = run(&*tool.executor, &admitted, self.config.grace);
+        let (outcome, used_time) = with_progress(running, &admitted, scope).await;
+        let remaining = Duration::from_millis(admitted.limits().timeout_ms).saturating_sub(used_time);
         let report = report_outcome(&admitted, tool, outcome, remaining).await;
         drop(permit);
         report
@@ -258,7 +257,8 @@ impl ToolSystem {
     }
 
     /// Runs a recorded call again with the recorded answers from outside. `recorded` is the [`intake`](ToolReport::intake) of the
-    /// call's report. Returns `None` if the tool cannot do that, for example because it is a function of the program.
+    /// call's report. Returns `None` if the tool cannot do that, for example because it is a Rust function of the host
+    /// program and not a component.
     pub async fn replay(&self, call: ReplayableCall, recorded: &Intake) -> Option<ReplayedCall> {
         let AdmittedCall { tool, admitted, .. } = call.0;
         let permit = match self.queue.enter(admitted.cancel()).await {
@@ -278,7 +278,7 @@ impl ToolSystem {
 
 /// Returns the report of a call that ran. Checking its output may take at most `remaining`, and counts as time of the call.
 async fn report_outcome(
-    admitted: &Admitted,
+    admitted: &CheckedCall,
     tool: Arc<RegisteredTool>,
     outcome: Outcome,
     remaining: Duration,
@@ -293,7 +293,7 @@ async fn report_outcome(
     } = outcome;
     let (start, digest) = (Instant::now(), tool.digest.clone());
     if let Ending::Timeout { limit_ms } = &mut ending {
-        // The check of the arguments used part of the time limit, so report the whole limit.
+        // The executor had only the part of the time limit that the check of the arguments left. So report the whole limit.
         *limit_ms = tool.limits.timeout_ms;
     }
     let budget = TimeBudget {

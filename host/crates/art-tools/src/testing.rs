@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use art_core::intake::Intake;
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome, Success};
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolSchema};
 use art_core::usage::ToolUsage;
+use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 
-use crate::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
+use crate::{CallScope, CheckedCall, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
 
 /// Returns the declaration of a tool that accepts any object.
 pub(crate) fn schema(name: &str) -> ToolSchema {
@@ -36,10 +38,10 @@ pub(crate) fn call(name: &str, arguments: Value) -> ParsedToolCall {
     }
 }
 
-type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>;
+type Script = Box<dyn Fn(&CheckedCall) -> BoxFuture<'static, Ending> + Send + Sync>;
 
 /// The fuel that each call of a scripted tool reports as used.
-pub(crate) const SCRIPTED_FUEL: u64 = 7;
+pub(crate) const REPORTED_FUEL: u64 = 7;
 
 /// A tool that counts its calls. Each call runs `script`, a closure of the test, and ends with the [`Ending`] that it returns.
 pub(crate) struct ScriptedTool {
@@ -47,6 +49,8 @@ pub(crate) struct ScriptedTool {
     pub(crate) owner: String,
     pub(crate) limits: Limits,
     pub(crate) calls: AtomicUsize,
+    /// How long the tool takes to prepare its first call.
+    pub(crate) preparation: Duration,
     script: Script,
 }
 
@@ -59,7 +63,7 @@ impl std::fmt::Debug for ScriptedTool {
 impl ScriptedTool {
     pub(crate) fn new<F, Fut>(schema: ToolSchema, script: F) -> Self
     where
-        F: Fn(&Admitted) -> Fut + Send + Sync + 'static,
+        F: Fn(&CheckedCall) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Ending> + Send + 'static,
     {
         Self {
@@ -67,6 +71,7 @@ impl ScriptedTool {
             owner: "plugin".to_owned(),
             limits: Limits::EXECUTE,
             calls: AtomicUsize::new(0),
+            preparation: Duration::ZERO,
             script: Box::new(move |call| Box::pin(script(call))),
         }
     }
@@ -102,14 +107,19 @@ impl ToolExecutor for ScriptedTool {
         &self.owner
     }
 
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+    fn prepare<'a>(&'a self, _call: &'a CheckedCall) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
+        let takes_time = !self.preparation.is_zero();
+        takes_time.then(|| tokio::time::sleep(self.preparation).map(Ok).boxed())
+    }
+
+    fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let ending = (self.script)(call);
         Box::pin(async move {
             Outcome {
                 ending: ending.await,
                 usage: ToolUsage {
-                    fuel: SCRIPTED_FUEL,
+                    fuel: REPORTED_FUEL,
                     ..ToolUsage::default()
                 },
                 log: CallLog::default(),
@@ -122,8 +132,8 @@ impl ToolExecutor for ScriptedTool {
     }
 }
 
-/// A tool system for tests, and a scope for calls in which all tools of the system are enabled. The calls belong to the item
-/// `item` of the run `run` in the thread `T`.
+/// A tool system for tests, and a scope for calls in which all tools of the system are enabled. The calls belong to the plan
+/// item `item` of the run `run` in the thread `T`.
 pub(crate) struct TestHost {
     pub(crate) system: ToolSystem,
     pub(crate) scope: CallScope,

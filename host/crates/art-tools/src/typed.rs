@@ -1,4 +1,5 @@
-//! Tools that are functions of the host program, with an argument of a Rust type.
+//! Tools that are functions of the host program. Their input is parsed into a value of a Rust type, from which the input schema
+//! is derived.
 
 use std::fmt::Display;
 
@@ -35,9 +36,9 @@ impl DirectTool {
             display_config: None,
         };
         Self::new(schema, move |call| {
-            let parsed_and_called = serde_json::from_value(call.arguments).map(&function);
+            let future_or_parse_error = serde_json::from_value(call.arguments).map(&function);
             async move {
-                match parsed_and_called {
+                match future_or_parse_error {
                     Ok(future) => ending(future.await),
                     Err(error) => failure(ToolErrorCode::ValidationError, error.to_string()),
                 }

@@ -80,7 +80,8 @@ impl fmt::Display for Violations {
     }
 }
 
-/// Returns the message of one violation. It does not contain the invalid value, which may be secret or large.
+/// Returns the message of one violation. It does not contain the invalid value, which may be secret or large. `root` is the name
+/// of the value as a whole.
 pub(crate) fn describe(error: &ValidationError<'_>, schema: &Value, root: &str) -> String {
     let path = match error.instance_path().as_str() {
         "" => root,

@@ -1,6 +1,6 @@
 //! A call that waits for a decision, as a text for the person who decides. Words that come from a tool, a model or a file are
-//! quoted: they stand in indented lines that begin with `|`, or, without their line ends, within a line that the host begins.
-//! So they cannot look like a line of the host.
+//! quoted, so that they cannot look like a line of the host. They stand either in indented lines that begin with `|`, or, after
+//! their line ends were removed, inside a line that begins with words of the host.
 
 use art_core::hitl::{FeedbackSchema, InputType, InputValidation};
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};

@@ -46,7 +46,7 @@ enum QuestionOutcome {
 /// Asks the person about each of the calls. Returns whether to resume the run, which is the case if at least one call was decided
 /// and the person was asked about every call. The answer `later` and Ctrl-D leave one call undecided; Ctrl-C leaves this call
 /// and all further ones undecided. Blocks the thread while the person thinks, which is harmless because a run that waits holds
-/// no lease.
+/// no lease, that is, does not keep other processes from writing to the conversation.
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
     runtime: &Runtime,
@@ -106,6 +106,7 @@ impl Question<'_> {
         render::note(&as_text::question(self.record));
         let mut new_arguments: Option<Value> = None;
         loop {
+            // The error is no failure: it is how the question ended.
             match self.handle_line(&mut new_arguments) {
                 Ok(()) => {}
                 Err(outcome) => return outcome,
@@ -179,8 +180,11 @@ impl Question<'_> {
         call.form.allow_modify_args || matches!(call.cause, SuspensionCause::Rule { .. })
     }
 
-    /// Stores the decision, and then the standing approval. Fails with what is wrong with the decision, so that the person can decide
-    /// again.
+    /// Stores the decision, and then the standing approval. The call also counts as decided if somebody else has decided about it
+    /// or its time is over. If the decision cannot be stored, prints the error and leaves the call undecided.
+    ///
+    /// # Errors
+    /// Fails with what is wrong with the decision, so that the person can decide again.
     fn decide(
         &self,
         feedback: Feedback,

@@ -80,7 +80,10 @@ fn table_row(call: &PreviewedCall) -> Vec<String> {
 }
 
 fn summary(preview: &ApprovalPreview) -> String {
-    let count = |matches: fn(&PreviewedVerdict) -> bool| preview.calls.iter().filter(|call| matches(&call.now)).count();
+    let count = |is_counted: fn(&PreviewedVerdict) -> bool| {
+        let counted = preview.calls.iter().filter(|call| is_counted(&call.now));
+        counted.count()
+    };
     let asked = count(|now| matches!(now, PreviewedVerdict::Asked { .. }));
     let refused = count(|now| matches!(now, PreviewedVerdict::Refused { .. }));
     let invalid = count(|now| matches!(now, PreviewedVerdict::Invalid { .. }));

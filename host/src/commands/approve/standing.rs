@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::render;
 
 impl AlwaysArgs {
-    /// Returns which later calls the person approves, or `None` if the person approves only the call that is decided.
+    /// Returns which later calls the person approves, or `None` if the person approves only the call that the decision is about.
     fn scope(&self) -> Option<StandingScope> {
         self.always.then(|| match (self.any_arguments, self.any.is_empty()) {
             (true, _) => StandingScope::AnyArguments,
@@ -42,7 +42,8 @@ impl AlwaysArgs {
     }
 }
 
-/// Returns a standing approval in words. Its values come from a call, not from the host, so they are quoted.
+/// Returns a standing approval in words. The values of arguments come from a call, so they are quoted and cannot look like words
+/// of the host.
 pub(super) fn describe(approval: &StandingApproval) -> String {
     let version = match &approval.tool_digest {
         Some(digest) => format!(" in its version {}", short_digest(digest)),
@@ -81,9 +82,9 @@ fn short_digest(digest: &str) -> String {
 /// call is approved nevertheless.
 pub(super) fn store(runtime: &Runtime, approval: StandingApproval) {
     match StandingApprovals::of(&runtime.config).add(approval) {
-        Ok(kept) => render::note(&format!(
+        Ok(stored) => render::note(&format!(
             "kept as the standing approval {}; `art approve forget {}` removes it",
-            kept.id, kept.id
+            stored.id, stored.id
         )),
         Err(error) => render::note(&format!(
             "error: approved, but not kept for later calls: {}",
@@ -92,12 +93,13 @@ pub(super) fn store(runtime: &Runtime, approval: StandingApproval) {
     }
 }
 
-/// Lists the rules of the configuration in their order, and the standing approvals of the person.
+/// Lists the rules by which the configuration allows or refuses calls or asks about them, in their order, and the standing
+/// approvals of the person.
 pub(super) fn list(global: &GlobalOptions, limit: usize) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let (policy, approvals) = (&config.approval.value, StandingApprovals::of(&config));
     let mut listed = approvals.list().map_err(folder_error)?;
-    listed.retain(|kept| kept.approval.user_id == global.user);
+    listed.retain(|stored| stored.approval.user_id == global.user);
     let more = listed.len().saturating_sub(limit);
     listed.truncate(limit);
     if global.json {
@@ -123,15 +125,15 @@ pub(super) fn list(global: &GlobalOptions, limit: usize) -> Result<Exit, Command
     Ok(Exit::Success)
 }
 
-fn list_line(kept: &StoredApproval) -> String {
-    format!("standing approval {}: {}", kept.id, describe(&kept.approval))
+fn list_line(stored: &StoredApproval) -> String {
+    format!("standing approval {}: {}", stored.id, describe(&stored.approval))
 }
 
 /// Removes a standing approval.
 pub(super) fn forget(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     let approvals = StandingApprovals::of(&load_config(global)?);
     let all = approvals.list().map_err(folder_error)?;
-    let belongs_to_somebody_else = |kept: &StoredApproval| kept.id == id && kept.approval.user_id != global.user;
+    let belongs_to_somebody_else = |stored: &StoredApproval| stored.id == id && stored.approval.user_id != global.user;
     if all.iter().any(belongs_to_somebody_else) || !approvals.remove(id).map_err(folder_error)? {
         let unknown = format!("there is no standing approval `{id}`; `art approve rules` lists them");
         return Err(CommandError::Failed(unknown));
@@ -143,7 +145,7 @@ pub(super) fn forget(global: &GlobalOptions, id: &str) -> Result<Exit, CommandEr
     Ok(Exit::Success)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` calls")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn folder_error(error: StandingFolderError) -> CommandError {
     CommandError::Failed(art_runtime::error::in_one_line(&error))
 }

@@ -130,7 +130,7 @@ fn unknown_command(name: &str) -> String {
     let nearest = COMMANDS.iter().map(|(command, ..)| (distance(command), *command)).min();
     let name = art_core::text::truncate(name, 40);
     match nearest {
-        // At a distance of its whole length, a command has nothing in common with the name.
+        // A distance as large as the command is long means that the command has nothing in common with the name.
         Some((distance, command)) if distance <= 2 && distance < command.len() => {
             format!("there is no command `/{name}`; did you mean `/{command}`?")
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_a_slash_is_a_question() {
+    fn a_line_that_does_not_begin_with_a_slash_is_a_question() {
         assert_eq!(
             ChatLine::parse("  What is 2+2? "),
             ChatLine::Ask("What is 2+2?".to_owned())

@@ -40,7 +40,7 @@ pub(super) enum InputEvent {
 pub(super) enum Input {
     /// A person at a terminal.
     Terminal(Box<LineEditor>),
-    /// Stdin if it is not a terminal, such as a pipe or a file. If the output is JSON, also a terminal.
+    /// Stdin that is read without a line editor: a pipe or a file, and if the output is JSON, even a terminal.
     Pipe(StdinLock<'static>),
 }
 
@@ -117,8 +117,8 @@ impl LineEditor {
         }
     }
 
-    /// Appends a line to the history, and to its file immediately, so that a crash does not lose it. Does nothing with a long
-    /// line, or without a history file.
+    /// Appends a line to the history, and to its file immediately, so that a crash does not lose it. Does nothing if the
+    /// line has more than [`MAX_HISTORY_LINE_BYTES`], or without a history file.
     fn add_to_history(&mut self, line: &str) {
         let Some(file) = self
             .history_file
@@ -142,7 +142,7 @@ fn ensure_private_file(path: &Path) -> std::io::Result<()> {
     }
     match OpenOptions::new().append(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        created => return created.map(drop),
+        result => return result.map(drop),
     }
     let bytes = open_regular(path)?.metadata()?.len();
     if bytes > MAX_HISTORY_FILE_BYTES {
@@ -152,7 +152,7 @@ fn ensure_private_file(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "an error is mapped by value")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn terminal_error(error: ReadlineError) -> CommandError {
     CommandError::Failed(format!("the terminal cannot be read: {error}"))
 }

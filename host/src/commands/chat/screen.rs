@@ -75,7 +75,7 @@ impl Screen {
     }
 
     /// Asks a question or resumes a run, and shows its progress and result.
-    pub(super) async fn carry_out(
+    pub(super) async fn carry_out_and_show(
         self,
         session: &mut Session,
         request: Request,

@@ -51,10 +51,10 @@ async fn check_providers(engine: &ReasoningEngine, model_name: &str) -> Vec<Chec
         .unwrap_or_default();
     let providers = engine.providers().into_iter();
     let others = providers.filter(|info| info.key.is_some() && info.name != provider_in_use);
-    let others = join_all(others.map(|info| check_unused(engine, info)));
+    let others = join_all(others.map(|info| check_unused_provider(engine, info)));
     let configured = async {
         match &model {
-            Ok(model) => check_configured(engine, model).await,
+            Ok(model) => check_configured_model(engine, model).await,
             Err(error) => Check::new("model", Verdict::Fail, error.to_string()),
         }
     };
@@ -63,7 +63,7 @@ async fn check_providers(engine: &ReasoningEngine, model_name: &str) -> Vec<Chec
 }
 
 /// Checks the configured model. It must be available.
-async fn check_configured(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> Check {
+async fn check_configured_model(engine: &ReasoningEngine, model: &RuntimeProviderConfig) -> Check {
     let info = match engine.describe(model) {
         Ok(info) => info,
         Err(error) => return Check::new("model", Verdict::Fail, error.to_string()),
@@ -85,7 +85,7 @@ async fn check_local_server(engine: &ReasoningEngine) -> Option<Check> {
 }
 
 /// Checks a provider that has a key but is not in use. A problem is therefore only a warning.
-async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
+async fn check_unused_provider(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     let model = RuntimeProviderConfig::new(&info.name, info.default_model.as_deref().unwrap_or_default());
     let mut probe = engine.probe(&model, PROBE_TIMEOUT).await;
     if info.default_model.is_none() {

@@ -26,7 +26,7 @@ fn check_file(config: &Config) -> Check {
     let readable_count = file.read().map_or(0, |secrets| secrets.len());
     let path = file.path();
     let detail = format!("{} named in the private file `{}`", listed.len(), path.display());
-    // Another process may have stored a secret between the two.
+    // The difference could be below zero, since another process may have stored a secret between `list` and `read`.
     let missing_count = listed.len().saturating_sub(readable_count);
     if missing_count == 0 {
         return Check::new(NAME, Verdict::Ok, detail);

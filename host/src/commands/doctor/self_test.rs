@@ -1,6 +1,6 @@
 //! `art doctor --self-test`: attacks this host with a hostile tool, in the sandbox that runs use, and tells how each attack
-//! ended. Some calls are no attacks but controls: the tool does what it is granted, and succeeds. They show that the refusals
-//! of attacks are no mere failures.
+//! ended. Some calls are no attacks but controls: the tool does what it is granted, and succeeds. They show that the
+//! refused calls fail because the host refuses them, and not because no such call can succeed.
 
 mod attacks;
 mod lab;
@@ -31,7 +31,8 @@ enum AttackVerdict {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AttackRow {
-    /// Identifier of the attack in `tests/attacks.toml`, or for a control the letter of the attacks to which it belongs.
+    /// Identifier of the attack in `tests/attacks.toml`, or for a control only the letter with which the identifiers of its
+    /// group begin.
     id: &'static str,
     /// What the tool does.
     attack: &'static str,
@@ -46,7 +47,7 @@ pub(super) fn self_test(global: &GlobalOptions, config: &Config) -> Result<Exit,
     let lab = Lab::new(config)?;
     let mut rows = Vec::new();
     for attack in &ATTACKS {
-        rows.push(make_attack(&lab, attack)?);
+        rows.push(run_attack(&lab, attack)?);
     }
     rows.push(load_truncated_components(&lab));
     if global.json {
@@ -62,7 +63,7 @@ fn exit_code(rows: &[AttackRow]) -> Exit {
     if got_through { Exit::Failure } else { Exit::Success }
 }
 
-fn make_attack(lab: &Lab, attack: &Attack) -> Result<AttackRow, CommandError> {
+fn run_attack(lab: &Lab, attack: &Attack) -> Result<AttackRow, CommandError> {
     let attempt = lab.attempt(attack)?;
     let is_as_expected = attack.is_as_expected(lab, &attempt);
     Ok(AttackRow {
@@ -81,14 +82,14 @@ fn make_attack(lab: &Lab, attack: &Attack) -> Result<AttackRow, CommandError> {
 
 /// Tries to load truncated copies of the component of the hostile tool, all of which must be refused.
 fn load_truncated_components(lab: &Lab) -> AttackRow {
-    let loaded_count = lab.count_loaded_truncations();
+    let loaded_count = lab.count_loaded_truncated_copies();
     AttackRow {
         id: "C01",
         attack: "is a file that was cut off",
         expected: "is refused",
         ended: match loaded_count {
             0 => "refused".to_owned(),
-            count => format!("{count} beginnings were loaded"),
+            count => format!("{count} truncated files were loaded"),
         },
         over_limit_ms: 0.0,
         verdict: if loaded_count == 0 {

@@ -27,7 +27,7 @@ use crate::render;
 struct Findings {
     plugin: Plugin,
     /// The grants that the tool has now.
-    present: ToolPolicy,
+    present_grants: ToolPolicy,
     /// Number of calls that were observed.
     calls: usize,
     /// The proposed grants, and what was denied or never used.
@@ -41,11 +41,12 @@ pub(super) fn learn(
     args: &LearnArgs,
 ) -> Result<Exit, CommandError> {
     let plugin = load_plugin(global, config, &args.tool)?;
-    let present = read_grants_to_change(grants, &plugin)?;
+    let present_grants = read_grants_to_change(grants, &plugin)?;
     let observed = match args.arguments.is_empty() {
         true => observe_recorded(global, config, &plugin, args.runs)?,
         false => observe_new_calls(global, config, &plugin, &args.arguments)?,
     };
+    // Calls that are suspended because of a denial have no end yet, and `observed.calls` does not count them.
     if observed.calls == 0 && observed.denials.is_empty() {
         let tool = &plugin.schema().name;
         return Err(CommandError::Failed(format!(
@@ -55,11 +56,12 @@ pub(super) fn learn(
     }
     let requests = plugin.inspection().requests();
     let may_grant = |policy: &ToolPolicy| grants.check(policy).is_ok();
-    let learned = observed.learn(&bind_to_component(&present, &plugin), requests.as_deref(), may_grant);
+    let current_policy = bind_to_component(&present_grants, &plugin);
+    let learned = observed.learn(&current_policy, requests.as_deref(), may_grant);
     let calls = observed.calls;
     let findings = Findings {
         plugin,
-        present,
+        present_grants,
         calls,
         learned,
     };
@@ -72,7 +74,12 @@ pub(super) fn learn(
     let applied = is_to_apply && (args.yes || shown::confirm(question)?);
     let as_json = global.json.then(|| findings.to_json(applied));
     if applied {
-        write_agreed_grants(grants, findings.plugin, &findings.present, findings.learned.policy)?;
+        write_agreed_grants(
+            grants,
+            findings.plugin,
+            &findings.present_grants,
+            findings.learned.policy,
+        )?;
         render::note("the grants were made");
     }
     as_json.iter().for_each(render::json);
@@ -110,6 +117,7 @@ fn observe_new_calls(
 ) -> Result<ObservedCalls, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = new_executor()?;
+    // If this runtime asked a person to grant what the tool is denied, the calls would not end with the denials to observe.
     let runtime = executor.block_on(open_runtime_without_grant_questions(global, config.clone()))?;
     let mut observed = ObservedCalls::default();
     let outcome = arguments.iter().try_for_each(|arguments| {
@@ -128,7 +136,7 @@ fn observe_new_calls(
 impl Findings {
     /// Returns whether the proposal differs from what is granted.
     fn proposes_change(&self) -> bool {
-        self.learned.policy != bind_to_component(&self.present, &self.plugin)
+        self.learned.policy != bind_to_component(&self.present_grants, &self.plugin)
     }
 
     fn to_json(&self, applied: bool) -> serde_json::Value {
@@ -145,7 +153,7 @@ impl Findings {
             "denied": denials_to_json(&self.learned.allowed),
             "notGrantable": denials_to_json(&self.learned.denied),
             "neverUsed": self.learned.unused,
-            "present": self.present,
+            "present": self.present_grants,
             "proposed": self.learned.policy,
             "applied": applied,
         })
@@ -173,12 +181,12 @@ impl Findings {
         }
         let path = grants.path(self.plugin.name());
         lines.push(format!("proposed for `{}`:", path.display()));
-        lines.push(difference(&self.present, &self.learned.policy)?);
+        lines.push(difference(&self.present_grants, &self.learned.policy)?);
         Ok(printable(&lines.join("\n")))
     }
 }
 
-/// Returns the grants as if they were made for the component as it is now. Policies are compared in this form, since an empty
+/// Returns the grants as if they were made for the present component. Policies are compared in this form, since an empty
 /// policy may name no component.
 fn bind_to_component(policy: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
     ToolPolicy {
@@ -194,7 +202,7 @@ fn count_calls(calls: usize) -> String {
     }
 }
 
-/// Returns the lines of both files of grants, marked as removed, added or unchanged.
+/// Returns the lines of the present and of the proposed grants as TOML, each marked as removed, added or unchanged.
 fn difference(present: &ToolPolicy, proposed: &ToolPolicy) -> Result<String, CommandError> {
     let toml = |policy: &ToolPolicy| {
         let failed = |error: toml::ser::Error| CommandError::Failed(format!("the grants cannot be written: {error}"));

@@ -83,7 +83,7 @@ fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(metadata) = entry.metadata() else { continue };
         let path = entry.path();
-        if is_generated(&path) {
+        if is_ignored(&path) {
             continue;
         }
         if metadata.is_dir() && depth < MAX_DEPTH {
@@ -95,7 +95,7 @@ fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
 }
 
 /// Returns whether a file or folder is the output of a build, a temporary file of an editor, or hidden.
-fn is_generated(path: &Path) -> bool {
+fn is_ignored(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let has_extension = |extensions: &[&str]| {
         path.extension()

@@ -217,6 +217,7 @@ fn find_step(run: &Run, event: &RunEvent, steps_of_model_calls: &mut BTreeMap<Ac
             steps_of_model_calls.insert(*action, step.clone());
             step
         }
+        // A call that ends with `ModelNotAsked` has a step here only if it was already made before the run was interrupted.
         RunEvent::ModelNotAsked { action, .. }
         | RunEvent::ModelReplied { action, .. }
         | RunEvent::ModelFailed { action, .. } => steps_of_model_calls.get(action).cloned().unwrap_or_default(),

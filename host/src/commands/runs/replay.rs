@@ -50,8 +50,8 @@ fn replay_stored(global: &GlobalOptions, config: &Config, typed: &str) -> Result
 /// Replays the run in a file with the components in the file.
 fn replay_file(config: &Config, file: &Path) -> Result<Replay, CommandError> {
     let recording = exported::read(file)?;
-    let (plugins, refused) = recording.load_components(&open_sandbox(config)?);
-    for refused in &refused {
+    let (plugins, refused_components) = recording.load_components(&open_sandbox(config)?);
+    for refused in &refused_components {
         render::note(&format!("refused {refused}"));
     }
     Ok(new_executor()?.block_on(recording.replay(&plugins))?)
@@ -65,9 +65,9 @@ fn describe(replay: &Replay) -> Vec<String> {
         None => format!("run {trace_id} has not ended; it is identical in the {events} events so far"),
         Some(difference) => format!("run {trace_id} differs at {difference}"),
     }];
-    let (calls, same_fuel) = (replay.calls_run, replay.fuel_compared);
+    let (calls, fuel_compared) = (replay.calls_run, replay.fuel_compared);
     lines.push(format!(
-        "tool calls run again: {calls}, with the same fuel: {same_fuel}"
+        "tool calls run again: {calls}, fuel compared for: {fuel_compared}"
     ));
     if !replay.skipped.is_empty() {
         lines.push(format!("tool calls taken as recorded: {}", replay.skipped.len()));
@@ -107,7 +107,7 @@ mod tests {
             describe(&identical_replay()),
             [
                 "run r is identical in all 12 events",
-                "tool calls run again: 2, with the same fuel: 2",
+                "tool calls run again: 2, fuel compared for: 2",
                 "requests to models: 3, worded differently today: 0",
             ]
         );

@@ -105,12 +105,12 @@ fn deserialize<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, Comm
 /// Returns the first key of `value` that is not in `recognized`, which is the same value after it was deserialized and serialized
 /// again. Ignores keys with the value `null`.
 fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
-    for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
-        // If `value` is an object with only unknown keys, `recognized` may lack `key`, because an empty object is left out there.
-        // So an unknown key in `value` is returned rather than `key`.
-        let unknown_in_value = unknown_key(value, recognized.get(key).unwrap_or(&Value::Null));
-        if unknown_in_value.is_some() || recognized.get(key).is_none() {
-            return unknown_in_value.or(Some(key));
+    for (key, inner) in value.as_object()?.iter().filter(|(_, inner)| !inner.is_null()) {
+        // If `inner` is an object with only unknown keys, `recognized` may lack `key`, because an empty object is left out there.
+        // So an unknown key in `inner` is returned rather than `key`.
+        let unknown_in_inner = unknown_key(inner, recognized.get(key).unwrap_or(&Value::Null));
+        if unknown_in_inner.is_some() || recognized.get(key).is_none() {
+            return unknown_in_inner.or(Some(key));
         }
     }
     None

@@ -20,7 +20,8 @@ use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, drawing, units};
 
-/// Calls the tool `name`. The call is stored before anything is printed.
+/// Calls the tool `name`. The call is stored before anything is printed. When it has ended, offers to commit the changes of files
+/// that the tool staged, which are not made until a person commits them.
 pub(super) fn call(global: &GlobalOptions, config: Config, name: &str, arguments: &str) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = new_executor()?;
@@ -78,8 +79,8 @@ pub(in crate::commands) fn call_and_decide(
     Ok(answer)
 }
 
-/// Shows how the call ended or what it waits for, and returns the exit code. If there is no report of the call (`answer.direct_call_report`),
-/// because it did not end in this process, shows the answer of the run instead, such as that the run was cancelled.
+/// Shows how the call ended or what it waits for, and returns the exit code. There is no `answer.direct_call_report` if the call
+/// did not end in this process. Then the answer of the run is shown instead, such as that the run was cancelled.
 fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
     let exit = run::exit_code(answer);
     if !answer.waits_for.is_empty() && answer.direct_call_report.is_none() {
@@ -113,7 +114,7 @@ fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
     exit
 }
 
-/// Prints the output on stdout; logs, title, files, error, question and usage on stderr.
+/// Prints the output on stdout. Prints logs, title, files, error, the decision that the call waits for, and usage on stderr.
 fn print_report(answer: &Answer, report: &ToolReport) {
     log_lines(&report.log).iter().for_each(|line| render::note(line));
     let result = &report.result;

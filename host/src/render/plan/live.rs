@@ -219,7 +219,7 @@ impl StepLines {
         }
     }
 
-    /// Returns the full line of the step, and the lines under it, each cut to `width` characters.
+    /// Returns the line of the step in full, and the lines under it, which are cut to `width` characters.
     fn permanent_lines(&self, width: usize) -> Vec<String> {
         let details = self.details.iter().map(|(_, detail)| detail.line(width));
         std::iter::once(self.bar.message()).chain(details).collect()

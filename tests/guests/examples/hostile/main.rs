@@ -60,7 +60,8 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// Returns the outcome with this name. Any other name is an error code, with which the call fails.
+/// Returns the outcome named `name`. If no outcome has this name, fails with the error code `name`, or with `unknown` if there
+/// is no such code.
 fn requested_outcome(name: &str, n: usize) -> Result<Outcome<Value>> {
     match name {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),
@@ -134,7 +135,8 @@ fn recurse_with_large_frames(depth: u64) -> u64 {
     }
 }
 
-/// Fills 24 MiB of memory again and again, each time with few instructions.
+/// Fills 24 MiB of memory again and again, each time with few instructions, since the instruction `memory.fill` of
+/// WebAssembly can fill any amount of memory.
 fn write_in_bulk() {
     let mut block = vec![0_u8; 24 * MIB];
     loop {

@@ -92,9 +92,10 @@ pub struct ModelEstimate {
 /// The median and the 95th percentile of a cost, in US dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CostQuantiles {
-    /// Median cost, estimated from median token counts, or else the cost limit of the run.
+    /// Median cost, estimated from median token counts. For a step, if no step is recorded, the cost limit of the run.
     pub median: f64,
-    /// 95th percentile of the cost, estimated from the 95th percentiles of the token counts, or else the cost limit of the run.
+    /// 95th percentile of the cost, estimated from the 95th percentiles of the token counts. For a step, if no step is recorded,
+    /// the cost limit of the run.
     pub p95: f64,
 }
 
@@ -169,7 +170,8 @@ impl CostQuantiles {
                 output_tokens: Some(output_tokens),
                 ..LlmMetadata::default()
             };
-            price.cost(&metadata, 0)
+            let tokens_written_to_cache = 0;
+            price.cost(&metadata, tokens_written_to_cache)
         };
         Some(Self {
             median: cost_of(input.median, output.median)?,
@@ -192,8 +194,8 @@ impl CostQuantiles {
     }
 }
 
-/// Estimates the pending items without planned calls. `skipped` contains the identifiers of items that are not estimated, because
-/// they will not run.
+/// Estimates the pending items without planned calls. `config` is that of `start`, with limits of 0 raised to 1 where the run
+/// could not go on otherwise. `skipped` contains the identifiers of items that are not estimated, because they will not run.
 /// Returns no estimates for a model with an unbounded context, which is built into the program and costs nothing, or for one that
 /// only plans and carries out no steps.
 pub(crate) fn estimate_steps(
@@ -243,7 +245,7 @@ fn estimate_from_limits(config: ExecutionConfig) -> ModelEstimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::{item, with_status};
+    use crate::plan::tests::{item, item_with_status};
     use art_core::agent::AgentProps;
     use art_core::pes::PlannedCall;
     use art_core::provider::{ContextWindow, RuntimeProviderConfig};
@@ -269,6 +271,11 @@ mod tests {
         start
     }
 
+    /// Returns a pending step without planned calls and without dependencies.
+    fn step_without_calls(id: &str) -> TodoItem {
+        item(id, &[])
+    }
+
     fn estimate(start: &RunStart, items: &[TodoItem]) -> Vec<StepEstimate> {
         estimate_steps(start, start.config, items, &BTreeSet::new())
     }
@@ -276,7 +283,7 @@ mod tests {
     #[test]
     fn a_step_without_planned_calls_is_estimated_from_recorded_steps() {
         let start = start_with_recorded_steps(&[usage(2, 100), usage(5, 300), usage(3, 200)]);
-        let [step] = &estimate(&start, &[item("a", &[])])[..] else {
+        let [step] = &estimate(&start, &[step_without_calls("a")])[..] else {
             panic!("exactly one step has to be estimated")
         };
         assert_eq!(step.basis, ModelBasis::Records { count: 3 });
@@ -298,7 +305,7 @@ mod tests {
             cache_write: None,
             long: None,
         });
-        let steps = estimate(&start, &[item("a", &[])]);
+        let steps = estimate(&start, &[step_without_calls("a")]);
         let cost = steps[0].usage.cost_usd.unwrap();
         // 1,000 input tokens at 1 and 100 output tokens at 10 dollars per million.
         let expected = (1_000.0 * 1.0 + 100.0 * 10.0) / 1e6;
@@ -308,7 +315,7 @@ mod tests {
     #[test]
     fn without_records_a_step_is_estimated_by_the_limits_of_the_run() {
         let mut start = start_with_recorded_steps(&[]);
-        let unlimited = estimate(&start, &[item("a", &[])]);
+        let unlimited = estimate(&start, &[step_without_calls("a")]);
         assert_eq!(unlimited[0].basis, ModelBasis::Limits);
         let default_model_calls = ExecutionConfig::default().max_iterations.into();
         assert_eq!(unlimited[0].usage.model_calls, Quantiles::exactly(default_model_calls));
@@ -316,7 +323,7 @@ mod tests {
         start.config.max_tokens = Some(7_000);
         start.config.max_cost_usd = Some(0.5);
         start.config.max_model_calls = 3;
-        let limited = estimate(&start, &[item("a", &[])])[0].usage;
+        let limited = estimate(&start, &[step_without_calls("a")])[0].usage;
         assert_eq!(limited.model_calls, Quantiles::exactly(3));
         assert_eq!(limited.tokens, Some(Quantiles::exactly(7_000)));
         assert_eq!(limited.cost_usd, Some(CostQuantiles::exactly(0.5)));
@@ -324,16 +331,16 @@ mod tests {
 
     #[test]
     fn only_pending_steps_that_are_left_to_the_model_are_estimated() {
-        let mut planned = item("planned", &[]);
+        let mut planned = step_without_calls("planned");
         planned.tool_calls = vec![PlannedCall {
             tool_name: "t".to_owned(),
             arguments: json!({}),
         }];
         let items = [
             planned,
-            with_status("done", TodoItemStatus::Completed),
-            item("skipped", &[]),
-            item("left_to_model", &[]),
+            item_with_status("done", TodoItemStatus::Completed),
+            step_without_calls("skipped"),
+            step_without_calls("left_to_model"),
         ];
         let start = start_with_recorded_steps(&[usage(2, 100)]);
         let estimated = estimate_steps(&start, start.config, &items, &BTreeSet::from(["skipped"]));
@@ -351,7 +358,7 @@ mod tests {
         ] {
             let mut start = start_with_recorded_steps(&[usage(2, 100)]);
             change_model(&mut start);
-            assert_eq!(estimate(&start, &[item("a", &[])]), []);
+            assert_eq!(estimate(&start, &[step_without_calls("a")]), []);
         }
     }
 
@@ -368,7 +375,7 @@ mod tests {
         #[test]
         fn no_estimate_is_higher_than_the_largest_recorded_step(recorded in prop::collection::vec((1_u64..9, 0_u64..1_000), 1..40)) {
             let recorded: Vec<ModelUsage> = recorded.into_iter().map(|(calls, tokens)| usage(calls, tokens)).collect();
-            let estimated = estimate(&start_with_recorded_steps(&recorded), &[item("a", &[])])[0].usage;
+            let estimated = estimate(&start_with_recorded_steps(&recorded), &[step_without_calls("a")])[0].usage;
             let largest = |number: fn(&ModelUsage) -> u64| recorded.iter().map(number).max().unwrap();
             prop_assert!(estimated.model_calls.median <= estimated.model_calls.p95);
             prop_assert!(estimated.model_calls.p95 <= largest(|usage| usage.model_calls));

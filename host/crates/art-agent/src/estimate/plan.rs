@@ -113,7 +113,7 @@ impl PlanEstimate {
 pub(crate) struct Estimator<'a> {
     start: &'a RunStart,
     items: &'a [TodoItem],
-    /// Returns the size of the value that a reference takes from an output that exists already, in bytes.
+    /// Returns the size in bytes of the value that a reference takes from the output of a step that has already run.
     existing_output_bytes: &'a dyn Fn(OutputReference<'_>) -> Option<u64>,
     /// Returns how many bytes the file with this name adds to the arguments that name it.
     file_bytes: &'a dyn Fn(&str) -> Option<u64>,
@@ -146,6 +146,7 @@ impl<'a> Estimator<'a> {
         for item in pending.filter(|item| !skipped.contains(item.id.as_str())) {
             for (number, call) in item.tool_calls.iter().enumerate() {
                 let estimate = self.estimate_call(item, number, call);
+                // The limits tell only the maximum size of the output.
                 if estimate.basis != Basis::Limits {
                     self.planned_output_bytes
                         .insert((&item.id, number), estimate.usage.bytes_out);
@@ -160,6 +161,7 @@ impl<'a> Estimator<'a> {
         let bytes_in = self.input_bytes(call);
         let (usage, basis) = match self.start.records.get(&call.tool_name) {
             Some(record) => record.estimate(bytes_in),
+            // Without recorded calls, the estimate is the limits, here the default limits of a call.
             None => ToolRecord::new(None, &Limits::EXECUTE, &[]).estimate(bytes_in),
         };
         CallEstimate {
@@ -185,6 +187,7 @@ impl<'a> Estimator<'a> {
         match PlannedValue::read(value).ok()? {
             PlannedValue::From(reference) => self.referenced_output_bytes(reference),
             PlannedValue::Attachment(name) => (self.file_bytes)(name).map(Quantiles::exactly),
+            // A parameter of a saved plan has no value here.
             PlannedValue::Param(_) => None,
             PlannedValue::Scalar(data) | PlannedValue::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
             PlannedValue::Concat(parts) => self.sum_of_bytes(parts, 0),
@@ -215,13 +218,14 @@ impl<'a> Estimator<'a> {
         if item.status != TodoItemStatus::Pending {
             return (self.existing_output_bytes)(reference).map(Quantiles::exactly);
         }
+        // A reference without the number of a call refers to the last call of the step.
         let number = reference.call.or_else(|| item.tool_calls.len().checked_sub(1))?;
         self.planned_output_bytes.get(&(reference.step, number)).copied()
     }
 }
 
-/// Estimates the model call that writes the answer. `base_tokens` is the size of its request without the outputs of `calls` and
-/// `steps`.
+/// Estimates the model call that writes the answer. `base_tokens` is the number of tokens of its request without the outputs of
+/// `calls` and `steps`.
 pub(crate) fn estimate_answer(
     start: &RunStart,
     base_tokens: u64,
@@ -245,6 +249,7 @@ pub(crate) fn estimate_answer(
         .partition(|call| call.basis != Basis::Limits);
     let outputs = known.iter().map(|call| call.usage.bytes_out);
     let outputs = outputs.fold(Quantiles::default(), Quantiles::plus);
+    // This is a limit of all outputs together: the prompt for the answer divides it among them.
     let max_bytes = start.config.tool_result_max_length as u64;
     let input_tokens = outputs.map(|bytes| base_tokens.saturating_add(prompt::byte_tokens(bytes.min(max_bytes))));
     let (output_tokens, basis) = start.model_record.answer_tokens();

@@ -34,9 +34,9 @@ pub struct CallLimits {
     pub bytes_out: u64,
 }
 
-/// A group of recorded calls whose inputs have about the same size. The groups are bounded by powers of four. There are so few
-/// groups that a few calls suffice to have a record in each, and each is so narrow that a tool whose use is proportional to the
-/// size of its input uses about the same in all calls of a group.
+/// A group of recorded calls whose inputs have about the same size. The groups are bounded by powers of four. Narrower groups
+/// would often have no recorded calls. In wider groups, the calls of a tool whose use is proportional to the size of its input
+/// would differ too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {
@@ -103,9 +103,9 @@ impl ToolRecord {
         }
     }
 
-    /// Estimates a call whose input has `bytes_in` bytes; `None` if the size is not known. The medians come from calls with an
-    /// input of the median size, and the 95th percentiles also from calls with a larger input. Returns the limits if the size is
-    /// not known or no similar call is recorded.
+    /// Estimates a call whose input has `bytes_in` bytes. The medians of the estimate come from the recorded calls with inputs of
+    /// about the median size. Each 95th percentile is the higher one of these calls and of those with inputs of about the 95th
+    /// percentile of the size. Returns the limits if the size is not known (`bytes_in` is `None`) or no similar call is recorded.
     pub(crate) fn estimate(&self, bytes_in: Option<Quantiles>) -> (CallQuantiles, Basis) {
         let classes = bytes_in.and_then(|bytes| Some((self.find_class(bytes.median)?, self.find_class(bytes.p95)?)));
         let Some((usual, large)) = classes else {

@@ -16,7 +16,8 @@ use crate::file::Files;
 /// Maximum number of calls of one tool with the same arguments in one item (contract B30).
 pub(crate) const MAX_IDENTICAL_CALLS: u32 = 2;
 
-/// What the host needs to know of the run to admit or refuse a call, and the counts that this changes.
+/// What the host needs of the run to admit or refuse calls. It changes `call_ids` and `remaining_tool_calls` as it
+/// does so.
 #[derive(Debug)]
 pub(crate) struct AdmissionContext<'a> {
     pub(crate) trace_id: &'a str,
@@ -94,7 +95,7 @@ impl NoRepeatReason {
 
 impl ItemRun {
     /// Begins a batch with these calls. Returns those that are to be made, or what happens next if all were refused or have a
-    /// result from before.
+    /// result from an earlier attempt at the item.
     pub(super) fn start_batch(
         &mut self,
         item: &TodoItem,
@@ -128,8 +129,7 @@ impl ItemRun {
         NextMove::CallTools(calls_to_make)
     }
 
-    /// If the same planned call succeeded when the item was in progress before, takes over the result and returns that earlier
-    /// call.
+    /// If the same planned call succeeded in an earlier attempt at the item, takes over the result and returns that earlier call.
     fn reuse_earlier_success(&mut self, raw: &RawCall) -> Option<ParsedToolCall> {
         let is_same = |call: &ParsedToolCall| call.tool_name == raw.tool_name && call.arguments == raw.arguments;
         let position = self.earlier_successes.iter().position(|(call, _)| is_same(call))?;

@@ -35,7 +35,7 @@ pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
 /// Returns the answer in `text`, trimmed, and the metadata. `text` must not contain thoughts.
 pub(super) fn answer_and_metadata(text: &str) -> (String, Option<Value>) {
     let (answer, ui_metadata) = split_answer(text);
-    // Metadata that nests deeper is dropped, since the store would refuse to store the whole answer with it.
+    // Metadata with more than `MAX_LEVELS` levels is dropped, since the store would refuse to store the whole answer with it.
     let ui_metadata = ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_LEVELS));
     (answer.trim().to_owned(), ui_metadata)
 }

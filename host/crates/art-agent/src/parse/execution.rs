@@ -2,7 +2,7 @@
 //! the result of the step, or both, and sometimes a decision on the step or a change of the plan. All of these are read from JSON
 //! in several spellings, and parts that cannot be used are reported as problems (contract P33c).
 //!
-//! Native calls are those that the provider returns as such, beside the text of the reply.
+//! Native calls are those that the provider returns as calls in its own format, beside the text of the reply.
 
 use art_core::JsonObject;
 use art_core::stream::{ModelReply, ProviderState};
@@ -18,7 +18,7 @@ use crate::call::RawCall;
 /// Maximum size of a [`ProviderState`] as JSON, in bytes. A larger state is dropped, since a part of it would be useless.
 const MAX_STATE_BYTES: usize = 256 << 10;
 
-/// Maximum length of the name of a tool, in characters. Problems quote as much of an invalid name.
+/// Maximum length of the name of a tool, in characters. A problem quotes at most that many characters of an invalid name.
 const MAX_NAME_CHARS: usize = 64;
 
 /// Maximum number of characters that are kept of the arguments of a native call if they are not valid JSON.
@@ -128,9 +128,9 @@ fn limit_calls(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Removes from a reply that was cut off what may be incomplete: the decision, the changed plan, and the content if the reply has
-/// problems but no calls, for then it may be incomplete JSON. Gives each call the problem [`CUT_OFF_PROBLEM`], so that none is
-/// made. A reply without calls gets this problem itself.
+/// Removes from a reply that was cut off what may be incomplete: the decision and the changed plan. If the reply has problems but
+/// no calls, also removes the content, which may then be incomplete JSON. Gives each call the problem [`CUT_OFF_PROBLEM`], so
+/// that none is made. A reply without calls gets this problem itself.
 fn discard_incomplete(parsed: &mut ExecutionReply) {
     parsed.cut_off = true;
     parsed.decision = None;
@@ -146,7 +146,7 @@ fn discard_incomplete(parsed: &mut ExecutionReply) {
     }
 }
 
-/// The native calls of a reply: those that the provider returned as such.
+/// The native calls of a reply: those that the provider returned as calls in its own format.
 #[derive(Debug)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<RawCall>,

@@ -41,8 +41,8 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
 }
 
 /// Returns the syntax error of the JSON that begins at the first `{` or `[`, or `None` if there is no such character or the JSON
-/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. Text after the
-/// JSON is no error.
+/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. Text after
+/// the JSON is no error.
 pub(crate) fn syntax_error(text: &str) -> Option<String> {
     let relevant = texts_between_markers(text)
         .next()
@@ -73,8 +73,8 @@ fn texts_between_markers(text: &str) -> impl Iterator<Item = &str> {
         .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
 }
 
-/// Returns the text after each fence, without the name of its language, if the text begins with `{` or `[`. The text does not end
-/// at the closing fence, because a fence may also be inside a string of the JSON.
+/// Returns the text after each fence and its language name, except texts that do not begin with `{` or `[`. Each text goes on to
+/// the end of `text`, not only to the closing fence, because a fence may also be inside a string of the JSON.
 fn texts_after_fences(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(FENCE).take(MAX_POSITIONS).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;

@@ -2,8 +2,8 @@
 //! needs no plan. The plan is the arguments of a call of the function [`SUBMIT_PLAN`], or JSON in the text; many variants of
 //! the form of its items are accepted (contract P33a). The older text form with headings is read as well (contract P33b).
 //!
-//! Native calls are those that the provider returns as such, beside the text. Calls that the planner makes itself, other than to
-//! submit a plan, become steps of the plan.
+//! Native calls are those that the provider returns as calls in its own format, beside the text. Calls that the planner makes
+//! itself, other than to submit a plan, become steps of the plan.
 
 use std::collections::BTreeSet;
 
@@ -56,8 +56,8 @@ pub(crate) struct PlanDraft {
 /// A call that belongs to no item of the plan: the planner made it itself, or listed it in place of items (contracts S003, P33a).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallWithoutStep {
-    /// Position of the call among the native calls of the reply; `None` for a call that the plan lists.
-    pub(crate) native_position: Option<usize>,
+    /// Position of the call among the function calls of the reply; `None` for a call that the plan lists.
+    pub(crate) function_call_position: Option<usize>,
     pub(crate) call: PlannedCall,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct DraftItem {
 impl DraftItem {
     /// Creates the item that makes one call.
     pub(crate) fn of_call(id: String, call: PlannedCall) -> Self {
-        with_data_from_calls(Self {
+        with_fields_implied_by_calls(Self {
             description: format!("Call `{}`.", call.tool_name),
             id,
             tool_calls: vec![call],
@@ -123,8 +123,8 @@ pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
     }
 }
 
-/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, or else one without items, together with all other calls. Fails with
-/// all problems.
+/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, or a plan without items if there is no such call. All other calls
+/// are added to its calls outside the items. Fails with all problems.
 fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     let mut problems = native.problems.clone();
     let mut submitted = Vec::new();
@@ -137,7 +137,7 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
                 submitted.push(plan);
             }
             (None, Some(_)) => calls.push(CallWithoutStep {
-                native_position: Some(position),
+                function_call_position: Some(position),
                 call: PlannedCall {
                     tool_name: name.clone(),
                     arguments: plan::planned_arguments(&raw.arguments),
@@ -275,7 +275,7 @@ fn calls_outside_items(map: &JsonObject) -> Result<Vec<CallWithoutStep>, Vec<Str
         return Err(problems);
     }
     let without_step = |call| CallWithoutStep {
-        native_position: None,
+        function_call_position: None,
         call,
     };
     Ok(calls.into_iter().map(without_step).collect())
@@ -373,7 +373,7 @@ impl<'a> ItemReader<'a> {
             tool_calls: self.planned_calls(),
             ..DraftItem::default()
         };
-        Some(with_data_from_calls(DraftItem {
+        Some(with_fields_implied_by_calls(DraftItem {
             id: id?,
             description: description?,
             ..item
@@ -490,7 +490,7 @@ impl<'a> ItemReader<'a> {
 
 /// Returns `item` with what follows from its planned calls: it depends on the items whose outputs the calls take, it requires the
 /// tools of the calls, and it is a tool step.
-fn with_data_from_calls(mut item: DraftItem) -> DraftItem {
+fn with_fields_implied_by_calls(mut item: DraftItem) -> DraftItem {
     for call in &item.tool_calls {
         let sources = plan::source_steps(call).into_iter().filter(|step| *step != item.id);
         let new_sources: Vec<String> = sources.filter(|step| !item.dependencies.contains(step)).collect();

@@ -1,5 +1,5 @@
-//! Parses files with saved plans. A saved plan is one that a person saved to run it again. Such a file must not have unknown keys,
-//! unlike a reply of a model, since a misspelt key would otherwise be ignored silently.
+//! Parses files with saved plans. A saved plan is one that a person saved to run it again. Unlike a reply of a model, such a file
+//! must not have unknown keys, since a misspelt key would otherwise be ignored silently.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::MAX_PROBLEMS;
 use super::planning::parse_draft_items;
 use crate::plan::{PlannedStep, SavedPlan, ToolStamp, similar_name_hint};
 
-/// Maximum number of parameters of a plan, and also of its files and of its tools.
+/// Maximum number of entries in each of the fields `params`, `files` and `tools` of a plan.
 const MAX_ENTRIES: usize = 64;
 
 /// Maximum length of the name of a parameter, in bytes.
@@ -123,6 +123,7 @@ impl<'a> PlanReader<'a> {
             return Vec::new();
         };
         self.check_step_keys(list);
+        // A step has the same form as an item of a plan in a reply of the planner.
         match parse_draft_items(list, "steps") {
             Ok(items) => items.into_iter().map(PlannedStep::from).collect(),
             Err(problems) => {
@@ -339,7 +340,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_changed_value_makes_the_parser_neither_panic_nor_lose_data(
+        fn a_plan_with_a_changed_value_is_refused_or_survives_writing_and_parsing_again(
             changed_index in 0usize..40,
             replacement in 0usize..6,
         ) {
@@ -354,11 +355,11 @@ mod tests {
         }
     }
 
-    /// Replaces one value by `other`: the one that comes `remaining` values after `value`, counted depth first. If there are
-    /// fewer values, changes nothing.
+    /// Visits `value` and all values inside it, depth first, and replaces one of them by `other`: the one that is visited when
+    /// `remaining` has been counted down to 0. If there are fewer values, changes nothing.
     fn replace_nth_value(value: &mut Value, remaining: &mut usize, other: &Value) {
         if *remaining == 0 {
-            // No later value is replaced as well.
+            // From this number, the values that are visited later do not count down to 0.
             *remaining = usize::MAX;
             *value = other.clone();
             return;

@@ -11,8 +11,8 @@ use super::MAX_REPLY_BYTES;
 use tags::AnswerFinder;
 
 /// Stream of the answer in a reply that arrives in pieces. The answer is the text between `<mainContent>` and `</mainContent>`;
-/// without these tags it is all text up to `<uiMetadata>` or up to a JSON fence with metadata at the end. Thoughts in think tags
-/// do not belong to the answer.
+/// without these tags it is all text before the metadata, such as suggested questions: up to `<uiMetadata>`, or up to a JSON code
+/// fence at the end of the reply. Thoughts in think tags do not belong to the answer.
 ///
 /// However the reply is divided into pieces, the returned texts together end with the answer, and usually are the answer. In two
 /// cases they may begin with text that turns out later not to belong to the answer: if at least sixteen characters, not counting
@@ -28,7 +28,7 @@ pub struct AnswerStream {
     trim: Trim,
 }
 
-/// Input of [`AnswerFinder`]: a reply without the thoughts in think tags.
+/// A part of the input of [`AnswerFinder`], which is a reply without the thoughts in think tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FinderInput {
     /// Text outside thoughts.
@@ -56,7 +56,7 @@ impl AnswerStream {
 
     /// Takes a piece of thoughts that the provider sent separately. If such a piece comes before the first piece of text, and is
     /// not blank, think tags in the text count as ordinary text.
-    pub fn think(&mut self, piece: &str) {
+    pub fn push_thoughts(&mut self, piece: &str) {
         self.separate_thoughts |= self.bytes_read == 0 && !piece.trim().is_empty();
     }
 
@@ -101,7 +101,8 @@ impl AnswerStream {
     }
 }
 
-/// Adds a part unless it is thoughts. Joins adjacent texts, because reading a part has a fixed cost.
+/// Adds a part unless it is thoughts. The content of an unclosed think block is text. Joins adjacent texts, because reading a
+/// part has a fixed cost.
 fn add_part(part: ThinkPart<'_>, parts: &mut Vec<FinderInput>) {
     match (part, parts.last_mut()) {
         (ThinkPart::CloseWithoutOpen, _) => parts.push(FinderInput::TextBeforeWasThoughts),

@@ -36,8 +36,9 @@ impl Split {
             ThinkPart::BlockEnd => self.thoughts.push(std::mem::take(&mut self.open_block)),
             ThinkPart::CloseWithoutOpen => self.thoughts.push(std::mem::take(&mut self.content)),
             ThinkPart::Unclosed { content, .. } => {
-                // `content` was already reported as a part of the block, so it is removed from the text of the block. If the
-                // closing tag of a nested block comes before `content`, this tag ends the thoughts, so it is removed too.
+                // `content` is at the end of the open block, since it has also come as `ThinkPart::Thought`. What is before it in
+                // the block is thoughts. If that ends with the closing tag of a nested block, this tag counts as the end of the
+                // thoughts and is removed too.
                 self.content.push_str(content);
                 let thoughts = self.open_block.strip_suffix(content).unwrap_or_default();
                 let thoughts = thoughts.strip_suffix("</think>").unwrap_or(thoughts);

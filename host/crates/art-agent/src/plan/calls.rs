@@ -23,8 +23,8 @@ use super::saved::call_place;
 use crate::estimate::json_bytes;
 use crate::item::MAX_IDENTICAL_CALLS;
 
-/// Maximum number of positions in an output that are searched for one to suggest: one whose value would fit, or one whose JSON
-/// pointer is similar to a wrong pointer.
+/// Maximum number of positions in an output among which the check searches for a position to suggest: the only one whose value
+/// would fit, or the one whose JSON pointer is most similar to a wrong pointer.
 const MAX_POINTERS: usize = 200;
 
 /// Maximum number of positions in an output that a hint lists.
@@ -39,8 +39,8 @@ const MAX_CALL_REFERENCES: usize = 200;
 /// Maximum number of references in the calls of a plan.
 const MAX_PLAN_REFERENCES: usize = 1_000;
 
-/// Maximum size of an output of an earlier question whose values are checked before the plan runs, in bytes. The check of each
-/// reference copies the whole output.
+/// Maximum size of an output of an earlier question, in bytes, up to which a value that is taken from the output is checked
+/// before the plan runs. The limit is there because the check of each reference copies the whole output.
 const MAX_CHECKED_OUTPUT_BYTES: u64 = 16 << 10;
 
 /// Maximum length of a key in a message that names the place of an argument, in characters.
@@ -70,7 +70,7 @@ pub(crate) struct Fault {
     /// Identifier of the step.
     pub(crate) step: String,
     /// Message: what is wrong, and for a fault of a call also where. For a value that does not fit, it also says what was asked
-    /// for, what was given, and which part of the output would fit if there is just one.
+    /// for and what was given. If exactly one part of the output would fit, it names that part.
     pub(crate) text: String,
 }
 
@@ -262,6 +262,7 @@ impl<'a> Checker<'a> {
             }
             Ok(_) | Err(_) => {}
         }
+        // The value is not an object or array, or its schema does not have exactly one branch for it. It is compared as a whole.
         let verdict = match self.given_value(value) {
             Ok(given) => self.compare(&given, asked, place),
             Err(reason) => {
@@ -359,8 +360,8 @@ impl<'a> Checker<'a> {
         verdict
     }
 
-    /// Returns what is known in advance of the value that `value` becomes once its references are resolved. Fails with the reason
-    /// if a reference in it is wrong.
+    /// Returns what is known, before the plan runs, about `value` with its references replaced by what they refer to. Fails with
+    /// the reason if a reference in it is wrong.
     fn given_value(&self, value: &'a Value) -> Result<Given<'a>, String> {
         let schema = match PlannedValue::read(value)? {
             PlannedValue::From(reference) => return self.given_output(reference),
@@ -440,7 +441,8 @@ impl<'a> Checker<'a> {
         ))
     }
 
-    /// Returns what is known of the value that a reference takes from an output of an earlier step, or of an earlier question.
+    /// Returns what is known of the value that a reference takes from an output: of a step before this one in the plan, or of a
+    /// step of an earlier question.
     fn given_output(&self, reference: OutputReference<'a>) -> Result<Given<'a>, String> {
         let step = match find_earlier_step(self.input.earlier, reference.step) {
             Some(step) => return given_earlier_output(step, reference),
@@ -452,7 +454,8 @@ impl<'a> Checker<'a> {
             source: Some(source),
             ..Given::of(Value::Bool(true))
         };
-        // The output of a completed step is not read here, and the schema of what a model will write is not known.
+        // The output of a completed step is not read here. A step without planned calls is carried out by a model, and the schema
+        // of what the model will write is not known.
         if step.status == TodoItemStatus::Completed || step.tool_calls.is_empty() {
             return Ok(unknown_output(source));
         }
@@ -478,6 +481,7 @@ impl<'a> Checker<'a> {
         let Some(schema) = &tool.output_schema else {
             return Ok(unknown_output(source));
         };
+        // For certain arguments, a tool may promise more about its output than the output schema says of every output.
         let schema = promise::promised_schema(schema, &tool.input_schema, &call.arguments);
         let value = OutputValue::at(&schema, reference.path).map_err(|missing| {
             let known = declared_pointers(&schema, MAX_POINTERS);
@@ -524,7 +528,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns a hint that lists the first of these positions, or nothing if there are none.
+/// Returns a hint that lists the first few of `paths`, which are positions in an output, or nothing if there are none.
 fn pointer_hint<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     let paths: Vec<_> = paths
         .take(MAX_LISTED_POINTERS)

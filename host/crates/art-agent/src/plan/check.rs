@@ -35,8 +35,7 @@ pub(crate) fn fault_texts(faults: &[Fault]) -> Vec<String> {
     texts
 }
 
-/// Returns the problem of a plan with more items than any plan may have, or `None` for any other plan. The items of a plan that
-/// is too long are not checked.
+/// Returns the problem of a plan with more items than any plan may have, or `None` for any other plan.
 pub(crate) fn item_count_problem(items: &[TodoItem]) -> Option<String> {
     let count = items.len();
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
@@ -57,8 +56,9 @@ pub(crate) fn excess_step_faults(items: &[TodoItem], max_items: usize) -> Vec<Fa
     excess.map(|item| Fault::new(item, &text)).collect()
 }
 
-/// Returns a fault for each step that a model would have to carry out, for runs whose model only plans. The planned calls cannot
-/// complete such a step: it has no calls, or it lacks a call of a required tool and its tool validation mode is strict.
+/// Returns a fault for each step that its planned calls cannot complete, so that a model would have to carry it out: the step has
+/// no calls, or it lacks a call of a required tool and its tool validation mode is strict. These are faults only if the model of
+/// the run can plan but cannot carry out steps.
 pub(crate) fn left_to_model_faults(items: &[TodoItem]) -> Vec<Fault> {
     let fault = |item: &TodoItem| {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
@@ -332,7 +332,7 @@ mod tests {
 
     /// Returns one earlier question. Its only step is completed and has the name `q1.a`.
     fn earlier_question() -> [EarlierQuestion; 1] {
-        let items = vec![crate::plan::tests::with_status("a", TodoItemStatus::Completed)];
+        let items = vec![crate::plan::tests::item_with_status("a", TodoItemStatus::Completed)];
         [EarlierQuestion {
             number: 1,
             items,
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn the_ids_of_ended_items_are_not_checked() {
-        let ended = || crate::plan::tests::with_status("q1.a", TodoItemStatus::Completed);
+        let ended = || crate::plan::tests::item_with_status("q1.a", TodoItemStatus::Completed);
         assert_eq!(
             step_fault_texts(&[ended(), ended()], &[], &earlier_question()),
             Vec::<String>::new()

@@ -3,6 +3,8 @@
 use art_core::text::truncate;
 use serde_json::Value;
 
+use super::flow;
+
 /// Maximum number of values or types that are listed.
 const MAX_LISTED: usize = 12;
 /// Maximum length of names that are compared with each other, in bytes.
@@ -12,7 +14,7 @@ const MAX_QUOTED_CHARS: usize = 80;
 /// Smallest similarity of a name that is suggested. Names have similarities from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.7;
 
-/// Returns what a schema asks for, such as "an integer of at least 1" or "one of `"sum"`, `"mean"`".
+/// Returns what a schema asks for, such as "an integer of at least 1", "an object with `name`" or "one of `"sum"`, `"mean"`".
 pub(crate) fn describe_asked(schema: &Value) -> String {
     let Some(map) = schema.as_object() else {
         return if *schema == Value::Bool(false) {
@@ -47,8 +49,13 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
     };
     let bounds = map
         .iter()
-        .filter_map(|(keyword, value)| Some(format!(" {} {value}", bound_words(keyword)?)));
-    format!("{}{}", types.join(" or "), bounds.collect::<String>())
+        .filter_map(|(keyword, value)| Some(format!("{} {value}", bound_words(keyword)?)));
+    let required = flow::required_keys(map).take(MAX_LISTED).map(|key| format!("`{key}`"));
+    let required = required.collect::<Vec<_>>().join(", ");
+    let with_required = (!required.is_empty()).then(|| format!("with {required}"));
+    let conditions: Vec<String> = bounds.chain(with_required).collect();
+    let separator = if conditions.is_empty() { "" } else { " " };
+    format!("{}{separator}{}", types.join(" or "), conditions.join(" and "))
 }
 
 /// Returns what values of `schema` are, such as "an object" or "`7`".

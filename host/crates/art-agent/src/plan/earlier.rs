@@ -65,10 +65,10 @@ pub(crate) fn archive_question(state: &mut PesAgentStateData, items: impl IntoIt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::with_status;
+    use crate::plan::tests::item_with_status;
 
     fn completed(id: &str) -> TodoItem {
-        with_status(id, TodoItemStatus::Completed)
+        item_with_status(id, TodoItemStatus::Completed)
     }
 
     /// Returns the state of a thread that had one question for each of these plans. The text of a question contains the number of
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn no_step_is_found_by_a_name_that_none_has() {
+    fn no_step_is_found_by_a_name_that_no_step_has() {
         let state = archive_plans([vec![completed("a")]]);
         for name in ["a", "q1", "q1.", "q1.b", "q2.a", "q.a", "q-1.a", ""] {
             assert_eq!(find_earlier_step(&state.earlier_questions, name), None, "{name}");
@@ -119,9 +119,12 @@ mod tests {
     #[test]
     fn only_completed_and_failed_steps_are_kept() {
         use TodoItemStatus::{Cancelled, Failed, Pending};
-        let plan = [Failed, Pending, Cancelled].map(|status| with_status(&format!("{status:?}"), status));
+        let plan = [Failed, Pending, Cancelled].map(|status| item_with_status(&format!("{status:?}"), status));
         assert_eq!(step_names(&archive_plans([plan.to_vec()])), ["q1.Failed"]);
-        assert_eq!(archive_plans([vec![with_status("a", Pending)]]).earlier_questions, []);
+        assert_eq!(
+            archive_plans([vec![item_with_status("a", Pending)]]).earlier_questions,
+            []
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Finds out whether the values of one JSON Schema, the producer, are values of another one, the consumer.
+//! Finds out whether the values that satisfy one JSON Schema, the producer, also satisfy another one, the consumer.
 //!
 //! A value flows from the output of a planned call into an argument of a later one. Before anything runs, the schema of that
 //! output (the producer) is compared with the schema of the argument (the consumer). The verdict is that every value fits, that
@@ -147,8 +147,8 @@ impl Type {
         }
     }
 
-    /// Returns whether values of this type are of one of `types`. If there is just one value and it is known, it is `value`, and
-    /// this type is the smallest that contains it: a known value of the type `Number` is no integer.
+    /// Returns whether values of this type are of one of `types`. `value` is the value if there is only one and it is known. This
+    /// type is then the smallest that contains it, so a known value of the type `Number` is not an integer.
     fn is_in(self, types: &[Self], value: Option<&Value>) -> Verdict {
         if types.contains(&self) || (self == Self::Integer && types.contains(&Self::Number)) {
             Verdict::Yes
@@ -322,6 +322,7 @@ impl Comparison {
             let is_same = choices.iter().any(|choice| is_equal(choice, value));
             return if is_same { Verdict::Yes } else { Verdict::No };
         }
+        // A choice that does not satisfy the schema of the producer is never produced.
         let producer = Value::Object(values.schema.clone());
         let is_never_produced = |choice: &Value| {
             let has_type = Type::of(choice).is_in(&[values.value_type], Some(choice)) == Verdict::Yes;
@@ -557,8 +558,9 @@ fn compare_bound(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
     }
 }
 
-/// Compares values with the keyword `x-numeric`, with which a consumer accepts only texts that are numbers. A text that is not
-/// known yet counts as fitting: if it is no number, the tool refuses it when the plan runs, like any text that it cannot read.
+/// Compares values with the keyword `x-numeric`, with which a consumer accepts a text only if the text is a number. A text that
+/// is not known yet counts as fitting: if it is no number, the tool refuses it when the plan runs, like any text that it cannot
+/// read.
 fn compare_numeric(values: Values<'_>, asked: &Value) -> Verdict {
     let is_number = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
     match values.single.and_then(Value::as_str) {
@@ -590,18 +592,18 @@ fn count_bounds(schema: &JsonObject, min_keyword: &str, max_keyword: &str) -> (f
 }
 
 /// Compares the lengths of texts or of arrays with a bound of the consumer: `keyword` with the value `asked`. `type_with_length`
-/// is the type to which the keyword applies, and `keywords` are its keywords for the lowest and for the highest length.
+/// is the type to which the keyword applies. `min_keyword` and `max_keyword` are the bounds of lengths of this type; `keyword` is
+/// one of the two.
 fn compare_length(
     values: Values<'_>,
     type_with_length: Type,
-    keywords: (&str, &str),
+    (min_keyword, max_keyword): (&str, &str),
     keyword: &str,
     asked: &Value,
 ) -> Verdict {
     if values.value_type != type_with_length {
         return Verdict::Yes;
     }
-    let (min_keyword, max_keyword) = keywords;
     let bounds = count_bounds(values.schema, min_keyword, max_keyword);
     compare_count(bounds, keyword == min_keyword, asked)
 }

@@ -20,7 +20,8 @@ pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
 ///
 /// An item of `draft` becomes a new item, unless `old` has an ended item with the same identifier and the same status: then the
 /// ended item is kept with its results. A completed item of `old` is also kept if it is not in `draft` but an item of `draft`
-/// depends on it. A completed item of `draft` that has the name of a result of an earlier question is dropped.
+/// depends on it. A completed item of `draft` whose identifier is the name of a step of an earlier question, such as `q1.step_2`,
+/// is dropped.
 pub(crate) fn items_for_question(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -44,25 +45,26 @@ pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> 
     item.status == Some(TodoItemStatus::Completed) && find_earlier_step(earlier, &item.id).is_some()
 }
 
-/// Returns the item of the new plan for an item of the draft: the ended item of `old` that it repeats, or else a new one. If an
-/// item of `old` has the same identifier and description, the new item gets its creation time.
-fn keep_or_create_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
-    let Some(item) = old.iter().find(|item| item.id == draft.id) else {
-        return new_item(draft, at);
+/// Returns the item of the new plan for an item of the draft: the ended item of `old` with the same identifier and status, or
+/// else a new item. If `old` has an item with the same identifier and description, the new item gets its creation time
+/// from that item.
+fn keep_or_create_item(old: &[TodoItem], draft_item: DraftItem, at: Timestamp) -> TodoItem {
+    let Some(item) = old.iter().find(|item| item.id == draft_item.id) else {
+        return new_item(draft_item, at);
     };
-    if has_ended(item.status) && draft.status == Some(item.status) {
+    if has_ended(item.status) && draft_item.status == Some(item.status) {
         return item.clone();
     }
-    let is_same_work = item.description == draft.description;
+    let is_same_work = item.description == draft_item.description;
     TodoItem {
         created_timestamp: if is_same_work { item.created_timestamp } else { at },
-        ..new_item(draft, at)
+        ..new_item(draft_item, at)
     }
 }
 
 /// Returns the items of the plan after the model changed it during the run. An item that is not in `draft` stays if it is
-/// completed, failed, waiting or in progress. It also stays if its identifier is in `started`, which has the items that the run
-/// started: it may have failed before it was set back to pending, and no change of the plan may hide a failure (contract X7).
+/// completed, failed, waiting or in progress, or if the run started it. `started` has the identifiers of the items that the run
+/// started. If one of them is pending now, it may have failed before, and no change of the plan may hide a failure (contract X7).
 pub(crate) fn update_items(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -81,19 +83,19 @@ pub(crate) fn update_items(
 }
 
 /// Returns the item of the changed plan for an item of the draft.
-fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
-    match old.iter().find(|item| item.id == draft.id) {
+fn merge_item(old: &[TodoItem], draft_item: DraftItem, at: Timestamp) -> TodoItem {
+    match old.iter().find(|item| item.id == draft_item.id) {
         // The model cannot change a completed item or one in progress (contract P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
-        Some(item) => redefine_item(item, draft, at),
-        None => new_item(draft, at),
+        Some(item) => redefine_item(item, draft_item, at),
+        None => new_item(draft_item, at),
     }
 }
 
 /// Returns the item as the draft defines it, with the creation time of `item`, the calls that were made for it and their results.
-fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
+fn redefine_item(item: &TodoItem, draft_item: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
-    let status = match (draft.status, item.status) {
+    let status = match (draft_item.status, item.status) {
         // Cancelling a failed item must not hide the failure (contract X7).
         (Some(Cancelled), Failed) => Failed,
         (Some(Cancelled), _) => Cancelled,
@@ -105,7 +107,7 @@ fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     let mut merged = TodoItem {
         created_timestamp: item.created_timestamp,
         status,
-        ..new_item(draft, at)
+        ..new_item(draft_item, at)
     };
     if status == Failed {
         merged.error.clone_from(&item.error);
@@ -119,22 +121,22 @@ fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
 
 /// Creates an item from an item of the draft. A model may cancel work that it planned, but not declare it completed
 /// (contract P57).
-fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
-    let status = match draft.status {
+fn new_item(draft_item: DraftItem, at: Timestamp) -> TodoItem {
+    let status = match draft_item.status {
         Some(TodoItemStatus::Cancelled) => TodoItemStatus::Cancelled,
         _ => TodoItemStatus::Pending,
     };
     TodoItem {
-        id: draft.id,
-        description: draft.description,
+        id: draft_item.id,
+        description: draft_item.description,
         status,
-        dependencies: draft.dependencies,
-        step_type: draft.step_type,
-        required_tools: draft.required_tools,
-        tool_calls: draft.tool_calls,
+        dependencies: draft_item.dependencies,
+        step_type: draft_item.step_type,
+        required_tools: draft_item.required_tools,
+        tool_calls: draft_item.tool_calls,
         fallback: None,
-        expected_outcome: draft.expected_outcome,
-        tool_validation_mode: draft.tool_validation_mode,
+        expected_outcome: draft_item.expected_outcome,
+        tool_validation_mode: draft_item.tool_validation_mode,
         result: None,
         error: None,
         thoughts: Vec::new(),

@@ -44,7 +44,7 @@ impl<'s> OutputValue<'s> {
             schemas: Vec::new(),
             may_be_absent: self.may_be_absent,
         };
-        for schema in self.schemas.iter().flat_map(|schema| branches(schema)) {
+        for schema in self.schemas.iter().flat_map(|schema| alternatives(schema, key)) {
             match child_schema(schema, key) {
                 Some((child_schema, is_always_there)) => {
                     child.schemas.push(child_schema);
@@ -65,14 +65,28 @@ impl<'s> OutputValue<'s> {
     }
 }
 
-/// Returns the `anyOf` or `oneOf` branches of a schema, or the schema itself if it has none. A branch that has
-/// branches itself is replaced by them.
-fn branches(schema: &Value) -> Vec<&Value> {
-    let all = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-    match all {
-        Some(all) => all.iter().flat_map(branches).collect(),
-        None => vec![schema],
+/// Returns the schemas that may describe the value under `key`: the `anyOf` or `oneOf` branches of a schema. If the schema has
+/// no branches, or has `key` among its own properties beside them, returns the schema itself.
+fn alternatives<'s>(schema: &'s Value, key: &str) -> Vec<&'s Value> {
+    let own_property = schema.get("properties").and_then(|properties| properties.get(key));
+    match branches(schema) {
+        Some(branches) if own_property.is_none() => {
+            branches.iter().flat_map(|branch| alternatives(branch, key)).collect()
+        }
+        _ => vec![schema],
     }
+}
+
+/// Returns a schema, its `anyOf` or `oneOf` branches, and theirs.
+fn with_branches(schema: &Value) -> Vec<&Value> {
+    let branches = branches(schema).into_iter().flatten();
+    std::iter::once(schema)
+        .chain(branches.flat_map(with_branches))
+        .collect()
+}
+
+fn branches(schema: &Value) -> Option<&Vec<Value>> {
+    ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array())
 }
 
 /// Returns the schema of the value under `key`, which is the name of a property or a position in an array, and whether this value
@@ -89,7 +103,8 @@ fn child_schema<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     if let Some(property) = map.get("properties").and_then(|properties| properties.get(key)) {
         return Some((property, flow::requires_key(map, key)));
     }
-    // In an object without fixed keys, any key counts as declared.
+    // A schema with `additionalProperties` and without `properties` is one of an object without fixed keys: any key counts as
+    // declared.
     let other_values = map
         .get("additionalProperties")
         .filter(|values| **values != Value::Bool(false));
@@ -128,7 +143,7 @@ pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Va
     let mut read_count = 0;
     while let Some((path, schema)) = found.get(read_count).cloned() {
         read_count += 1;
-        for schema in branches(&schema) {
+        for schema in with_branches(&schema) {
             let Some(map) = schema.as_object() else { continue };
             for key in flow::declared_keys(map) {
                 found.push((
@@ -204,6 +219,30 @@ mod tests {
     }
 
     #[test]
+    fn a_property_that_is_declared_beside_branches_is_declared() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+            "required": ["b"],
+            "anyOf": [{"required": ["a"]}, {"properties": {"c": {"type": "null"}}}],
+        });
+        for (path, may_be_absent, expected) in [("/a", true, "integer"), ("/b", false, "string"), ("/c", true, "null")]
+        {
+            let output = OutputValue::at(&schema, path).unwrap();
+            assert_eq!(
+                (output.may_be_absent, output.schema()),
+                (may_be_absent, json!({"type": expected})),
+                "{path}"
+            );
+        }
+        let pointers: Vec<_> = declared_pointers(&schema, 9)
+            .into_iter()
+            .map(|(path, _)| path)
+            .collect();
+        assert_eq!(pointers, ["", "/a", "/b", "/c"]);
+    }
+
+    #[test]
     fn an_output_without_constraints_may_have_any_value_at_any_position() {
         let schema = json!({"description": "any"});
         let output = OutputValue::at(&schema, "/x/0").unwrap();
@@ -220,8 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn an_undeclared_key_is_an_error_unless_the_object_has_no_fixed_keys() {
+    fn a_key_counts_as_declared_by_additional_properties_only_if_no_properties_are_listed() {
         for schema in [
+            // Without `additionalProperties`, no key is declared.
             json!({"type": "object"}),
             json!({"type": "object", "additionalProperties": false}),
             json!({"type": "object", "properties": {"a": true}, "additionalProperties": true}),

@@ -1,5 +1,5 @@
-//! Turns a constant of a saved plan, which a person saved to run it again, into a parameter, so that each run of the plan can have
-//! another value in its place.
+//! Turns a constant in a plan that a person saved into a parameter, so that each run of the plan can have another value in place
+//! of the constant.
 
 use std::cell::Cell;
 
@@ -12,8 +12,8 @@ impl SavedPlan {
     /// Replaces the constant `value` by the parameter `name` in the arguments of the calls and in the texts of the plan, such as
     /// the question. A scalar in the arguments that equals `value` is replaced as a whole. In every other text, each occurrence
     /// of `word`, the constant as it is written within a text, is replaced unless it is part of a longer word. The parameter has
-    /// the type of the constant, which becomes its default. Returns whether anything was replaced in an argument. If not, the
-    /// plan is unchanged.
+    /// the constant as its default and has the type of the constant. Returns whether anything was replaced in an argument. If
+    /// not, the plan is unchanged.
     pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
         let replace = |argument: &PlannedValue<'_>| {
@@ -30,6 +30,7 @@ impl SavedPlan {
             return false;
         }
         for text in self.texts_mut() {
+            // A text has its parameters as `{{name}}`; in a format string, `{{` stands for one brace.
             *text = split_at_word(text, word).join(&format!("{{{{{name}}}}}"));
         }
         let schema = json!({"type": type_name(value), "default": value});
@@ -38,8 +39,8 @@ impl SavedPlan {
     }
 }
 
-/// Returns the `$concat` of `text` in which the parameter `name` is in place of each `word`, or `None` if `text` has no such
-/// word.
+/// Returns a `$concat`, an object that stands for a text made of several parts: those of `text`, with the parameter `name` in
+/// place of each `word`. Returns `None` if `text` has no such word.
 fn replace_word(name: &str, text: &str, word: &str) -> Option<Value> {
     let parts = split_at_word(text, word);
     if parts.len() < 2 {
@@ -80,8 +81,8 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
     parts
 }
 
-/// Returns whether a word or number next to `chars` includes the first of them: a letter, a digit or `_`, or a point or comma
-/// that a digit follows. `chars` begin next to the word and lead away from it.
+/// Returns whether a word or number goes on in `chars`, the characters right next to it: whether they begin with a letter, a
+/// digit or `_`, or with a point or comma before a digit. The characters in front of a word are passed in reverse order.
 fn continues_word(mut chars: impl Iterator<Item = char>) -> bool {
     match chars.next() {
         Some('.' | ',') => chars.next().is_some_and(|c| c.is_ascii_digit()),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_concatenation_that_begins_like_a_file_is_a_text_with_words() {
+    fn a_word_is_replaced_in_a_text_of_a_concat_even_if_the_text_begins_with_attachment() {
         let mut plan = plan_with_arguments(&json!({"text": {"$concat": ["attachment:15 EUR"]}}));
         assert!(plan.parameterize("price", &json!(15), "15"));
         let parts = &arguments(&plan)["text"]["$concat"];
@@ -189,10 +190,10 @@ mod tests {
             let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             prop_assert!(plan.parameterize("p", &value, &word));
             let values = json!({"p": value});
-            let bound = plan.with_values(values.as_object().unwrap());
-            let resolved = resolve(arguments(&bound), &|_| Err("there are no steps".to_owned()));
+            let filled = plan.with_values(values.as_object().unwrap());
+            let resolved = resolve(arguments(&filled), &|_| Err("there are no steps".to_owned()));
             prop_assert_eq!(resolved.map(|resolved| resolved.arguments), Ok(before));
-            prop_assert_eq!(bound.question.as_str(), "What is 15% of 115?");
+            prop_assert_eq!(filled.question.as_str(), "What is 15% of 115?");
         }
     }
 }

@@ -35,8 +35,8 @@ pub(crate) fn promised_schema<'s>(output_schema: &'s Value, input_schema: &Value
     known
 }
 
-/// Returns whether a promise applies to a call with `arguments`. It does not if the value of an argument that it names is known
-/// only when the plan runs.
+/// Returns whether a promise applies to a call with `arguments`. If the promise names an argument whose value is known only when
+/// the plan runs, it does not apply.
 fn applies(promise: &Value, input_schema: &Value, arguments: &Value) -> bool {
     let conditions = promise.get("input").and_then(Value::as_object);
     // If the arguments as a whole are a reference, they are known only when the plan runs.
@@ -51,7 +51,7 @@ fn applies(promise: &Value, input_schema: &Value, arguments: &Value) -> bool {
 }
 
 /// Returns the value of the argument `name`. For an absent argument, returns its default or else null. Returns `None` if the
-/// value is known only when the plan runs.
+/// argument is neither a scalar nor a `$literal`, because its value may be known only when the plan runs.
 fn known_argument<'a>(arguments: &'a Value, input_schema: &'a Value, name: &str) -> Option<&'a Value> {
     let Some(given) = arguments.get(name) else {
         let property = input_schema
@@ -181,6 +181,7 @@ mod tests {
         for only in [
             json!({"$from": "a"}),
             json!({"$param": "only"}),
+            // A `$concat` counts as not known, even if all its parts are.
             json!({"$concat": ["wor", "ds"]}),
         ] {
             assert_eq!(known_output(&json!({ "only": only })).0, Value::Null);

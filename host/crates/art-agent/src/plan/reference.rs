@@ -31,7 +31,7 @@ pub(crate) enum PlannedValue<'a> {
     Concat(&'a [Value]),
     /// `{"$param": "name"}`: a parameter of a saved plan.
     Param(&'a str),
-    /// A text that names no attachment, a number, a boolean or null.
+    /// A number, a boolean, null, or a text that does not begin with `attachment:`.
     Scalar(&'a Value),
     /// `{"$literal": ..}`: data, even if it looks like a reference.
     Literal(&'a Value),
@@ -44,7 +44,7 @@ pub(crate) enum PlannedValue<'a> {
 /// A `$from`: a reference to an output of a step, or to a value in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutputReference<'a> {
-    /// Identifier of the step.
+    /// Identifier of the step, which is an item of the plan.
     pub(crate) step: &'a str,
     /// Position of the value in the output, as a JSON pointer; empty for the whole output.
     pub(crate) path: &'a str,
@@ -120,7 +120,7 @@ impl OutputReference<'_> {
     /// Returns the value in `output` that the reference points to.
     ///
     /// # Errors
-    /// Fails with the reason if there is none.
+    /// Fails with the reason if `output` has no value there.
     pub(crate) fn value_in<'v>(&self, output: &'v Value) -> Result<&'v Value, String> {
         let no_value = || format!("the output of `{}` has nothing at `{}`", self.step, self.path);
         output.pointer(self.path).ok_or_else(no_value)
@@ -172,7 +172,7 @@ fn last_call_id(item: &TodoItem) -> Option<&str> {
 /// Returns the output of a call, if other calls may take it.
 fn usable_output<'a>(item: &'a TodoItem, call_id: &str) -> Option<&'a Value> {
     let result = item.tool_results.iter().find(|result| result.call_id == call_id)?;
-    // An output that is drawn for the person must not reach a prompt (contract C9), not even as an argument.
+    // The output of a display tool is only for the person. It must not reach a prompt (contract C9), not even as an argument.
     let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
     result.output.as_ref().filter(|_| is_usable)
 }
@@ -219,9 +219,9 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     resolved.map(|resolved| resolved.arguments)
 }
 
-/// Returns the arguments of a planned call for a tool call that the planning model made directly instead of writing it into a
-/// plan. In the arguments of such a call, only `$from` and attachments are references. What looks like a reference of any other
-/// kind is data, so it becomes a `$literal`.
+/// Returns `arguments` as a planned call has them. They are those of a tool call that the planning model made directly, instead
+/// of writing it into a plan. In the arguments of such a call, only `$from` and attachments are references. What looks like a
+/// reference of any other kind is data, so it becomes a `$literal`.
 pub(crate) fn planned_arguments(arguments: &Value) -> Value {
     match PlannedValue::read(arguments) {
         Ok(PlannedValue::Array(items)) => items.iter().map(planned_arguments).collect(),
@@ -263,7 +263,7 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&PlannedValue<'a>)
     }
 }
 
-/// Rewrites one part of a `$concat`, in which a text is data, even if it begins like the name of a file.
+/// Rewrites one part of a `$concat`, in which a text is data, even if it begins with `attachment:`.
 fn rewrite_part<'a>(part: &'a Value, replace: &impl Fn(&PlannedValue<'a>) -> Option<Value>) -> Value {
     if part.is_string() {
         return replace(&PlannedValue::Scalar(part)).unwrap_or_else(|| part.clone());
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_together_larger_than_any_input_may_be_are_refused() {
+    fn references_are_refused_if_their_values_together_exceed_the_maximum_input_size() {
         let mebibyte = json!("x".repeat(1 << 20));
         let references = |count: usize| json!(vec![json!({"$from": "a"}); count]);
         assert!(resolve_with_output(&references(3), &mebibyte).is_ok());

@@ -1,5 +1,5 @@
-//! Checks a saved plan. The report, for people and for programs, has the faults and the references of the plan, and the steps that
-//! ask a person for a decision.
+//! Checks a saved plan. The report, for people and for programs, has the faults and the references of the plan, and the steps
+//! that ask a person for a decision.
 
 use std::collections::BTreeSet;
 
@@ -138,6 +138,7 @@ impl SavedPlan {
         let missing_files =
             missing_files.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
         let mut step_faults = check_steps(&items, available.tools, available.earlier);
+        // These faults are about the limit of the run. `item_count_problem` below is about the limit for all plans.
         step_faults.extend(excess_step_faults(&items, available.max_items));
         if available.plans_only {
             step_faults.extend(left_to_model_faults(&items));

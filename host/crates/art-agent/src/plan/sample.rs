@@ -47,11 +47,12 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
 }
 
 /// Returns a value for a schema, by its type, choices, minimum, properties and first item; other keywords are ignored. Each
-/// subschema is read at most once, so the time is bounded by the size of the schema. At most `remaining_depth` levels of schemas are
-/// read.
+/// subschema is read at most once, so the time is bounded by the size of the schema. At most `remaining_depth` levels of schemas
+/// are read.
 fn sample_value(schema: &Value, remaining_depth: usize) -> Value {
     let (Some(map), Some(child_depth)) = (schema.as_object(), remaining_depth.checked_sub(1)) else {
-        // The schema is not an object (it is usually `true`), or no depth remains. Only the whole output still has `MAX_DEPTH`.
+        // The schema is not an object (it is usually `true`), or no depth remains. The whole output, for which no level was read
+        // yet, is then an empty object; a part of it is null.
         return if remaining_depth == MAX_DEPTH {
             json!({})
         } else {
@@ -62,12 +63,14 @@ fn sample_value(schema: &Value, remaining_depth: usize) -> Value {
     if let Some(value) = map.get("const").or_else(|| first_of("enum")) {
         return value.clone();
     }
-    if let Some(branch) = first_of("anyOf").or_else(|| first_of("oneOf")) {
+    let branch = first_of("anyOf").or_else(|| first_of("oneOf"));
+    if let Some(branch) = branch.filter(|_| !map.contains_key("properties")) {
         return sample_value(branch, child_depth);
     }
     let types = map.get("type").and_then(Value::as_array);
     let type_name = types.and_then(|names| names.first()).or_else(|| map.get("type"));
     match type_name.and_then(Value::as_str) {
+        // This text also fits a parameter that takes only texts that are numbers.
         Some("string") => json!("1"),
         Some("number" | "integer") => sample_number(map),
         Some("boolean") => json!(true),
@@ -129,6 +132,12 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_has_the_properties_beside_the_branches_of_a_schema() {
+        let schema = json!({"properties": {"a": {"type": "integer"}}, "anyOf": [{"required": ["a"]}]});
+        assert_eq!(sample_value(&schema, MAX_DEPTH), json!({"a": 1}));
+    }
+
+    #[test]
     fn a_number_of_a_sample_is_at_least_the_minimum() {
         for minimum in [json!(3.5), json!(7), json!(u64::MAX)] {
             let schema = json!({"type": "number", "minimum": minimum});
@@ -169,12 +178,14 @@ mod tests {
 
     #[test]
     fn a_sample_of_a_deep_schema_is_bounded() {
+        const LEVELS: usize = 60;
         let mut deep = json!({"type": "string"});
-        for _ in 0..60 {
+        for _ in 0..LEVELS {
             deep = json!({"type": "array", "items": deep});
         }
         let sample = sample_output(&tool(&deep, &json!([])), &json!({}));
-        assert!(sample.to_string().len() < 60, "{sample}");
+        // With all levels, the opening brackets alone would be as many bytes.
+        assert!(sample.to_string().len() < LEVELS, "{sample}");
     }
 
     proptest! {

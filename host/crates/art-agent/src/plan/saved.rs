@@ -1,5 +1,5 @@
-//! Kept plans: plans that a person saves to show, check and run them again, without a planner. A saved plan has the steps that the
-//! planner wrote, but no results. Parameters may stand in place of constants; their values are given for each run.
+//! Saved plans: plans that a person saves to show, check and run them again, without a planner. A saved plan has the steps that
+//! the planner wrote, but no results. Parameters may stand in place of constants; their values are given for each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,8 +115,8 @@ impl SavedPlan {
         called.chain(required).map(String::as_str).collect()
     }
 
-    /// Returns an error message if the plan would become too large with these values in place of its parameters. Even a small
-    /// plan can, if it uses a large value many times.
+    /// Returns an error message if the plan would become too large with these values in place of its parameters: if the values,
+    /// each counted as often as the plan uses its parameter, have more bytes than the input of any tool may have.
     #[must_use]
     pub fn size_error(&self, values: &JsonObject) -> Option<String> {
         let max = Limits::MAX.input_bytes;
@@ -164,7 +164,7 @@ impl SavedPlan {
         plan
     }
 
-    /// Returns the steps as items of a plan that has not started, for a thread without a previous plan and without earlier
+    /// Returns the steps as items of a plan that has not started, for a conversation without a previous plan and without earlier
     /// questions. The creation time of the items is 0.
     pub(super) fn items(&self) -> Vec<TodoItem> {
         items_for_question(&[], self.draft_items(), &[], 0)
@@ -339,23 +339,23 @@ mod tests {
         let plan = plan_with_arguments(
             json!({"x": [{"$concat": [{"$param": "rate"}, "%"]}], "y": {"$literal": {"$param": "rate"}}}),
         );
-        let bound = with_values(&plan, &json!({"rate": 17.5}));
+        let filled = with_values(&plan, &json!({"rate": 17.5}));
         assert_eq!(
-            arguments(&bound),
+            arguments(&filled),
             &json!({"x": [{"$concat": [17.5, "%"]}], "y": {"$literal": {"$param": "rate"}}})
         );
-        assert_eq!(bound.question, "What is 17.5% of {{sum}}?");
-        assert_eq!(bound.steps[0].description, "17.5% of {{sum}}");
-        assert_eq!(bound.params.keys().collect::<Vec<_>>(), ["list"]);
+        assert_eq!(filled.question, "What is 17.5% of {{sum}}?");
+        assert_eq!(filled.steps[0].description, "17.5% of {{sum}}");
+        assert_eq!(filled.params.keys().collect::<Vec<_>>(), ["list"]);
     }
 
     #[test]
     fn a_value_that_looks_like_a_reference_stays_data() {
-        let bound = with_values(
+        let filled = with_values(
             &plan_with_arguments(json!({"x": {"$param": "list"}})),
             &json!({"list": [{"$from": "a"}]}),
         );
-        assert_eq!(arguments(&bound), &json!({"x": {"$literal": [{"$from": "a"}]}}));
+        assert_eq!(arguments(&filled), &json!({"x": {"$literal": [{"$from": "a"}]}}));
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
     fn the_name_of_a_parameter_outside_of_braces_does_not_count_towards_the_size_of_the_plan() {
         let mut plan = plan_with_arguments(json!({}));
         plan.plan = "the rate of {{list}}; ".repeat(100);
-        // In place of each mention of `rate`, this value would make the plan too large.
+        // If this value of `rate` stood in place of each `rate` in the text, the plan would be too large.
         let values = json!({"rate": "x".repeat(60_000), "list": [1]});
         assert_eq!(plan.size_error(values.as_object().unwrap()), None);
         assert!(with_values(&plan, &values).plan.starts_with("the rate of [1]; "));

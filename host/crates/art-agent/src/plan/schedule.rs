@@ -1,6 +1,6 @@
 //! Selects the next item to start, and finds items that can never be started (contract P35).
 //!
-//! A dependency that is not in the plan is a step of an earlier question, which has ended.
+//! A dependency that is not in the plan is a step of an earlier question. Such a step has ended, so no item waits for it.
 
 use std::collections::BTreeSet;
 
@@ -78,11 +78,11 @@ fn find_status(items: &[TodoItem], id: &str) -> Option<TodoItemStatus> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::{item, with_status};
+    use crate::plan::tests::{item, item_with_status};
 
     #[test]
     fn an_item_is_ready_when_all_its_dependencies_are_completed() {
-        let done = with_status("a", TodoItemStatus::Completed);
+        let done = item_with_status("a", TodoItemStatus::Completed);
         let items = [done, item("c", &["a", "b"]), item("b", &["a"])];
         assert_eq!(next_ready(&items).map(|item| item.id.as_str()), Some("b"));
     }
@@ -97,14 +97,14 @@ mod tests {
 
     #[test]
     fn an_item_that_depends_on_a_failed_one_is_never_ready() {
-        let items = [with_status("a", TodoItemStatus::Failed), item("b", &["a"])];
+        let items = [item_with_status("a", TodoItemStatus::Failed), item("b", &["a"])];
         assert_eq!(next_ready(&items), None);
         assert_eq!(blocked_items(&items), [("b".to_owned(), "a".to_owned())]);
     }
 
     #[test]
     fn an_item_that_depends_on_a_running_one_is_not_blocked() {
-        let items = [with_status("a", TodoItemStatus::InProgress), item("b", &["a"])];
+        let items = [item_with_status("a", TodoItemStatus::InProgress), item("b", &["a"])];
         assert_eq!(blocked_items(&items), []);
     }
 

@@ -10,8 +10,8 @@ const MAX_EXAMPLES: usize = 3;
 /// Maximum size of an example as JSON, in bytes. Longer ones are not selected.
 const MAX_EXAMPLE_BYTES: usize = 600;
 
-/// Returns a few examples of `tool` with distinct inputs, first those whose question, the `description`, is most
-/// similar to `query`.
+/// Returns a few examples of `tool` with distinct inputs. The `description` of an example is the question that it answers;
+/// the examples with the questions most similar to `query` come first.
 pub(super) fn most_similar_examples<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
     let mut selected: Vec<&ToolExample> = Vec::new();
     for example in tool.examples.by_similarity(query) {

@@ -1,7 +1,7 @@
 //! The prompt of one step, and the messages that follow the replies of the model while it carries out the step.
 //!
-//! The prompt contains the task, the question and the results of earlier steps (contracts P43, P45) and, for a tool
-//! step, the schemas of its tools (contract P44), but not the conversation (contract P46).
+//! The prompt contains the task, the question and the results of earlier steps (contracts P43, P45) and, for a step that calls
+//! tools, their schemas (contract P44), but not the conversation (contract P46).
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(crate) fn step_messages(
     ]
 }
 
-/// Returns the system message of a step, which is the same for all steps of its kind.
+/// Returns the system message of a step. It differs only between steps with tools and steps without.
 fn instructions(start: &RunStart, item: &TodoItem) -> String {
     let fragments = PromptManager::new(&start.fragments);
     let (role, rules, format) = if is_tool_step(item) {
@@ -222,8 +222,9 @@ fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, max_char
     one_line(&text)
 }
 
-/// Returns the message for a reply that does not call the required tools of a strict step. The message includes the other
-/// problems of the reply. It does not mention a plan update in the reply, which stays valid.
+/// Returns the message for a reply that does not call the required tools of a step, for a step whose tool validation mode is
+/// strict. The message includes the other problems of the reply. A plan update in the reply stays valid, so the message does not
+/// mention it.
 pub(crate) fn missing_tools_message(missing: &[String], problems: &[String]) -> Message {
     let example_calls: Vec<_> = missing
         .iter()

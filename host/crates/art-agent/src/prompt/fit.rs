@@ -77,10 +77,11 @@ pub(crate) const fn byte_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Cuts the messages until the request has at most `max_tokens` tokens. It drops, in this order: the oldest messages of the
-/// conversation, which are before the message at `task_index`; the oldest exchanges after that message, each of which is a reply
-/// with the results of its calls; the ends of long results and replies; and the previews of attachments. System messages, the
-/// task and the last exchange always stay, so the request may still be too long: check it with [`request_tokens`].
+/// Cuts the messages until the request has at most `max_tokens` tokens. The message at `task_index` states the task. These are
+/// dropped, in this order: the oldest messages of the conversation, which are before the task; the oldest exchanges after the
+/// task, each of which is a reply with the results of its calls; the ends of long results and replies; and the previews of
+/// attachments. System messages, the task and the last exchange always stay, so the request may still be too long: check it with
+/// [`request_tokens`].
 pub(crate) fn cut_to_fit(request: &mut ModelRequest, task_index: usize, max_tokens: u64) {
     let max_message_tokens = max_tokens.saturating_sub(fixed_tokens(request));
     let messages = std::mem::take(&mut request.prompt.0);

@@ -1,4 +1,7 @@
 //! The instructions of the agent. Each has a name by which an operator can replace it.
+//!
+//! A model with native tool calls gets the tools in the request and makes its calls apart from the text of its reply. Any other
+//! model writes its calls as JSON in this text.
 
 /// An instruction text of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,10 +14,11 @@ pub(crate) enum Fragment {
     FollowUpInstructions,
     /// How to continue a plan that was not finished.
     UnfinishedPlanInstructions,
-    /// The format of a plan and of an answer without one, for a model without native tool calls, which writes its plan as text.
+    /// The format of a plan, and of an answer without a plan, for a model without native tool calls. Such a model writes its plan
+    /// as text.
     PlanFormatInstructions,
-    /// The format of a plan and of an answer without one, for a model with native tool calls, which submits its plan by such a
-    /// call.
+    /// The format of a plan, and of an answer without a plan, for a model with native tool calls. Such a model submits its plan
+    /// by a tool call.
     SubmitPlanInstructions,
     /// How to work on a step with tools.
     ToolStepInstructions,
@@ -49,6 +53,7 @@ impl Fragment {
         Self::SuggestionInstructions,
     ];
 
+    /// Returns the name by which an operator can replace the text. `pes` stands for plan, execute, synthesize.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::SystemDefault => "pes_system_default",

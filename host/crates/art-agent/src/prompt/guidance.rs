@@ -1,8 +1,8 @@
 //! The parts of a prompt that come from the operator and from the conversation: the name of the agent, its guidance and the
 //! earlier messages.
 //!
-//! The guidance for a phase is the text of the persona for this phase, followed by the system prompts of the instance, of the
-//! thread and of this question alone (contract P6).
+//! The operator gives the agent a persona: a name, and a text for each phase. The guidance for a phase is the text of the persona
+//! for this phase, merged with the system prompts of the agent instance, of the thread and of this question alone (contract P6).
 
 use art_core::agent::AgentProps;
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -31,12 +31,15 @@ pub(crate) fn guidance(start: &RunStart, phase: Phase) -> Option<String> {
     (!text.is_empty()).then(|| format!("[BEGIN_CUSTOM_GUIDANCE]\n{}\n[END_CUSTOM_GUIDANCE]", quote(&text)))
 }
 
-/// Returns the first sentence of a prompt, which says who the agent is: its name, and its task `role`.
+/// Returns the beginning of a prompt, which says who the agent is: its name, if it has one, and then the sentence `role`, which
+/// states its task.
 pub(crate) fn identity(start: &RunStart, role: &str) -> String {
     match start.persona.name.trim() {
         "" => role.to_owned(),
         name => {
-            let name = quote(name).trim_start_matches("> ").replace('\n', " ");
+            let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+            // Quoting replaces planning markers. The `> ` before the name is removed, since the name is in a sentence.
+            let name = quote(&name).trim_start_matches("> ").to_owned();
             let variables = [("name", name.as_str()), ("role", role)];
             let variables = variables.map(|(key, value)| (key.to_owned(), Value::from(value)));
             let text = PromptManager::new(&start.fragments).text(Fragment::SystemDefault);

@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(error.code, ErrorCode::PromptValidationFailed);
         assert_eq!(
             error.message,
-            "the prompt is not valid: message 0: the result belongs to the call `a`, which no earlier message made or which already has a result"
+            "the prompt is not valid: message 0: the result belongs to the call `a`, which the last `assistant` message did not make, or which already has a result"
         );
         assert_eq!(
             PromptManager::validate_prompt(&ArtStandardPrompt(vec![Message::user("q")])),

@@ -1,5 +1,5 @@
-//! The prompt that asks for a plan: role, guidance of the operator, rules and form of a plan (contract P20), tools
-//! (contract P23), and a plan that was not finished (contract P25).
+//! The prompt that asks for a plan. It contains the role of the agent, the guidance of the operator, the rules and the form of a
+//! plan (contract P20), the tools (contract P23), and, if an earlier run did not finish its plan, that plan (contract P25).
 
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::prompt::Message;
@@ -91,7 +91,8 @@ pub(crate) fn repair_text(problems: &[String]) -> String {
     )
 }
 
-/// Returns the system message. It is the same for every question of a thread while its tools stay the same.
+/// Returns the system message. It is the same for every question of a thread, as long as the tools and the guidance of the
+/// operator stay the same.
 fn instructions(start: &RunStart, shown: &ShownTools<'_>) -> String {
     let fragments = PromptManager::new(&start.fragments);
     let form = if start.native_tools {
@@ -121,8 +122,8 @@ fn earlier_results_section(start: &RunStart, state: &PesAgentStateData) -> Optio
 }
 
 /// Returns the section on a plan that was not finished, and how to continue it, if there is one (contract P25): its
-/// question, its intent and its items with their statuses. Results are not included, because the host keeps them in any
-/// case.
+/// question, its intent and its items with their statuses. Results are not included: if the planner repeats a completed
+/// item in its new plan, the host keeps the result of this item.
 fn current_plan_section(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     if state.todo_list.is_empty() {
         return None;

@@ -122,7 +122,7 @@ pub(crate) fn attachment_section(start: &RunStart, files: &[RunFile]) -> Option<
         let mut entry = json!({
             "name": attachment.name,
             "mediaType": attachment.media_type,
-            "bytes": attachment::size_in_bytes(attachment),
+            "bytes": attachment::decoded_bytes(attachment),
         });
         let extra_field = match &attachment.base64 {
             None => Some(("preview", prefix(&attachment.text, PREVIEW_CHARS))),
@@ -161,6 +161,7 @@ mod tests {
 
     #[test]
     fn planning_markers_are_replaced() {
+        // If the inner marker was removed without a replacement, the text around it would join to a marker.
         let nested = format!("---JSON_OUT{MARKER_START}PUT_START---");
         assert_eq!(quote(&nested), "> ---JSON_OUT[marker]PUT_START---");
         assert_eq!(one_line(&MARKER_END), "\"[marker]\"");

@@ -9,14 +9,15 @@ use super::quote::{EARLIER_QUESTIONS, one_line, section};
 use crate::plan::{EarlierStep, question_steps};
 use crate::report::{last_output, output_for_model, unwrap_data};
 
-/// Returns the number of results of an item: those of its calls, and its own. All results in a prompt are cut to the same length,
-/// which depends on the number of results.
+/// Returns the number of results of an item, which is a step of a plan: one for each of its calls, and one for the item itself.
+/// All results in a prompt are cut to the same length, which depends on the number of results.
 pub(super) fn result_count(item: &TodoItem) -> usize {
     item.tool_results.len() + 1
 }
 
-/// Describes a step with the results of its calls. Arguments, outputs, titles, results and errors are cut to `max_chars`
-/// characters each (contracts P43, P77). `name` is the identifier by which other steps refer to the step.
+/// Describes a step with its calls. Each of these is cut to `max_chars` characters: the arguments, the output, the title
+/// and the error of a call, and the result and the error of the step (contracts P43, P77). `name` is the identifier by
+/// which other steps refer to the step.
 pub(super) fn step_entry(name: &str, item: &TodoItem, max_chars: usize) -> Value {
     let calls = item
         .tool_results
@@ -38,7 +39,8 @@ pub(super) fn step_entry(name: &str, item: &TodoItem, max_chars: usize) -> Value
     entry
 }
 
-/// Describes a call and its result. The output of a display tool is replaced by its title and a note (contract C9).
+/// Describes a call and its result. If the output is drawn for the person, the model is shown only its title and a note
+/// that it was displayed (contract C9).
 fn call_entry(item: &TodoItem, result: &ToolResult, max_chars: usize) -> Value {
     let mut entry = json!({"tool": result.tool_name});
     let Some(map) = entry.as_object_mut() else {
@@ -64,16 +66,16 @@ fn call_entry(item: &TodoItem, result: &ToolResult, max_chars: usize) -> Value {
     entry
 }
 
-/// Returns the section on the steps of earlier questions that `is_read` selects, grouped by question, or `None` if there are no
+/// Returns the section on the steps of earlier questions that `is_shown` selects, grouped by question, or `None` if there are no
 /// such steps.
 pub(super) fn earlier_questions_section(
     questions: &[EarlierQuestion],
     max_chars: usize,
-    is_read: impl Fn(&EarlierStep<'_>) -> bool,
+    is_shown: impl Fn(&EarlierStep<'_>) -> bool,
 ) -> Option<String> {
     let mut entries = Vec::new();
     for question in questions {
-        let steps = question_steps(question).filter(&is_read);
+        let steps = question_steps(question).filter(&is_shown);
         let steps: Vec<_> = steps
             .map(|step| step_entry(&step.name(), step.item, max_chars))
             .collect();

@@ -86,6 +86,7 @@ fn outcome_entry(items: &[TodoItem], item: &TodoItem, max_chars: usize) -> Value
 pub(crate) fn result_listing(items: &[TodoItem]) -> String {
     let lines = items.iter().map(|item| match item.status {
         TodoItemStatus::Completed => {
+            // There is at least one output, so the division cannot fail.
             let outputs = outputs(item);
             let max_chars = MAX_LISTED_CHARS_PER_STEP / outputs.len();
             let texts: Vec<_> = outputs.iter().map(|output| safe_stringify(output, max_chars)).collect();

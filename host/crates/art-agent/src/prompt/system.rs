@@ -1,5 +1,5 @@
-//! Merges the system prompts of all levels (contract M28). The lowest level, called the base, is the text of the persona. Above
-//! it are those of the agent instance, of the thread, and of the request that asks the question, called the call.
+//! Merges the system prompts of all levels (contract M28). The levels are, from the lowest to the highest: the persona, whose
+//! text is called the base; the agent instance; the thread; and the call, which is the request that asks the question.
 
 use art_core::JsonObject;
 use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistry};
@@ -13,13 +13,13 @@ use super::template::{UnsetVariables, render};
 /// the content of the level. The text is merged by the strategy of the level, else by that of the template, else it is appended.
 #[must_use]
 pub fn resolve_system_prompt(base: &str, registry: &SystemPromptsRegistry, levels: &[SystemPromptOverride]) -> String {
-    let names_template = levels
+    let is_template_named = levels
         .iter()
         .any(|level| tag(level).is_some_and(|tag| registry.specs.contains_key(tag)));
     let default = registry
         .default_tag
         .clone()
-        .filter(|_| !names_template)
+        .filter(|_| !is_template_named)
         .map(level_with_tag);
     let levels = default.iter().chain(levels);
     levels.fold(base.trim().to_owned(), |lower, level| {

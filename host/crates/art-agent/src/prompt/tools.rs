@@ -42,14 +42,15 @@ pub(super) struct ShownTools<'a> {
     brief: Vec<&'a ToolSchema>,
     /// Names of the other tools.
     others: Vec<&'a str>,
-    /// The tools that are most relevant to the question, most relevant first.
+    /// The tools that [`shortlist::for_plan`] selects for the question, most relevant first.
     most_relevant: Vec<&'a ToolSchema>,
     /// Maximum number of tokens of the examples.
     max_example_tokens: u64,
 }
 
 impl<'a> ShownTools<'a> {
-    /// Selects what is shown: the schemas of all tools if they fit, else those of the most relevant tools.
+    /// Selects what is shown: the schemas of all tools if the context window is unlimited. Otherwise the schemas of the most
+    /// relevant tools, as many as fit and the configuration allows, which may be all tools.
     pub(super) fn new(start: &'a RunStart, state: &PesAgentStateData) -> Self {
         let most_relevant = shortlist::for_plan(start, state);
         let Some(context) = start.context.tokens() else {
@@ -145,8 +146,8 @@ fn sorted_by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
     tools
 }
 
-/// Returns a tool with its schemas, as the planner is shown it. The promises of the output schema, which only the check of plans
-/// reads, are left out.
+/// Returns a tool with its schemas, as the planner is shown it. The promises in the output schema, which say what the output of a
+/// call with a certain input contains, are left out, because only the check of plans reads them.
 fn full_form(tool: &ToolSchema) -> Value {
     let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
     if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {

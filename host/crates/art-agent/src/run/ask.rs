@@ -105,8 +105,8 @@ impl Run {
     }
 
     /// Returns an open model call with its request, and the estimated tokens of the request: 0 if the context is unbounded. Fails
-    /// if the prompt is invalid (contract M36), the request does not fit the context window, or a budget was used up
-    /// while the call waited.
+    /// if the prompt is invalid (contract M36), the request does not fit the context window, it is not shorter than an
+    /// earlier one that the provider refused as too long, or a budget was used up while the call waited.
     fn prepare_call(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
         // The number of calls was checked when this call was opened. But a call that is made again after an interruption counts
         // twice, so the number may be above its maximum now.
@@ -114,13 +114,14 @@ impl Run {
         if has_too_many_calls || self.spent_tokens_or_cost().is_some() {
             return Err(CallRefusal::BudgetSpent);
         }
-        // A request that was too long for the provider is cut to half of its tokens.
+        // If the provider refused the request as too long, the new request is cut to half of that size, or as far as possible.
         let refused_tokens = self.refused_requests.get(&id).map(|refused| refused.tokens);
         let max_tokens = refused_tokens
             .map(|tokens| tokens / 2)
             .or_else(|| self.max_request_tokens());
         let call = self
             .model_call(id, action, max_tokens)
+            // No refusal stands for a step that is not in progress. `TooLong` is used because it has a free text as its reason.
             .ok_or_else(|| CallRefusal::TooLong {
                 reason: "its step is not in progress".to_owned(),
             })?;
@@ -149,14 +150,14 @@ impl Run {
             .extend(reservation.map(|reservation| (id, reservation)));
     }
 
-    /// Closes a model call that cannot be made, and ends its planning, item or answer.
+    /// Closes a model call that cannot be made, and ends what it was for: the planning, an item or the answer.
     pub(super) fn handle_model_call_refusal(&mut self, id: ActionId, refusal: &CallRefusal, out: &mut Outbox) {
         let refused = self.refused_requests.get(&id);
         let refused_error = refused.map(|refused| refused.error.to_string()).unwrap_or_default();
         let Some(action) = self.close_action(id) else { return };
         self.usage.llm_calls_opened = self.usage.llm_calls_opened.saturating_sub(1);
         if self.start.version == 1 && id.0 == self.action_count {
-            // In journals of version 1, a call that could not be made used up no number.
+            // In journals of version 1, a call that could not be made used up no action number.
             self.action_count -= 1;
         }
         match refusal {
@@ -171,7 +172,7 @@ impl Run {
         }
     }
 
-    /// Ends the planning, item or answer of a model call that was closed without being made.
+    /// Ends what a model call was for, after the call was closed without being made: the planning, an item or the answer.
     fn end_action_after_refusal(&mut self, action: OpenAction, refusal: &CallRefusal, out: &mut Outbox) {
         match action {
             OpenAction::Plan => self.end_planning_after_refusal(refusal, out),
@@ -184,7 +185,7 @@ impl Run {
         }
     }
 
-    /// Ends the planning, item or answer with a failure, because its model call failed with `error`.
+    /// Lets the planning, an item or the answer fail, because its model call failed with `error`.
     pub(super) fn fail_after_model_error(&mut self, action: OpenAction, error: &str, out: &mut Outbox) {
         let reason = format!("the model could not be asked: {error}");
         match action {

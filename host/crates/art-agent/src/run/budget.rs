@@ -59,6 +59,7 @@ impl Run {
         let over_limits = self.limit_faults(&estimate);
         if !over_limits.is_empty() {
             faults.extend(over_limits);
+            // The estimate leaves out calls with faults, and there are new faults now.
             estimate = self.estimate_items(items, &faults);
         }
         PlanAssessment {
@@ -138,7 +139,7 @@ impl Run {
                 .pointer(reference.path)
                 .map(json_bytes)
         };
-        let file_bytes = |name: &str| attachment::content_bytes(name, &self.start.props.attachments, &self.files);
+        let file_bytes = |name: &str| attachment::inserted_bytes(name, &self.start.props.attachments, &self.files);
         let calls = Estimator::new(&self.start, items, &output_bytes, &file_bytes).estimate_calls(&faulty_steps);
         let steps = estimate::estimate_steps(&self.start, self.config(), items, &faulty_steps);
         // No model writes the answer if the output of the only call is to be returned as it is.
@@ -166,7 +167,11 @@ impl Run {
     /// Returns the estimated tokens that the first request to a planner would have.
     fn first_planner_request_tokens(&self) -> u64 {
         let conversation = prompt::planner_conversation(&self.start, &self.state, self.files.all());
-        prompt::request_tokens(&self.build_request(&conversation.messages, Phase::Planning, self.planner_tools()))
+        prompt::request_tokens(&self.build_request(
+            &conversation.messages,
+            Phase::Planning,
+            self.planner_tools(&conversation),
+        ))
     }
 
     /// Returns a fault for each call that, by the records of its tool, will use more than the tool may use.
@@ -179,9 +184,9 @@ impl Run {
         faults.collect()
     }
 
-    /// Returns the budgets that a plan exceeds, in words, with the figures. Estimates that are only the limits of a step or a
-    /// tool do not count, since most steps and outputs stay far below them. If there are no other estimates, the answer does not
-    /// count either.
+    /// Returns the budgets that a plan exceeds, in words, with the figures. An estimate of a step or of the output of a call does
+    /// not count if it is based only on limits and not on records, since most steps and outputs stay far below the limits. If no
+    /// estimate of a step or an output counts, the answer does not count either.
     fn exceeded_budgets(&self, estimate: &PlanEstimate) -> Vec<String> {
         let recorded_steps = estimate.steps.iter().filter(|step| step.basis != ModelBasis::Limits);
         let steps: Vec<ModelEstimate> = recorded_steps.map(|step| step.usage).collect();
@@ -196,8 +201,8 @@ impl Run {
         };
         let needed = steps.into_iter().fold(estimate.answer.usage(), ModelEstimate::plus);
         let exceeded = [
-            // A plan is not refused if only the model call for the answer is one too many: the run then ends with a list of
-            // results.
+            // If no step counts, only the model call for the answer can be one too many. A plan is not refused for this: the run
+            // then ends with a list of results.
             self.exceeded_call_budget(&needed, consumers).filter(|_| has_steps),
             self.exceeded_token_budget(&needed, consumers),
             self.exceeded_cost_budget(&needed, consumers),
@@ -244,7 +249,7 @@ impl Run {
         })
     }
 
-    /// Returns a description of the budget that is used up, with its numbers.
+    /// Returns a description of the budget that is used up, with its numbers, or `None` if none is used up.
     fn spent_budget(&self) -> Option<String> {
         let (config, usage) = (self.config(), &self.usage);
         if usage.llm_calls_opened >= config.max_model_calls {
@@ -256,7 +261,7 @@ impl Run {
         self.spent_tokens_or_cost()
     }
 
-    /// Returns a description of the budget of tokens or of cost that is used up, with its numbers.
+    /// Returns a description of the budget of tokens or of cost that is used up, with its numbers, or `None` if neither is.
     pub(super) fn spent_tokens_or_cost(&self) -> Option<String> {
         let (config, usage) = (self.config(), &self.usage);
         let tokens = usage.tokens.total_tokens;

@@ -33,8 +33,9 @@ impl ToolBatch {
         self.results.iter().any(|result| result.call_id == call_id)
     }
 
-    /// Returns the calls that may be made now. A call of a blocking tool is made alone. It is made when each call before it has
-    /// ended, or is also of a blocking tool and waits for the decision. The calls after it are made when it has ended or waits.
+    /// Returns the calls that may be made now. A call of a blocking tool is made alone, once each call before it has ended or, if
+    /// that is also a call of a blocking tool, waits for a decision. The calls after a call of a blocking tool are made once this
+    /// call has ended or waits for a decision.
     fn ready_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
         let mut ready = Vec::new();
         let mut may_call_blocking = true;
@@ -49,8 +50,10 @@ impl ToolBatch {
                 ready.push(call);
             }
             if blocks {
+                // It was made or is made next, so the calls after it are not made yet.
                 break;
             }
+            // This call has not ended, so no call of a blocking tool after it is made yet.
             may_call_blocking = false;
         }
         ready

@@ -68,7 +68,7 @@ impl Run {
     /// Returns whether an open model call was made. Fails if the action is not an open model call.
     fn is_model_call_made(&self, action: ActionId) -> Result<bool, ApplyError> {
         match self.find_open_action(action)? {
-            OpenAction::Tools(_) => Err(wrong_answer(action, "the results of tool calls")),
+            OpenAction::Tools(_) => Err(wrong_call_kind(action, "the results of tool calls")),
             _ => Ok(self.model_calls_in_progress.contains_key(&action)),
         }
     }
@@ -76,7 +76,7 @@ impl Run {
     fn find_open_batch(&self, action: ActionId) -> Result<&ToolBatch, ApplyError> {
         match self.find_open_action(action)? {
             OpenAction::Tools(batch) => Ok(batch),
-            _ => Err(wrong_answer(action, "the answer of a model")),
+            _ => Err(wrong_call_kind(action, "the answer of a model")),
         }
     }
 
@@ -89,7 +89,7 @@ impl Run {
 
 /// Returns the error of an event that ends or announces a call of the other kind than the calls of the action: a tool call in
 /// place of a model call, or the reverse.
-const fn wrong_answer(action: ActionId, expected: &'static str) -> ApplyError {
+const fn wrong_call_kind(action: ActionId, expected: &'static str) -> ApplyError {
     ApplyError::WrongAnswer { action, expected }
 }
 
@@ -118,8 +118,8 @@ fn check_not_ended(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result
     Ok(())
 }
 
-/// Checks that a call of the batch can end in this way. It has not ended before. It was made, or the result says that its tool
-/// was not run. If it is suspended, it has a question to a person, and otherwise it has none.
+/// Checks that a call of the batch can end in this way: it has not ended before; it was made, or the result says that its tool
+/// was not run; and the end has a question to a person exactly if the status of the result is `Suspended`.
 fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), ApplyError> {
     let result = &end.result;
     check_not_ended(action, batch, &result.call_id)?;

@@ -33,6 +33,7 @@ impl Run {
             items: Some(vec![step]),
             ..PlanDraft::default()
         };
+        // No model wrote this plan, so it has no text of a reply.
         self.adopt_plan(draft, "", out);
         self.advance(out);
     }

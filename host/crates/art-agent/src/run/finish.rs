@@ -82,6 +82,7 @@ impl Run {
         }
         let files = self.files.of_this_run();
         let request_text = prompt::answer_request_text(&self.start, self.own_items(), files, &self.limits_hit);
+        // The conversation with the planner goes on: in it, the model also writes the answer.
         self.tell_planner(&request_text);
         self.stage = Stage::Synthesis;
         if self.state.current_step_id.take().is_some() {
@@ -155,7 +156,8 @@ impl Run {
         }
     }
 
-    /// Ends the run because the model could not give an answer. `reason` says why.
+    /// Ends the run as `end_without_answer` does, with the code of a failed synthesis, because the model gave no answer. `reason`
+    /// says why.
     pub(super) fn end_after_failed_answer(&mut self, reason: &str, out: &mut Outbox) {
         self.end_without_answer(ErrorCode::SynthesisFailed, reason, out);
     }
@@ -217,7 +219,7 @@ impl Run {
         self.stage = Stage::Finished(Box::new(self.report(ending)));
     }
 
-    /// Returns the report of a run that ends in this way, or that waits for a decision.
+    /// Returns the report of the run with `ending` as its answer and status. A run that waits for a decision also has one.
     pub(super) fn report(&self, ending: RunEnding) -> RunReport {
         RunReport {
             response: AgentFinalResponse {
@@ -324,8 +326,8 @@ impl Run {
     }
 
     /// Returns whether every item of the plan was completed without an error and no limit was hit (contracts X7, A49).
-    /// Items that the model removed from the plan before they started do not count, and neither do failed items of calls
-    /// of the planner whose tool the planner called again.
+    /// Items that the model removed from the plan before they started do not count. A failed item that was created for a
+    /// call of the planner does not count either, if the planner then called the same tool again.
     fn is_complete(&self) -> bool {
         let is_incomplete = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some(),

@@ -1,6 +1,6 @@
 //! Execution: starts the items of the plan whose dependencies are completed, up to the maximum number of items of a run
 //! (contract P34), and ends them. If an item fails, items that do not depend on it continue (contract P39), but the run
-//! is not a success (contract P41). A reply about an item may also change the plan (contract P61).
+//! is not a success (contract P41). A reply of the model for an item may also change the plan (contract P61).
 
 use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
@@ -48,8 +48,9 @@ impl Run {
             }
             self.start_item(&item, out);
         }
+        // If a person has already decided about all calls of an item, all of them may have results as soon as they are opened.
         if self.continue_ended_batches(out) {
-            // A continued item is still in progress, or this function was called again when it ended.
+            // Each item that was continued is still in progress, or has ended and then called this function again.
             return;
         }
         if self.running.is_empty() {
@@ -102,7 +103,7 @@ impl Run {
         self.advance(out);
     }
 
-    /// Carries out what follows next for an item.
+    /// Carries out the next move of an item: makes calls for it, or ends it.
     pub(super) fn apply_next_move(&mut self, id: &str, next: NextMove, out: &mut Outbox) {
         match next {
             NextMove::CallModel => {
@@ -111,7 +112,7 @@ impl Run {
                     self.advance(out);
                 }
             }
-            // A model that can only plan carries out no item, and the planner itself reads why a call that it made failed.
+            // A model that can only plan cannot carry out the item. If the planner itself made the call, it reads the failure.
             NextMove::HandOverToModel(reason) if self.start.plans_only || self.planner_call_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }
@@ -153,12 +154,15 @@ impl Run {
         }
     }
 
-    /// Opens the planned calls of an item with values in place of their references, or ends the item if all of them succeeded
-    /// before. Fails with the reason if there are none or they cannot be made.
+    /// Opens the planned calls of an item, with values in place of the references in their arguments. If all of these calls
+    /// succeeded when the item was in progress before, completes the item instead. Fails with the reason if the item has no
+    /// planned calls or if they cannot be made.
     fn start_planned_calls(&mut self, item: &TodoItem, out: &mut Outbox) -> Result<(), String> {
-        // A step without planned calls fails with this reason only if the model of the run cannot carry out steps.
+        // A step without planned calls fails with this reason if the model of the run can only plan. Any other model carries out
+        // the step.
         let no_calls_reason = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
         let calls: Result<Vec<RawCall>, String> = match &self.start.call {
+            // A run that makes a tool call for a person has one step, which makes this call.
             Some(call) => Ok(vec![Self::direct_call(call)]),
             None if item.tool_calls.is_empty() => return Err(no_calls_reason()),
             None => item.tool_calls.iter().map(|call| self.resolve_call(call)).collect(),
@@ -190,6 +194,7 @@ impl Run {
         match next {
             NextMove::CallTools(calls) => {
                 let action = self.open_tool_calls(&item.id, calls);
+                // A person may have decided about planned calls before their item started.
                 self.apply_plan_decisions(&item.id, action, &call_ids);
                 Ok(())
             }
@@ -211,7 +216,8 @@ impl Run {
         })
     }
 
-    /// Returns the output that a reference of a planned call points into: of a step of the plan or of an earlier question.
+    /// Returns the output that a reference of a planned call points into. It is the output of a step of the plan or of a step of
+    /// an earlier question.
     pub(super) fn referenced_output(&self, reference: OutputReference<'_>) -> Result<&Value, String> {
         let earlier = || plan::find_earlier_step(&self.state.earlier_questions, reference.step);
         let item = self.item(reference.step).or_else(earlier);
@@ -243,8 +249,9 @@ impl Run {
         self.open_model_call(OpenAction::Item(id.to_owned()))
     }
 
-    /// Retries a model call with the tools in the text of the prompt, because the model does not support function calls. The
-    /// prompts of later model calls list the tools as well. Returns whether a retry was opened.
+    /// Retries a model call with the tools in the text of the prompt, because the model does not support native tools, which are
+    /// sent beside the prompt as functions to call. The prompts of later model calls list the tools as well. Returns whether a
+    /// retry was opened.
     pub(super) fn retry_with_text_tools(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
         let id = match action {
             OpenAction::Item(id) => id,
@@ -275,7 +282,7 @@ impl Run {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_item(id, Err(reason.clone()), out),
             CallRefusal::Invalid { error } => self.end_item(id, Err(error.message.clone()), out),
-            // `handle_model_call_refusal` handles `NotShorter` itself.
+            // `NotShorter` does not get here: `handle_model_call_refusal` fails such a call with the error of the provider.
             CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.postpone_item(id, out),
         }
     }

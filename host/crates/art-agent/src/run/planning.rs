@@ -46,9 +46,9 @@ impl Run {
         if let Some(tool) = self.start.call.as_ref().map(|call| call.tool_name.clone()) {
             return self.begin_direct_call(&tool, out);
         }
-        if let Some(kept) = self.start.plan.take() {
-            self.begin_saved_plan(&kept, out);
-            self.start.plan = Some(kept);
+        if let Some(plan_to_run) = self.start.plan.take() {
+            self.begin_saved_plan(&plan_to_run, out);
+            self.start.plan = Some(plan_to_run);
             return;
         }
         if self.plan_belongs_to_run {
@@ -121,7 +121,7 @@ impl Run {
 
     /// Adopts the plan or the answer in `reply`. If the plan is invalid or exceeds a budget, asks for a corrected one or ends the
     /// run.
-    pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
+    pub(super) fn handle_planner_reply(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let mut parsed = parse::parse_planning(reply);
         self.observe_thoughts(Phase::Planning, None, &parsed.thoughts, out);
         self.add_planner_reply(&mut parsed);
@@ -196,9 +196,9 @@ impl Run {
         self.adopt_as_far_as_possible(draft, &reply.text, out);
     }
 
-    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. If no step can be carried
-    /// out, asks for a corrected draft instead. For this, a step counts as one that can be carried out even if its planned calls
-    /// have faults.
+    /// Adopts a draft that may have faults. Steps that cannot be carried out fail, and so do steps whose planned calls have
+    /// faults, each with the reason. The others run. If no step can be carried out, asks for a corrected draft instead. Faults of
+    /// planned calls alone are no reason to ask.
     fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let items = draft.items.as_deref_mut().unwrap_or_default();
         let mut faults = plan::give_unique_ids(items, &self.state.todo_list, &self.state.earlier_questions);
@@ -275,8 +275,9 @@ impl Run {
         faults
     }
 
-    /// Adds a step to the draft for each call that the draft has outside its steps (contracts S003, P33a). Returns the identifier
-    /// of each new step and, if the planner made the call itself, the position of the call among the function calls of the reply.
+    /// Adds a step to the draft for each call that the draft has outside its steps (contracts S003, P33a). Returns, for each new
+    /// step, the position of its call among the function calls of the reply, if the planner made the call itself, and the
+    /// identifier of the step.
     pub(super) fn add_call_steps(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
@@ -287,7 +288,7 @@ impl Run {
             .filter(|id| !taken.contains(id));
         let mut steps = Vec::new();
         for (call, id) in std::mem::take(&mut draft.calls).into_iter().zip(free) {
-            steps.push((call.native_position, id.clone()));
+            steps.push((call.function_call_position, id.clone()));
             draft
                 .items
                 .get_or_insert_default()
@@ -437,8 +438,9 @@ impl Run {
         }
     }
 
-    /// Returns the items that the plan has if `draft` is adopted: the items of the plan of this question, updated, or else those
-    /// of a new plan. A draft without items leaves the items of the state as they are (contract P17).
+    /// Returns the items that the plan has if `draft` is adopted. If the run already has a plan, these are its items, updated by
+    /// the draft; otherwise they are the items of a new plan. A draft without items leaves the items of the state as they
+    /// are (contract P17).
     pub(super) fn merged_items(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
@@ -482,8 +484,8 @@ impl Run {
         self.fail_planning(&reason, out);
     }
 
-    /// Replaces the plan by the merged draft, and observes the new plan and what has changed. The observation of the plan has the
-    /// estimate, if any calls or steps are estimated. `raw_reply` is the text of the reply.
+    /// Replaces the plan by the merged draft, and observes the new plan and what has changed. If the use of any calls or steps
+    /// could be estimated, the observation of the plan contains this estimate. `raw_reply` is the text of the reply.
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();

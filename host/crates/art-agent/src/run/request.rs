@@ -1,5 +1,5 @@
-//! Builds the request of a model call and the arguments of a tool call when the call is made, because the open action contains
-//! neither prompts nor schemas nor contents of attachments.
+//! Builds the request of a model call and the arguments of a tool call. They are built only when the call is made, because the
+//! open actions, which are the calls that the run waits for, contain neither prompts nor schemas nor contents of attachments.
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
@@ -10,6 +10,7 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 use super::{OpenAction, Run};
 use crate::action::{ActionId, FileArgument, ModelCall};
 use crate::attachment::{self, FileNamePointers};
+use crate::prompt::PlannerConversation;
 use crate::required_tools::is_tool_step;
 use crate::{prompt, shortlist};
 
@@ -17,14 +18,14 @@ use crate::{prompt, shortlist};
 pub(super) struct PreparedCall {
     /// The plan item that makes the call; `None` for planning and synthesis.
     pub(super) item_id: Option<String>,
-    /// Number of the call within its phase or item, from 1.
+    /// Number of the call among the model calls of its item, from 1. In planning, one more than the number of repairs before it.
     pub(super) iteration: u32,
     pub(super) request: ModelRequest,
 }
 
 impl Run {
-    /// Returns the model call of `action` as the driver makes it. The request is cut to `max_tokens` tokens as far as possible.
-    /// Returns `None` for tool calls, and for an item that is not in progress.
+    /// Returns the model call of `action` for the driver, which sends the request. The request is cut to `max_tokens` tokens as
+    /// far as possible. Returns `None` for tool calls, and for an item that is not in progress.
     pub(super) fn model_call(&self, id: ActionId, action: &OpenAction, max_tokens: Option<u64>) -> Option<ModelCall> {
         let mut call = self.prepared_call(action, max_tokens)?;
         call.request.task = self.task(action);
@@ -96,7 +97,7 @@ impl Run {
         shortlist::for_step(&self.start, item).into_iter().cloned().collect()
     }
 
-    /// Returns the request of `action`, cut to `max_tokens` tokens as far as possible and still without its task as data. Returns
+    /// Returns the request of `action`, cut to `max_tokens` tokens as far as possible. Its field `task` is not set yet. Returns
     /// `None` for tool calls, and for an item that is not in progress.
     fn prepared_call(&self, action: &OpenAction, max_tokens: Option<u64>) -> Option<PreparedCall> {
         let mut call = self.uncut_call(action)?;
@@ -106,12 +107,12 @@ impl Run {
         Some(call)
     }
 
-    /// Returns the index of the message that states the task. Before it are the instructions and the earlier messages of the
-    /// thread, and after it the replies to the task.
+    /// Returns the index of the message with the question or the step that the model has to work on. Before it are the
+    /// instructions and the earlier messages of the thread, and after it the replies to it.
     const fn task_index(&self, action: &OpenAction) -> usize {
         match action {
             OpenAction::Plan | OpenAction::Answer => self.conversation.question_index,
-            // An item has a system message, and then its task.
+            // The messages of an item begin with a system message, and the second one describes the step.
             _ => 1,
         }
     }
@@ -143,9 +144,10 @@ impl Run {
         }
     }
 
-    /// Returns what the planner may call as functions: the function that submits a plan, and the tools whose schemas it is shown.
+    /// Returns what the planner may call as functions: the function that submits a plan, and the tools whose schemas `conversation`
+    /// shows.
     /// Returns nothing if the model does not support function calls.
-    pub(super) fn planner_tools(&self) -> Vec<ToolSchema> {
+    pub(super) fn planner_tools(&self, conversation: &PlannerConversation) -> Vec<ToolSchema> {
         if !self.start.native_tools {
             return Vec::new();
         }
@@ -153,14 +155,18 @@ impl Run {
             .start
             .tools
             .iter()
-            .filter(|tool| tool.name != prompt::SUBMIT_PLAN && self.conversation.shown_tools.contains(&tool.name));
+            .filter(|tool| tool.name != prompt::SUBMIT_PLAN && conversation.shown_tools.contains(&tool.name));
         let mut tools: Vec<_> = shown.cloned().map(without_examples).collect();
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         std::iter::once(prompt::submit_plan()).chain(tools).collect()
     }
 
     fn plan_call(&self) -> PreparedCall {
-        let mut request = self.build_request(&self.conversation.messages, Phase::Planning, self.planner_tools());
+        let mut request = self.build_request(
+            &self.conversation.messages,
+            Phase::Planning,
+            self.planner_tools(&self.conversation),
+        );
         if !self.start.native_tools {
             request.reply_format = ReplyFormat::Json;
             request.reply_schema = Some(prompt::plan_schema());
@@ -175,7 +181,11 @@ impl Run {
     /// Returns the call for the answer. Its request has the same tools as the request for the plan, because tools are part of
     /// what providers cache, but none may be called.
     fn answer_call(&self) -> PreparedCall {
-        let mut request = self.build_request(&self.conversation.messages, Phase::Synthesis, self.planner_tools());
+        let mut request = self.build_request(
+            &self.conversation.messages,
+            Phase::Synthesis,
+            self.planner_tools(&self.conversation),
+        );
         request.tool_choice = ToolChoice::None;
         PreparedCall {
             item_id: None,

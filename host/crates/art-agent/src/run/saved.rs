@@ -1,4 +1,4 @@
-//! Kept plans, which can be stored in a file: returns the plan of a run as a saved plan, and carries out a saved plan without a
+//! Saved plans, which can be stored in a file: returns the plan of a run as a saved plan, and carries out a saved plan without a
 //! planner.
 
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
@@ -33,11 +33,11 @@ impl Run {
     }
 
     /// Carries out a saved plan. A plan with faults, or one that exceeds a budget, ends the run before anything runs.
-    pub(super) fn begin_saved_plan(&mut self, kept: &PlanToRun, out: &mut Outbox) {
+    pub(super) fn begin_saved_plan(&mut self, plan_to_run: &PlanToRun, out: &mut Outbox) {
         self.stage = Stage::Planning;
-        let plan = kept.plan.with_values(&kept.values);
-        let size_error = kept.plan.size_error(&kept.values);
-        // `with_values` has removed the parameters that have a value, unless there is a size error.
+        let plan = plan_to_run.plan.with_values(&plan_to_run.values);
+        let size_error = plan_to_run.plan.size_error(&plan_to_run.values);
+        // The parameters that `with_values` left in the plan have no value. If there is a size error, it left all of them there.
         let missing_values = plan
             .params
             .keys()

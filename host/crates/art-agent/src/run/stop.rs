@@ -60,7 +60,8 @@ impl Run {
         }
     }
 
-    /// Ends the run because a tool in a journal of version 1 waits for a person. In later versions such a run goes on.
+    /// Ends the run because a tool in a journal of version 1 waits for a person. With a journal of a later version, a run waits
+    /// for the decision instead, and then goes on.
     fn end_run_on_suspended_result(
         &mut self,
         id: &str,

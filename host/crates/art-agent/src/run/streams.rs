@@ -22,13 +22,13 @@ impl Run {
         self.count_reply(&closed, request_tokens, reply);
         // The model works again, so an earlier error is not the reason for a later end of the run.
         self.model_error = None;
-        let (phase, parent) = (self.observed_phase(&closed), item_id_of(&closed));
-        out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
-        out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
+        let (phase, item_id) = (self.observed_phase(&closed), item_id_of(&closed));
+        out.observe(ObservationType::LlmStreamMetadata, item_id, json!(reply.metadata));
+        out.observe(ObservationType::LlmStreamEnd, item_id, json!({"phase": phase}));
         match closed {
             OpenAction::Plan => {
                 self.planner_tokens = Some(request_tokens.saturating_add(prompt::reply_tokens(reply)));
-                self.handle_plan(reply, out);
+                self.handle_planner_reply(reply, out);
             }
             OpenAction::Item(id) => self.handle_item_reply(&id, reply, out),
             OpenAction::Answer => self.handle_answer(reply, out),

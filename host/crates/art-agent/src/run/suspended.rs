@@ -31,8 +31,8 @@ pub struct OpenSuspension<'a> {
 }
 
 impl Run {
-    /// Returns the calls that wait for a decision: first the planned calls that are not open yet, then those of open actions,
-    /// oldest action first.
+    /// Returns the calls that wait for a decision: first the planned calls whose items have not started, then the calls of open
+    /// actions, oldest action first.
     #[must_use]
     pub fn suspensions(&self) -> Vec<OpenSuspension<'_>> {
         let batches = self.open_actions.values().filter_map(|open| match open {
@@ -43,8 +43,8 @@ impl Run {
             let calls = batch.calls.iter().filter_map(|call| batch.waiting.get(&call.call_id));
             calls.map(|waiting| (batch.item_id.as_str(), &waiting.suspension, waiting.since))
         });
-        let open = self.open_plan_questions().chain(waiting);
-        open.map(|(item_id, suspension, since)| OpenSuspension {
+        let all = self.open_plan_questions().chain(waiting);
+        all.map(|(item_id, suspension, since)| OpenSuspension {
             item_id,
             suspension,
             since,
@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// Finds the call that waits because of this suspension, and returns the action and the identifier of the call. Does not
-    /// search the questions about the plan, whose calls are not open yet.
+    /// search the questions about planned calls whose items have not started.
     pub(super) fn find_waiting_call(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
         self.open_actions.iter().find_map(|(action, open)| {
             let OpenAction::Tools(batch) = open else { return None };
@@ -211,7 +211,7 @@ impl Run {
         }
     }
 
-    /// Returns the decision as the result of a call whose tool does not run again (contracts C20, C21). A rejection is
+    /// Returns the decision as the result of a call whose tool does not run after it (contracts C20, C21). A rejection is
     /// a success with `approved` set to false (contract X15).
     fn decision_as_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;

@@ -52,6 +52,7 @@ impl Run {
     /// Returns the steps of earlier questions, with names that are unique in the thread.
     fn earlier_steps(&self) -> impl Iterator<Item = TaskStep> {
         let steps = plan::earlier_steps(&self.state.earlier_questions);
+        // The other items, which say why a step is unfinished, are not needed: an earlier question has no unfinished steps.
         steps.map(|step| task_step(step.name(), &[], step.item))
     }
 

@@ -50,8 +50,8 @@ struct PlanQuestion {
 
 impl Run {
     /// Returns the calls that the driver has to check against the approval rules before the first step of the plan starts. After
-    /// the check it applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them. Returns none if the
-    /// configuration does not ask for this check, or if the check was made.
+    /// the check, the driver applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about these calls. Returns
+    /// none if the configuration does not ask for this check, or if the check was made.
     #[must_use]
     pub fn calls_to_check(&self) -> Vec<KnownCall> {
         let is_due = self.start.ask_together
@@ -62,8 +62,8 @@ impl Run {
         if !is_due {
             return Vec::new();
         }
-        let pending = self.own_items().iter();
-        let pending = pending.filter(|item| item.status == TodoItemStatus::Pending);
+        let items = self.own_items().iter();
+        let pending = items.filter(|item| item.status == TodoItemStatus::Pending);
         pending
             .flat_map(|item| {
                 let calls = item.tool_calls.iter().enumerate();
@@ -72,7 +72,7 @@ impl Run {
             .collect()
     }
 
-    /// Returns a planned call whose references have values, or `None` if the call will be refused.
+    /// Returns the planned call `raw`, in which values have replaced the references, or `None` if the call will be refused.
     fn known_call(&self, item_id: &str, index: usize, raw: crate::call::RawCall) -> Option<KnownCall> {
         let attached = &self.start.props.attachments;
         let is_refused =
@@ -125,7 +125,7 @@ impl Run {
         !known_calls.is_empty() && questions.iter().all(is_known) && questions.iter().enumerate().all(is_first)
     }
 
-    /// Records the questions about the plan. If there are none, its first steps start.
+    /// Records the questions about the plan. If there are no questions, the first steps of the plan start.
     pub(super) fn record_plan_questions(&mut self, questions: &[PlannedCallQuestion], out: &mut Outbox) {
         let since = self.now;
         self.plan_questions.is_checked = true;

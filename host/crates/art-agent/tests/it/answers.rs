@@ -151,7 +151,7 @@ fn calls_tokens_fuel_and_time_of_a_run_are_added_up() {
     assert_eq!(metadata.llm_metadata.input_tokens, Some(4 * INPUT_TOKENS));
     assert_eq!(metadata.usage.fuel, FUEL_PER_CALL);
     let (model_calls, tool_batches) = (4, 1);
-    assert_eq!(metadata.total_duration_ms, (model_calls + tool_batches) * ANSWER_MS);
+    assert_eq!(metadata.total_duration_ms, (model_calls + tool_batches) * MS_PER_ACTION);
 }
 
 // The tokens of all model calls are added up, including those of failed steps (contract B20).

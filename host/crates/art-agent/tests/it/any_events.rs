@@ -56,7 +56,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// Returns a reply for `plan`, an item, or `answer`.
+/// Returns a reply to a request for `step`, which is `plan`, the identifier of an item, or `answer`.
 fn reply(step: &str, way: u8) -> Reply {
     if step == "plan" {
         return match way {
@@ -99,10 +99,11 @@ fn pick<T>(mut list: Vec<T>, n: usize) -> Option<T> {
     (!list.is_empty()).then(|| list.swap_remove(n % list.len()))
 }
 
-/// A run with its journal. Every event is checked by the driver: the journal replays to the same run.
+/// A run with its journal. After every event the driver checks that the journal replays to the same run.
 struct RandomRun {
     driver: Driver,
-    statuses: BTreeMap<String, TodoItemStatus>,
+    /// The status of each item after the previous event.
+    last_statuses: BTreeMap<String, TodoItemStatus>,
     /// Number of questions so far, from which each gets its identifier.
     question_count: u32,
     /// Bit mask of the calls of the plan about which a person is asked before the first step starts. The lowest bit stands for
@@ -126,7 +127,7 @@ impl RandomRun {
         }
         Self {
             driver: Driver::new(start),
-            statuses: BTreeMap::new(),
+            last_statuses: BTreeMap::new(),
             question_count: 0,
             calls_to_ask_about: calls_to_ask_about.unwrap_or_default(),
         }
@@ -276,7 +277,7 @@ impl RandomRun {
         self.driver.apply(event);
         let items = &self.driver.run.state().todo_list;
         for item in items {
-            let before = self.statuses.insert(item.id.clone(), item.status);
+            let before = self.last_statuses.insert(item.id.clone(), item.status);
             assert!(
                 may_become(before, item.status),
                 "`{}`: {before:?} to {:?}",
@@ -286,7 +287,8 @@ impl RandomRun {
         }
     }
 
-    /// Returns whether nothing can happen although the run has not ended and does not wait for a person.
+    /// Returns whether nothing can happen although the run has not ended and does not wait for a person. Also checks that the run
+    /// itself says correctly whether it waits for a person.
     fn is_stuck(&self) -> bool {
         let run = &self.driver.run;
         let nothing_is_open =

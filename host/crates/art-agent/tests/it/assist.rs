@@ -81,7 +81,7 @@ fn the_output_of_a_failure_is_cut_in_the_message_to_the_model() {
 }
 
 #[test]
-fn the_model_is_told_neither_the_output_of_a_failed_display_tool_nor_that_it_was_drawn() {
+fn the_model_is_told_only_the_error_of_a_failed_call_whose_output_is_for_display() {
     let mut driver = Driver::new(start("q"))
         .script(
             "plan",

@@ -224,6 +224,7 @@ fn host_failure_event(_action: ActionId) -> RunEvent {
 // The tokens of calls that were cancelled or broke off are estimated (contract M12).
 #[test]
 fn the_tokens_of_an_interrupted_model_call_are_estimated_and_marked_as_estimated() {
+    // Three bytes count as one token.
     let (received_bytes, received_tokens) = (300, 100_u32);
     for metadata in [
         metadata_after_interruption(priced_start(), |action| {
@@ -246,7 +247,7 @@ fn the_tokens_of_an_interrupted_model_call_are_estimated_and_marked_as_estimated
 }
 
 #[test]
-fn the_request_of_a_model_call_that_a_failure_of_the_host_interrupts_is_counted() {
+fn if_the_host_fails_the_request_of_the_interrupted_model_call_is_counted() {
     let metadata = metadata_after_interruption(priced_start(), host_failure_event);
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
     assert!(metadata.tokens.prompt_tokens > 500 && metadata.llm_cost > Some(0.0));
@@ -284,8 +285,9 @@ fn no_tokens_are_counted_for_an_interrupted_call_of_a_model_with_an_unbounded_co
 }
 
 #[test]
-fn a_model_call_that_was_not_made_before_the_cancellation_is_not_counted() {
+fn a_model_call_whose_request_was_not_sent_before_the_cancellation_is_not_counted() {
     let mut driver = Driver::new(priced_start());
+    // This cancellation lists no model calls whose requests had been sent.
     driver.cancel();
     assert_eq!(driver.run.finished().unwrap().response.metadata.llm_calls, 0);
 }
@@ -340,7 +342,7 @@ fn the_oldest_messages_of_the_conversation_that_do_not_fit_are_not_in_the_reques
 }
 
 #[test]
-fn a_step_whose_request_does_not_fit_fails_with_its_token_counts() {
+fn a_step_fails_with_the_token_counts_if_its_request_does_not_fit() {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(4_000);
     let too_long_item = json!({"id": "a", "description": "do a", "expectedOutcome": "d".repeat(10_000)});

@@ -52,7 +52,7 @@ fn make_call(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall
     }
 }
 
-fn succeed(call: &ParsedToolCall) -> Option<ToolResult> {
+fn return_stand_in_result(call: &ParsedToolCall) -> Option<ToolResult> {
     Some(stand_in_result(call))
 }
 
@@ -72,11 +72,11 @@ fn stay_in_progress(_: &ParsedToolCall) -> Option<ToolResult> {
 fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2"), ("calculator", "3")]);
     assert_eq!(ready_expressions(&driver), ["1", "2", "3"]);
-    make_call(&mut driver, "3", succeed);
-    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "3", return_stand_in_result);
+    make_call(&mut driver, "1", return_stand_in_result);
     assert_eq!(ready_expressions(&driver), ["2"]);
     assert_eq!(driver.open_actions().len(), 1, "the model waits for all results");
-    make_call(&mut driver, "2", succeed);
+    make_call(&mut driver, "2", return_stand_in_result);
     let result_ids: Vec<_> = driver.drive().items[0]
         .tool_results
         .iter()
@@ -101,20 +101,21 @@ fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it()
         ("calculator", "4"),
     ]);
     assert_eq!(ready_expressions(&driver), ["1", "2"]);
-    make_call(&mut driver, "2", succeed);
+    make_call(&mut driver, "2", return_stand_in_result);
     assert_eq!(ready_expressions(&driver), ["1"]);
-    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "1", return_stand_in_result);
     assert_eq!(ready_expressions(&driver), ["3"]);
     make_call(&mut driver, "3", stay_in_progress);
     assert!(ready_expressions(&driver).is_empty());
 }
 
-// Every call of a suspended reply has a result (contract B9).
+// Every call of a reply has a result, even if the tool of another call asks a person (contract B9).
 #[test]
 fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("clock", "ask"), ("calculator", "2")]);
-    make_call(&mut driver, "1", succeed);
-    make_call(&mut driver, "ask", succeed);
+    make_call(&mut driver, "1", return_stand_in_result);
+    // With the expression `ask`, the stand-in tool asks a person.
+    make_call(&mut driver, "ask", return_stand_in_result);
     assert_eq!(status(&driver.run.waiting_report().unwrap()), RunStatus::Suspended);
     let observed = driver.observations(ObservationType::ToolExecution);
     let endings: Vec<_> = observed.iter().map(|call| call.metadata["ending"].clone()).collect();
@@ -152,7 +153,7 @@ fn each_call_has_one_observation_with_its_ending_and_usage() {
 }
 
 #[test]
-fn a_call_that_was_not_announced_cannot_end_unless_it_was_refused() {
+fn only_a_refused_call_can_end_without_an_announcement() {
     let mut driver = driver_with_calls(&[("calculator", "1")]);
     let ready = driver.run.ready_calls().remove(0);
     let before = driver.run.clone();
@@ -189,7 +190,7 @@ fn a_call_is_announced_once_and_ends_once() {
 #[test]
 fn a_cancelled_run_keeps_the_results_of_the_calls_that_ended() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
-    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "1", return_stand_in_result);
     make_call(&mut driver, "2", stay_in_progress);
     driver.cancel();
     assert_eq!(driver.item("a").tool_results.len(), 1);
@@ -199,7 +200,7 @@ fn a_cancelled_run_keeps_the_results_of_the_calls_that_ended() {
 #[test]
 fn another_host_makes_again_only_calls_that_had_not_ended() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
-    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "1", return_stand_in_result);
     make_call(&mut driver, "2", stay_in_progress);
     let in_progress = driver.run.calls_in_progress();
     assert_eq!(in_progress.len(), 1);
@@ -253,7 +254,7 @@ fn an_open_call_is_found_until_it_has_ended() {
     assert_eq!(driver.run.open_call(ready.action, "another"), None);
     make_call(&mut driver, "1", stay_in_progress);
     assert_eq!(found(&driver).as_ref(), Some(&ready));
-    let end = end_event(2_000, ready.action, succeed(&ready.call).unwrap());
+    let end = end_event(2_000, ready.action, return_stand_in_result(&ready.call).unwrap());
     driver.apply(&end);
     assert_eq!(found(&driver), None);
 }

@@ -14,9 +14,10 @@ fn driver_of_call(tool: &str, arguments: Value) -> Driver {
         tool_name: tool.to_owned(),
         arguments,
     };
+    let start = start("direct call");
     Driver::new(RunStart {
-        tools: start("q").tools,
-        ..RunStart::of_call(start("direct call").props, call)
+        tools: start.tools,
+        ..RunStart::of_call(start.props, call)
     })
 }
 
@@ -33,12 +34,13 @@ fn the_output_of_a_direct_call_is_the_answer_and_no_model_is_asked() {
         (r#"{"result":42}"#, RunStatus::Success)
     );
     let metadata = &report.response.metadata;
+    // A raw answer is the output of a tool as it is.
     assert_eq!((metadata.llm_calls, metadata.tool_calls, report.raw), (0, 1, true));
     assert_eq!(driver.requests.len(), 0);
 }
 
 #[test]
-fn the_arguments_of_a_direct_call_are_never_interpreted() {
+fn the_arguments_of_a_direct_call_are_passed_to_the_tool_unchanged() {
     let arguments = [
         json!({"a": {"$from": "call"}, "b": {"$literal": 1}, "c": {"$param": "x"}, "d": {"$attachment": "x"}}),
         json!({"$literal": {"expression": "1"}}),
@@ -75,7 +77,7 @@ fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over(
 #[test]
 fn a_direct_call_that_waits_for_a_person_suspends_the_run() {
     assert_eq!(
-        status(&driver_of_calculation("ask").drive_to_decision()),
+        status(&driver_of_calculation(ASKS_PERSON).drive_to_decision()),
         RunStatus::Suspended
     );
 }
@@ -102,6 +104,5 @@ fn the_output_of_a_direct_call_of_a_display_tool_is_in_no_message() {
         .effects
         .iter()
         .filter(|effect| matches!(effect, Effect::AddMessage(_)));
-    let output_text = "walrus";
-    assert!(!format!("{:?}", messages.collect::<Vec<_>>()).contains(output_text));
+    assert!(!format!("{:?}", messages.collect::<Vec<_>>()).contains(DRAWN_TEXT));
 }

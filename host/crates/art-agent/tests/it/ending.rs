@@ -93,7 +93,8 @@ fn an_action_cannot_be_answered_twice() {
     assert_eq!(driver.run.apply(&again), Err(ApplyError::ActionNotOpen { action }));
 }
 
-// The event `ToolsReturned` has the results of a whole batch. Only journals of version 1 contain it.
+// A batch is the tool calls of one reply or the planned calls of one item. The event `ToolsReturned` has the results of all calls
+// of a batch. Only journals of version 1 contain this event.
 #[test]
 fn an_event_that_lacks_the_result_of_a_call_of_its_batch_is_refused() {
     let mut driver = driver_with_open_tool_call();

@@ -1,5 +1,5 @@
 //! Estimates of what plans will use, plans that are refused because they would exceed a budget, and budgets that parallel steps
-//! share (contract M12).
+//! share (contract M12). An estimate is based on records: what earlier calls of a tool and earlier work of a model used.
 
 use art_agent::{
     Basis, CallEstimate, ModelBasis, ModelRecord, PlanEstimate, PlanToRun, Quantiles, Run, RunEvent, RunStart,
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns an item with one planned call of `tool`.
+/// Returns a step with one planned call of `tool`: a call that the plan contains, so that no model has to request it.
 fn step_with_call(id: &str, tool: &str) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
         {"toolName": tool, "arguments": {"expression": "1 + 1"}},
@@ -80,7 +80,10 @@ fn a_planned_call_is_estimated_by_the_records_of_its_tool() {
         (call.usage.fuel, estimate.total),
         (Quantiles::exactly(RECORDED_FUEL), call.usage)
     );
-    assert!(estimate.answer.input_tokens.p95 > 1_000, "the output is in the prompt");
+    assert!(
+        estimate.answer.input_tokens.p95 > 1_000,
+        "the prompt for the answer contains the output of the call"
+    );
 }
 
 #[test]
@@ -126,6 +129,7 @@ fn model_usage(model_calls: u64, input_tokens: u64, output_tokens: u64) -> Model
 fn driver_with_call_and_step(earlier_steps: &[ModelUsage], change: impl Fn(&mut RunStart)) -> Driver {
     let mut start = start_with_record(3_000);
     start.model_record = ModelRecord::new(earlier_steps, &[]);
+    // A refused plan is not sent back to the planner: it ends the run.
     start.config.plan_repairs = 0;
     change(&mut start);
     let items = json!([step_with_call("a", "calculator"), reasoning_item("b", &["a"])]);
@@ -201,7 +205,7 @@ fn a_plan_is_not_refused_for_a_step_that_is_estimated_only_by_limits() {
 #[test]
 fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
     let steps = [model_usage(2, 5_000, 500)];
-    // The call of the planner has used its tokens already.
+    // The call of the planner has already used `TOKENS_PER_CALL`.
     let needed = TOKENS_PER_CALL
         + driver_with_call_and_step(&steps, |_| {})
             .run
@@ -315,8 +319,8 @@ fn a_cancelled_step_is_not_recorded() {
     assert!(driver.run.model_work().is_empty());
 }
 
-/// Returns whether a plan with one call is refused, and the limits that the run reports. The recorded output of the called tool
-/// has `bytes_out` bytes. `set_budget` sets the budget of the run.
+/// Returns whether a plan with one call is refused, and the exceeded limits, in words, that the run reports. The recorded output
+/// of the called tool has `bytes_out` bytes. `set_budget` sets the budget of the run.
 fn refusal_and_limits(bytes_out: u64, set_budget: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
     let mut start = start_with_record(bytes_out);
     start.config.plan_repairs = 0;
@@ -355,9 +359,9 @@ proptest! {
 
 #[test]
 fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
-    let refused_with_max_cost = |max: f64| refusal_and_limits(3_000, |start| start.config.max_cost_usd = Some(max));
-    assert!(!refused_with_max_cost(100.0).0);
-    let (is_refused, limits) = refused_with_max_cost(1.0);
+    let refusal_with_max_cost = |max: f64| refusal_and_limits(3_000, |start| start.config.max_cost_usd = Some(max));
+    assert!(!refusal_with_max_cost(100.0).0);
+    let (is_refused, limits) = refusal_with_max_cost(1.0);
     assert!(
         is_refused && limits[0].starts_with("the answer will cost up to $"),
         "{limits:?}"
@@ -366,7 +370,7 @@ fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
 }
 
 #[test]
-fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
+fn the_estimate_of_the_answer_takes_the_size_of_the_planning_request_from_the_journal() {
     let mut driver = driver_with_one_call(start_with_record(3_000));
     let before = estimate_of_plan(&mut driver).answer.input_tokens;
     let mut journal = driver.journal.clone();
@@ -381,6 +385,8 @@ fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
     assert_eq!((after.median, after.p95), (before.median + 5_000, before.p95 + 5_000));
 }
 
+// The request for the answer begins like a request to the planner. A run with a saved plan makes no request to a planner, so the
+// estimate needs a computed size.
 #[test]
 fn without_a_planner_the_estimate_uses_the_size_that_a_request_to_a_planner_would_have() {
     let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step_with_call("a", "calculator")]});
@@ -389,7 +395,7 @@ fn without_a_planner_the_estimate_uses_the_size_that_a_request_to_a_planner_woul
     assert_eq!(
         start.clone().with_request_tokens().request_tokens,
         0,
-        "a run without a plan asks a planner"
+        "a run without a saved plan asks a planner and needs no computed size"
     );
     start.plan = Some(Box::new(PlanToRun {
         plan,
@@ -421,7 +427,7 @@ fn a_plan_whose_output_is_the_answer_needs_no_budget_for_an_answer() {
 }
 
 #[test]
-fn a_plan_is_not_refused_for_outputs_without_records() {
+fn a_plan_is_not_refused_if_its_tools_have_no_records() {
     let mut start = start_with_record(3_000);
     start.records.clear();
     start.config.max_tokens = Some(100);
@@ -431,7 +437,7 @@ fn a_plan_is_not_refused_for_outputs_without_records() {
 }
 
 #[test]
-fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
+fn a_plan_over_a_budget_is_sent_back_with_the_figures_and_refused_if_not_corrected() {
     let large_plan = || plan(&json!([step_with_call("a", "calculator")]));
     let mut limited = start_with_record(50_000);
     limited.config.max_tokens = Some(10_000);
@@ -468,14 +474,14 @@ fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs
     assert_eq!(driver.run.estimate().calls.len(), 1, "only `b` has an estimate");
 }
 
-/// Token budget that one model call of [`driver_with_parallel_steps`] reserves completely.
+/// Token budget that the reservation of one model call of [`driver_with_parallel_steps`] uses up.
 const BUDGET_FOR_ONE_CALL: u64 = 1_100;
 
 /// Token budget that is enough for all model calls of [`driver_with_parallel_steps`].
 const LARGE_BUDGET: u64 = 100_000;
 
-/// Returns a driver whose planner has given a plan of `count` parallel steps. The run may use `max_tokens` tokens, and a model
-/// call reserves the tokens of its request, which are some hundreds here, and 1,000 for its reply.
+/// Returns a driver whose planner has given a plan of `count` parallel steps. The run may use `max_tokens` tokens. Until its
+/// reply, a model call reserves the tokens of its request, which are some hundreds here, and 1,000 for the reply.
 fn driver_with_parallel_steps(count: usize, max_tokens: u64) -> Driver {
     let mut start = start_with_record(10);
     start.config.max_tokens = Some(max_tokens);
@@ -518,6 +524,7 @@ fn a_model_call_that_waited_is_not_made_if_the_budget_is_used_up_meanwhile() {
         reply,
     });
     let report = driver.run.finished().unwrap();
+    // A little over 5,000 tokens.
     assert!(report.response.metadata.limits_hit[0].starts_with("the run used 50"));
     assert_eq!(driver.item("s0").status, Completed);
 }
@@ -532,8 +539,8 @@ fn a_cancelled_run_drops_the_model_calls_that_wait_for_the_budget() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Every model call uses 1,000 tokens, less than each reserves. Four steps run at the same time, so without reservations
-    /// their calls together could exceed the limit by up to four calls.
+    /// Every model call uses 1,000 tokens, which is less than it reserves. Four of the six steps run at the same time, so without
+    /// reservations their calls together could exceed the limit by up to four calls.
     #[test]
     fn parallel_model_calls_exceed_a_budget_by_less_than_one_call(
         max_tokens in 100_u64..9_000,

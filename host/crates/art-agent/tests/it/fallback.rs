@@ -1,6 +1,6 @@
-//! The fallback from planned calls to the model: a model carries out each step that its planned calls do not complete. The test
-//! runs random plans with random failures, replies and orders of results. It checks that planned calls that succeeded are not
-//! made again, and that every run ends with no step in progress.
+//! The fallback from planned calls, which the plan contains, to the model: a model carries out each step that its planned calls
+//! do not complete. The test runs random plans with random failures, replies and orders of results. It checks that planned calls
+//! that succeeded are not made again, and that every run ends with no step in progress.
 
 use std::collections::BTreeSet;
 
@@ -148,6 +148,7 @@ impl Case {
 
     /// Returns a random result for each of `calls`, success or error, in a random order.
     fn results(&mut self, item: &str, calls: &[ParsedToolCall]) -> Vec<ToolResult> {
+        // The planned calls of a step are made before a model is asked about the step.
         let is_planned = !self.steps_with_model_call.contains(item);
         let mut results = Vec::new();
         for call in calls {
@@ -185,7 +186,7 @@ impl Case {
         results
     }
 
-    /// Returns whether `calls` are all planned calls of a step and use all tools that the step requires.
+    /// Returns whether `calls` contains every planned call of a step and calls every tool that the step requires.
     fn completes(&self, item_id: &str, calls: &[ParsedToolCall]) -> bool {
         let item = self.driver.item(item_id);
         let is_called = |tool: &String| calls.iter().any(|call| call.tool_name == *tool);
@@ -245,8 +246,8 @@ impl Case {
     /// Returns a reply that adds a step with planned calls to the plan.
     fn reply_with_added_step(&mut self) -> Reply {
         self.added_steps += 1;
-        let before: Vec<String> = self.driver.statuses().iter().map(|(id, _)| (*id).to_owned()).collect();
-        let step = random_step(&format!("u{}", self.added_steps), &before, &mut self.choices);
+        let earlier_steps: Vec<String> = self.driver.statuses().iter().map(|(id, _)| (*id).to_owned()).collect();
+        let step = random_step(&format!("u{}", self.added_steps), &earlier_steps, &mut self.choices);
         let pending = self
             .driver
             .run
@@ -282,7 +283,7 @@ impl Case {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// The driver replays the journal after every event and compares the runs.
+    /// After every event, the driver replays the journal and compares the replayed run with its own.
     #[test]
     fn successful_calls_are_not_made_again_and_every_step_ends(choices in prop::collection::vec(any::<u8>(), 0..160)) {
         let mut case = Case::new(choices);

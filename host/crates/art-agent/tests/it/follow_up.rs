@@ -27,7 +27,7 @@ fn follow_up_driver(query: &str, prior: PesAgentStateData) -> Driver {
     Driver::new(start)
 }
 
-/// Returns an item with one planned call of the calculator.
+/// Returns a step with one planned call of the calculator: a call that the plan contains, so that no model has to request it.
 fn calculator_step(id: &str, expression: impl Into<Value>) -> Value {
     let expression = expression.into();
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
@@ -45,7 +45,7 @@ fn run_question(query: &str, prior: PesAgentStateData, items: &Value) -> Driver 
     driver
 }
 
-/// Returns the texts of all messages of the first request of `plan`, an item, or `answer`.
+/// Returns the texts of all messages of the first request for `step`: `plan`, the identifier of an item, or `answer`.
 fn prompt_text(driver: &Driver, step: &str) -> String {
     let messages = driver.messages(step, 0);
     let texts: Vec<_> = messages.iter().map(|message| message.content_text()).collect();
@@ -125,7 +125,7 @@ fn a_planned_call_takes_an_output_of_an_earlier_question() {
 }
 
 #[test]
-fn a_reference_to_a_missing_or_unfit_earlier_result_is_a_fault() {
+fn a_plan_is_sent_back_if_an_earlier_result_it_needs_is_missing_or_of_the_wrong_type() {
     let first = run_question("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
     let faults = [
         ("q1.a", "/gone", "the output of `q1.a` has nothing at `/gone`"),
@@ -156,6 +156,7 @@ fn an_output_that_was_cut_for_the_store_cannot_be_referenced() {
     let mut state = run_question("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]))
         .saved_state()
         .clone();
+    // The store ends a text that it cuts with such a marker.
     state.todo_list[0].tool_results[0].output = Some(json!("xxx... [kept 3 of 9 bytes]"));
     let reference = json!({"$from": "q1.a"});
     let mut driver = follow_up_driver("And now?", state)
@@ -252,7 +253,7 @@ fn long_earlier_results_are_cut_in_the_prompts() {
 }
 
 #[test]
-fn the_request_for_the_answer_lists_earlier_results_apart_from_those_of_the_plan() {
+fn the_request_for_the_answer_lists_earlier_results_and_those_of_the_plan_separately() {
     let second = run_question(
         "And now?",
         state_after_first_question(),
@@ -315,7 +316,7 @@ fn a_run_that_ends_early_lists_no_results_of_an_earlier_question() {
 }
 
 #[test]
-fn earlier_results_do_not_make_a_run_without_results_of_its_own_partial() {
+fn a_run_that_has_only_earlier_results_ends_with_an_error_and_not_as_partial() {
     let mut driver = follow_up_driver("And half of it?", state_after_first_question())
         .script("plan", [plan(&json!([tool_item("b", &[])]))])
         .script("b", [times_out()])
@@ -381,7 +382,7 @@ fn another_question_replaces_an_unfinished_plan() {
 }
 
 #[test]
-fn a_continued_plan_keeps_a_completed_step_that_it_omits_but_depends_on() {
+fn a_completed_step_stays_in_a_continued_plan_if_a_new_step_depends_on_it() {
     let mut driver = follow_up_driver("Go on.", run_with_unfinished_plan().saved_state().clone())
         .script("plan", [plan(&json!([reasoning_item("c", &["a"])]))])
         .script("c", [completes_item("21")])
@@ -409,7 +410,7 @@ fn an_item_that_was_in_progress_at_a_crash_is_started_again() {
 }
 
 /// Returns a state as version 0.1 stored it: without earlier questions, and with the steps of all questions in one plan. Its last
-/// step has the status `last_status`.
+/// step has the status `last_status`: with `Failed` the plan is finished, with `Pending` it is not.
 fn state_of_version_0_1(last_status: art_core::pes::TodoItemStatus) -> PesAgentStateData {
     serde_json::from_value(json!({
         "threadId": "thread", "intent": "I", "title": "T", "plan": "P", "currentStepId": null, "isPaused": false,
@@ -476,7 +477,7 @@ fn a_run_needs_a_trace_id() {
 }
 
 #[test]
-fn an_answer_without_a_plan_keeps_an_unfinished_plan_and_does_not_report_it() {
+fn an_unfinished_plan_is_kept_but_not_reported_if_the_planner_answers_at_once() {
     let mut driver = follow_up_driver("Thanks.", run_with_unfinished_plan().saved_state().clone())
         .script("plan", [says(r#"{"answer": "You are welcome."}"#)]);
     let report = driver.drive();

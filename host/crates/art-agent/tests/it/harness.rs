@@ -1,5 +1,8 @@
 //! A driver for tests. It answers the model calls of a run from a script and the tool calls from a stand-in for tools, keeps a
 //! journal, and replays the journal after every event.
+//!
+//! An item is a step of a plan. In the script and in the requests, `step` says what a model call is for: `plan`, the identifier
+//! of an item, or `answer`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,8 +36,8 @@ pub const TOKENS_PER_CALL: u64 = INPUT_TOKENS + OUTPUT_TOKENS;
 /// Fuel that each tool call uses.
 pub const FUEL_PER_CALL: u64 = 5;
 
-/// Time in milliseconds that each answer to an action takes.
-pub const ANSWER_MS: u64 = 10;
+/// Time in milliseconds that passes before the driver answers an action or cancels the run.
+pub const MS_PER_ACTION: u64 = 10;
 
 /// Time at which a person decides about a suspended call.
 pub const DECIDED_AT: u64 = 5_000;
@@ -56,14 +59,19 @@ pub const SAVES_FILE: &str = "save";
 pub const BIG_OUTPUT: &str = "big";
 /// The output has 20,000 characters.
 pub const HUGE_OUTPUT: &str = "huge";
+/// The tool asks a person, and the call is suspended. Longer expressions that begin with this text do the same.
+pub const ASKS_PERSON: &str = "ask";
 /// The tool asks the model for help.
 pub const REQUESTS_HELP: &str = "assist";
-/// The tool asks the model for help by failing.
+/// The call fails with an error that asks the model for help.
 pub const FAILS_REQUESTING_HELP: &str = "assist!";
-/// The output is for display.
+/// The output is for display: it is drawn for a person and appears in no prompt. It contains [`DRAWN_TEXT`].
 pub const DRAWS: &str = "draw";
 /// The call fails and has an output for display.
 pub const FAILS_DRAWING: &str = "draw!";
+
+/// Text in the output of a call with the expression [`DRAWS`].
+pub const DRAWN_TEXT: &str = "walrus";
 
 /// A request to the model, with the step that it is for.
 pub struct StepRequest {
@@ -72,7 +80,8 @@ pub struct StepRequest {
     pub request: ModelRequest,
 }
 
-/// An action for the driver: a model call, or those tool calls of a batch that may be made now.
+/// An action for the driver: a model call, or those tool calls of a batch that may be made now. A batch is the calls of one reply
+/// or the planned calls of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     CallModel(ModelCall),
@@ -141,7 +150,8 @@ pub fn suspension_by_tool(id: &str, result: &ToolResult) -> SuspendedCall {
         call: ParsedToolCall {
             call_id: result.call_id.clone(),
             tool_name: result.tool_name.clone(),
-            arguments: json!({"expression": "ask", "validated": true}),
+            // The arguments after validation, which may differ from those of the call.
+            arguments: json!({"expression": ASKS_PERSON, "validated": true}),
         },
         tool_digest: None,
         input_digest: "blake3:input".to_owned(),
@@ -262,7 +272,7 @@ pub fn plan(items: &Value) -> Reply {
     says(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
-/// Returns an item of a plan that requires the calculator.
+/// Returns an item for a plan. The item requires the calculator.
 pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     json!({
         "id": id, "description": format!("do {id}"), "stepType": "tool", "requiredTools": ["calculator"],
@@ -270,12 +280,12 @@ pub fn tool_item(id: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns an item of a plan that requires no tools.
+/// Returns an item for a plan. The item requires no tools.
 pub fn reasoning_item(id: &str, dependencies: &[&str]) -> Value {
     json!({"id": id, "description": format!("think of {id}"), "stepType": "reasoning", "dependencies": dependencies})
 }
 
-/// Returns a reply that calls tools with JSON in its text.
+/// Returns a reply whose text is JSON that calls tools.
 pub fn calls(calls: &[(&str, Value)]) -> Reply {
     let calls: Vec<_> = calls
         .iter()
@@ -331,7 +341,7 @@ pub fn exceeds_context() -> Reply {
     })
 }
 
-/// Merges replies with native tool calls into one.
+/// Returns one reply with the native tool calls of several replies.
 pub fn native_calls(calls: impl IntoIterator<Item = Reply>) -> Reply {
     let mut all = says("").unwrap();
     for reply in calls {
@@ -365,10 +375,10 @@ pub fn stand_in_result(call: &ParsedToolCall) -> ToolResult {
             refused
         }
         Some(REQUESTS_SUBTASK) => ToolResult::error(call, ToolErrorCode::NotImplemented, "a subtask cannot be run yet"),
-        Some(ask) if ask.starts_with("ask") => {
+        Some(ask) if ask.starts_with(ASKS_PERSON) => {
             let suspended = json!({
                 "callId": call.call_id, "toolName": call.tool_name, "status": "suspended",
-                "metadata": {"suspensionId": ask.replace("ask", "s")},
+                "metadata": {"suspensionId": ask.replace(ASKS_PERSON, "s")},
             });
             serde_json::from_value(suspended).unwrap()
         }
@@ -387,7 +397,7 @@ pub fn stand_in_result(call: &ParsedToolCall) -> ToolResult {
             result
         }
         Some(DRAWS) => {
-            let mut drawn = ToolResult::success(call, json!({"bars": "walrus"}));
+            let mut drawn = ToolResult::success(call, json!({"bars": DRAWN_TEXT}));
             drawn.metadata.for_display = true;
             drawn
         }
@@ -429,7 +439,7 @@ impl Driver {
         driver
     }
 
-    /// Adds replies to the script of `plan`, an item, or `answer`.
+    /// Adds replies to the script for `step`: `plan`, the identifier of an item, or `answer`.
     pub fn script(mut self, step: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.script.entry(step.to_owned()).or_default().extend(replies);
         self
@@ -518,7 +528,7 @@ impl Driver {
 
     /// Returns the events that answer `action`, from the script or from the tools.
     pub fn answer(&mut self, action: Action) -> Vec<RunEvent> {
-        self.now += ANSWER_MS;
+        self.now += MS_PER_ACTION;
         let at = self.now;
         match action {
             Action::CallModel(call) => {
@@ -577,7 +587,7 @@ impl Driver {
     }
 
     pub fn cancel(&mut self) {
-        self.now += ANSWER_MS;
+        self.now += MS_PER_ACTION;
         let event = RunEvent::CancelRequested {
             at: self.now,
             interrupted: Vec::new(),
@@ -618,18 +628,19 @@ impl Driver {
             .collect()
     }
 
-    /// Returns the request number `n`, from 0, of `plan`, an item, or `answer`.
+    /// Returns the request number `n`, from 0, for `step`: `plan`, the identifier of an item, or `answer`.
     pub fn request(&self, step: &str, n: usize) -> &ModelRequest {
         let mut requests = self.requests.iter().filter(|request| request.step == step);
         &requests.nth(n).unwrap().request
     }
 
-    /// Returns the messages of the request number `n`, from 0, of `plan`, an item, or `answer`.
+    /// Returns the messages of the request number `n`, from 0, for `step`: `plan`, the identifier of an item, or `answer`.
     pub fn messages(&self, step: &str, n: usize) -> Vec<Message> {
         self.request(step, n).prompt.0.clone()
     }
 
-    /// Returns the text of the last message of the request number `n`, from 0, of `plan`, an item, or `answer`.
+    /// Returns the text of the last message of the request number `n`, from 0, for `step`: `plan`, the identifier of an item, or
+    /// `answer`.
     pub fn last_message(&self, step: &str, n: usize) -> String {
         self.messages(step, n).last().unwrap().content_text().to_owned()
     }
@@ -639,11 +650,12 @@ impl Driver {
     }
 }
 
-/// Returns the names of the tools whose schemas the request of a step contains, in its tools or in its prompt.
+/// Returns the names of the tools whose schemas the request for an item contains, as functions or in the text of its prompt.
 pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
     if !request.tools.is_empty() {
         return request.tools.iter().map(|tool| tool.name.clone()).collect();
     }
+    // The second message has the task.
     let (_, section) = request.prompt.0[1].content_text().split_once("## Tools\n").unwrap();
     let listed: Vec<Value> = serde_json::from_str(section.lines().next().unwrap()).unwrap();
     assert!(listed.iter().all(|tool| tool["inputSchema"].is_object()));

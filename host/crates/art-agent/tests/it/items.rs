@@ -1,4 +1,4 @@
-//! The steps of a plan: the replies of their models, their calls, results, failures, attachments and files.
+//! The steps of a plan, also called items: the replies of their models, their calls, results, failures, attachments and files.
 //!
 //! The calculator of the tests returns 42, except for the expressions that the constants of `harness` name, such as `FAILS` and
 //! `BIG_OUTPUT`.
@@ -31,14 +31,14 @@ fn calls_and_results_are_messages_of_the_next_request() {
 }
 
 #[test]
-fn the_id_of_a_call_is_derived_from_the_trace_id_and_its_number() {
+fn the_id_of_a_call_is_derived_from_the_trace_id_and_the_number_of_the_call() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].call_id, art_core::id::nth_call_id("trace", 1));
 }
 
 #[test]
-fn native_calls_keep_their_ids() {
+fn native_calls_keep_the_ids_that_the_model_gave_them() {
     let mut driver =
         driver_with_tool_item().script("a", [native_call("toolu_1", "calculator", "{}"), completes_item("42")]);
     driver.drive();
@@ -66,8 +66,8 @@ fn the_status_change_of_a_completed_item_carries_its_output() {
     assert_eq!(changes[1].parent_id.as_deref(), Some("a"));
 }
 
-// A step at its last iteration ends with its latest content (contract A42). The run reports the limit, so its status is
-// partial.
+// An iteration of a step is a model call for it. A step at its last iteration ends with its latest content (contract A42). The
+// run reports the limit, so its status is partial.
 #[test]
 fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit() {
     let mut start = start("q");
@@ -436,7 +436,7 @@ fn after_an_empty_reply_the_model_is_called_again() {
 }
 
 #[test]
-fn display_output_is_not_read_by_the_model() {
+fn an_output_for_display_is_not_shown_to_the_model() {
     let mut driver = Driver::new(start("q"))
         .script(
             "plan",
@@ -452,7 +452,7 @@ fn display_output_is_not_read_by_the_model() {
 }
 
 #[test]
-fn display_output_is_in_no_prompt_even_if_the_model_gives_no_content() {
+fn an_output_for_display_is_in_no_prompt_even_if_the_model_gives_no_content() {
     let mut driver = Driver::new(start("q"))
         .script(
             "plan",
@@ -463,23 +463,27 @@ fn display_output_is_in_no_prompt_even_if_the_model_gives_no_content() {
         .script("answer", [says("ok")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"displayed": true})));
-    assert_eq!(report.items[0].tool_results[0].output, Some(json!({"bars": "walrus"})));
+    assert_eq!(
+        report.items[0].tool_results[0].output,
+        Some(json!({"bars": DRAWN_TEXT}))
+    );
     let answer = driver.last_message("answer", 0);
     assert!(answer.contains("{\"displayed\":true}"), "{answer}");
     for StepRequest { request, .. } in &driver.requests {
-        assert!(!format!("{:?}", request.prompt).contains("walrus"), "{request:?}");
+        assert!(!format!("{:?}", request.prompt).contains(DRAWN_TEXT), "{request:?}");
     }
 }
 
 #[test]
-fn display_output_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
+fn an_output_for_display_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
     let mut first = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calculate(DRAWS), completes_item("")])
         .script("answer", [times_out()]);
     let answer = content(&first.drive()).to_owned();
-    assert!(!answer.contains("walrus"), "{answer}");
+    assert!(!answer.contains(DRAWN_TEXT), "{answer}");
     let mut start = start("q");
+    // Without the tool, only the stored result says that its output is for display.
     start.tools.clear();
     start.prior = Some(first.saved_state().clone());
     let mut later = Driver::new(start)
@@ -488,11 +492,12 @@ fn display_output_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
         .script("answer", [says("ok")]);
     later.drive();
     for StepRequest { request, .. } in &later.requests {
-        assert!(!format!("{:?}", request.prompt).contains("walrus"), "{request:?}");
+        assert!(!format!("{:?}", request.prompt).contains(DRAWN_TEXT), "{request:?}");
     }
 }
 
-/// Returns the names of the tools whose schemas the model gets for the step `item`, which has the id `a`.
+/// Returns the names of the tools whose schemas the model gets for the step `item`, which has the id `a`: as functions of the
+/// request if `native_tools` is set, otherwise in the text of the prompt.
 fn offered_tools(item: &Value, native_tools: bool) -> Vec<String> {
     let mut start = start("What is 6 times 7?");
     start.native_tools = native_tools;

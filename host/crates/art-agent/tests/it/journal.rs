@@ -8,7 +8,7 @@ use crate::harness::*;
 
 /// Returns a driver whose run has parallel items, a plan update, a call that is refused because it is the third identical one,
 /// and a failed model call.
-fn eventful_run() -> Driver {
+fn driver_of_eventful_run() -> Driver {
     let update = json!({"content": "1", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
     driver_with_plan(&json!([
         reasoning_item("a", &[]),
@@ -22,8 +22,8 @@ fn eventful_run() -> Driver {
 }
 
 #[test]
-fn every_prefix_of_a_journal_replays_to_the_run_at_that_event() {
-    let mut driver = eventful_run();
+fn every_prefix_of_a_journal_replays_to_the_run_as_it_was_after_the_prefix() {
+    let mut driver = driver_of_eventful_run();
     let mut runs = vec![(driver.journal.len(), driver.run.clone())];
     while driver.run.finished().is_none() {
         let action = driver.open_actions().remove(0);
@@ -39,7 +39,7 @@ fn every_prefix_of_a_journal_replays_to_the_run_at_that_event() {
 
 #[test]
 fn the_last_event_has_the_same_effects_after_a_replay_of_the_events_before_it() {
-    let mut driver = eventful_run();
+    let mut driver = driver_of_eventful_run();
     driver.drive();
     let (last, earlier) = driver.journal.split_last().unwrap();
     let effects = Run::replay(earlier).unwrap().apply(last).unwrap();
@@ -60,7 +60,7 @@ fn a_journal_that_does_not_begin_with_a_start_is_refused() {
 
 #[test]
 fn a_journal_with_a_missing_event_is_refused_at_a_later_event() {
-    let mut driver = eventful_run();
+    let mut driver = driver_of_eventful_run();
     driver.drive();
     for missing in 1..driver.journal.len() - 1 {
         let mut journal = driver.journal.clone();
@@ -117,9 +117,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The run always ends with an
-    /// answer. After every event, the driver replays the journal and compares the runs.
+    /// answer. After every event, the driver replays the journal and compares the replayed run with its own.
     #[test]
-    fn any_order_of_answers_replays_to_the_same_run(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
+    fn a_replay_gives_the_same_run_for_any_order_of_replies_and_results(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
         let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
         let mut driver = driver_with_plan(&json!(items));
         driver.answer_all();

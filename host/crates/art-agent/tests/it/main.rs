@@ -1,5 +1,8 @@
 //! Tests of the agent through its public interface: model replies from a script, a stand-in for all tools, and a replay
 //! of the journal after every event.
+//!
+//! A step of a plan is also called an item. A planned call is a tool call that the plan itself contains, so that no model has to
+//! request it. The journal of a run is the list of its events, and a replay applies them to a new run.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -35,6 +38,7 @@ mod replies;
 mod saved_plan;
 mod schedule;
 mod suspended;
+// Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework.
 mod taef;
 mod tasks;
 mod together;

@@ -121,6 +121,7 @@ fn the_planning_prompt_has_the_schemas_of_the_most_similar_tools_as_far_as_they_
         );
         for without_schema in tools.iter().filter(|tool| !has_schema(tool)) {
             assert_eq!(without_schema["parameters"], json!(["expression", "limit"]));
+            // Only the first sentences of the description are shown.
             let description = without_schema["description"].as_str().unwrap();
             assert!(
                 description.ends_with("newest first, and says when there are none."),

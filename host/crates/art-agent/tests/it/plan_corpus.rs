@@ -21,6 +21,7 @@ use mutants::{FaultKind, Mutant, mutants};
 #[serde(rename_all = "camelCase")]
 struct GoodPlan {
     question: String,
+    /// Names of the attachments of the question.
     #[serde(default)]
     files: Vec<String>,
     todo_list: Value,
@@ -73,8 +74,10 @@ fn propose(mut run: Run, list: &Value) -> Reaction {
     let action = run.ask_models(1, digest).calls[0].id;
     let reply = plan(list).unwrap();
     run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
-    let models = run.ask_models(2, digest).calls;
-    let planning = models.into_iter().find(|call| call.request.phase == Phase::Planning);
+    let model_calls = run.ask_models(2, digest).calls;
+    let planning = model_calls
+        .into_iter()
+        .find(|call| call.request.phase == Phase::Planning);
     let Some(planning) = planning else {
         let statuses = run.state().todo_list.iter().map(|item| item.status);
         assert!(statuses.into_iter().all(|status| status != TodoItemStatus::Failed));
@@ -126,12 +129,12 @@ fn refusal_problem(run: Run, mutant: &Mutant) -> Option<String> {
 /// Returns all faults of a saved plan with the steps `list`, one in each line.
 fn faults_of_saved_plan(list: &Value, start: &RunStart) -> String {
     let files: BTreeSet<&str> = start.props.attachments.iter().map(|file| file.name.as_str()).collect();
-    let kept = json!({"version": SavedPlan::VERSION, "question": "q", "files": &files, "steps": list});
-    let kept = match SavedPlan::parse(&kept.to_string()) {
-        Ok(kept) => kept,
+    let saved = json!({"version": SavedPlan::VERSION, "question": "q", "files": &files, "steps": list});
+    let plan = match SavedPlan::parse(&saved.to_string()) {
+        Ok(plan) => plan,
         Err(problems) => return problems.join("\n"),
     };
-    let check = kept.check(&PlanResources {
+    let check = plan.check(&PlanResources {
         tools: &start.tools,
         disabled: &start.disabled_tools,
         thread: "t",

@@ -259,7 +259,7 @@ fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
 }
 
 #[test]
-fn the_calls_of_a_list_are_made_again_for_a_second_question() {
+fn the_same_calls_are_made_again_if_the_model_lists_them_for_a_second_question() {
     let list_of_calls =
         || says(json!({"toolCalls": [{"toolName": "calculator", "arguments": {"expression": "1"}}]}).to_string());
     let ask = |prior| {
@@ -277,7 +277,8 @@ fn the_calls_of_a_list_are_made_again_for_a_second_question() {
     assert_eq!((calls, ids), (1, vec!["step_1"]));
 }
 
-// An output for display is drawn for the person. It goes neither to a model nor into the arguments of another call.
+// An output for display is drawn for the person. It goes neither to a model nor into the arguments of another call. Here the
+// output is `{"bars": DRAWN_TEXT}`.
 #[test]
 fn a_reference_never_takes_output_for_display() {
     let drawn = json!({"$from": "a", "path": "/bars"});
@@ -287,7 +288,7 @@ fn a_reference_never_takes_output_for_display() {
     driver.drive();
     let message = driver.last_message("b", 0);
     assert!(
-        !message.contains("walrus") && message.contains("`arguments/expression`"),
+        !message.contains(DRAWN_TEXT) && message.contains("`arguments/expression`"),
         "{message}"
     );
     assert!(driver.item("b").actual_tool_calls.is_empty());
@@ -410,8 +411,10 @@ fn a_step_that_falls_back_from_its_planned_calls_to_the_model_has_the_reason() {
     assert_eq!(driver.item("b").actual_tool_calls.len(), 1);
 }
 
+// In the arguments of a planned call, the text `attachment:NAME` stands for the content of the file with this name, as
+// `$attachment` does. In a `$literal` or `$concat`, such a text is data.
 #[test]
-fn a_literal_or_joined_text_that_looks_like_an_attachment_stays_a_text() {
+fn an_attachment_text_in_a_literal_or_a_concat_stays_a_text() {
     let mut start = start("q");
     start.props.attachments = vec![QueryAttachment {
         name: "secret.txt".to_owned(),
@@ -454,7 +457,7 @@ fn reference_to_call_of_a(number: usize) -> Value {
     json!({"$from": "a", "call": number})
 }
 
-/// Returns whether the planned call of the step `id` was given the output of the expression `big`.
+/// Returns whether the planned call of the step `id` was given the output of the expression `big`, which has 10,000 characters.
 fn took_the_big_output(driver: &Driver, id: &str) -> bool {
     let calls = &driver.item(id).actual_tool_calls;
     let expression = calls.first().and_then(|call| call.arguments["expression"].as_str());
@@ -467,7 +470,7 @@ fn fallback_reason<'a>(driver: &'a Driver, id: &str) -> &'a str {
 }
 
 /// Returns one value written in three ways, which the check of the plan does not recognise as the same value. When the plan
-/// runs, the third call with this value is refused.
+/// runs, the third call with this value is refused, because a step may make the same call only twice.
 fn same_value_in_three_forms(text: &str) -> [Value; 3] {
     [json!(text), json!({"$literal": text}), json!({"$concat": [text]})]
 }
@@ -530,7 +533,7 @@ fn a_call_number_never_refers_to_a_call_that_the_model_made_instead_of_the_plann
 }
 
 #[test]
-fn a_reference_without_a_number_takes_the_content_of_the_model_after_a_refused_call() {
+fn a_reference_without_a_number_takes_the_models_text_if_the_last_call_was_refused() {
     let mut driver = driver_with_plan(&json!([
         item_with_calls(
             "a",
@@ -559,8 +562,8 @@ fn a_call_number_refers_to_a_call_of_the_model_if_the_step_has_no_planned_calls(
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
 }
 
-/// Carries out a plan whose step `a` fails with the planned calls of the item `first`. Then the step `b` changes the plan, so
-/// that `a` is tried again with the planned calls of `second`. The model of the step `a` gives `replies`.
+/// Carries out a plan whose step `a`, the item `first`, fails. Then the step `b` changes the plan, so that `a` is tried again
+/// with the planned calls of the item `second`. In both tries together, the model gives `replies` for the step `a`.
 fn retry_step(first: &Value, second: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
     let reply_of_b = json!({"content": "once more", "updatedPlan": {"todoList": [
         {"id": "a", "description": "do a", "status": "pending", "toolCalls": second["toolCalls"]},

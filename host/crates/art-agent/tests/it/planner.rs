@@ -280,7 +280,8 @@ fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() 
 fn a_planner_that_never_stops_calling_has_to_answer() {
     let mut start = start_with_native_tools();
     start.config.max_items = 3;
-    // Three calls are made. The next two are sent back for correction, and after the sixth the planner has to answer.
+    // Each call becomes a step, so three calls are made. The next two are sent back for correction, and after the sixth the
+    // planner has to answer.
     let mut driver =
         driver_of_planner_that_calls(start, ["1", "2", "3", "4", "5", "6"]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
@@ -456,8 +457,10 @@ fn a_tool_named_like_the_function_of_the_planner_is_not_offered() {
     assert_eq!(names, ["submit_plan", "calculator", "clock"]);
 }
 
+// The host may show the text of a call with `may_answer` as the answer while the model writes it. It may not show the text of a
+// planner without functions, which is told to write JSON. The synthesis is the model call after the steps.
 #[test]
-fn only_the_text_of_a_planner_with_functions_or_of_a_synthesis_may_be_the_answer() {
+fn the_text_of_a_planner_with_functions_or_of_a_synthesis_may_be_shown_as_the_answer() {
     let may_answer = |driver: &Driver| match driver.open_actions().remove(0) {
         Action::CallModel(call) => call.may_answer,
         Action::CallTools { .. } => panic!("no model is called"),

@@ -86,7 +86,7 @@ fn the_request_for_a_plan_asks_for_json_and_no_other_does() {
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let formats: Vec<_> = driver.requests.iter().map(|step| step.request.reply_format).collect();
+    let formats: Vec<_> = driver.requests.iter().map(|sent| sent.request.reply_format).collect();
     assert_eq!(formats, [ReplyFormat::Json, ReplyFormat::Text, ReplyFormat::Text]);
 }
 
@@ -115,7 +115,7 @@ fn a_plan_that_the_provider_withheld_ends_the_run() {
 }
 
 #[test]
-fn a_third_invalid_plan_ends_the_run_with_an_answer() {
+fn a_third_invalid_plan_ends_the_run_with_the_error_as_the_answer() {
     let mut driver = Driver::new(start("q")).script("plan", [says("{hello"), says("[hm"), says("")]);
     let report = driver.drive();
     let error = report.response.metadata.error.unwrap();
@@ -183,7 +183,7 @@ fn a_plan_in_the_thoughts_is_found() {
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// A plan between markers wins over braces around it (contract A25).
+// A plan between markers wins over JSON outside the markers (contract A25).
 #[test]
 fn a_plan_between_markers_wins_over_plans_in_the_thoughts_and_around_the_markers() {
     let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});

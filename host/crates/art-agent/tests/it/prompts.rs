@@ -62,7 +62,7 @@ fn start_with_hostile_texts() -> RunStart {
 }
 
 #[test]
-fn planning() {
+fn the_prompt_for_planning_matches_its_snapshot() {
     // The first plan is faulty, so the prompt also contains the request to correct it.
     let mut driver = Driver::new(start_with_hostile_texts())
         .script("plan", [plan(&json!([tool_item("a", &["z"])])), plan(&json!([]))])
@@ -72,10 +72,11 @@ fn planning() {
 }
 
 #[test]
-fn execution_of_a_tool_step() {
+fn the_prompt_for_a_tool_step_matches_its_snapshot() {
     let mut item = tool_item("b", &["a"]);
     item["expectedOutcome"] = json!("a number");
-    // The prompt of the third request for `b` also contains a reminder of the tool and the error of a failed call.
+    // The prompt of the third request for `b` also contains a reminder that the step has to call its tool, and the error of a
+    // failed call.
     let mut driver = Driver::new(start_with_hostile_texts())
         .script("plan", [plan(&json!([tool_item("a", &[]), item]))])
         .script("a", [calculate("6 * 7"), completes_item("it is 42")])
@@ -86,7 +87,7 @@ fn execution_of_a_tool_step() {
 }
 
 #[test]
-fn execution_of_a_reasoning_step() {
+fn the_prompt_for_a_reasoning_step_matches_its_snapshot() {
     // The first reply of the step is malformed, so the prompt also contains the request to correct it.
     let mut driver = Driver::new(start("Which is larger?"))
         .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
@@ -97,7 +98,7 @@ fn execution_of_a_reasoning_step() {
 }
 
 #[test]
-fn synthesis() {
+fn the_prompt_for_the_synthesis_matches_its_snapshot() {
     let items = json!([
         tool_item("a", &[]),
         reasoning_item("b", &[]),
@@ -116,11 +117,13 @@ fn synthesis() {
 fn the_instruction_texts_of_an_operator_replace_the_built_in_ones() {
     let mut start = start("q");
     start.persona.name = "Ada".to_owned();
-    let fragments = [
+    let instruction_texts = [
         ("pes_system_default", "I am {{name}}: {{role}}"),
         ("pes_planning_instructions", "Plan {{little}}."),
     ];
-    start.fragments = fragments.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+    start.fragments = instruction_texts
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into();
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
@@ -184,8 +187,9 @@ fn at_most_three_examples_of_a_tool_are_in_a_prompt() {
     }
 }
 
+// A model with native tools gets the schemas beside the prompt, as functions in the format of its provider.
 #[test]
-fn execution_of_a_tool_step_by_a_model_with_native_tools() {
+fn the_prompt_for_a_model_with_native_tools_contains_no_schemas() {
     // Returns how many messages in the first prompt of the step contain the schema of its tool, and the driver of the run.
     let count_messages_with_schema = |native_tools| {
         let mut start = start("What is 6 times 7?");
@@ -252,7 +256,7 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
 #[test]
 fn a_file_is_not_sent_to_a_model_without_vision() {
     let mut start = start("What is on the picture?");
-    // The file below would not fit this context window.
+    // By default the model has no vision. The file below would not fit this context window.
     start.context = ContextWindow::Tokens(6_000);
     start.props.attachments = vec![QueryAttachment {
         name: "a.pdf".to_owned(),

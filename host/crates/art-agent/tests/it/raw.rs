@@ -18,7 +18,7 @@ fn step(id: &str, calls: &[Value]) -> Value {
     json!({"id": id, "description": format!("do {id}"), "toolCalls": calls})
 }
 
-/// Returns a driver of a run with the plan `items`, whose person wants the output as it is.
+/// Returns a driver of a run with the plan `items`. The person wants a raw answer.
 fn raw_run(items: &Value) -> Driver {
     let mut start = start("q");
     start.props.raw = true;
@@ -64,23 +64,24 @@ fn a_text_output_is_the_answer_without_quotes_and_is_cut_in_the_conversation() {
 }
 
 #[test]
-fn the_output_of_the_only_call_is_the_answer_if_a_model_made_this_call_too() {
+fn the_output_of_the_only_call_is_the_answer_even_if_a_model_made_the_call() {
     let (report, _) =
         run_to_end(raw_run(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("42")]));
     assert_eq!((content(&report), report.raw), (r#"{"result":42}"#, true));
 }
 
 #[test]
-fn a_plan_without_exactly_one_call_is_answered_as_usual() {
+fn a_plan_with_two_calls_or_none_is_answered_as_usual() {
     report_with_written_answer(&json!([step("a", &[call("1")]), step("b", &[call("2")])]));
     report_with_written_answer(&json!([step("a", &[call("1"), call("2")])]));
     report_with_written_answer(&json!([]));
 }
 
+// An output for display is drawn for the person. The output of this run contains `DRAWN_TEXT`.
 #[test]
 fn a_run_whose_only_output_is_for_display_is_answered_as_usual() {
     let report = report_with_written_answer(&json!([step("a", &[call(DRAWS)])]));
-    assert!(!content(&report).contains("walrus"));
+    assert!(!content(&report).contains(DRAWN_TEXT));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Replies with native tool calls, and replies that are malformed, cut off, empty or withheld. They are tolerated or reported
-//! to the model (contract M05).
+//! Replies with native tool calls, which are function calls beside the text of the reply, and replies that are malformed, cut
+//! off, empty or withheld. They are tolerated or reported to the model (contract M05).
 
 use art_core::prompt::{ArtStandardPrompt, Role};
 use art_core::stream::{ProviderState, StopReason};
@@ -69,7 +69,7 @@ fn a_call_of_a_cut_off_reply_is_not_made_and_the_model_is_called_again() {
 }
 
 #[test]
-fn repeated_cut_off_replies_use_up_the_iterations() {
+fn repeated_cut_off_replies_use_up_the_model_calls_of_the_step() {
     let cut_off = || with_stop_reason(says("The answer is"), StopReason::Length);
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", (0..5).map(|_| cut_off()))

@@ -1,5 +1,5 @@
-//! Runs of saved plans. A saved plan was stored without its results and is run again, so no model is asked for a plan. It may have
-//! parameters, whose values are given for each run.
+//! Runs of saved plans. A saved plan was stored without its results and is run again, so no model is asked for a plan. It may
+//! have parameters, whose values are given for each run.
 
 use art_agent::{PlanToRun, RunStart, SavedPlan};
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -109,8 +109,9 @@ fn a_second_run_of_a_saved_plan_in_the_same_thread_calls_its_tools_again() {
     assert_eq!(second.statuses(), [("a", TodoItemStatus::Completed)]);
 }
 
+// The text `attachment:sum.txt` in the arguments stands for the content of the file.
 #[test]
-fn the_plan_of_a_run_can_be_kept_and_run_again() {
+fn the_plan_of_a_run_can_be_saved_and_run_again() {
     let call = json!({"toolName": "calculator", "arguments": {"expression": "attachment:sum.txt"}});
     let items = json!([{"id": "a", "description": "multiply", "toolCalls": [call]}]);
     let mut start = start("What is 6 times 7?");
@@ -122,13 +123,13 @@ fn the_plan_of_a_run_can_be_kept_and_run_again() {
     }];
     let mut planned = Driver::new(start.clone()).script("plan", [plan(&items)]);
     planned.answer_all();
-    let kept = planned.run.saved_plan();
+    let saved = planned.run.saved_plan();
     assert_eq!(
-        (kept.files.as_slice(), kept.title.as_str()),
+        (saved.files.as_slice(), saved.title.as_str()),
         (&["sum.txt".to_owned()][..], "Title")
     );
     start.plan = Some(Box::new(PlanToRun {
-        plan: kept,
+        plan: saved,
         ..PlanToRun::default()
     }));
     let mut again = Driver::new(start).script("answer", [says("42")]);

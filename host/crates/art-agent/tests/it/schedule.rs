@@ -77,7 +77,7 @@ fn reasoning_items(ids: &[&str]) -> Value {
 
 #[test]
 fn the_item_limit_leaves_the_other_items_of_a_continued_plan_pending_and_is_reported() {
-    // The first run plans three items and is cancelled. The second run continues its plan.
+    // The first run plans three items and is cancelled. The second run has an empty query, so it continues this plan.
     let mut planned = driver_with_plan(&reasoning_items(&["a", "b", "c"]));
     planned.answer_all();
     planned.cancel();
@@ -120,7 +120,7 @@ fn a_plan_with_more_items_than_the_limit_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn if_a_plan_keeps_too_many_items_the_surplus_items_fail_and_the_others_are_done() {
+fn if_too_many_items_are_not_repaired_the_surplus_items_fail_and_the_others_are_done() {
     let too_many = || plan(&reasoning_items(&["a", "b", "c"]));
     let mut driver = Driver::new(start_with_two_items_at_most("q"))
         .script("plan", [too_many(), too_many(), too_many()])

@@ -21,7 +21,8 @@ const RULE_SUSPENSION: &str = "r1";
 /// whose expressions begin with `ask`.
 fn waiting_run(expressions: &[&str]) -> Driver {
     let mut start = start("q");
-    // Calls of blocking tools are not dropped when another call asks a person.
+    // When a call asks a person, the other calls of the reply that were not made yet are dropped, except those of blocking
+    // tools. So that no call is dropped, all tools are blocking here.
     start
         .tools
         .iter_mut()
@@ -214,7 +215,7 @@ fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
 
-// The setting `allowRetryOnReject` of a tool (contract C16).
+// The setting `allowRetryOnReject` of a tool decides this (contract C16).
 #[test]
 fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
     for (allow_retry, calls_made) in [(true, 1), (false, 0)] {
@@ -271,7 +272,8 @@ fn an_approved_call_counts_only_once_towards_the_call_limit() {
     assert_eq!(driver.tool_calls_made.len(), 1);
 }
 
-// The person may edit the arguments if `allowModifyArgs` is set (contract C12).
+// The person may edit the arguments of a call about which a rule asks, and those of other calls if `allowModifyArgs` is set
+// (contract C12). A text `attachment:NAME` from the model stands for the content of the file with this name.
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
@@ -286,7 +288,7 @@ fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
     assert_eq!(
         (call.call.arguments, call.files),
         (arguments.clone(), Vec::new()),
-        "a text of a person does not refer to a file"
+        "a text from the person does not stand for a file"
     );
     driver.drive();
     assert_eq!(driver.item("a").actual_tool_calls[0].arguments, arguments);

@@ -1,5 +1,6 @@
-//! Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework. A strict step gets
-//! reminders, an advisory step does not. When a step ends, its validation has passed if all its required tools were called.
+//! Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework. A strict step,
+//! which is the default, gets reminders. An advisory step does not. When a step ends, its validation has passed if all its
+//! required tools were called.
 
 use art_core::agent::RunStatus;
 use art_core::pes::{TodoItemStatus, ValidationStatus};
@@ -136,7 +137,7 @@ fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
 }
 
 // If a reply of a strict step omits a required tool, the step gets a reminder, and none of the calls in this reply is made
-// (contract P53).
+// (contract P53). A change of the plan in this reply is used if it is valid. Otherwise the reminder has its problems.
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();
@@ -154,9 +155,9 @@ fn a_reminder_includes_the_problems_of_a_plan_update() {
 }
 
 // If a reply of a strict step omits a required tool, the step gets a reminder, and none of the calls in this reply is made
-// (contract P53).
+// (contract P53). A valid change of the plan in this reply is used.
 #[test]
-fn a_reminder_does_not_report_an_applied_plan_update_as_rejected() {
+fn a_valid_plan_update_is_applied_and_not_mentioned_in_the_reminder() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
     let mut driver = driver_with_item(
         &tool_item("a", &[]),
@@ -221,7 +222,7 @@ fn a_reasoning_step_is_not_validated() {
 }
 
 #[test]
-fn a_step_in_its_last_iteration_is_completed_without_a_reminder() {
+fn a_step_in_its_last_model_call_is_completed_without_a_reminder() {
     let mut start = start("q");
     start.config.max_iterations = 1;
     let mut driver = Driver::new(start)
@@ -231,6 +232,7 @@ fn a_step_in_its_last_iteration_is_completed_without_a_reminder() {
     assert_eq!(driver.drive().items[0].status, TodoItemStatus::Completed);
 }
 
+// A native call is a function call beside the text of a reply. The one here is not made, because the step gets a reminder.
 #[test]
 fn a_native_call_that_was_not_made_is_only_a_text_in_the_next_request() {
     let mut driver = driver_with_item(

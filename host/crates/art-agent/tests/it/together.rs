@@ -36,8 +36,8 @@ fn unchecked_run_of_three_steps() -> Driver {
     ]))
 }
 
-/// Returns the question whether a call with known arguments may be made. The identifier of the suspension is `s-` followed by
-/// that of the item.
+/// Returns the question whether a call with known arguments may be made. The call is suspended until the answer. The identifier
+/// of this suspension is `s-` followed by that of the item.
 fn question_about(known: &KnownCall) -> PlannedCallQuestion {
     let suspension = SuspendedCall {
         suspension_id: format!("s-{}", known.item_id),
@@ -81,7 +81,7 @@ fn no_step_starts_before_the_known_calls_are_checked() {
     let (arguments_of_a, arguments_of_b) = (json!({"expression": "1"}), json!({"expression": "2"}));
     assert_eq!(known, [("a", 0, &arguments_of_a), ("b", 0, &arguments_of_b)]);
     assert_eq!(driver.run.ready_calls(), []);
-    assert!(!driver.run.waits_for_decision(), "the driver can go on");
+    assert!(!driver.run.waits_for_decision(), "first the driver checks the calls");
 }
 
 #[test]

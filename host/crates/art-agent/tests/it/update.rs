@@ -108,7 +108,7 @@ fn an_update_with_faulty_calls_is_not_applied_and_all_faults_are_reported() {
 
 #[test]
 fn an_update_may_plan_as_many_calls_as_the_run_has_left() {
-    let calls_of = |count: u32| -> Value {
+    let items_with_calls = |count: u32| -> Value {
         let call = |n: u32| item_with_call(&format!("c{n}"), &json!(n.to_string()));
         (0..count).map(call).collect()
     };
@@ -118,7 +118,11 @@ fn an_update_may_plan_as_many_calls_as_the_run_has_left() {
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script(
             "a",
-            [calculate("1"), updates("1", &calls_of(3)), updates("1", &calls_of(2))],
+            [
+                calculate("1"),
+                updates("1", &items_with_calls(3)),
+                updates("1", &items_with_calls(2)),
+            ],
         )
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -193,6 +197,7 @@ fn a_run_is_successful_if_a_failed_step_succeeds_when_retried() {
 
 #[test]
 fn an_update_by_one_running_item_keeps_the_other_running_item() {
+    // The update by `a` omits `b`, which is in progress.
     let list = json!([reasoning_item("c", &["b"])]);
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("a", [updates("1", &list)])

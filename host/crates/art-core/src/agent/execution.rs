@@ -1,6 +1,5 @@
 //! Limits of a run. They are set on four levels, from the lowest to the highest: the default, the configuration of an instance of
-//! the host, the settings of a thread, and those of one call that asks a question. Each limit comes from the highest level that
-//! sets it.
+//! the host, the settings of a thread, and those of one question. Each limit comes from the highest level that sets it.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -32,7 +31,8 @@ pub struct ExecutionConfig {
     pub max_cost_usd: Option<f64>,
     /// Maximum number of times that an invalid plan is sent back to the model.
     pub plan_repairs: u32,
-    /// Maximum number of tools that one prompt describes. It does not apply to a model whose context length is unlimited.
+    /// Maximum number of tools that one prompt describes. It does not apply to a model with an
+    /// [unbounded context window](crate::provider::ContextWindow::Unbounded).
     pub max_shown_tools: u32,
     /// Whether items may be delegated to other agents. This host has no other agents, so only `false` is accepted.
     #[serde(rename = "enableA2ADelegation", deserialize_with = "no_delegation")]
@@ -58,7 +58,7 @@ impl Default for ExecutionConfig {
     }
 }
 
-/// The limits of [`ExecutionConfig`] that one level sets, such as a thread or a call. An absent field keeps the value of the
+/// The limits of [`ExecutionConfig`] that one level sets, such as a thread or a question. An absent field keeps the value of the
 /// level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -107,7 +107,7 @@ pub struct ExecutionOverrides {
 
 impl ExecutionOverrides {
     /// Returns `lower` with its fields replaced by those that are set here. Levels are applied from the lowest to the highest:
-    /// default, instance, thread, call (contract C48).
+    /// default, instance, thread, question (contract C48).
     #[must_use]
     pub fn apply(self, lower: ExecutionConfig) -> ExecutionConfig {
         ExecutionConfig {
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn each_field_comes_from_the_highest_level_that_sets_it() {
         let thread = read(r#"{"maxIterations": 7, "maxTokens": 10}"#);
-        let call = read(r#"{"maxIterations": 9, "maxCostUsd": 0.5}"#);
-        let config = call.apply(thread.apply(ExecutionConfig::default()));
+        let question = read(r#"{"maxIterations": 9, "maxCostUsd": 0.5}"#);
+        let config = question.apply(thread.apply(ExecutionConfig::default()));
         let expected = ExecutionConfig {
             max_iterations: 9,
             max_tokens: Some(10),

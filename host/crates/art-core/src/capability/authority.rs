@@ -28,9 +28,9 @@ pub struct Authority {
     /// The requests, or `None` for a component without a manifest, which gets whatever is granted.
     requests: Option<Vec<CapabilityRequest>>,
     policy: ToolPolicy,
-    /// The grants of `policy.fs`, shared with the rights of the calls.
+    /// The grants of `policy.fs`. Each [`FsRight`] of a call shares one of them.
     fs: Vec<Arc<FsGrant>>,
-    /// The grants of `policy.http`, shared with the rights of the calls.
+    /// The grants of `policy.http`. Each [`HttpRight`] of a call shares one of them.
     http: Vec<Arc<HttpGrant>>,
     base_dirs: Arc<BaseDirs>,
     /// The grants of every call, if they do not depend on its arguments.
@@ -112,7 +112,8 @@ impl Authority {
         }
     }
 
-    /// Returns whether there are arguments with which a call may change something outside of its sandbox.
+    /// Returns whether a call may change something outside of its sandbox: whether the tool requests any change (or has no
+    /// manifest), and any change is granted. The requested and the granted change need not be the same.
     #[must_use]
     pub fn may_have_effects(&self) -> bool {
         let writes = |request: &CapabilityRequest| match request {
@@ -269,8 +270,9 @@ impl Authority {
         }
     }
 
-    /// Adds rights to the origins of the URLs in the argument that `reference` names. Adds a denial for each URL to which no
-    /// grant allows any of `methods`. Text that is not a valid URL for requests is skipped: the tool has to handle it.
+    /// Adds rights to the origins of the URLs in the argument that `reference` names. If no grant allows a
+    /// request to such a URL with one of `methods`, adds a denial for the URL. Text that is not a valid URL for requests is
+    /// skipped: the tool has to handle it.
     fn add_origin_rights(
         &self,
         reference: &ArgumentRef,
@@ -447,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_uses_the_grant_of_its_host_before_the_grant_of_a_wildcard() {
+    fn an_http_request_uses_the_grant_of_its_host_before_the_grant_of_a_wildcard() {
         for wildcard in ["https://*.example.com/", "https://*.example.com/a/longer/path"] {
             let requested = requests(json!([{"kind": "http"}]));
             let granted = policy(json!({"http": [{"url": "https://a.example.com/"}, {"url": wildcard}]}));

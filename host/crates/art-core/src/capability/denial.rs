@@ -117,7 +117,7 @@ impl Denial {
     /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
-        // `new` ends a cut resource with a note, so that it is still longer than the maximum.
+        // A resource that `new` has cut is still longer than the maximum, because of the note at its end.
         if self.resource.chars().count() <= MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
             self.command = Some(command);
         }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_denial_of_a_host_that_is_not_public_has_the_private_option_and_no_address() {
+    fn the_denial_of_a_host_that_is_not_public_has_the_private_option_and_no_ip_address() {
         let target = RequestTarget::parse("http://intranet.example:8080/a").unwrap();
         let denial = Denial::not_public("t", "POST", &target);
         assert_eq!(

@@ -45,7 +45,7 @@ const fn is_default_max_files(files: &u64) -> bool {
 }
 
 impl FsGrant {
-    /// Creates a grant without staging and with the default quota.
+    /// Creates a grant without staging and with the default maximums of bytes and files.
     #[must_use]
     pub const fn new(path: PathBuf, access: Access) -> Self {
         Self {

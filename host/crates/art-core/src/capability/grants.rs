@@ -143,13 +143,15 @@ impl CallGrants {
             _ => Path::new("/").join(guest_path),
         };
         let shown = path.to_string_lossy();
+        // The operator's grant may cover more than the right: the tool's manifest limits the right, for example to the paths in
+        // the arguments.
         if self.fs.iter().any(|fs_right| fs_right.grant.covers(&path, access)) {
             let action = if access.may_write() { "write" } else { "read" };
             return Denial::new(
                 Capability::Fs,
                 action,
                 &shown,
-                "the call may use only the paths in its arguments",
+                "it is granted, but the manifest of the tool requests less, such as only the paths in the arguments, or only reading",
             );
         }
         Denial::of_path(&self.tool, &shown, access)
@@ -158,13 +160,15 @@ impl CallGrants {
     /// Returns the denial of an HTTP request that no right covers.
     #[must_use]
     pub fn denial_of_http_request(&self, method: &str, target: &RequestTarget) -> Denial {
+        // As in `denial_of_path`, the grant may allow more than the right.
         if self
             .http
             .iter()
             .any(|http_right| http_right.grant.allows(method, target))
         {
             let origin = target.origin().to_string();
-            let reason = "the call may send requests only to the addresses in its arguments";
+            let reason = "it is granted, but the manifest of the tool requests less, such as only the addresses in the arguments, or \
+                          other methods";
             return Denial::new(Capability::Http, method, &origin, reason);
         }
         Denial::of_http_request(&self.tool, method, target)

@@ -74,7 +74,8 @@ impl ObservedCalls {
         self.add_denials(denials);
     }
 
-    /// Adds the denials of a suspended call. [`add`](Self::add) counts this call when it ends.
+    /// Adds the denials for which a call is suspended until a person decides. The call itself is counted later, by
+    /// [`add`](Self::add), when it has ended.
     pub fn add_denials(&mut self, denials: &[Denial]) {
         for denial in denials {
             match self.denials.iter_mut().find(|(known, _)| known == denial) {
@@ -206,6 +207,7 @@ fn narrow_policy(current_policy: &ToolPolicy, uses: &[GrantUse]) -> ToolPolicy {
         .iter()
         .filter_map(|grant| narrow_fs_grant(grant, uses))
     {
+        // The grant of a directory and the grant of a path below it can be narrowed to the same path.
         match policy.fs.iter_mut().find(|other| other.path == grant.path) {
             Some(other) if other.access < grant.access => *other = grant,
             Some(_) => {}
@@ -419,7 +421,7 @@ mod tests {
                 Capability::Fs,
                 "read",
                 "/etc/shadow",
-                "the call may use only the paths in its arguments",
+                "the manifest of the tool requests less",
             ),
         ];
         let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_although_a_grant_covers_it_is_no_use_of_the_grant() {
+    fn what_is_denied_although_a_grant_covers_it_does_not_count_as_used() {
         let target = RequestTarget::parse("https://a.b/").unwrap();
         let current_policy = policy(json!({
             "fs": [{"path": "/notes"}],
@@ -439,7 +441,7 @@ mod tests {
                 Capability::Fs,
                 "read",
                 "/notes/a.txt",
-                "the call may use only the paths in its arguments",
+                "the manifest of the tool requests less",
             ),
         ];
         let learned = observe(&[], &denials).learn(&current_policy, None, |_| true);

@@ -25,8 +25,8 @@ pub struct ToolPolicy {
     /// Whether the tool may draw random numbers. By default true.
     #[serde(skip_serializing_if = "is_true")]
     pub random: bool,
-    /// Limits of a call, by the names that `art.toml` uses. Each replaces the limit of this name that
-    /// [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools) sets for the tool.
+    /// Limits of a call, with the same names as in `art.toml`, the configuration of the host. A limit here takes precedence over
+    /// the limit that [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools) sets for the tool.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, u64>,
     /// Variables that the tool can read.
@@ -90,7 +90,8 @@ impl ToolPolicy {
         self.limit_overrides().map(drop)
     }
 
-    /// Returns whether the policy grants files, requests or variables. Only the component with the digest `component` gets them.
+    /// Returns whether the policy grants files, HTTP requests or variables, which only the component with the digest `component`
+    /// gets.
     #[must_use]
     pub fn grants_anything(&self) -> bool {
         !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()

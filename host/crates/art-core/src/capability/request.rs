@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_with_an_unknown_key_kind_access_or_argument_is_refused() {
+    fn an_unknown_key_kind_or_access_and_a_path_that_names_no_argument_are_refused() {
         parse(json!({"kind": "fs", "access": "read", "everything": true})).unwrap_err();
         parse(json!({"kind": "sockets"})).unwrap_err();
         parse(json!({"kind": "fs", "access": "admin"})).unwrap_err();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_without_methods_is_stored_as_one_without_methods() {
+    fn an_empty_list_of_methods_is_not_read_back_as_the_default_methods() {
         let without_methods = parse(json!({"kind": "http", "methods": []})).unwrap();
         assert_eq!(parse(json!(without_methods)).unwrap(), without_methods);
     }

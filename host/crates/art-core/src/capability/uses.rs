@@ -19,8 +19,8 @@ pub struct GrantUse {
     pub action: String,
     /// The path or the address of the grant.
     pub grant: String,
-    /// The longest path or address that covers everything that this action used under the grant. If it is too long, this is the
-    /// same as `grant`.
+    /// What was read, written or requested: the longest path or address that covers all of it. The same as `grant` if that path
+    /// or address is too long or not within the grant.
     pub resource: String,
 }
 
@@ -70,7 +70,7 @@ impl GrantUses {
                 capability,
                 action: action.to_owned(),
                 grant: grant.to_owned(),
-                // With the same resource twice, this only checks that the resource is within the grant and not too long.
+                // What a resource has in common with itself is the resource, unless it is not within the grant or is too long.
                 resource: common_resource(capability, grant, resource, resource),
             }),
         }

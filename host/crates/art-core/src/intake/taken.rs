@@ -125,7 +125,7 @@ pub enum ResponseAnswer {
     Trailers(Vec<(String, Body)>),
 }
 
-/// A code of `wasi:http`, with the text and the number that belong to it.
+/// A code of `wasi:http`, with the text and the number that belong to it, such as the response code of a DNS error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpFailure {

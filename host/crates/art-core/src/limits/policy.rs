@@ -7,6 +7,7 @@ use super::{LimitOverrides, Limits};
 
 /// Maximum length of the name of a tool.
 const MAX_TOOL_NAME_BYTES: usize = 64;
+
 /// The limits that an operator sets, which bound or replace those that tools request.
 ///
 /// By default, a tool that requests no limits gets [`Limits::EXECUTE`], and a request for more is refused.
@@ -140,7 +141,8 @@ pub struct LimitsNotGranted {
     exceeded: Vec<Exceeded>,
     /// Whether the operator set limits for this tool.
     has_entry: bool,
-    /// Name of the component whose file of grants sets the exceeded limits; `None` if `art.toml` sets them.
+    /// Name of the component if the exceeded limits are those in the file of the operator's grants for it; `None` if they are
+    /// those of `art.toml`.
     component: Option<String>,
 }
 
@@ -153,7 +155,8 @@ struct Exceeded {
 }
 
 impl LimitsNotGranted {
-    /// Returns the error with a hint to the file of grants `NAME.toml` of a component, which sets the exceeded limits.
+    /// Returns the error with a hint to the file `NAME.toml` of the operator's grants for a component, which sets the exceeded
+    /// limits.
     #[must_use]
     pub fn by_grants_of(self, component: &str) -> Self {
         Self {
@@ -250,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_raises_only_the_limits_that_a_tool_requests() {
+    fn a_ceiling_above_the_default_raises_only_what_a_tool_may_request() {
         let twice_the_default = Limits::EXECUTE.fuel * 2;
         let policy = policy(LimitOverrides::default(), only_fuel(twice_the_default));
         assert_eq!(
@@ -311,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_a_tool_with_an_entry_shows_what_to_set_in_it() {
+    fn a_refusal_of_a_tool_that_has_an_entry_shows_what_to_set_in_the_entry() {
         let error = policy_for_tool("t", only_fuel(5))
             .grant("t", only_fuel(6))
             .unwrap_err()

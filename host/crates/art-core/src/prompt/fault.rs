@@ -80,8 +80,11 @@ pub enum PromptFaultKind {
         /// Identifier of the call.
         id: String,
     },
-    /// A result belongs to no earlier call, or to one that already has a result.
-    #[error("the result belongs to the call `{id}`, which no earlier message made or which already has a result")]
+    /// A result belongs to no open call: no earlier message made the call, the call already has a result, or an assistant message
+    /// stands between the call and the result.
+    #[error(
+        "the result belongs to the call `{id}`, which the last `assistant` message did not make, or which already has a result"
+    )]
     NoSuchCall {
         /// Identifier of the call that the result names.
         id: String,
@@ -95,8 +98,8 @@ pub enum PromptFaultKind {
 }
 
 impl ArtStandardPrompt {
-    /// Checks that each message fits its role, that each result has its call, and that each call has its result. The last calls of
-    /// the model may still lack their results.
+    /// Checks that each message fits its role, that each result has its call, and that each call has its result. The last calls
+    /// of the model may still lack their results.
     ///
     /// # Errors
     /// Fails with all faults, in the order of the messages.
@@ -104,9 +107,9 @@ impl ArtStandardPrompt {
         let mut faults = Vec::new();
         let mut open_calls = OpenCalls::default();
         for (index, message) in self.0.iter().enumerate() {
-            let mut kinds = message.faults();
-            open_calls.check_message(index, message, &mut kinds, &mut faults);
-            faults.extend(kinds.into_iter().map(|kind| PromptFault { index, kind }));
+            let mut message_faults = message.faults();
+            open_calls.check_message(index, message, &mut message_faults, &mut faults);
+            faults.extend(message_faults.into_iter().map(|kind| PromptFault { index, kind }));
         }
         faults.sort_by_key(|fault| fault.index);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -198,13 +201,14 @@ struct OpenCalls<'a> {
 
 impl<'a> OpenCalls<'a> {
     /// Updates the open calls with `message`, which is at `index`. If it is the result of no open call, adds this fault to
-    /// `kinds`. If it is an assistant message, adds a fault to `faults` for each call that is still open.
+    /// `message_faults`. If it is an assistant message, adds a fault of an earlier message to `prompt_faults` for each call that
+    /// is still open.
     fn check_message(
         &mut self,
         index: usize,
         message: &'a Message,
-        kinds: &mut Vec<PromptFaultKind>,
-        faults: &mut Vec<PromptFault>,
+        message_faults: &mut Vec<PromptFaultKind>,
+        prompt_faults: &mut Vec<PromptFault>,
     ) {
         match (message.role, &message.tool_call_id) {
             (Role::Assistant, _) => {
@@ -214,7 +218,7 @@ impl<'a> OpenCalls<'a> {
                         index,
                         kind: PromptFaultKind::NoResult { id: shorten(id) },
                     });
-                faults.extend(unanswered);
+                prompt_faults.extend(unanswered);
                 self.calls = message
                     .tool_calls
                     .iter()
@@ -224,7 +228,7 @@ impl<'a> OpenCalls<'a> {
             (Role::ToolRequest, Some(id)) => self.calls.push((index, id)),
             (Role::ToolResult, Some(id)) => match self.calls.iter().position(|(_, open)| open == id) {
                 Some(position) => drop(self.calls.swap_remove(position)),
-                None => kinds.push(PromptFaultKind::NoSuchCall { id: shorten(id) }),
+                None => message_faults.push(PromptFaultKind::NoSuchCall { id: shorten(id) }),
             },
             _ => {}
         }

@@ -1,5 +1,5 @@
 //! The agent's persona, and system prompts of operators. Both can be set at three levels, from the lowest to the highest:
-//! instance, thread, call.
+//! for the instance of the host, for a thread (a conversation), and for a call of the agent (a question).
 
 use std::collections::BTreeMap;
 
@@ -75,12 +75,12 @@ pub struct AgentPersona {
     /// Name; empty if a level sets only the guidance.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Guidance for each stage.
+    /// Guidance for each stage of a run.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub prompts: StagePrompts,
 }
 
-/// Guidance for each stage.
+/// Guidance for the model in each stage of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]

@@ -20,6 +20,7 @@ pub(super) fn forms(value: &str) -> Vec<String> {
         forms.push(percent_encode(value, |_| false, upper_case));
         forms.push(encode_hexadecimal(value, upper_case));
     }
+    // Base64 encodes three bytes at a time, so more than two bytes before the value make no new form.
     for bytes_before in 0..3 {
         let text = base64_within(value, bytes_before);
         // The alphabet for URLs.
@@ -106,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn base64_of_bytes_that_contain_a_value_contains_a_form(
+        fn the_base64_of_data_with_a_secret_in_it_contains_a_form_of_the_secret(
             value in "[!-~]{8,40}",
             before in prop::collection::vec(any::<u8>(), 0..10),
             after in prop::collection::vec(any::<u8>(), 0..10),

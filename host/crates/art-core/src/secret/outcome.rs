@@ -1,5 +1,5 @@
-//! Redacts the outcome of a call. [`Outcome::intake`], the record for a replay, is left as it is, because no secret is ever
-//! recorded there.
+//! Redacts the outcome of a call. [`Outcome::intake`], which records what the call took in from outside so that the call can be
+//! run again, is left as it is, because no secret is ever recorded there.
 
 use std::borrow::Cow;
 
@@ -200,7 +200,7 @@ mod tests {
         JsonObject::from_iter([(SECRET.to_owned(), json!([{"a": SECRET}, 1]))])
     }
 
-    /// Returns an outcome with the secret in each text of its log, its denials and its uses.
+    /// Returns an outcome with the secret in all texts of its log, in a denial and in a use of a grant.
     fn outcome_with_secrets(ending: Ending) -> Outcome {
         let record = LogRecord {
             level: LogLevel::Info,
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_an_outcome_has_a_secret() {
+    fn redaction_leaves_no_secret_in_any_part_of_an_outcome() {
         for ending in endings_with_secrets() {
             let mut outcome = outcome_with_secrets(ending);
             redactor().redact_outcome(&mut outcome);
@@ -302,6 +302,7 @@ mod tests {
                 redactor_of_a_canary().redact_outcome(&mut outcome).as_deref(),
                 Some(NAME)
             );
+            // The canary was replaced, so it is not found again.
             assert_eq!(redactor_of_a_canary().redact_outcome(&mut outcome), None);
         }
         assert_eq!(redactor_of_a_canary().redact_outcome(&mut without_texts()), None);

@@ -33,7 +33,7 @@ impl std::fmt::Debug for Redactor {
 
 /// The place of a secret in a text, and its name if it is a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found<'a> {
+pub(super) struct FoundSecret<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) canary: Option<&'a str>,
@@ -91,13 +91,13 @@ impl Redactor {
         if found.peek().is_none() {
             return Cow::Borrowed(bytes);
         }
-        let (mut clean, mut copied) = (Vec::with_capacity(bytes.len()), 0);
-        for Found { start, end, .. } in found {
-            clean.extend(bytes.get(copied..start).unwrap_or_default());
+        let (mut clean, mut copied_until) = (Vec::with_capacity(bytes.len()), 0);
+        for FoundSecret { start, end, .. } in found {
+            clean.extend(bytes.get(copied_until..start).unwrap_or_default());
             clean.extend(REDACTED.as_bytes());
-            copied = end;
+            copied_until = end;
         }
-        clean.extend(bytes.get(copied..).unwrap_or_default());
+        clean.extend(bytes.get(copied_until..).unwrap_or_default());
         clean.into()
     }
 
@@ -114,9 +114,9 @@ impl Redactor {
     }
 
     /// Returns the places of the secrets in these bytes, in their order and without overlaps.
-    pub(super) fn find<'a, 'b>(&'a self, bytes: &'b [u8]) -> impl Iterator<Item = Found<'a>> + use<'a, 'b> {
+    pub(super) fn find<'a, 'b>(&'a self, bytes: &'b [u8]) -> impl Iterator<Item = FoundSecret<'a>> + use<'a, 'b> {
         self.0.iter().flat_map(move |patterns| {
-            patterns.automaton.find_iter(bytes).map(|found| Found {
+            patterns.automaton.find_iter(bytes).map(|found| FoundSecret {
                 start: found.start(),
                 end: found.end(),
                 canary: patterns
@@ -190,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn redacting_twice_is_redacting_once(
+        fn redacting_a_second_time_changes_nothing(
             value in "(secret|redacted|[«»a-c\"\\[]){1,3}[!-~]{8,12}",
             around in "[ -~«»]{0,20}",
             is_repeated in any::<bool>(),

@@ -1,6 +1,6 @@
 //! Replaces the known secrets in bytes that arrive in parts.
 
-use super::redactor::{Found, REDACTED, Redactor};
+use super::redactor::{FoundSecret, REDACTED, Redactor};
 
 /// Redacts a stream. A secret may lie across any number of its parts.
 #[derive(Debug)]
@@ -8,6 +8,7 @@ pub struct RedactedStream {
     redactor: Redactor,
     /// Bytes that may be the beginning of a secret.
     held: Vec<u8>,
+    /// Name of the first canary so far.
     canary: Option<String>,
 }
 
@@ -55,20 +56,20 @@ impl RedactedStream {
     /// Takes the held bytes before the position `complete_until`, and the rest of a secret that begins before it. Returns them
     /// redacted.
     fn take(&mut self, complete_until: usize) -> Vec<u8> {
-        let (mut clean, mut taken) = (Vec::with_capacity(complete_until), 0);
-        for Found { start, end, canary } in self.redactor.find(&self.held) {
+        let (mut clean, mut taken_until) = (Vec::with_capacity(complete_until), 0);
+        for FoundSecret { start, end, canary } in self.redactor.find(&self.held) {
             if start >= complete_until {
                 break;
             }
-            clean.extend(self.held.get(taken..start).unwrap_or_default());
+            clean.extend(self.held.get(taken_until..start).unwrap_or_default());
             clean.extend(REDACTED.as_bytes());
-            taken = end;
+            taken_until = end;
             if self.canary.is_none() {
                 self.canary = canary.map(str::to_owned);
             }
         }
-        clean.extend(self.held.get(taken..complete_until).unwrap_or_default());
-        self.held.drain(..taken.max(complete_until).min(self.held.len()));
+        clean.extend(self.held.get(taken_until..complete_until).unwrap_or_default());
+        self.held.drain(..taken_until.max(complete_until).min(self.held.len()));
         clean
     }
 }
@@ -117,6 +118,7 @@ mod tests {
     proptest! {
         #[test]
         fn parts_are_redacted_like_the_whole_text(
+            // The secret, parts of it, and its beginning in hexadecimal.
             pieces in prop::collection::vec("(aaaaaaaab|aaaa|ab|[ab]|6161616161616161)", 0..12),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
         ) {

@@ -36,7 +36,7 @@ pub enum TokenType {
 }
 
 impl TokenType {
-    /// Returns the type of a token of a phase; without a phase it is a generic type (contract C40).
+    /// Returns the type of a token of a phase, or `LlmThinking` or `LlmResponse` without a phase (contract C40).
     #[must_use]
     pub const fn for_phase(phase: Option<Phase>, is_thought: bool) -> Self {
         match (phase, is_thought) {
@@ -74,7 +74,7 @@ pub struct StreamEnvelope {
     /// Kind.
     #[serde(rename = "type")]
     pub kind: StreamEventType,
-    /// Text of a token, a complete tool call, token counts, an error, or a retry; null at the end.
+    /// Text of a token, a complete tool call, token counts, an error, or a retry; null for the end of the stream.
     pub data: Value,
     /// Type of a token; absent for other kinds of events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +170,7 @@ mod tests {
 
     // Token types of each phase (contract A52).
     #[test]
-    fn a_call_outside_of_a_phase_has_no_phase_and_generic_types() {
+    fn outside_of_a_phase_neither_the_envelope_nor_the_token_type_names_a_phase() {
         let text = envelope_json(&StreamEvent::Token("a".to_owned()), &context(None));
         assert_eq!((text.get("phase"), &text["tokenType"]), (None, &json!("LLM_RESPONSE")));
     }

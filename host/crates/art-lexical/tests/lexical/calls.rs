@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn a_question_like_an_example_is_answered_with_its_own_values() {
+fn the_arguments_of_a_call_are_the_values_of_the_question_and_not_of_the_example() {
     let expected = json!({"value": 150, "from": "pounds", "to": "kilograms"});
     assert_eq!(call_arguments("How many kilograms are 150 pounds?"), [expected]);
 }
@@ -97,7 +97,7 @@ fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
 }
 
 #[test]
-fn a_choice_is_understood_if_another_example_with_the_same_parameters_shows_it() {
+fn only_choices_that_examples_with_the_same_parameters_show_are_understood() {
     let calls_for = |query: &str| {
         let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
         arguments_of_each_call(query, &tools(), &[csv])
@@ -150,7 +150,7 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
 #[test]
 fn a_unit_that_examples_show_for_one_parameter_is_also_known_for_the_other() {
     let expected = json!({"value": 2, "from": "kilograms", "to": "stones"});
-    // `stones` is in no example: an unknown unit needs all words of an example in their order.
+    // No example has `stones`. Only one unit may be unknown, and only with all words of an example in their order.
     assert_eq!(call_arguments("2 kilograms convert to stones"), NO_CALLS);
     assert_eq!(call_arguments("Convert 2 kilograms to stones"), [expected]);
 }
@@ -194,7 +194,7 @@ fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
 }
 
 #[test]
-fn the_name_of_an_object_is_ignored_only_if_there_is_no_other_object() {
+fn the_key_of_an_object_is_ignored_only_if_there_is_no_other_object() {
     let text = json!({"type": "string"});
     let json = "{\"users\":[{\"name\":\"Ada\"}]}";
     let example = ("What is the name in this file?", json!({"json": json, "field": "name"}));

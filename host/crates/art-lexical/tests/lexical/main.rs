@@ -103,7 +103,7 @@ fn tools() -> Vec<ToolSchema> {
     vec![conversion_tool(), calculation_tool(), word_count_tool(), table_tool()]
 }
 
-/// A validator without bounds, which the schemas of these tests do not need.
+/// A validator that does not bound the cost of a check: the schemas of these tests are small.
 #[derive(Debug)]
 struct Unbounded(jsonschema::Validator);
 
@@ -159,7 +159,7 @@ fn call_arguments(query: &str) -> Vec<Value> {
     arguments_of_each_call(query, &tools(), &[])
 }
 
-/// The arguments of each call in a plan without calls.
+/// The result of [`call_arguments`] for a plan without calls.
 const NO_CALLS: [Value; 0] = [];
 
 fn attachment(name: &str, media_type: &str, text: &str) -> TaskFile {

@@ -130,7 +130,7 @@ fn a_noun_for_a_text_may_stand_before_a_path() {
 }
 
 #[test]
-fn a_path_without_a_word_gets_no_call() {
+fn a_part_that_is_only_a_path_or_an_address_gets_no_call() {
     assert_eq!(tools_and_places("b.txt"), []);
     assert_eq!(tools_and_places("Read b.txt and c.txt"), []);
     assert_eq!(tools_and_places("https://example.org"), []);

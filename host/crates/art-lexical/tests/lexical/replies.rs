@@ -18,7 +18,7 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
     let several = StepOutcome::Completed {
         results: vec![
             json!({"result": 1}),
-            // A note in place of an output that was drawn for the person.
+            // This value replaces the output of a tool that has already displayed it to the user.
             json!({"displayed": true}),
             json!([{"a": 1}, {"a": 2}]),
         ],

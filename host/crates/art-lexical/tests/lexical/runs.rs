@@ -11,7 +11,7 @@ use art_model::{Model, reply};
 
 use super::*;
 
-/// Asks `query` in a thread with the state `prior`. Every tool call returns 42, except that a call with the text `fail` fails.
+/// Asks `query` in a conversation with the state `prior`. Every tool call returns 42, but a call with the text `fail` fails.
 /// Returns the report, the state afterwards and the tool calls.
 fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentStateData, Vec<ParsedToolCall>) {
     let (model, tools) = (model(), tools_with_outputs());
@@ -30,6 +30,7 @@ fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentSta
     let (mut run, _) = Run::start(&RunEvent::Started { at: 0, start }).unwrap();
     let mut calls = Vec::new();
     while run.finished().is_none() {
+        // No test needs the digests of the requests, so they are empty.
         for model_call in run.ask_models(0, |_| String::new()).calls {
             let reply = reply(&model, *model_call.request).now_or_never().unwrap().unwrap();
             let action = model_call.id;

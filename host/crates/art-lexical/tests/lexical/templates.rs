@@ -190,7 +190,7 @@ fn a_value_under_a_key_with_a_slash_is_learnt() {
 }
 
 #[test]
-fn a_property_named_enum_does_not_make_the_value_of_an_unlisted_key_a_choice() {
+fn a_property_named_enum_is_not_taken_for_the_choices_of_an_undeclared_key() {
     let example = ("Use the level 5", json!({"level": 5}));
     let mut mixer = tool("mix", &json!({"enum": {"type": "string"}}), &[example]);
     mixer.input_schema["required"] = json!([]);

@@ -19,8 +19,8 @@ use crate::provider::{Provider, lookup};
 use crate::queue::Slot;
 use crate::retry::{RetryDecision, decide};
 
-/// Maximum size of the text and thoughts of a reply, in bytes. A store accepts journal entries of at most 16 MiB, and a reply is
-/// longer as JSON than as text.
+/// Maximum size of the text and thoughts of a reply, in bytes. A reply is stored as JSON, in which its text gets longer, and a
+/// store accepts values of at most 16 MiB.
 const MAX_TEXT_BYTES: usize = 4 << 20;
 
 /// Returns the events of a call with its retries. The last event is [`StreamEvent::End`] or [`StreamEvent::Error`].
@@ -43,15 +43,17 @@ pub(super) fn stream(
         .boxed()
 }
 
-/// A call. Dropping it frees its slot, and reports an attempt in progress to the circuit breaker with an unknown outcome.
+/// A call. It occupies one of the slots of its provider, whose number limits the concurrent calls. Dropping it frees the slot,
+/// and reports an attempt in progress to the circuit breaker with an unknown outcome.
 struct EngineCall {
     inner: Arc<Inner>,
+    /// The names of the provider and the model.
     config: RuntimeProviderConfig,
     request: ModelRequest,
     retries: u32,
-    /// Why the last attempt failed. It is reported when the next attempt is refused before it begins.
+    /// Why the last attempt failed. If the circuit breaker refuses the next attempt, the call fails with this error.
     last_error: Option<ModelError>,
-    /// The model and its slot. `None` before the first attempt and after the last.
+    /// The model, and the slot of the call. `None` before the first attempt and after the last.
     model_and_slot: Option<(Arc<dyn Model>, Slot)>,
     stage: Stage,
 }
@@ -112,7 +114,7 @@ impl EngineCall {
         }
         let ticket = self.ask_breaker(|breaker, now| breaker.admit(now))?;
         let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
-        // The model and its slot were set above, so this error cannot occur.
+        // The model and the slot were set above, so this error cannot occur.
         let (model, _) = self
             .model_and_slot
             .as_ref()
@@ -160,7 +162,7 @@ impl EngineCall {
     /// without an end event.
     fn handle_event(&mut self, event: Option<StreamEvent>) -> StreamEvent {
         match event {
-            Some(StreamEvent::Error(error)) => self.handle_failure(error),
+            Some(StreamEvent::Error(cause)) => self.handle_failure(cause),
             None => self.handle_failure(error(
                 ModelErrorCode::InvalidResponse,
                 format!(
@@ -244,6 +246,7 @@ impl EngineCall {
 
     /// Ends the call with an error, which is its last event.
     fn fail(&mut self, error: ModelError) -> StreamEvent {
+        // The outcome of a failed attempt was already reported by `handle_failure`, and only the first report counts.
         self.end(CallOutcome::Unknown);
         StreamEvent::Error(error)
     }
@@ -258,7 +261,7 @@ impl EngineCall {
     }
 }
 
-/// Returns the outcome for the circuit breaker. A rate limit is not a failure of the provider.
+/// Returns the outcome that the circuit breaker gets for an error with `code`. A rate limit is not a failure of the provider.
 const fn breaker_outcome(code: ModelErrorCode) -> CallOutcome {
     if code.is_retryable() && !matches!(code, ModelErrorCode::RateLimited) {
         CallOutcome::Failure
@@ -269,7 +272,7 @@ const fn breaker_outcome(code: ModelErrorCode) -> CallOutcome {
 
 /// Creates the error for a model that lacks a required capability.
 fn missing_capability(config: &RuntimeProviderConfig, missing: ModelCapability) -> ModelError {
-    let lacks = match missing {
+    let action = match missing {
         ModelCapability::Vision => {
             return error(
                 ModelErrorCode::ProviderNotSupported,
@@ -290,7 +293,7 @@ fn missing_capability(config: &RuntimeProviderConfig, missing: ModelCapability) 
         ModelCapability::Code => "write code",
         ModelCapability::Reasoning => "reason",
     };
-    let message = format!("model `{config}` cannot {lacks}; choose another model");
+    let message = format!("model `{config}` cannot {action}; choose another model");
     error(ModelErrorCode::ProviderNotSupported, message)
 }
 
@@ -305,7 +308,8 @@ fn unknown_provider(config: &RuntimeProviderConfig) -> ModelError {
     error(ModelErrorCode::ProviderNotSupported, message)
 }
 
-/// Creates the error for a call that the circuit breaker refuses.
+/// Creates the error for a call that the circuit breaker refuses. `remaining` is the time for which it refuses calls, or zero
+/// while it only waits for the outcome of its test calls.
 fn circuit_open_error(provider: &str, remaining: Duration) -> ModelError {
     let when = if remaining.is_zero() {
         "test calls are in progress".to_owned()
@@ -324,7 +328,8 @@ fn add_retry_time(error: &mut ModelError, max_delay_ms: u64) {
     }
 }
 
-/// The circuit breaker's ticket of an attempt. Dropping it before an outcome is reported reports an unknown outcome.
+/// The proof that the circuit breaker admitted an attempt, with which the outcome of the attempt is reported to the breaker. If
+/// it is dropped before that, the outcome is reported as unknown.
 struct TicketGuard {
     inner: Arc<Inner>,
     provider: String,

@@ -21,8 +21,8 @@ pub struct ModelInfo {
     /// Maximum size of a prompt and its reply together.
     #[serde(rename = "contextTokens")]
     pub context: ContextWindow,
-    /// Whether the model plans but cannot carry out a step. If the planned calls of a step fail, the step fails without asking
-    /// the model.
+    /// Whether the model plans but cannot carry out a step of a plan. Its plans contain the tool calls of each step; if these
+    /// fail, the step fails, and the model is not asked for other calls.
     pub plans_only: bool,
     /// Maximum number of tokens of a reply; `None` if the provider decides.
     pub max_output_tokens: Option<u64>,
@@ -46,11 +46,11 @@ pub struct ProviderInfo {
     pub api: Option<Protocol>,
     /// Address; `None` for a model in this process.
     pub base_url: Option<String>,
-    /// Source of its key as text, such as ``environment variable `X` ``. `None` if it is called without a key.
+    /// Source of its key as text, such as ``environment variable `X` ``. `None` if it has no key that can be used.
     pub key: Option<String>,
     /// Whether a key is set, even if it cannot be used; see `problem`.
     pub key_set: bool,
-    /// Whether it runs on this machine.
+    /// Whether it runs on this machine, as a server or in this process.
     pub local: bool,
     /// The error in its settings, if it cannot be called.
     pub problem: Option<ModelError>,

@@ -59,8 +59,8 @@ impl EvalReport {
     }
 }
 
-/// Obtains the calls that a model makes for each case from `calls_for`, one case after the other, and scores them. A case for
-/// which `calls_for` fails is scored as if no call was made, and its result contains the error.
+/// Scores the calls that a model makes for each case. `calls_for` asks the model for them, one case after the other. If it fails,
+/// the case is scored as if no call was made, and its result contains the error.
 pub async fn evaluate<F>(cases: &[EvalCase], mut calls_for: F) -> EvalReport
 where
     F: AsyncFnMut(&EvalCase) -> Result<Vec<ProposedCall>, String>,

@@ -1,8 +1,8 @@
 //! Assembles the tool calls of a reply, which may arrive in pieces. The number and the size of the calls are limited.
 //!
-//! Protocols stream calls in two ways. In a chat reply, pieces of calls arrive with or without their index, identifier and name
-//! ([`Calls::add_piece`]). In the other protocols, an event starts each call ([`Calls::start`]), and later events add its
-//! arguments.
+//! Protocols stream calls in two ways. In the Chat Completions protocol, pieces of calls arrive with or without their index,
+//! identifier and name ([`Calls::add_piece`]). In the other protocols, an event starts each call ([`Calls::start`]), and later
+//! events add its arguments.
 
 use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use serde_json::Value;
@@ -47,9 +47,9 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Adds a piece of a call in a chat reply. Some providers omit indexes, use one index for several calls, or repeat the
-    /// identifier with each piece. `PartialCall::is_continued_by` decides whether a piece belongs to an earlier call; otherwise
-    /// the piece starts a new call.
+    /// Adds a piece of a call, as the Chat Completions protocol sends it. Some providers omit indexes, use one index for several
+    /// calls, or repeat the identifier with each piece. `PartialCall::is_continued_by` decides whether a piece belongs to an
+    /// earlier call; otherwise the piece starts a new call.
     pub(super) fn add_piece(
         &mut self,
         index: Option<u64>,
@@ -76,11 +76,12 @@ impl Calls {
         };
         let added = fill_if_empty(&mut call.id, id) + fill_if_empty(&mut call.name, name) + arguments.len();
         call.arguments.push_str(arguments);
-        self.add_bytes(added)
+        self.count_bytes(added)
     }
 
-    /// Starts a call, unless the last call with this index is the same one: its identifier is equal or empty, or `id` is empty.
-    /// In that case, sets only the empty fields of that call. `initial_arguments` are used if no pieces of arguments follow.
+    /// Starts a call. If the last call with this index has the same identifier, or if one of the two identifiers is empty, both
+    /// are the same call: then sets only the empty fields of the existing call. `initial_arguments` are used if no pieces of
+    /// arguments follow.
     pub(super) fn start(
         &mut self,
         index: u64,
@@ -93,7 +94,7 @@ impl Calls {
             let added = fill_if_empty(&mut call.id, id)
                 + fill_if_empty(&mut call.name, name)
                 + fill_if_empty(&mut call.initial_arguments, initial_arguments);
-            return self.add_bytes(added);
+            return self.count_bytes(added);
         }
         self.add(PartialCall {
             index: Some(index),
@@ -110,7 +111,7 @@ impl Calls {
             return Ok(());
         };
         call.arguments.push_str(arguments);
-        self.add_bytes(arguments.len())
+        self.count_bytes(arguments.len())
     }
 
     /// Replaces the arguments of the call with this index, if there is one.
@@ -121,7 +122,7 @@ impl Calls {
         let before = call.arguments.len();
         arguments.clone_into(&mut call.arguments);
         self.bytes = self.bytes.saturating_sub(before);
-        self.add_bytes(arguments.len())
+        self.count_bytes(arguments.len())
     }
 
     /// Returns the calls, ordered by index. If the reply is cut off, the last call is dropped unless its arguments are a complete
@@ -140,8 +141,8 @@ impl Calls {
         self.calls.iter_mut().rev().find(|call| call.index == Some(index))
     }
 
-    /// Counts `bytes`. Fails if the calls exceed [`MAX_TOTAL_BYTES`].
-    fn add_bytes(&mut self, bytes: usize) -> Result<(), CallsTooLarge> {
+    /// Adds `bytes` to the size of the calls. Fails if they exceed [`MAX_TOTAL_BYTES`].
+    fn count_bytes(&mut self, bytes: usize) -> Result<(), CallsTooLarge> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_TOTAL_BYTES {
             Err(CallsTooLarge)
@@ -154,7 +155,7 @@ impl Calls {
         if self.calls.len() >= MAX_CALLS {
             return Err(CallsTooLarge);
         }
-        self.add_bytes(call.id.len() + call.name.len() + call.arguments.len() + call.initial_arguments.len())?;
+        self.count_bytes(call.id.len() + call.name.len() + call.arguments.len() + call.initial_arguments.len())?;
         self.calls.push(call);
         Ok(())
     }
@@ -326,6 +327,7 @@ mod tests {
         calls.start(0, "a", "f", "{\"x\":1}").unwrap();
         calls.start(1, "b", "g", "{}").unwrap();
         calls.append_arguments(1, "{\"y\":2}").unwrap();
+        // No call has index 9, so these arguments are ignored.
         calls.append_arguments(9, "lost").unwrap();
         assert_eq!(take_lines(&mut calls), ["a f {\"x\":1}", "b g {\"y\":2}"]);
     }

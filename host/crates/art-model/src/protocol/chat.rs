@@ -45,13 +45,13 @@ impl Variant {
         !matches!(self, Self::OpenAi)
     }
 
-    /// Returns whether the provider expects the `reasoning_content` of a reply with calls back in later requests.
+    /// Returns whether later requests send the `reasoning_content` of a reply with tool calls back to the provider.
     const fn expects_reasoning_content(self) -> bool {
         matches!(self, Self::DeepSeek | Self::Compatible)
     }
 
-    /// Returns whether the provider reports the cost of a call. The caller uses the reported cost only if it comes
-    /// from the provider's own address.
+    /// Returns whether the provider reports the cost of a model call. `remote.rs` removes a reported cost if the request
+    /// went to another address than the built-in one of the provider.
     const fn reports_cost(self) -> bool {
         matches!(self, Self::OpenRouter)
     }
@@ -66,13 +66,13 @@ impl Variant {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chat(pub(super) Variant);
 
-/// Name of the protocol in [`art_core::stream::ProviderState`], the data that a provider expects back with a turn of the model.
-/// Data of other protocols are not sent.
+/// Name of this protocol in [`art_core::stream::ProviderState`], the data of a reply that later requests send back to the
+/// provider. Only data with this name are sent.
 const PROTOCOL_NAME: &str = "openai-chat";
 
 impl Codec for Chat {
     fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
-        request::request(self.0, call)
+        request::encode(self.0, call)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

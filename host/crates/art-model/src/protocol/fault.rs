@@ -8,9 +8,9 @@ use serde_json::Value;
 #[cfg(test)]
 mod tests;
 
-/// Maximum length of a provider's message in an error, in characters.
+/// Maximum length of the part of a provider's message that a model error quotes, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
-/// Maximum length of the beginning of a provider's message in which words are searched, in bytes.
+/// Maximum number of bytes at the beginning of a provider's message that are searched for known words.
 const MAX_SEARCHED_BYTES: usize = 2000;
 /// Maximum number of details of an error that are read.
 const MAX_DETAILS: usize = 16;
@@ -44,7 +44,7 @@ fn refuses_before_model_reads(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 499)
 }
 
-/// Returns whether a provider refused a request because of its tools, judging by the words of its message.
+/// Returns whether a provider refused a request because the request has tools, judging by the words of the error in `body`.
 pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     let provider_error = ProviderError::read(Some(status), body);
     let may_concern_tools = matches!(provider_error.kind(), ErrorKind::Other | ErrorKind::ModelNotFound);
@@ -61,13 +61,13 @@ pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     let message = byte_prefix(&provider_error.message, MAX_SEARCHED_BYTES);
     let text = format!("{} {message}", param.unwrap_or_default()).to_lowercase();
     // With 404, `tools` or `functions` may be part of the name of the missing model.
-    let search_fields = status != 404;
-    mentions_tools(&text, search_fields)
+    let match_field_names = status != 404;
+    mentions_tools(&text, match_field_names)
 }
 
-/// Returns whether `text` mentions function calls or, if `search_fields` is set, a field of a request that holds tools. `text`
-/// is in lower case.
-fn mentions_tools(text: &str, search_fields: bool) -> bool {
+/// Returns whether `text` mentions function calls or, if `match_field_names` is set, the name of a field of a request that holds
+/// tools. `text` is in lower case.
+fn mentions_tools(text: &str, match_field_names: bool) -> bool {
     const FIELDS: [&str; 3] = ["tools", "tool_choice", "functions"];
     const PHRASES: [[&str; 2]; 6] = [
         ["tool", "choice"],
@@ -79,7 +79,7 @@ fn mentions_tools(text: &str, search_fields: bool) -> bool {
     ];
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let has_phrase = words.windows(2).any(|pair| PHRASES.iter().any(|phrase| pair == phrase));
-    has_phrase || search_fields && words.iter().any(|word| FIELDS.contains(word))
+    has_phrase || match_field_names && words.iter().any(|word| FIELDS.contains(word))
 }
 
 /// Returns the error that an event or a body of any protocol reports, if it reports one.
@@ -97,14 +97,13 @@ pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
     error_of_unfinished_choice(body).or_else(|| error_of_unfinished_response(body))
 }
 
-/// Returns the error of a chat reply whose first choice the provider reports as unfinished.
+/// Returns the error of a reply in the Chat Completions protocol whose first choice the provider reports as unfinished.
 fn error_of_unfinished_choice(body: &Value) -> Option<ModelError> {
     let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
     let choice = body.get("choices")?.as_array()?.iter().find(is_first)?;
     let reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
     let has_error = choice.get("error").is_some_and(Value::is_object);
-    (has_error || matches!(reason, "error" | "insufficient_system_resource"))
-        .then(|| unfinished_reply_error(choice, reason))
+    (has_error || matches!(reason, "error" | "insufficient_system_resource")).then(|| unfinished_reply(choice, reason))
 }
 
 /// Returns the error of a reply in the Responses protocol that the provider reports as cancelled or failed.
@@ -116,12 +115,12 @@ fn error_of_unfinished_response(body: &Value) -> Option<ModelError> {
         status => status.unwrap_or_default(),
     };
     let is_response = event_type.starts_with("response.") || response.get("output").is_some_and(Value::is_array);
-    (is_response && matches!(status, "cancelled" | "failed")).then(|| unfinished_reply_error(&Value::Null, status))
+    (is_response && matches!(status, "cancelled" | "failed")).then(|| unfinished_reply(&Value::Null, status))
 }
 
-/// Returns the error of a reply that the provider did not finish. The error is read from `part` of the reply; `default_message`
+/// Creates the error of a reply that the provider did not finish. The error is read from `part` of the reply; `default_message`
 /// is used if it has no message. An error of no known kind counts as a failure of the provider.
-fn unfinished_reply_error(part: &Value, default_message: &str) -> ModelError {
+fn unfinished_reply(part: &Value, default_message: &str) -> ModelError {
     let provider_error = ProviderError::read(None, part);
     let (code, sentence) = match provider_error.kind() {
         ErrorKind::Other => ErrorKind::Unavailable.code_and_text(),
@@ -209,7 +208,7 @@ impl ErrorKind {
 
 /// A provider's error in a common form.
 struct ProviderError {
-    /// HTTP status of the error. Some providers send it only in the body, as its code.
+    /// HTTP status of the error. Some providers send it only in the body, in the field `code`.
     status: Option<u16>,
     /// Codes and types, in lower case, separated by spaces.
     codes: String,
@@ -243,8 +242,8 @@ const CODES: &[(&str, ErrorKind)] = &[
     ("deadline_exceeded", ErrorKind::Unavailable),
 ];
 
-/// Substrings of messages, each with the kind of error that it shows. They take precedence over the codes, except over those of a
-/// quota, a rate limit or the context length. The first match is used.
+/// Substrings of messages, each with the kind of error that it shows. The first match is used. A code that shows a quota, a rate
+/// limit or the context length takes precedence over a message; a message takes precedence over any other code.
 const MESSAGES: &[(&str, ErrorKind)] = &[
     ("credit balance is too low", ErrorKind::Quota),
     ("insufficient balance", ErrorKind::Quota),
@@ -261,8 +260,8 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
 ];
 
 impl ProviderError {
-    /// Reads an error from a body, an event, or a part of a reply. Some bodies are a list with the error. `status` is the HTTP
-    /// status of a body.
+    /// Reads the error in `body`: the body of an HTTP response with the status `status`, or an event or a part of a reply, for
+    /// which `status` is `None`. Some bodies are a list whose first item has the error.
     fn read(status: Option<u16>, body: &Value) -> Self {
         let body = body.get(0).unwrap_or(body);
         let nested = ["/error", "/response/error"].iter().find_map(|path| body.pointer(path));

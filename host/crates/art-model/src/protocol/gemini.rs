@@ -17,8 +17,8 @@ use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_name
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gemini;
 
-/// Name of the protocol in [`art_core::stream::ProviderState`], the data that a provider expects back with a turn of the model.
-/// Data of other protocols are not sent.
+/// Name of this protocol in [`art_core::stream::ProviderState`], the data of a reply that later requests send back to the
+/// provider. Only data with this name are sent.
 const PROTOCOL_NAME: &str = "gemini";
 
 impl Codec for Gemini {

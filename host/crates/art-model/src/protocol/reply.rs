@@ -15,15 +15,15 @@ use super::calls::{Calls, CallsTooLarge};
 use super::{Decoder, fault, usage};
 use crate::sse::SseEvent;
 
-/// Maximum size of the state that is sent back to a provider with a turn, in bytes.
+/// Maximum size of a [`ProviderState`], the data of a reply that later requests send back to the provider, in bytes.
 pub(super) const MAX_PROVIDER_STATE_BYTES: usize = 256 << 10;
 /// Maximum length of an unknown stop reason, in characters.
 const MAX_REASON_CHARS: usize = 64;
 
-/// Parses the events of one reply in one protocol.
+/// Parses the server-sent events of one reply in one protocol.
 pub(super) trait EventParser: Send + Debug {
-    /// Adds the content of one event to `reply`. The event may also be the body of a reply that did not stream. An event that
-    /// reports an error is never passed: the caller handles it.
+    /// Adds the content of one server-sent event to `reply`. `event` may also be the body of a reply that did not stream. An
+    /// event that reports an error is never passed: the caller handles it.
     fn read_event(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge>;
 
     /// Returns whether the reply is complete even if it has no stop reason.
@@ -35,7 +35,7 @@ pub(super) trait EventParser: Send + Debug {
     /// whether the reply has calls.
     fn state_to_send_back(&mut self, has_calls: bool) -> Option<ProviderState>;
 
-    /// Adds the text that is still pending at the end of the reply.
+    /// Adds the text that the parser still holds back at the end of the reply, such as the possible start of a tag.
     fn add_pending_text(&mut self, _reply: &mut ReplyBuilder<'_>) {}
 }
 
@@ -49,9 +49,9 @@ pub(super) struct CollectedReply {
     pub(super) refused: bool,
     /// The token counts, in the format of the provider.
     pub(super) usage: Option<Value>,
-    /// Cost of the call in US dollars, as reported by the provider.
+    /// Cost of the model call in US dollars, as reported by the provider.
     pub(super) cost_usd: Option<f64>,
-    /// Whether the provider marked the end of the reply.
+    /// Whether the last event of the reply was read, such as `response.completed`. Not every protocol has such an event.
     pub(super) end_marked: bool,
 }
 
@@ -91,7 +91,7 @@ impl ReplyBuilder<'_> {
         }
     }
 
-    /// Sets the cost of the call, if `event` reports it.
+    /// Sets the cost of the model call, if `event` reports it.
     pub(super) fn set_cost(&mut self, event: &Value) {
         let cost = usage::find(event).and_then(usage::cost);
         self.collected.cost_usd = cost.or(self.collected.cost_usd);
@@ -174,10 +174,10 @@ impl<P: EventParser> ReplyDecoder<P> {
             calls.clear();
         }
         let has_calls = !calls.is_empty();
-        // The state to send back has a placeholder for each call, so it is useless if a call was dropped.
+        // In some protocols, the state to send back has an entry for each call, so it is useless if a call was dropped.
         let has_all_calls = calls.len() == started_call_count;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        // Drop a state that is nested too deeply, because the store of the run would refuse the whole reply with it.
+        // Drop a state that is nested too deeply, because the store to which the reply is saved would refuse the whole reply.
         let state = self.parser.state_to_send_back(has_calls);
         let state = state.filter(|state| has_all_calls && !is_deeper(&state.content, MAX_LEVELS));
         out.extend(state.map(StreamEvent::State));

@@ -16,12 +16,13 @@ use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_name
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responses;
 
-/// Name of the protocol in the state of a reply ([`art_core::stream::ProviderState`]). Only a state with this name is sent back.
+/// Name of this protocol in [`art_core::stream::ProviderState`], the data of a reply that later requests send back to the
+/// provider. Only data with this name are sent.
 const PROTOCOL_NAME: &str = "openai-responses";
 
 impl Codec for Responses {
     fn encode_request(&self, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
-        request::request(call)
+        request::encode(call)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

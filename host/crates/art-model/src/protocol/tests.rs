@@ -36,8 +36,8 @@ pub(super) fn tool(name: &str) -> ToolSchema {
     .unwrap()
 }
 
-/// Returns a request with turns of all roles, calls and results, tools, files and parameters. `state` is the state that
-/// `protocol` expects to be sent back with the turn with calls.
+/// Returns a request with turns of all roles, calls and results, tools, files and parameters. The turn with calls has a
+/// [`ProviderState`] of `protocol` with the content `state`.
 pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
     let calls = vec![
         tool_call("call_a", "calculator", r#"{"expression":"6*7"}"#),
@@ -55,6 +55,7 @@ pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
         turn_with_calls,
         Message::tool_result("call_a", "calculator", r#"{"result":42}"#),
         Message::tool_result("call_b", "datetime", "no clock"),
+        // No turn has a call with the identifier `gone`.
         Message::tool_result("gone", "csv_query", "3 rows"),
         Message::assistant("42."),
         Message::user("As JSON, with the picture?"),
@@ -98,8 +99,8 @@ pub(super) fn request_with(messages: Vec<Message>) -> ModelRequest {
     ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning)
 }
 
-/// Returns the events of a reply as text, one per line, without the usage in the format of the provider. Adjacent tokens or
-/// thoughts are joined.
+/// Returns the events of a reply as text, one per line, and leaves out `provider_raw_usage`. Adjacent tokens or thoughts are
+/// joined.
 pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last_kind = "";
@@ -171,7 +172,7 @@ fn thinking_streams() -> Vec<(Protocol, &'static str, Vec<u8>)> {
     ]
 }
 
-// Pieces of thoughts become thinking tokens with phase and step (contract A73).
+// A piece of thoughts becomes a stream envelope with the token type of thoughts, the phase and the step (contract A73).
 #[test]
 fn thoughts_and_text_of_every_provider_are_distinguished() {
     let step = StepContext {

@@ -1,21 +1,22 @@
 //! Keeps the state that a provider expects to be sent back with a turn of the model, such as signed thoughts, and puts it back
 //! into the turn in the original order.
 //!
-//! The state of a turn is a list: an object is sent back unchanged, `"text"` is a placeholder for the text of the turn, and
-//! `"call"` for its next call. Text and calls come from the prompt, where they may have changed.
+//! The state of a turn is a list. Each object in it is sent back unchanged. The string `"text"` is a placeholder for the text of
+//! the turn, and each `"call"` for the next tool call of the turn. Text and calls are not stored in the list: they come from the
+//! prompt that is sent, where they may have changed.
 
 use art_core::stream::ProviderState;
 use serde_json::{Value, json};
 
 use super::reply::MAX_PROVIDER_STATE_BYTES;
 
-/// The state to send back with one turn. It is collected while the reply that becomes the turn is parsed. A state over the limit
-/// is dropped, because an incomplete one is useless.
+/// The state to send back with one turn. It is collected while the reply that becomes the turn is parsed. A state over
+/// [`MAX_PROVIDER_STATE_BYTES`] is dropped, because a part of a state is useless.
 #[derive(Debug, Default)]
 pub(super) struct StateToSendBack {
     /// Objects and placeholders, in the order of the reply.
     list: Vec<Value>,
-    /// Size of the list, in bytes.
+    /// Size of all added entries, in bytes, including those that are not in `list` because they exceed the limit.
     bytes: usize,
     has_objects: bool,
 }
@@ -45,7 +46,8 @@ impl StateToSendBack {
         self.push(json!("call"));
     }
 
-    /// Returns the state of the turn for `protocol`, if it has an object and is within the limit.
+    /// Takes the collected state and labels it with the name of its `protocol`. Returns `None` if it has no object or is over the
+    /// limit.
     pub(super) fn take(&mut self, protocol: &str) -> Option<ProviderState> {
         let state = std::mem::take(self);
         (state.has_objects && state.bytes <= MAX_PROVIDER_STATE_BYTES).then(|| ProviderState {
@@ -55,6 +57,7 @@ impl StateToSendBack {
     }
 
     fn push(&mut self, entry: Value) {
+        // The additional byte is the comma. Entries over the limit are not stored, because `take` then drops the whole list.
         self.bytes = self.bytes.saturating_add(entry.to_string().len() + 1);
         if self.bytes <= MAX_PROVIDER_STATE_BYTES {
             self.list.push(entry);
@@ -113,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_calls_without_a_placeholder_come_last_in_this_order() {
+    fn without_placeholders_text_comes_before_the_first_call_and_calls_come_last() {
         assert_eq!(parts_with_state(&json!(null)), json!(["T", "A", "B"]));
         assert_eq!(parts_with_state(&json!([{"k": 1}])), json!([{"k": 1}, "T", "A", "B"]));
         assert_eq!(

@@ -1,5 +1,5 @@
 //! Converts a prompt into turns that every provider accepts: turns of the system, of the user and of the model. The results of
-//! the calls in a turn of the model form the turn after it. Each call has a unique identifier and one result.
+//! the tool calls in a turn of the model form the turn after it. Each tool call has a unique identifier and one result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -28,11 +28,11 @@ pub(super) enum Turn<'a> {
         /// The state that the provider expects to be sent back with the turn.
         state: Option<&'a Value>,
     },
-    /// One result for each call of the previous turn, in the same order.
+    /// One result for each tool call of the previous turn, in the same order.
     Results(Vec<TurnResult<'a>>),
 }
 
-/// A call of an assistant turn. Its identifier is not empty and is unique in the conversation.
+/// A tool call of an assistant turn. Its identifier is not empty and is unique in the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TurnCall<'a> {
     pub(super) id: Cow<'a, str>,
@@ -41,7 +41,7 @@ pub(super) struct TurnCall<'a> {
     pub(super) arguments: Cow<'a, str>,
 }
 
-/// The result of a call.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TurnResult<'a> {
     pub(super) id: Cow<'a, str>,
@@ -49,10 +49,11 @@ pub(super) struct TurnResult<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// Text in place of the result of a call, if the prompt has none. Providers refuse a call without a result.
+/// Text in place of the result of a tool call, if the prompt has none. Providers refuse a tool call without a result.
 const NO_RESULT: &str = "no result: the call was not made";
 
-/// Returns the turns of the prompt of a model call. A state that a protocol other than `protocol` created is left out.
+/// Returns the turns of the prompt of `call`, a call of a model. The state of a turn is left out if a protocol other than
+/// `protocol` created it.
 pub(super) fn turns<'a>(call: &ProtocolCall<'a>, protocol: &str) -> Vec<Turn<'a>> {
     let media: &[Media] = if call.vision { &call.request.media } else { &[] };
     let mut builder = TurnBuilder::new(&call.request.prompt.0, protocol);
@@ -88,7 +89,7 @@ impl Turn<'_> {
 }
 
 /// Returns arguments or a result as a JSON object, which some providers require. A value that is not an object becomes the field
-/// `field` of one, and an empty text becomes an empty object.
+/// `field` of a new object, and an empty text becomes an empty object.
 pub(super) fn to_object(text: &str, field: &str) -> JsonObject {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,
@@ -155,8 +156,8 @@ fn content_as_text(message: &Message) -> Cow<'_, str> {
     }
 }
 
-/// A call in a prompt. Its identifier may be empty or repeated, unlike that of a [`TurnCall`].
-struct RequestedCall<'a> {
+/// A tool call as it is in the prompt. Its identifier may be empty or repeated, unlike that of a [`TurnCall`].
+struct PromptCall<'a> {
     id: &'a str,
     name: &'a str,
     arguments: Cow<'a, str>,
@@ -196,6 +197,7 @@ impl<'a> TurnBuilder<'a> {
             Role::User => self.add_user(content_as_text(message)),
             Role::Assistant => self.add_assistant(message, message.content_text()),
             Role::ToolRequest => self.add_tool_request(message),
+            // The result is already in the turn after its call.
             Role::ToolResult if self.matched_results.contains(&std::ptr::from_ref(message)) => {}
             Role::ToolResult => self.add_result_as_text(message),
         }
@@ -206,7 +208,7 @@ impl<'a> TurnBuilder<'a> {
     }
 
     fn add_assistant(&mut self, message: &'a Message, text: &'a str) {
-        let calls = message.tool_calls.iter().map(|call| RequestedCall {
+        let calls = message.tool_calls.iter().map(|call| PromptCall {
             id: &call.id,
             name: &call.function.name,
             arguments: Cow::Borrowed(&call.function.arguments),
@@ -218,13 +220,13 @@ impl<'a> TurnBuilder<'a> {
         self.add_turn_and_results(text, calls.collect(), state.map(|state| &state.content));
     }
 
-    /// Adds a call that is a separate message. A call without a name is ignored.
+    /// Adds a tool call that is a message of its own, not a part of an assistant message. A call without a name is ignored.
     fn add_tool_request(&mut self, message: &'a Message) {
         let Some(name) = message.name.as_deref() else {
             return;
         };
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        let call = RequestedCall {
+        let call = PromptCall {
             id,
             name,
             arguments: content_as_text(message),
@@ -233,10 +235,10 @@ impl<'a> TurnBuilder<'a> {
     }
 
     /// Adds a turn of the model, and a turn with the results of its calls.
-    fn add_turn_and_results(&mut self, text: &'a str, requested: Vec<RequestedCall<'a>>, state: Option<&'a Value>) {
-        let mut calls = Vec::with_capacity(requested.len());
-        let mut results = Vec::with_capacity(requested.len());
-        for call in requested {
+    fn add_turn_and_results(&mut self, text: &'a str, prompt_calls: Vec<PromptCall<'a>>, state: Option<&'a Value>) {
+        let mut calls = Vec::with_capacity(prompt_calls.len());
+        let mut results = Vec::with_capacity(prompt_calls.len());
+        for call in prompt_calls {
             let id = self.unused_id(call.id);
             let result = self.unmatched_results.get_mut(call.id).and_then(VecDeque::pop_front);
             self.matched_results.extend(result.map(std::ptr::from_ref));
@@ -255,10 +257,10 @@ impl<'a> TurnBuilder<'a> {
         self.turns.push(Turn::Results(results));
     }
 
-    /// Returns `requested`, or a generated identifier if `requested` is empty or in use.
-    fn unused_id(&mut self, requested: &'a str) -> Cow<'a, str> {
-        if !requested.is_empty() && self.used_ids.insert(requested.to_owned()) {
-            return Cow::Borrowed(requested);
+    /// Returns `id_in_prompt`, or a generated identifier if `id_in_prompt` is empty or in use.
+    fn unused_id(&mut self, id_in_prompt: &'a str) -> Cow<'a, str> {
+        if !id_in_prompt.is_empty() && self.used_ids.insert(id_in_prompt.to_owned()) {
+            return Cow::Borrowed(id_in_prompt);
         }
         let mut number = self.used_ids.len();
         loop {

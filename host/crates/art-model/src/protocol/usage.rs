@@ -4,11 +4,13 @@ use art_core::json::is_deeper;
 use art_core::stream::LlmMetadata;
 use serde_json::Value;
 
-/// Maximum size of a usage object, in bytes. A larger one is not stored; only its counts are.
+/// Maximum size of a usage object that is stored in [`LlmMetadata::provider_raw_usage`], in bytes. Of a larger object, only the
+/// counts are stored.
 const MAX_RAW_BYTES: usize = 4 << 10;
 
-/// Maximum depth of a usage object, in levels. A deeper one is not stored; only its counts are. The deepest known one has a list
-/// of objects with counts, such as `{"details": [{"tokenCount": 1}]}`: 4 levels with the number.
+/// Maximum depth of a usage object that is stored in [`LlmMetadata::provider_raw_usage`], in levels. Of a deeper object, only the
+/// counts are stored. The deepest known usage object has a list of objects with counts, such as
+/// `{"details": [{"tokenCount": 1}]}`: 4 levels with the number.
 const MAX_RAW_DEPTH: usize = 4;
 
 /// Maximum plausible cost of a call, in US dollars.
@@ -80,13 +82,13 @@ pub(crate) fn cache_write_tokens(metadata: &LlmMetadata) -> Option<u64> {
     usage.get("cache_creation_input_tokens").and_then(parse_count)
 }
 
-/// Returns the cost of the call in `usage`, in US dollars. Resellers report it.
+/// Returns the cost of the model call, in US dollars, if `usage` has it. Resellers report the cost there.
 pub(super) fn cost(usage: &Value) -> Option<f64> {
     let cost = usage.get("cost").and_then(Value::as_f64);
     cost.filter(|cost| (0.0..=MAX_COST_USD).contains(cost))
 }
 
-/// Paths of the number of tokens of thoughts in a usage object.
+/// JSON pointers to the number of tokens of thoughts in a usage object.
 const THINKING_COUNTS: &[&str] = &[
     "/completion_tokens_details/reasoning_tokens",
     "/completionTokensDetails/reasoningTokens",
@@ -94,7 +96,7 @@ const THINKING_COUNTS: &[&str] = &[
     "/output_tokens_details/thinking_tokens",
 ];
 
-/// Paths of the number of prompt tokens that were read from the provider's cache.
+/// JSON pointers to the number of prompt tokens that were read from the provider's cache.
 const CACHED_COUNTS: &[&str] = &[
     "/prompt_tokens_details/cached_tokens",
     "/promptTokensDetails/cachedTokens",
@@ -111,7 +113,7 @@ fn sum(counts: [Option<u64>; 2]) -> Option<u64> {
 
 /// Parses a count, which some gateways send as a float or as text.
 fn parse_count(value: &Value) -> Option<u64> {
-    // Larger floats are not exact integers.
+    // Floats above about 9e15 are not exact integers.
     let float = || value.as_f64().filter(|n| (0.0..9.0e15).contains(n));
     let text = || value.as_str().and_then(|text| text.parse().ok());
     value.as_u64().or_else(|| float().map(to_integer)).or_else(text)
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_is_negative_too_large_or_no_number_is_ignored() {
+    fn a_negative_or_huge_count_and_a_value_that_is_not_a_number_are_ignored() {
         for wrong in [json!(-1), json!("many"), json!({}), json!(1e300), json!(null)] {
             assert_eq!(counts(&json!({"usage": {"prompt_tokens": wrong}}))[0], None);
         }

@@ -1,13 +1,13 @@
-//! Rewrites requests for models that do not support function calls: earlier calls and their results become text. The prompt for
-//! such a model asks it to write its calls as JSON text.
+//! Rewrites requests for models that do not support function calls: earlier tool calls and their results become text. The prompt
+//! in such a request, which the caller wrote, asks the model to write its calls as JSON text.
 
 use art_core::prompt::{ArtStandardPrompt, Message, Role};
 use art_core::provider::ModelRequest;
 use art_core::tool::ToolCallRequest;
 use serde_json::{Value, json};
 
-/// Returns `request` without tools. Earlier calls become JSON text, as the prompt asks the model to write calls, and their
-/// results become user turns.
+/// Returns `request` without tools. Earlier calls become JSON text in the form in which the prompt asks the model to write its
+/// calls. Their results become user turns.
 pub(crate) fn without_function_calls(request: &ModelRequest) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::new();
     let mut is_after_result = false;
@@ -57,7 +57,7 @@ fn name_and_arguments(call: &ToolCallRequest) -> (&str, Value) {
     (&call.function.name, arguments)
 }
 
-/// Returns the calls as JSON text, as the prompt asks the model to write calls.
+/// Returns the calls as JSON text, in the form in which the prompt asks the model to write its calls.
 fn calls_text<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> String {
     let calls = calls.into_iter();
     let calls: Vec<_> = calls

@@ -41,6 +41,7 @@ pub(super) fn create_provider(
 ) -> Result<Provider, ModelError> {
     check_name(name)?;
     let built_in_defaults = built_in(name);
+    // A provider that is not built in has the same defaults as the built-in provider `compatible`.
     let defaults = built_in_defaults.unwrap_or_else(|| compatible_defaults());
     if built_in_defaults.is_none() && settings.api.is_none() {
         return Err(not_configured(format!(

@@ -16,7 +16,7 @@ fn settings_at(base_url: &str) -> ProviderSettings {
     }
 }
 
-/// Returns the settings of a provider whose key [`environment`] has.
+/// Returns the settings of a provider whose key is in the variable `P_KEY` of [`environment`].
 fn settings_with_key(base_url: &str) -> ProviderSettings {
     ProviderSettings {
         api_key_env: Some("P_KEY".to_owned()),
@@ -122,14 +122,14 @@ fn the_error_for_a_missing_key_names_the_variable_and_the_setting() {
 }
 
 #[test]
-fn the_key_of_gemini_may_be_in_its_second_variable() {
+fn the_key_of_gemini_may_be_in_the_variable_google_api_key() {
     let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| API_KEY.to_owned());
     let providers = create_providers(&ModelSettings::default(), &environment, &[]).unwrap();
     assert!(providers["gemini"].as_remote().unwrap().problem.is_none());
 }
 
 #[test]
-fn an_unknown_provider_must_be_defined() {
+fn a_provider_that_is_not_built_in_needs_an_api_and_an_address() {
     let without_settings = ProviderSettings::default();
     insta::assert_snapshot!(error_message(without_settings), @"provider `p` is not built in; set its `api` and `base_url` in `[providers.p]`");
     let without_address = ProviderSettings {
@@ -210,6 +210,14 @@ fn a_provider_in_this_process_cannot_be_configured() {
         .providers
         .insert("embedded".to_owned(), ProviderSettings::default());
     assert!(create_providers(&settings, &|_| None, &[in_process()]).is_err());
+}
+
+#[test]
+fn a_model_in_this_process_takes_the_place_of_a_built_in_provider_of_its_name() {
+    let model: Arc<dyn Model> = Arc::new(ScriptedModel::named("openai", "own"));
+    let providers = create_providers(&ModelSettings::default(), &|_| None, &[model]).unwrap();
+    assert!(providers["openai"].as_remote().is_none());
+    assert!(providers["anthropic"].as_remote().is_some());
 }
 
 #[test]

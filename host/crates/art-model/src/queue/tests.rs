@@ -27,7 +27,7 @@ fn fixture(max_parallel: usize) -> Fixture {
 }
 
 impl Fixture {
-    /// Waits for a slot for a call of the model `name`: `PROVIDER`, or `PROVIDER:MODEL`.
+    /// Waits for a slot for a call of the model `name`: `PROVIDER:MODEL`, or `PROVIDER` for the model `m` of the provider.
     async fn acquire(&self, name: &str) -> Result<Slot, ModelError> {
         let (provider, model) = name.split_once(':').unwrap_or((name, "m"));
         let model = RuntimeProviderConfig::new(provider, model);
@@ -138,7 +138,7 @@ async fn a_local_model_runs_as_many_calls_as_its_provider_allows() {
 }
 
 #[tokio::test]
-async fn another_local_model_is_not_admitted_before_waiting_calls() {
+async fn another_local_model_is_refused_while_a_call_of_the_first_still_waits() {
     let fixture = fixture(1);
     let active = fixture.acquire("local").await.unwrap();
     let mut second = Box::pin(fixture.acquire("local"));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn missing_counts_are_estimated_and_marked() {
+    async fn missing_counts_are_estimated_and_marked_as_estimates() {
         let mut meter = Meter::start();
         meter.set_input_characters(400);
         meter.measure(token("12345"));

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn only_openrouter_itself_has_a_separate_key_check() {
+    fn only_openrouter_at_its_own_address_has_a_separate_key_check() {
         assert_eq!(key_check_path(&remote("openrouter", None)), Some("key"));
         assert_eq!(
             key_check_path(&remote("openrouter", Some("https://else.example/v1"))),

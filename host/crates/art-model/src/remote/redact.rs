@@ -219,7 +219,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_without_the_beginning_of_the_key_is_unchanged(pieces in prop::collection::vec("[sk tes-]{0,6}", 0..20)) {
+        fn a_text_without_the_first_six_characters_of_the_key_is_unchanged(
+            pieces in prop::collection::vec("[sk tes-]{0,6}", 0..20),
+        ) {
             let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
             let text = pieces.concat();
             // At the end of a text, the first six characters of the key are redacted as a truncated key.

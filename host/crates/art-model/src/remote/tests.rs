@@ -83,12 +83,13 @@ fn joined_text(events: &[StreamEvent]) -> String {
 }
 
 #[tokio::test]
-async fn a_reply_streams_and_missing_counts_are_estimated() {
+async fn a_reply_streams_and_missing_token_counts_are_estimated() {
     let events = events_after_actions(vec![ServerAction::Send(chat_reply("I am well."))], limits()).await;
     assert_eq!(events[0], token("I am well."));
     let Some(StreamEvent::Metadata(metadata)) = events.get(1) else {
         panic!("no counts: {events:?}")
     };
+    // The user's message has 12 characters and counts as 3 tokens. The whole request is longer.
     assert!(metadata.estimated && metadata.input_tokens > Some(3));
     assert_eq!(
         (metadata.output_tokens, &metadata.stop_reason),
@@ -123,7 +124,7 @@ async fn a_request_has_the_key_the_user_agent_and_the_configured_headers() {
     }
 }
 
-// Only files that were sent are subtracted from the length of the request.
+// The estimate is for the request without its files. The ZIP file is not sent, so its length must not be subtracted.
 #[tokio::test]
 async fn files_do_not_count_in_the_token_estimate_of_a_request() {
     let mut counts = Vec::new();
@@ -305,7 +306,7 @@ async fn errors_are_one_line_with_the_model_and_the_cause() {
 
 #[tokio::test]
 async fn a_key_in_an_error_is_redacted() {
-    // Some texts are so long that the limit of an error message cuts the key.
+    // Some texts are so long that the key is cut in two: an error message quotes only 200 characters of the provider's text.
     let texts = [
         format!("bad key {API_KEY}"),
         API_KEY.to_owned(),
@@ -332,12 +333,12 @@ async fn a_key_in_an_error_is_redacted() {
 }
 
 #[tokio::test]
-async fn the_requested_delay_is_part_of_the_error() {
+async fn an_error_contains_the_delay_that_the_provider_requests() {
     let error_for = |header: &str| error_of_reply(http_reply(429, &format!("{header}\r\n"), "{}"));
     assert_eq!(error_for("retry-after: 7").await.retry_after_ms, Some(7000));
     assert_eq!(error_for("retry-after-ms: 250").await.retry_after_ms, Some(250));
     assert_eq!(error_for("retry-after: -1").await.retry_after_ms, None);
-    // A longer delay is shortened to 366 days.
+    // A delay of more than 366 days is shortened to 366 days, which are 8784 hours.
     let error = error_for("retry-after: 1e9").await;
     assert!(
         error.message.ends_with("it accepts requests again in 8784 h"),
@@ -447,12 +448,13 @@ async fn a_reply_that_does_not_stream_has_at_most_two_mebibytes() {
     let error = error_after_actions(reply_with(&body((2 << 20) + 1)), limits()).await;
     assert_eq!(error.code, InvalidResponse);
     assert!(error.message.contains("is longer than 2097152 bytes"), "{error}");
-    let (probe, _) = probe(http_reply(200, "", &body((2 << 20) + 1))).await;
+    let (probe, _) = probe_with_reply(http_reply(200, "", &body((2 << 20) + 1))).await;
     assert_eq!(probe.error.unwrap().code, InvalidResponse);
 }
 
+// The whole reply may have 16 MiB, but each event at most 1 MiB.
 #[tokio::test]
-async fn an_event_of_ten_mebibytes_is_refused() {
+async fn an_event_of_more_than_a_mebibyte_is_refused() {
     let long = text_event(&"x".repeat(10 << 20)).into_bytes();
     let error = error_after_actions(vec![ServerAction::Send([stream_head(), long].concat())], limits()).await;
     assert_eq!(error.code, InvalidResponse);
@@ -489,6 +491,7 @@ async fn the_wait_for_a_silent_provider_is_limited() {
             short_idle_timeout,
             Timeout,
         ),
+        // The status of an error reply determines the code, even if its body does not arrive in time.
         (
             vec![ServerAction::Send(error_head), ServerAction::Hang],
             short_idle_timeout,
@@ -600,7 +603,7 @@ async fn a_refused_connection_is_a_network_error() {
     let base_url = format!("http://127.0.0.1:{}/v1", closed_port().await);
     let events = call_events(&engine(base_url, limits())).await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
-        panic!("not one error: {events:?}")
+        panic!("not exactly one error: {events:?}")
     };
     assert_eq!(error.code, NetworkError);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` refused the connection; start the server there, or correct `base_url`");
@@ -617,7 +620,7 @@ async fn a_server_without_tls_is_a_network_error() {
     });
     let events = call_events(&engine(base_url, limits())).await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
-        panic!("not one error: {events:?}")
+        panic!("not exactly one error: {events:?}")
     };
     assert_eq!(error.code, NetworkError);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` does not use TLS; correct `base_url`");
@@ -631,6 +634,7 @@ async fn dropping_a_stream_frees_its_slot() {
     ]])
     .await;
     let mut settings = settings(server.base_url(), limits());
+    // The provider has a single slot: no call starts while another one holds it.
     settings.providers.get_mut("p").unwrap().max_parallel = Some(1);
     let engine = ReasoningEngine::new(settings, environment).unwrap();
     let config = engine.resolve("p").unwrap();
@@ -665,8 +669,9 @@ async fn debug_and_json_output_have_no_key() {
 
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Probes a server that sends `reply`. Returns the result, and the requests that the server received.
-async fn probe(reply: Vec<u8>) -> (Probe, Vec<String>) {
+/// Checks with [`ReasoningEngine::probe`] whether a provider whose server sends `reply` can be used. Returns the result, and the
+/// requests that the server received.
+async fn probe_with_reply(reply: Vec<u8>) -> (Probe, Vec<String>) {
     let server = Server::replying(reply).await;
     let engine = engine(server.base_url(), limits());
     let probe = engine.probe(&engine.resolve("p").unwrap(), MAX_WAIT).await;
@@ -678,8 +683,9 @@ const MODEL_LIST: &str = r#"{"data":[{"id":"m"},{"id":"n:latest"}]}"#;
 
 #[tokio::test]
 async fn a_probe_reads_the_list_of_models() {
-    let (probe, requests) = probe(http_reply(200, "content-type: application/json\r\n", MODEL_LIST)).await;
+    let (probe, requests) = probe_with_reply(http_reply(200, "content-type: application/json\r\n", MODEL_LIST)).await;
     assert!(probe.reachable && probe.error.is_none());
+    // Only at the address of a built-in provider does a list prove that the key is valid.
     assert_eq!((probe.key_accepted, probe.model_listed), (None, Some(true)));
     assert_eq!(probe.models, ["m", "n:latest"]);
     assert!(requests[0].starts_with("GET /v1/models HTTP/1.1\r\n"), "{requests:?}");
@@ -700,7 +706,8 @@ async fn a_key_is_checked_by_a_request_for_a_path_that_needs_it() {
         let server = Server::replying(reply).await;
         let providers = create_providers(&settings(server.base_url(), limits()), &environment, &[]).unwrap();
         let remote = providers["p"].as_remote().unwrap();
-        let probe = check_key(remote, &Transport::new(limits()), "key", Probe::default()).await;
+        let path = "key";
+        let probe = check_key(remote, &Transport::new(limits()), path, Probe::default()).await;
         assert_eq!(
             (probe.key_accepted, probe.error.map(|error| error.code)),
             (accepted, code)
@@ -711,7 +718,7 @@ async fn a_key_is_checked_by_a_request_for_a_path_that_needs_it() {
 }
 
 #[tokio::test]
-async fn costs_reported_by_another_server_are_not_trusted() {
+async fn a_cost_reported_by_a_server_at_a_changed_address_is_ignored() {
     let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"cost":0.0}}"#;
     let server = Server::replying(http_reply(200, "content-type: application/json\r\n", reply)).await;
     let mut settings = settings(server.base_url(), limits());
@@ -725,13 +732,13 @@ async fn costs_reported_by_another_server_are_not_trusted() {
 
 #[tokio::test]
 async fn an_unlisted_model_is_an_error_of_the_probe() {
-    let (probe, _) = probe(http_reply(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
+    let (probe, _) = probe_with_reply(http_reply(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
     assert_eq!(probe.model_listed, Some(false));
     insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows similar names)");
 }
 
 #[tokio::test]
-async fn a_list_may_name_a_model_with_a_tag_or_prefix() {
+async fn a_listed_model_may_have_the_prefix_models_or_the_tag_latest() {
     for (listed, model) in [("m", "m"), ("models/m", "m"), ("m:latest", "m"), ("m:8b", "m:8b")] {
         assert!(probe::is_entry_for(listed, model), "{listed} {model}");
     }
@@ -742,7 +749,7 @@ async fn a_list_may_name_a_model_with_a_tag_or_prefix() {
 
 #[tokio::test]
 async fn a_probe_reports_a_refused_key() {
-    let (probe, _) = probe(http_reply(401, "", &error_body("no such key"))).await;
+    let (probe, _) = probe_with_reply(http_reply(401, "", &error_body("no such key"))).await;
     assert_eq!(
         (probe.reachable, probe.key_accepted, probe.model_listed),
         (true, Some(false), None)
@@ -757,14 +764,15 @@ async fn a_provider_without_a_list_is_reachable() {
         http_reply(200, "content-type: text/html\r\n", "<html>"),
         http_reply(500, "", ""),
     ] {
-        let (probe, _) = probe(reply).await;
+        let (probe, _) = probe_with_reply(reply).await;
         assert_eq!(
             (probe.reachable, probe.key_accepted, probe.model_listed),
             (true, None, None)
         );
         assert!(probe.error.is_some());
     }
-    let (probe, _) = probe(http_reply(200, "", "[]")).await;
+    // A JSON reply without models is not an error.
+    let (probe, _) = probe_with_reply(http_reply(200, "", "[]")).await;
     assert!(probe.error.is_none() && probe.model_listed.is_none());
 }
 
@@ -785,6 +793,7 @@ async fn a_probe_respects_its_timeout() {
     assert!(!probe.reachable);
     let error = probe.error.unwrap();
     assert_eq!(error.code, Timeout);
+    // The message rounds the timeout of 50 ms up to a second.
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` did not answer within 1 s; check the network and `base_url`, or try again");
 }
 

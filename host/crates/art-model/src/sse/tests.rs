@@ -161,7 +161,7 @@ proptest! {
     #[test]
     fn the_limit_bounds_the_size_of_events(stream in stream(), max in 1usize..40) {
         for event in decode(max, [stream.as_slice()]).0 {
-            // A byte that is not UTF-8 becomes U+FFFD, which has three bytes. The other three bytes are a margin.
+            // Each byte that is not UTF-8 becomes U+FFFD, which has three bytes: hence `3 * max`. The `+ 3` is a margin.
             prop_assert!(event.data.len() <= 3 * max + 3);
         }
     }

@@ -15,9 +15,9 @@ pub(super) struct Directories {
     pub(super) state: PathBuf,
     /// Directory of compiled code.
     pub(super) cache: PathBuf,
-    /// Directory of the user's plugins folder.
+    /// Directory that contains the user's plugins folder.
     pub(super) data: PathBuf,
-    /// `--home` or `ART_HOME` as the origin of all of these directories; `Default` for those of the XDG convention.
+    /// Origin of all of these directories: `Flag` for `--home`, `Environment` for `ART_HOME`, `Default` for the XDG convention.
     pub(super) origin: Origin,
 }
 

@@ -10,9 +10,9 @@ use super::{ConfigError, Origin, Overrides, Setting};
 
 /// Returns `settings` with `--base-url` and `--api-key-env` in the entry of the provider of `model`.
 ///
-/// Fails if one of these flags is set for the embedded model, which has no provider, or if `api_key_env` does not name a
-/// variable. Before this call, [`remove_ambiguous_overrides`] must have removed values of the environment that may belong to
-/// another provider.
+/// Fails if one of these flags is set for the embedded model, which runs in this process and has no provider, although it has a
+/// provider name, or if `api_key_env` does not name a variable. Before this call, [`remove_ambiguous_overrides`] must have
+/// removed values of the environment that may belong to another provider.
 pub(super) fn merge_settings(
     overrides: &Overrides,
     model: &str,
@@ -49,9 +49,9 @@ pub(super) fn merge_settings(
 /// another provider than that of `model`. If they stayed, the key of one provider could be sent to the address of another.
 /// Returns a note about what was removed.
 ///
-/// Removes nothing if the environment also names the model, or if neither a flag nor the file nor the catalog has an address of
-/// the provider. The embedded model has no provider: for it, both are always removed, and without a note, because the variables
-/// may be meant for other commands.
+/// Removes nothing if the environment also names the model, or if no other source (a flag, the file, the catalog of built-in
+/// providers) has an address of the provider. The embedded model has no provider: for it, both are always removed, and without
+/// a note, because the variables may be meant for other commands.
 pub(super) fn remove_ambiguous_overrides(
     overrides: &mut Overrides,
     model: &Setting<String>,
@@ -84,7 +84,7 @@ pub(super) fn remove_ambiguous_overrides(
     ))
 }
 
-/// Returns whether the file or the catalog has an address of the provider.
+/// Returns whether the file or the catalog of built-in providers has an address of the provider.
 fn has_address(provider: &str, settings: &ModelSettings) -> bool {
     let in_file = settings
         .providers
@@ -110,9 +110,9 @@ fn check_flag_is_unset(flag: &'static str, value: Option<&String>) -> Result<(),
 
 /// Fails if `name` cannot be the name of an environment variable, or looks like a key. The error does not contain it.
 fn check_variable_name(name: Option<&str>, setting: &'static str) -> Result<(), ConfigError> {
-    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let has_valid_characters = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match name {
-        Some(name) if name.is_empty() || name.len() > 128 || !is_plain(name) || looks_like_key(name) => {
+        Some(name) if name.is_empty() || name.len() > 128 || !has_valid_characters(name) || looks_like_key(name) => {
             Err(ConfigError::NotAVariableName { setting })
         }
         _ => Ok(()),
@@ -122,7 +122,7 @@ fn check_variable_name(name: Option<&str>, setting: &'static str) -> Result<(), 
 /// Returns whether a name looks like a key: it begins like keys of known providers, or it is long and has both lower-case
 /// letters and digits.
 fn looks_like_key(name: &str) -> bool {
-    // A key that begins with `sk-` contains a character that no name of a variable may have.
+    // `sk-` is not in this list: `check_variable_name` refuses every name with a hyphen.
     const PREFIXES: &[&str] = &["sk_", "gsk_", "hf_", "AIza", "eyJ"];
     let has = |kind: fn(&u8) -> bool| name.bytes().any(|byte| kind(&byte));
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))

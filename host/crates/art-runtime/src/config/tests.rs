@@ -2,7 +2,7 @@ use super::*;
 use art_core::limits::LimitOverrides;
 use std::path::Path;
 
-/// Loads the configuration of a home, whose `art.toml` is read if it exists.
+/// Loads the configuration with `--home` set to this folder, whose `art.toml` is read if it exists.
 fn load(home: &Path, overrides: Overrides) -> Result<Config, ConfigError> {
     Config::load(
         &Overrides {
@@ -69,6 +69,7 @@ fn an_api_key_that_was_typed_into_the_file_is_not_shown() {
             "line 3, column 1: unknown field `api_key`",
         ),
         (
+            // The part of the error that is shown begins with `expected`, and the value contains this word as well.
             "[providers]\nopenai = \"sk-secret, expected sk-secret\"",
             "line 2, column 10: invalid type: string",
         ),
@@ -90,7 +91,7 @@ fn an_api_key_that_was_typed_into_the_file_is_not_shown() {
 }
 
 #[test]
-fn a_relative_plugins_folder_is_relative_to_the_file() {
+fn a_relative_plugins_folder_is_resolved_against_the_folder_of_the_file() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), "plugins = \"tools\"").unwrap();
     assert_eq!(
@@ -106,7 +107,7 @@ fn without_a_home_the_error_names_the_flag_to_pass() {
 }
 
 #[test]
-fn a_home_that_is_not_an_absolute_path_is_ignored() {
+fn the_variable_home_is_ignored_if_it_is_not_an_absolute_path() {
     for home in ["", "relative", "."] {
         let environment = BTreeMap::from([("HOME", OsString::from(home))]);
         let loaded = Config::load(&Overrides::default(), &environment);
@@ -118,7 +119,7 @@ fn a_home_that_is_not_an_absolute_path_is_ignored() {
     assert!(config.database.value.starts_with(home.path()));
 }
 
-/// Loads the configuration of a new home in which `art.toml` has this text.
+/// Loads the configuration with `--home` set to a new folder, in which `art.toml` has this text.
 fn load_with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), text).unwrap();
@@ -178,7 +179,7 @@ fn settings_of_models_and_prompts_are_read_from_the_file() {
     let mine = &config.models.providers["mine"];
     assert!(
         mine.api_key_file.as_ref().unwrap().is_absolute(),
-        "the path is relative to the file"
+        "a relative path is resolved against the folder of the file"
     );
     assert_eq!(config.models.limits.max_retries, 1);
     assert_eq!(config.models.prices.0["mine:m"].output, 2.0);
@@ -224,7 +225,7 @@ fn a_system_prompt_has_a_text_or_the_tag_of_a_template() {
 }
 
 #[test]
-fn the_bounds_of_tool_calls_are_read_from_the_file() {
+fn the_bounds_on_the_number_of_tool_calls_are_read_from_the_file() {
     let load = |text: &str| load_with_file(text, Overrides::default());
     let tools = load("[tools]\nmax_parallel = 1\nmax_queue = 0").unwrap().tools;
     let smallest = ToolBounds {
@@ -247,7 +248,7 @@ fn the_bounds_of_tool_calls_are_read_from_the_file() {
 }
 
 #[test]
-fn a_bound_of_tool_calls_that_is_out_of_range_is_refused() {
+fn a_bound_on_the_number_of_tool_calls_that_is_out_of_range_is_refused() {
     for (setting, expected) in [
         (
             "max_parallel = 0",
@@ -273,7 +274,7 @@ fn a_bound_of_tool_calls_that_is_out_of_range_is_refused() {
 
 #[test]
 fn the_limits_of_tools_are_read_from_the_file() {
-    // `max` is a valid name of a tool, although keys that begin with `max_` are ceilings.
+    // Keys that begin with `max_` set ceilings: the most that a tool may request. `max` alone is the name of a tool.
     let text = "[tools]\nfuel = 7\nmax_memory_bytes = 9\n[tools.csv_query]\ntimeout_ms = 5\n[tools.max]\n";
     let limits = load_with_file(text, Overrides::default()).unwrap().tools.value.limits;
     let limits_with = |set: fn(&mut LimitOverrides)| {
@@ -349,7 +350,8 @@ const OVERRIDING_URL: &str = "https://overriding.example";
 /// The name of the environment variable with the API key that [`overrides_for`] sets.
 const OVERRIDING_KEY_VARIABLE: &str = "OVERRIDING_KEY";
 
-/// Returns the flags `--model`, `--base-url` and `--api-key-env`, with this model.
+/// Returns the flags `--model`, `--base-url` and `--api-key-env`, with this model. A test lists in `from_environment` those
+/// values that come from the environment instead.
 fn overrides_for(model: &str) -> Overrides {
     Overrides {
         model: Some(model.to_owned()),
@@ -373,7 +375,7 @@ fn flags_for_the_address_and_the_key_apply_to_the_provider_of_the_model() {
 }
 
 #[test]
-fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment() {
+fn a_flag_for_the_address_of_the_embedded_model_is_refused_and_a_variable_is_ignored() {
     let error = load_with_file("", overrides_for("embedded")).unwrap_err();
     assert!(
         matches!(error, ConfigError::NoProvider { flag: "--base-url" }),
@@ -401,8 +403,8 @@ fn address_and_key_of_the_environment_are_ignored_if_meant_for_another_provider(
         load_with_file(text, overrides).unwrap()
     };
     let address_and_key = ["base_url", "api_key_env"];
-    // The provider has an address already, and the environment does not name the model: the address and key of the environment
-    // are ignored.
+    // The provider has an address already, in the catalog of built-in providers or in the file, and the environment does not
+    // name the model: the address and key of the environment are ignored.
     for (text, model) in [("", "openai:m"), ("", "ollama:m"), (own_with_address, "own:m")] {
         let config = load(text, model, &address_and_key);
         let provider = config
@@ -451,6 +453,7 @@ fn an_address_of_a_flag_applies_although_the_key_of_the_environment_is_ignored()
 fn a_key_variable_of_the_environment_is_not_used_with_the_address_of_a_flag() {
     let overrides = Overrides {
         from_environment: vec!["api_key_env"],
+        // This provider has no address in the catalog, so the address is that of the flag.
         ..overrides_for("compatible:m")
     };
     let config = load_with_file("", overrides).unwrap();
@@ -493,7 +496,7 @@ fn provider_name(model: &str) -> &str {
 }
 
 #[test]
-fn a_value_that_looks_like_an_api_key_is_not_a_variable_name() {
+fn a_value_that_looks_like_an_api_key_is_refused_as_the_name_of_a_variable() {
     let load = |name: &str| {
         let text = format!("[providers.openai]\napi_key_env = \"{name}\"");
         load_with_file(&text, Overrides::default())

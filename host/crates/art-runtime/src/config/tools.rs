@@ -37,20 +37,22 @@ impl ToolBounds {
 }
 
 impl Default for ToolBounds {
-    /// Returns the defaults of [`SystemConfig`].
+    /// Returns the default bounds of the tool system, which runs the calls.
     fn default() -> Self {
         let SystemConfig {
-            max_parallel, queue, ..
+            max_parallel,
+            max_queue,
+            ..
         } = SystemConfig::default();
         Self {
             max_parallel,
-            max_queue: queue,
+            max_queue,
         }
     }
 }
 
 impl ToolSettings {
-    /// Returns the settings. Fails if a number is out of range or a table does not name a tool.
+    /// Returns the settings. Fails if a number is out of range, a table does not name a tool, or a default exceeds its ceiling.
     pub(super) fn check(self) -> Result<Self, ConfigError> {
         let ToolBounds {
             max_parallel,

@@ -22,7 +22,8 @@ pub struct CallUsage {
     pub ending: EndingKind,
     /// The fuel, memory and time that the call used.
     pub usage: ToolUsage,
-    /// Digest of the code of the tool, if the call ran and the tool has one.
+    /// Digest of the code of the tool. `None` if the call did not run, or if the tool has no digest, like a function of this
+    /// program.
     pub tool_digest: Option<Arc<str>>,
 }
 
@@ -41,7 +42,8 @@ pub struct Answer {
     pub calls: Vec<CallUsage>,
     /// The calls that wait for a decision, if the run is suspended. See [`Runtime::decide`](crate::Runtime::decide).
     pub waits_for: Vec<SuspensionRecord>,
-    /// The report of a direct call, if it ended in this process: see [`Runtime::call_tool`](crate::Runtime::call_tool).
+    /// The report of a direct call, one that a person made without a model, if it ended in this process: see
+    /// [`Runtime::call_tool`](crate::Runtime::call_tool).
     pub direct_call_report: Option<Box<ToolReport>>,
     /// Number of panics of the watcher: 0 or 1, because the watcher is not called again after a panic.
     pub watcher_panics: u32,

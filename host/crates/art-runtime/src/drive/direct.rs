@@ -43,14 +43,14 @@ impl UserCall {
 }
 
 impl Runtime {
-    /// Calls a tool as a person does, in a run of its own in a new conversation. No model is asked, and none has to be set up. The
+    /// Calls a tool for a person, in a run of its own in a new conversation. No model is asked, and none has to be set up. The
     /// call is committed before it is made, and its end is committed before this method returns. The arguments reach the tool
     /// unchanged. Cancelling `cancel` ends the call early. The report of the call is in
-    /// [`Answer::called`].
+    /// [`Answer::direct_call_report`].
     ///
     /// # Errors
-    /// Fails if the arguments nest deeper than 64 levels, the identifier of the person is empty or too long, another host takes the
-    /// run over, or the store fails. A call that fails or is refused is not an error of this method.
+    /// Fails if the arguments nest deeper than 64 levels, the identifier of the person is empty or too long, another host takes
+    /// the run over, or the store fails. A call that fails or is refused is not an error of this method.
     pub async fn call_tool(
         &self,
         call: impl Into<UserCall>,
@@ -88,6 +88,7 @@ impl Runtime {
             ..AgentProps::default()
         };
         RunStart {
+            // Identifies how this host counts fuel.
             fuel_basis: Sandbox::fuel_basis().to_owned(),
             tools: self.tools.registry().available(|name| name == call.tool_name),
             ..RunStart::of_call(props, call)

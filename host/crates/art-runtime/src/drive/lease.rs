@@ -25,9 +25,9 @@ const PARALLEL_RENEWALS: usize = 16;
 /// The leases that one [`Runtime`] holds. On each tokio runtime, one task renews the leases that were taken there, so that none
 /// expires while a slow tool runs, and a short run starts no task of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Leases(Arc<Mutex<RenewalsByRuntime>>);
+pub(crate) struct Leases(Arc<Mutex<RenewalsByTokioRuntime>>);
 
-type RenewalsByRuntime = HashMap<runtime::Id, Renewals>;
+type RenewalsByTokioRuntime = HashMap<runtime::Id, Renewals>;
 
 /// The leases that one task renews.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Renewals {
     }
 }
 
-/// A lease while it is held.
+/// A lease that is renewed as long as this value exists.
 #[derive(Debug)]
 struct HeldLease {
     store: Arc<dyn Store>,
@@ -86,12 +86,12 @@ impl Drop for Leases {
     }
 }
 
-fn lock(renewals: &Mutex<RenewalsByRuntime>) -> MutexGuard<'_, RenewalsByRuntime> {
+fn lock(renewals: &Mutex<RenewalsByTokioRuntime>) -> MutexGuard<'_, RenewalsByTokioRuntime> {
     renewals.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Renews the leases of a tokio runtime at each interval, until none is held.
-async fn renew_all(renewals: Weak<Mutex<RenewalsByRuntime>>, id: runtime::Id) {
+async fn renew_all(renewals: Weak<Mutex<RenewalsByTokioRuntime>>, id: runtime::Id) {
     let mut intervals = interval_at(Instant::now() + RENEWAL_INTERVAL, RENEWAL_INTERVAL);
     intervals.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -106,7 +106,7 @@ async fn renew_all(renewals: Weak<Mutex<RenewalsByRuntime>>, id: runtime::Id) {
 }
 
 /// Returns the leases of a tokio runtime that are held. If there are none, removes its renewals and returns `None`.
-fn held_leases(by_runtime: &Mutex<RenewalsByRuntime>, id: runtime::Id) -> Option<Vec<Arc<HeldLease>>> {
+fn held_leases(by_runtime: &Mutex<RenewalsByTokioRuntime>, id: runtime::Id) -> Option<Vec<Arc<HeldLease>>> {
     let mut by_runtime = lock(by_runtime);
     let renewals = by_runtime.get_mut(&id)?;
     renewals.forget_released();
@@ -119,8 +119,8 @@ fn held_leases(by_runtime: &Mutex<RenewalsByRuntime>, id: runtime::Id) -> Option
 }
 
 impl HeldLease {
-    /// Renews the lease if it is not lost. Any other error is only logged, because the next renewal may succeed before the lease
-    /// expires.
+    /// Renews the lease unless it is lost already. If the store says that it is lost now, cancels `lost`. Any other error is only
+    /// logged, because the next renewal may succeed before the lease expires.
     async fn renew(&self) {
         if self.lost.is_cancelled() {
             return;
@@ -141,7 +141,8 @@ impl HeldLease {
     }
 }
 
-/// The lease of a thread. Dropping this value in a tokio runtime releases the lease if it is not released yet.
+/// The lease of a thread, which is renewed until it is released. Dropping this value in a tokio runtime releases the lease if it
+/// is not released yet.
 #[derive(Debug)]
 pub(crate) struct ThreadLease {
     held: Arc<HeldLease>,

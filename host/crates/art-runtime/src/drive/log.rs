@@ -19,8 +19,8 @@ use crate::decisions;
 use crate::error::RuntimeError;
 use crate::journal::{DeclarationCache, MAX_INLINE_BYTES, encode, read_events};
 
-/// Part of the space for the blobs of a run, in bytes, that must stay free for results. The records of what calls took in, such
-/// as the files that they read, do not use it.
+/// Part of the space for the blobs of a run, in bytes, that is reserved for results. The records of what calls took in, such as
+/// the files that they read, may use only the rest of the space.
 const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
@@ -210,7 +210,7 @@ impl RunLog {
     }
 
     /// Returns the record of what a call took in, such as the files that it read. If the record would leave too little room for
-    /// the results of the run, returns it without their contents.
+    /// the results of the run, returns it truncated: without the files and the other answers that the call got.
     pub(crate) fn limit_intake(&self, mut intake: Intake) -> Intake {
         let size = intake.max_encoded_bytes() as u64;
         // A small record stays in its event, so it needs no room for blobs.
@@ -221,8 +221,8 @@ impl RunLog {
     }
 
     /// Adds the resources that a tool call used, for the estimates of later runs.
-    pub(crate) fn add_cost(&mut self, cost: &CallUsage) {
-        self.pending.calls.extend(records::call_record(cost));
+    pub(crate) fn add_call_usage(&mut self, call_usage: &CallUsage) {
+        self.pending.calls.extend(records::call_record(call_usage));
     }
 
     /// Commits what was added, with the state of the thread if it changed, and the status of the run if it has ended or waits.
@@ -239,7 +239,7 @@ impl RunLog {
         if self.is_empty() {
             return Ok(());
         }
-        // That the run waits is stored with its other changes, and is no reason for a commit by itself.
+        // The status of a run that waits is stored with its other changes. It is no reason for a commit by itself.
         if self.pending.end.is_none() {
             self.pending.end = run.waiting_report().as_ref().map(run_end);
         }
@@ -299,11 +299,12 @@ impl RunLog {
             && pending.calls.is_empty()
     }
 
-    /// Discards what was added since the last commit. Returns the committed events.
+    /// Discards what was added since the last commit. Returns the run as the committed events make it, or `None` if there are
+    /// none.
     ///
     /// # Errors
-    /// Fails if the store cannot be read.
-    pub(crate) async fn reload(&mut self) -> Result<Vec<RunEvent>, RuntimeError> {
+    /// Fails if the store cannot be read, or if its events do not fit together.
+    pub(crate) async fn reload(&mut self) -> Result<Option<Run>, RuntimeError> {
         let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
         let events = read_events(self.store.as_ref(), &trace_id).await?;
         // The last commit may have failed, so it is not known which of the added blobs are stored.
@@ -312,7 +313,13 @@ impl RunLog {
         self.pending = commit_after(trace_id, lease, events.len() as u64);
         self.suspended.clear();
         self.state_changed = false;
-        Ok(events)
+        if events.is_empty() {
+            return Ok(None);
+        }
+        let run = Run::replay(&events).map_err(RuntimeError::internal)?;
+        // A commit that was reported as failed may be stored.
+        self.committed_work = run.model_work().len();
+        Ok(Some(run))
     }
 }
 
@@ -359,8 +366,8 @@ fn commit_after(trace_id: String, lease: Lease, last_sequence: u64) -> Commit {
     }
 }
 
-/// Returns what the store notes about the end of a run: its status, and a summary for listings with its cost, its answer, and
-/// its error if it has one.
+/// Returns what the store notes about the end of a run: its status, and a summary for listings. The summary has the metadata of
+/// the run, such as its cost, and its answer and error.
 fn run_end(report: &RunReport) -> RunEnd {
     let metadata = &report.response.metadata;
     let mut summary = json!({"metadata": metadata, "answer": report.response.response.content});

@@ -59,8 +59,8 @@ impl<'a> Notifier<'a> {
     }
 
     /// Reports that the state of the run may have changed.
-    pub(super) fn update(&mut self, view: &RunView<'_>, costs: &[CallUsage]) {
-        self.watcher.notify(|watcher| watcher.update(view, costs));
+    pub(super) fn update(&mut self, view: &RunView<'_>, call_usages: &[CallUsage]) {
+        self.watcher.notify(|watcher| watcher.update(view, call_usages));
     }
 
     pub(super) fn run_started(&mut self) {
@@ -76,6 +76,7 @@ impl<'a> Notifier<'a> {
         self.model_spans.insert(action, span);
     }
 
+    /// Reports a piece of a model's reply.
     pub(super) fn stream(&mut self, call: &StreamingCall, event: &StreamEvent) {
         let Some(span) = self.model_spans.get(&call.id) else {
             return;

@@ -31,6 +31,7 @@ pub(super) fn now() -> Occasion {
 /// Returns the language tag of a POSIX locale such as `de_DE.UTF-8`, or `None` for `C`, `POSIX` and text that is not a locale.
 fn language_tag(locale: &str) -> Option<String> {
     let name = locale.split(['.', '@']).next().unwrap_or_default().replace('_', "-");
+    // `C` is too short to be a tag.
     let is_tag = TAG_CHARS.contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     (is_tag && name != "POSIX").then_some(name)
 }

@@ -76,6 +76,8 @@ pub(super) async fn prepare(
     }
 }
 
+/// Ends the interrupted runs of a thread, whose lease this host has. Then returns the start of a run that answers the question.
+/// Fails if a run of the thread waits for a decision.
 async fn run_start_under_lease(
     runtime: &Runtime,
     question: Question,
@@ -171,6 +173,7 @@ pub(crate) async fn run_start_in(
     let tools = registry.available(|name| thread.config.enables(name));
     let model = runtime.choose_model(question.settings.model.as_deref(), &props.thread_id, &thread.config)?;
     let start = RunStart {
+        // Identifies how this host counts fuel.
         fuel_basis: Sandbox::fuel_basis().to_owned(),
         records: records::read_tool_records(runtime.store.as_ref(), registry, &tools).await?,
         model_record: records::read_model_record(runtime.store.as_ref(), &model.config).await?,
@@ -181,6 +184,7 @@ pub(crate) async fn run_start_in(
         prior: thread.prior_state,
         ..run_start_for_model(&model, props)
     };
+    // A run that begins with a plan sends no planning request, so the size of such a request is estimated here.
     Ok(merge_settings(&runtime.config, thread.config, question.settings, start).with_request_tokens())
 }
 

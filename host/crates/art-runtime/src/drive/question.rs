@@ -16,7 +16,7 @@ pub struct Question {
     pub query: String,
     /// Conversation to continue; `None` starts a new one.
     pub thread_id: Option<String>,
-    /// A saved plan, which a person saved earlier, to carry out in place of one that the model writes. See
+    /// A plan that was saved earlier, to carry out in place of one that the model writes. See
     /// [`read_plan`](crate::read_plan).
     pub plan: Option<PlanToRun>,
     /// Identifier of the person who asks, in a program that several persons use. A new conversation belongs to the person who

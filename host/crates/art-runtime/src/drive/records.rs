@@ -20,12 +20,12 @@ const MAX_STEPS_OR_ANSWERS: usize = 200;
 
 /// Returns the record of a call that succeeded, or `None` if the call did not succeed or its tool has no digest. A call that was
 /// stopped or gave up does not show how much the tool needs for its work.
-pub(super) fn call_record(cost: &CallUsage) -> Option<CallRecord> {
-    let digest = cost.tool_digest.as_deref();
-    let tool_digest = digest.filter(|_| cost.ending == EndingKind::Success)?.to_owned();
+pub(super) fn call_record(call_usage: &CallUsage) -> Option<CallRecord> {
+    let digest = call_usage.tool_digest.as_deref();
+    let tool_digest = digest.filter(|_| call_usage.ending == EndingKind::Success)?.to_owned();
     Some(CallRecord {
         tool_digest,
-        usage: cost.usage,
+        usage: call_usage.usage,
     })
 }
 
@@ -83,7 +83,7 @@ mod tests {
     use crate::testing::store_with_run;
     use art_core::usage::ToolUsage;
 
-    fn cost(ending: EndingKind, tool_digest: Option<&str>, fuel: u64) -> CallUsage {
+    fn call_usage(ending: EndingKind, tool_digest: Option<&str>, fuel: u64) -> CallUsage {
         CallUsage {
             item_id: "a".to_owned(),
             tool: "tool".to_owned(),
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_call_is_recorded_only_if_it_succeeded_and_its_tool_has_a_digest() {
-        let record = |ending, digest, fuel| call_record(&cost(ending, digest, fuel));
+        let record = |ending, digest, fuel| call_record(&call_usage(ending, digest, fuel));
         let recorded = record(EndingKind::Success, Some("d"), 1).unwrap();
         assert_eq!((recorded.tool_digest.as_str(), recorded.usage.fuel), ("d", 1));
         assert_eq!(record(EndingKind::Timeout, Some("d"), 2), None);

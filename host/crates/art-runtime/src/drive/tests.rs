@@ -131,6 +131,7 @@ async fn journal(runtime: &Runtime, trace_id: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn the_ends_of_all_calls_are_recorded_before_the_cancellation_of_the_run() {
+    // The model of a scripted runtime gives these replies one after the other. Its tool `one` returns 1.
     let replies = [
         scripted::one_step_plan(),
         scripted::calling_reply(&["one", "cancels_run"]),
@@ -180,7 +181,7 @@ async fn a_call_beyond_the_configured_number_of_parallel_calls_is_refused_as_bus
     assert_eq!(codes, [None, Some(art_core::error::ToolErrorCode::Busy)]);
 }
 
-/// Returns a question with a file that is too large for a journal.
+/// Returns a question with a file that is too large for an entry of the journal.
 fn question_with_too_large_file() -> Question {
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
@@ -248,6 +249,7 @@ async fn a_question_that_is_too_long_is_refused_before_anything_is_stored() {
     let (_home, runtime) = runtime_with_population_tool();
     let ask_long = |chars: usize| {
         let question = Question {
+            // `é` has two bytes and counts as one character.
             query: format!("{}é", "x".repeat(chars - 1)),
             ..Question::default()
         };
@@ -359,7 +361,7 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
 
 /// Asks a question for which the model calls the tool `sets_tools`, which sets the enabled tools of the thread to `enabled`,
 /// and then the tool `one`. Returns how these calls ended.
-async fn call_endings_if_run_enables(enabled: &'static [&'static str]) -> Vec<&'static str> {
+async fn call_endings_if_tool_enables_only(enabled: &'static [&'static str]) -> Vec<&'static str> {
     let (_home, runtime) = scripted::scripted_runtime([
         scripted::one_step_plan(),
         scripted::calling_reply(&["sets_tools"]),
@@ -385,9 +387,12 @@ async fn call_endings_if_run_enables(enabled: &'static [&'static str]) -> Vec<&'
 // Whether a thread may use a tool is checked at each call (contract S004).
 #[tokio::test]
 async fn a_tool_that_is_disabled_during_a_run_is_refused_at_its_next_call() {
-    assert_eq!(call_endings_if_run_enables(&["one"]).await, ["success", "success"]);
     assert_eq!(
-        call_endings_if_run_enables(&["sets_tools"]).await,
+        call_endings_if_tool_enables_only(&["one"]).await,
+        ["success", "success"]
+    );
+    assert_eq!(
+        call_endings_if_tool_enables_only(&["sets_tools"]).await,
         ["success", "disabled"]
     );
 }
@@ -478,6 +483,7 @@ async fn settings_of_a_question_override_the_thread_which_overrides_the_configur
     assert_eq!(start.persona.name, "Question");
     assert_eq!(start.persona.prompts.planning.as_deref(), Some("plan"));
     assert_eq!(start.params["seed"], 7);
+    // System prompts do not override each other.
     let prompts: Vec<_> = start.system_prompts.into_iter().map(Some).collect();
     assert_eq!(prompts, [text("configuration"), text("thread"), text("question")]);
 }

@@ -26,7 +26,7 @@ pub struct ReplyPiece<'a> {
     /// Phase of the run.
     pub phase: Phase,
     /// Whether this call may answer the question. The text of its reply is then the answer, unless the reply calls tools or is
-    /// a plan. Calls in the synthesis may answer, and so may calls in the planning of a model with function calls.
+    /// a plan. A call may answer in the synthesis, and also in the planning if the model supports function calls.
     /// [`AnswerStream`](art_agent::AnswerStream) extracts the answer from the pieces.
     pub may_answer: bool,
     /// Step of the plan; `None` in other phases than execution.
@@ -46,19 +46,19 @@ impl Watcher for Unwatched {}
 /// (contract X10): see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
 /// [`QuestionSettings`](super::QuestionSettings) for tests of watchers.
 ///
-/// A run is the root span of a trace. The identifier of the trace consists of the digits of the run's identifier. Each model call
-/// or tool call is a child of the root, with the same span at its start and its end. The order is: `run_started`; for each model
-/// call `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`,
+/// A run is the root span of a trace. The identifier of the trace is that of the run, a UUID, without its hyphens. Each model
+/// call or tool call is a child of the root, with the same span at its start and its end. The order is: `run_started`; for each
+/// model call `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`,
 /// `tool_progressed` for each progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and `run_ended`.
 /// The events of concurrent calls are interleaved. All tool calls that a reply requests end before the next model call of the
-/// same step. The retry of a model call does not start another call; it is a piece of the stream.
+/// same step. A retry of a model call is not reported as another call, but as a piece: [`StreamEvent::Retry`].
 ///
 /// The end of a model call that is dropped when its run ends is not reported. Nor is the end of a tool call that did not stop
 /// when its run was cancelled. A watcher that exports spans closes the spans of such calls in
 /// `run_ended`.
 pub trait Watcher: Send {
-    /// The state of the run may have changed. `_costs` are those of the tool calls that have ended.
-    fn update(&mut self, _view: &RunView<'_>, _costs: &[CallUsage]) {}
+    /// The state of the run may have changed. `_call_usages` has the resources that each ended tool call used.
+    fn update(&mut self, _view: &RunView<'_>, _call_usages: &[CallUsage]) {}
 
     /// The run started with this question.
     fn run_started(&mut self, _span: &SpanContext, _query: &str) {}

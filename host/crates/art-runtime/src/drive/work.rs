@@ -64,7 +64,7 @@ impl<'a> Work<'a> {
     }
 
     /// Prepares a tool call: gives its tool the grants that a person approved, inserts the files that the arguments name, and
-    /// checks the call. Returns the admission, or the report of a refused call.
+    /// checks the call. Returns what happens next to the call, or the report of a refused call.
     pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
     }
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
     /// Keeps what has arrived of a reply, until its model call has ended.
     fn track_reply(&mut self, event: &WorkEvent) {
         match event {
-            WorkEvent::Piece { call, event } => self.received.entry(call.id).or_default().push(event),
+            WorkEvent::Piece { call, piece } => self.received.entry(call.id).or_default().push(piece),
             WorkEvent::ModelEnded(event) => {
                 if let RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } = event.as_ref() {
                     self.received.remove(action);

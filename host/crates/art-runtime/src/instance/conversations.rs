@@ -1,4 +1,4 @@
-//! The messages and files of conversations.
+//! The messages and files of conversations. In the store, a conversation is a thread.
 
 use std::sync::Arc;
 
@@ -14,11 +14,14 @@ use crate::runtime::Runtime;
 #[derive(Clone, Debug)]
 pub struct ConversationManager {
     runtime: Arc<Runtime>,
+    /// The store of `runtime`, which has the subscribers.
     publishing_store: Arc<PublishingStore>,
+    /// Owner of the conversations.
     owner: Owner,
 }
 
 impl ConversationManager {
+    /// Creates the manager for conversations without an owner.
     pub(super) fn new(runtime: Arc<Runtime>, publishing_store: Arc<PublishingStore>) -> Self {
         Self {
             runtime,

@@ -72,7 +72,7 @@ impl RunInProgress<'_> {
         let mut run = std::pin::pin!(run);
         tokio::select! {
             biased;
-            ended = &mut run => return ended,
+            output = &mut run => return output,
             () = self.gate.cancel_all.cancelled() => cancel.cancel(),
         }
         run.await

@@ -1,4 +1,5 @@
-//! The observations of conversations: records of what the runs did, such as a plan or a tool call.
+//! The observations of conversations: records of what the runs did, such as a plan or a tool call. In the store, a conversation
+//! is a thread.
 
 use std::sync::Arc;
 
@@ -14,11 +15,14 @@ use crate::runtime::Runtime;
 #[derive(Clone, Debug)]
 pub struct ObservationManager {
     runtime: Arc<Runtime>,
+    /// The store of `runtime`, which has the subscribers.
     publishing_store: Arc<PublishingStore>,
+    /// Owner of the conversations.
     owner: Owner,
 }
 
 impl ObservationManager {
+    /// Creates the manager for conversations without an owner.
     pub(super) fn new(runtime: Arc<Runtime>, publishing_store: Arc<PublishingStore>) -> Self {
         Self {
             runtime,
@@ -61,8 +65,8 @@ impl ObservationManager {
         Ok(self.runtime.store.list_observations(thread_id, filter).await?)
     }
 
-    /// Calls `callback` for each observation of a thread, once it is stored, until the subscription is dropped. A panic of the
-    /// callback is logged.
+    /// Calls `callback` for each observation that is added to a thread, once the observation is stored, until the subscription is
+    /// dropped. A panic of the callback is logged.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.

@@ -103,8 +103,13 @@ impl Store for PublishingStore {
         self.store.load_state(thread_id)
     }
 
-    fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
-        self.store.save_state(thread_id, data, expected)
+    fn save_state<'a>(
+        &'a self,
+        thread_id: &'a str,
+        data: Value,
+        expected_version: Option<u64>,
+    ) -> StoreFuture<'a, u64> {
+        self.store.save_state(thread_id, data, expected_version)
     }
 
     fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {

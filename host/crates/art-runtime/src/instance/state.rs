@@ -242,7 +242,8 @@ impl StateManager {
         Ok(true)
     }
 
-    /// Runs `save` while this process holds the lease of the thread, since a run in progress would overwrite the saved state.
+    /// Awaits `save` while this process holds the lease of the thread. A run in progress would overwrite the saved state, but it
+    /// needs the lease too.
     async fn under_lease(
         &self,
         thread_id: &str,
@@ -276,6 +277,7 @@ impl StateManager {
     }
 }
 
+/// Refuses a state that cannot be read as the state of a plan, with which the next run of the thread begins.
 fn check_state(thread_id: &str, state: &Value) -> Result<(), RuntimeError> {
     PesAgentStateData::deserialize(state).map(drop).map_err(|error| {
         RuntimeError::Request(format!(

@@ -28,7 +28,7 @@ fn config_with_tools(tools: &[&str]) -> ThreadConfig {
     }
 }
 
-/// Returns a message of a person whose text is its identifier.
+/// Returns a message of a user. The text of the message is its identifier.
 fn message(id: &str, thread_id: &str, timestamp: u64) -> ConversationMessage {
     ConversationMessage {
         message_id: id.to_owned(),
@@ -63,7 +63,7 @@ fn question_props(thread_id: &str, user: Option<&str>) -> AgentProps {
 
 /// Calls sixteen methods that take a thread, on behalf of the person `user`. Returns the error of each, with `ID` in place of the
 /// identifier of the thread, or `ok`.
-async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
+async fn results_of_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
     fn result_text<T>(result: Result<T, RuntimeError>, id: &str) -> String {
         result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
     }
@@ -106,15 +106,15 @@ async fn calls_on_threads_of_others_fail_like_calls_on_unknown_threads() {
         .await
         .unwrap();
     let before = instance.runtime().store.get_thread(&thread).await.unwrap();
-    let unknown = call_methods(&instance, "unknown", "bob").await;
+    let for_unknown = results_of_methods(&instance, "unknown", "bob").await;
     assert!(
-        unknown.iter().all(|text| text == "there is no thread `ID`"),
-        "{unknown:?}"
+        for_unknown.iter().all(|text| text == "there is no thread `ID`"),
+        "{for_unknown:?}"
     );
-    assert_eq!(call_methods(&instance, &thread, "bob").await, unknown);
+    assert_eq!(results_of_methods(&instance, &thread, "bob").await, for_unknown);
     assert!(!instance.state_manager().is_tool_enabled(&thread, "a").await);
     assert_eq!(instance.runtime().store.get_thread(&thread).await.unwrap(), before);
-    let for_ada = call_methods(&instance, &thread, "ada").await;
+    let for_ada = results_of_methods(&instance, &thread, "ada").await;
     assert!(for_ada.iter().all(|text| text == "ok"), "{for_ada:?}");
 }
 
@@ -252,6 +252,7 @@ async fn a_state_is_not_saved_while_a_run_is_in_progress() {
     let instance = instance().await;
     let state = instance.state_manager();
     let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
+    // A run in progress holds the lease of its thread.
     let lease = instance.runtime().store.acquire_lease(&thread).await.unwrap();
     let busy = state.set_agent_state(&thread, json!({})).await;
     assert!(
@@ -369,8 +370,9 @@ async fn observations_are_filtered_by_type() {
         types: types.to_vec(),
         ..ObservationFilter::default()
     };
+    let all_types = with_types(&[]);
     assert_eq!(
-        observations.get_observations(&thread, with_types(&[])).await.unwrap(),
+        observations.get_observations(&thread, all_types).await.unwrap(),
         [recorded]
     );
     assert_eq!(
@@ -395,39 +397,41 @@ async fn a_subscriber_gets_what_runs_and_managers_store_in_its_thread() {
         .create_thread(config_with_tools(&["*"]))
         .await
         .unwrap();
-    let (messages, observed) = (Arc::new(StdMutex::new(Vec::new())), Arc::new(StdMutex::new(Vec::new())));
-    let (pushed_messages, pushed_observations) = (Arc::clone(&messages), Arc::clone(&observed));
-    let on_message = move |message: &ConversationMessage| pushed_messages.lock().unwrap().push(message.clone());
-    let on_observation = move |new: &Observation| pushed_observations.lock().unwrap().push(new.clone());
+    let notified_messages = Arc::new(StdMutex::new(Vec::new()));
+    let notified_observations = Arc::new(StdMutex::new(Vec::new()));
+    let (messages, observed) = (Arc::clone(&notified_messages), Arc::clone(&notified_observations));
+    let on_message = move |message: &ConversationMessage| messages.lock().unwrap().push(message.clone());
+    let on_observation = move |new: &Observation| observed.lock().unwrap().push(new.clone());
     let (conversation, observations) = (instance.conversation_manager(), instance.observation_manager());
     let _message_subscription = conversation.subscribe(&thread, on_message).await.unwrap();
     let _observation_subscription = observations.subscribe(&thread, on_observation).await.unwrap();
     instance.process(question_props(&thread, None)).await.unwrap();
     instance.process(question_props(&other, None)).await.unwrap();
     // The store lists messages by time. With this time, `m` is the last message both there and in the callback.
-    let far_future = u64::MAX >> 12;
+    let far_future = art_store::limits::MAX_TIMESTAMP;
     conversation
         .add_messages(&thread, vec![message("m", &thread, far_future)])
         .await
         .unwrap();
     observations.record(observation(&thread)).await.unwrap();
-    let (messages, observed) = (messages.lock().unwrap().clone(), observed.lock().unwrap().clone());
+    let notified_messages = notified_messages.lock().unwrap().clone();
+    let notified_observations = notified_observations.lock().unwrap().clone();
     assert_eq!(
-        messages,
+        notified_messages,
         conversation
             .get_messages(&thread, MessageOptions::default())
             .await
             .unwrap()
     );
     assert_eq!(
-        observed,
+        notified_observations,
         observations
             .get_observations(&thread, ObservationFilter::default())
             .await
             .unwrap()
     );
     // The question, the answer and `m`; at least one observation of the run, and the recorded one.
-    assert!(messages.len() >= 3 && observed.len() >= 2);
+    assert!(notified_messages.len() >= 3 && notified_observations.len() >= 2);
 }
 
 #[tokio::test]
@@ -473,15 +477,16 @@ async fn subscribers_do_not_get_messages_that_the_store_refuses() {
         .subscribe(&thread, |_| std::process::abort())
         .await
         .unwrap();
+    let message_of_other_thread = message("m", "other", 1);
     assert!(
         conversation
-            .add_messages(&thread, vec![message("m", "other", 1)])
+            .add_messages(&thread, vec![message_of_other_thread])
             .await
             .is_err()
     );
 }
 
-/// Returns an instance with a tool that never returns, and a question that calls it.
+/// Returns an instance with a tool that never returns, and a question for which the embedded model plans a call of this tool.
 async fn instance_with_endless_tool() -> (Arc<ArtInstance>, Question) {
     let tool = DirectTool::typed(
         "wait",

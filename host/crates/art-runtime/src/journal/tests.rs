@@ -129,7 +129,8 @@ fn a_declaration_with_reordered_keys_is_stored_as_another_blob() {
     };
     let (first, reordered) = (parse_tool(r#""x": 1, "y": 2"#), parse_tool(r#""y": 2, "x": 1"#));
     assert_eq!(first, reordered);
-    for (tool, blobs_so_far) in [(&first, 2), (&first, 2), (&reordered, 3), (&first, 3)] {
+    // The number of blobs in the store: those of the declarations so far, and that of the list of attachments.
+    for (tool, blob_count) in [(&first, 2), (&first, 2), (&reordered, 3), (&first, 3)] {
         let mut event = run_started(10);
         let RunEvent::Started { start, .. } = &mut event else {
             unreachable!()
@@ -140,8 +141,7 @@ fn a_declaration_with_reordered_keys_is_stored_as_another_blob() {
             unreachable!()
         };
         assert_eq!(json!(start.tools[0]).to_string(), json!(tool).to_string());
-        // The blobs of the declarations so far, and the blob of the list of attachments.
-        assert_eq!(store.blobs.len(), blobs_so_far);
+        assert_eq!(store.blobs.len(), blob_count);
     }
 }
 
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_of_an_event_makes_the_reader_panic(payload in "\\PC{0,80}", pointer in "[/a0~]{0,6}") {
+    fn restoring_values_does_not_panic_for_any_text_and_any_pointer(payload in "\\PC{0,80}", pointer in "[/a0~]{0,6}") {
         let blobs = BTreeMap::from([("d".to_owned(), b"1".to_vec())]);
         drop(restore_values(&payload, &blobs));
         let payload = json!({"a": [0, {}], "values": [[pointer, "d"]]}).to_string();

@@ -7,7 +7,7 @@ use art_store::digest;
 use art_tools::{ReplayedCall, ToolReport};
 use serde_json::Value;
 
-/// Maximum length of a value in a difference, in characters.
+/// Maximum length of a value in a difference, in characters, without the note of how much of the value is missing.
 const MAX_EXCERPT_CHARS: usize = 200;
 
 /// What differs, its recorded value, and the value that the replay found.
@@ -91,7 +91,7 @@ fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Optio
         (Value::Array(recorded), Value::Array(found)) => (0..recorded.len().max(found.len()))
             .find_map(|index| first_difference_at(&index.to_string(), recorded.get(index), found.get(index), path)),
         _ if recorded == found => None,
-        _ => Some((path.clone(), show_value(Some(recorded)), show_value(Some(found)))),
+        _ => Some((excerpt(path), show_value(Some(recorded)), show_value(Some(found)))),
     }
 }
 
@@ -107,11 +107,7 @@ fn first_difference_at(
     path.push_str(key);
     let difference = match (recorded, found) {
         (Some(recorded), Some(found)) => first_difference(recorded, found, path),
-        _ => Some((
-            truncate(path, MAX_EXCERPT_CHARS),
-            show_value(recorded),
-            show_value(found),
-        )),
+        _ => Some((excerpt(path), show_value(recorded), show_value(found))),
     };
     path.truncate(length);
     difference
@@ -133,6 +129,15 @@ mod tests {
 
     fn find_difference(recorded: &Value, found: &Value) -> Option<Mismatch> {
         first_difference(recorded, found, &mut String::from("result"))
+    }
+
+    #[test]
+    fn the_place_of_a_difference_is_shortened() {
+        let key = "k".repeat(10 * MAX_EXCERPT_CHARS);
+        for found in [json!({&key: 2}), json!({})] {
+            let (place, ..) = find_difference(&json!({&key: 1}), &found).unwrap();
+            assert!(place.chars().count() < 2 * MAX_EXCERPT_CHARS, "{place}");
+        }
     }
 
     #[test]
@@ -161,8 +166,12 @@ mod tests {
 
     #[test]
     fn a_long_value_is_shortened() {
+        const MAX_NOTE_CHARS: usize = 100;
         let (_, recorded, _) = find_difference(&json!("x".repeat(1_000)), &json!("y")).unwrap();
-        assert!(recorded.chars().count() < 300, "{recorded}");
+        assert!(
+            recorded.chars().count() < MAX_EXCERPT_CHARS + MAX_NOTE_CHARS,
+            "{recorded}"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Calls of the bare engine, without the sandbox: with the fastest settings, whose time is a lower bound for the sandbox, and
-//! with the engine's default settings.
+//! Calls of the tool with the bare engine (wasmtime), without the sandbox. The engine has either the fastest settings, whose time
+//! is a lower bound for the sandbox, or its default settings.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ use bindings::{ToolPlugin, ToolPluginPre};
 
 /// Fuel of a call, if fuel is counted.
 const FUEL: u64 = 2_000_000_000;
+/// Fuel after which a call yields, so that its time limit, if it has one, is checked.
+const YIELD_INTERVAL_FUEL: u64 = 1_000_000;
 /// Time limit of a call in a fresh instance.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -119,7 +121,7 @@ impl BareEngine {
         if self.is_metered {
             store.limiter(|state| &mut state.limits);
             store.set_fuel(FUEL).unwrap();
-            store.fuel_async_yield_interval(Some(1_000_000)).unwrap();
+            store.fuel_async_yield_interval(Some(YIELD_INTERVAL_FUEL)).unwrap();
         }
         store
     }

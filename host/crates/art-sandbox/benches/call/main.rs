@@ -34,7 +34,7 @@ type Section = fn(&Components);
 const SECTIONS: [(&str, Section); 8] = [
     ("calls", print_calls),
     ("throughput", |guest| sandboxed::print_throughput(&guest.plain)),
-    ("kernels", |guest| sandboxed::print_processor_bound(&guest.plain)),
+    ("kernels", |guest| sandboxed::print_kernels(&guest.plain)),
     // A guest needs WASI to sleep.
     ("deadlines", |guest| sandboxed::print_deadlines(&guest.wasi)),
     ("neighbours", |guest| neighbours::print_neighbours(&guest.wasi)),
@@ -130,11 +130,11 @@ fn forms(guest: &Components) -> Vec<Form> {
 /// Returns calls of the bare engine.
 fn engine_forms(guest: &Components) -> [Form; 4] {
     let best = Rc::new(bare_engine::BareEngine::best(&guest.plain));
-    let best_with_warm_instance = Rc::clone(&best);
+    let best_for_warm = Rc::clone(&best);
     let best_with_wasi = bare_engine::BareEngine::best(&guest.wasi);
     let defaults = bare_engine::BareEngine::defaults(&guest.plain);
     [
-        form("warm", 2_000, move |calls| best_with_warm_instance.time_warm(calls)),
+        form("warm", 2_000, move |calls| best_for_warm.time_warm(calls)),
         form("fresh", 10_000, move |calls| best.time_fresh(calls)),
         form("wasi_fresh", 12_000, move |calls| best_with_wasi.time_fresh(calls)),
         form("defaults", 60_000, move |calls| defaults.time_fresh_and_link(calls)),

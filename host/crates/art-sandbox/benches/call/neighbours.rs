@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
 use art_sandbox::Plugin;
-use art_tools::{Admitted, ToolExecutor};
+use art_tools::{CheckedCall, ToolExecutor};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
@@ -69,7 +69,7 @@ fn measure_latencies(sandboxed: &Sandboxed, op: &str, number: usize) -> Vec<f64>
 }
 
 async fn time_small_calls(plugin: Arc<Plugin>) -> Vec<f64> {
-    let admitted = Admitted::for_test(add_call(), Limits::EXECUTE);
+    let admitted = CheckedCall::for_test(add_call(), Limits::EXECUTE);
     let mut latencies = Vec::new();
     let begin = Instant::now();
     while begin.elapsed() < MEASUREMENT {
@@ -90,7 +90,7 @@ async fn repeat_endless_calls(plugin: Arc<Plugin>, op: &str, stop: CancellationT
         ..Limits::EXECUTE
     };
     // `Sleep` sleeps `a` milliseconds, which is an hour. `Spin` ignores `a`.
-    let admitted = Admitted::for_test(call_with(serde_json::json!({"op": op, "a": 3_600_000})), limits);
+    let admitted = CheckedCall::for_test(call_with(serde_json::json!({"op": op, "a": 3_600_000})), limits);
     while !stop.is_cancelled() {
         let outcome = plugin.execute(&admitted).await;
         assert_eq!(outcome.ending, Ending::Timeout { limit_ms: DEADLINE_MS });

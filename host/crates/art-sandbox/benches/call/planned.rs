@@ -19,6 +19,7 @@ const FILE: &str = "orders.csv";
 
 /// Returns the first-party tools from a snapshot of the agent's tests.
 fn tools() -> Vec<ToolSchema> {
+    // The JSON text comes after a header between two lines `---`.
     let snapshot = include_str!("../../../art-agent/tests/it/corpus/tools.snap");
     serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
 }
@@ -95,7 +96,7 @@ struct RunInProgress {
 }
 
 impl RunInProgress {
-    /// Begins a run with these steps, and makes the calls of the first two, which may need no other step.
+    /// Begins a run with these steps, and makes the calls of the first two. These two steps must not depend on other steps.
     fn new(steps: &Value) -> Self {
         let mut run = begin_run();
         let action = run.ask_models(1, |_| String::new()).calls.pop().unwrap().id;
@@ -163,7 +164,7 @@ pub(crate) fn print_plans(wasm: &[u8]) {
     const ROUNDS: usize = 60;
     let sandboxed = Sandboxed::new(wasm, 1);
     let check = CheckedPlan::new(50);
-    // Step 1 needs step 0, which is the first call; steps 0 and 3 need no other step.
+    // Step 1 needs step 0, which is the first call; steps 0 and 3 need no other step. Steps 6 to 52 are 47 further steps.
     let without_next = RunInProgress::new(&steps([0, 3]));
     let with_next = RunInProgress::new(&steps([0, 3, 1]));
     let fifty_steps = RunInProgress::new(&steps([0, 3, 1].into_iter().chain(6..53)));
@@ -185,7 +186,7 @@ pub(crate) fn print_plans(wasm: &[u8]) {
         ("check of a plan with 50 steps", check),
         ("end of a step", end),
         ("end of a step and the call of the next", end_and_next),
-        ("call of the next, the difference", end_and_next - end),
+        ("the call of the next alone", end_and_next - end),
         (
             "end of a step and the next in a plan with 50 steps",
             end_and_next_of_fifty,

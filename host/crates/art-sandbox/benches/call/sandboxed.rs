@@ -11,7 +11,7 @@ use art_core::secret::{MAX_SECRETS, Secret, Secrets};
 use art_core::tool::ParsedToolCall;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig, SecretSource};
 use art_tools::ToolRegistry;
-use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolSystem};
+use art_tools::{CallScope, CheckedCall, EnabledTools, SystemConfig, ToolExecutor, ToolSystem};
 use tokio_util::sync::CancellationToken;
 
 use crate::guest;
@@ -124,7 +124,7 @@ impl Sandboxed {
         });
         let arguments = serde_json::from_str(guest::READ_INPUT).unwrap();
         let token = CancellationToken::new();
-        let admitted = Admitted::for_test_with_grants(call_with(arguments), Limits::EXECUTE, grants, token);
+        let admitted = CheckedCall::for_test_with_grants(call_with(arguments), Limits::EXECUTE, grants, token);
         self.runtime
             .block_on(self.sandbox.run_on_worker(0, self.repeat(admitted, iterations)))
             .unwrap()
@@ -132,11 +132,11 @@ impl Sandboxed {
 
     /// Repeats the small call, and returns the time.
     fn repeat_add(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
-        self.repeat(Admitted::for_test(add_call(), Limits::EXECUTE), iterations)
+        self.repeat(CheckedCall::for_test(add_call(), Limits::EXECUTE), iterations)
     }
 
     /// Repeats a call of the tool, and returns the time.
-    fn repeat(&self, admitted: Admitted, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+    fn repeat(&self, admitted: CheckedCall, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         let plugin = Arc::clone(&self.plugin);
         async move {
             let start = Instant::now();
@@ -191,23 +191,23 @@ impl Sandboxed {
                 fuel: Limits::MAX.fuel,
                 ..Limits::EXECUTE
             };
-            let admitted = Admitted::for_test(call_with(arguments), limits);
-            let mut seconds_of_each = Vec::new();
+            let admitted = CheckedCall::for_test(call_with(arguments), limits);
+            let mut seconds_by_round = Vec::new();
             for _ in 0..rounds {
                 let native_seconds = time_seconds(|| drop(guest::call_function(&input)));
                 let start = Instant::now();
                 let outcome = plugin.execute(&admitted).await;
-                seconds_of_each.push((native_seconds, start.elapsed().as_secs_f64()));
+                seconds_by_round.push((native_seconds, start.elapsed().as_secs_f64()));
                 assert!(matches!(outcome.ending, Ending::Success(_)), "{outcome:?}");
             }
-            seconds_of_each
+            seconds_by_round
         };
         self.runtime.block_on(self.sandbox.run_on_worker(0, job)).unwrap()
     }
 
     fn call_once(&self, arguments: serde_json::Value, limits: Limits) -> art_core::outcome::Outcome {
         let plugin = Arc::clone(&self.plugin);
-        let admitted = Admitted::for_test(call_with(arguments), limits);
+        let admitted = CheckedCall::for_test(call_with(arguments), limits);
         let job = async move { plugin.execute(&admitted).await };
         self.runtime.block_on(self.sandbox.run_on_worker(0, job)).unwrap()
     }
@@ -238,9 +238,10 @@ pub(crate) fn print_throughput(wasm: &[u8]) {
     );
 }
 
-/// Prints how much slower than native code a guest runs if it only computes. Most of the difference is the cost of counting fuel.
-/// Native and sandboxed rounds alternate on one thread, so that other work on the machine disturbs both alike.
-pub(crate) fn print_processor_bound(wasm: &[u8]) {
+/// Prints how much slower than native code the kernels run in the sandbox. A kernel is an operation of the guest that only
+/// computes. Most of the difference is the cost of counting fuel. Native and sandboxed rounds alternate on one thread, so that
+/// other work on the machine disturbs both alike.
+pub(crate) fn print_kernels(wasm: &[u8]) {
     const ROUNDS: usize = 40;
     let sandboxed = Sandboxed::new(wasm, 1);
     let kernels = [
@@ -320,6 +321,7 @@ pub(crate) fn print_loading(wasm: &[u8]) {
         });
         start.elapsed().as_secs_f64() * 1e3
     };
+    // This load also fills the cache.
     let compiled_ms = time_seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
     let cached_ms = median((0..5).map(|_| milliseconds_to_load_all()).collect());
     print_table(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
-use art_tools::{Admitted, ToolExecutor};
+use art_tools::{CheckedCall, ToolExecutor};
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -48,7 +48,7 @@ pub(crate) fn print_sleepers(guest: &Components) {
 async fn sleep_together(plugin: &Plugin, guests: usize, milliseconds: u64) {
     let sleep = async || {
         let call = call_with(json!({"ms": milliseconds}));
-        let outcome = plugin.execute(&Admitted::for_test(call, Limits::EXECUTE)).await;
+        let outcome = plugin.execute(&CheckedCall::for_test(call, Limits::EXECUTE)).await;
         assert!(matches!(outcome.ending, Ending::Success(_)), "{outcome:?}");
     };
     join_all((0..guests).map(|_| sleep())).await;

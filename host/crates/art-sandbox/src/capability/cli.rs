@@ -23,7 +23,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 impl CallState {
-    /// Notes that a stream is a standard stream, so that its results are not recorded for a replay.
+    /// Notes that a stream is a standard stream. Operations on it are not recorded, because a replay carries them out again.
     fn note_standard_stream<T: 'static>(&mut self, stream: Resource<T>) -> Resource<T> {
         self.standard_streams.insert(stream.rep());
         stream

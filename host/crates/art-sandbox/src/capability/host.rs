@@ -10,6 +10,7 @@ use crate::state::{CallState, HostFunctions};
 /// Links the `host` interface.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
+    // `count_call` counts each call of the guest into the host, and returns the state.
     host::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
 }
 
@@ -18,7 +19,7 @@ impl types::Host for CallState {}
 impl host::Host for CallState {
     fn log(&mut self, level: host::Level, message: String) {
         self.meter.count_bytes(message.len());
-        self.log(log_level(level), &message);
+        self.log_line(log_level(level), &message);
     }
 
     fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
@@ -27,11 +28,12 @@ impl host::Host for CallState {
         let (title, metadata) = (self.redact(&title), self.redact(&metadata));
         self.progress.report(&title, &metadata);
         let line = format!("progress: {title} {metadata}");
-        self.log(LogLevel::Info, line.trim_end());
+        self.log_line(LogLevel::Info, line.trim_end());
     }
 
     fn cancelled(&mut self) -> wasmtime::Result<bool> {
-        // `answer_now` is the answer of a live call. In a replay, the record answers.
+        // `ask` records the answer that the guest gets. If the call is a replay of a recorded call, `ask` returns the recorded
+        // answer, and `answer_now` is not used.
         let is_cancelled = self.is_cancelled();
         let answer_now = || Answer::Cancelled(is_cancelled);
         self.outside

@@ -52,7 +52,7 @@ impl Http {
     pub(crate) fn new(state: &CallState) -> Self {
         let mut ctx = WasiHttpCtx::new();
         ctx.set_field_size_limit(limits::MAX_FIELD_BYTES);
-        // A replay sends nothing.
+        // A replay of a recorded call sends nothing: the guest gets the recorded responses.
         let network = state.network.as_ref().filter(|_| !state.outside.is_replay());
         Self {
             ctx,
@@ -69,7 +69,7 @@ impl Http {
         FieldMap::new_immutable(&mut self.sender, map)
     }
 
-    /// Returns how many requests the call has made, without those that its grants or limits refused.
+    /// Returns how many requests of the call were admitted: a grant allows them, and the maximum number was not yet reached.
     pub(crate) const fn requests(&self) -> u64 {
         self.sender.gate.admitted_requests()
     }
@@ -84,7 +84,7 @@ impl Http {
         self.sender.gate.canary()
     }
 
-    /// Returns the recorded uses of the call, and clears them.
+    /// Returns which grants the call used and for which requests, and clears this list.
     pub(crate) fn take_uses(&mut self) -> Vec<GrantUse> {
         self.sender.gate.take_uses()
     }

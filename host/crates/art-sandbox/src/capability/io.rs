@@ -1,6 +1,7 @@
 //! `wasi:io`: streams, and waiting until they are ready. It gives access only to what other interfaces have opened.
 //!
-//! What a guest learns when it waits is recorded, and a replayed call gets it from the record.
+//! What a guest learns when it waits is recorded. Each answer is an entry of the record, which is called a crossing. When a
+//! recorded call is replayed, the guest gets the recorded answers.
 
 mod streams;
 
@@ -15,7 +16,7 @@ use crate::state::{CallState, HostFunctions, Tables};
 
 /// Links the streams, their errors, and the functions that wait for them.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    // `ctx` counts the call, like `count_call`.
+    // `ctx` and `count_call` each count the guest's call into the host.
     io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
     io::streams::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
     io::poll::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)

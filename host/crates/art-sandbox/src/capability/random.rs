@@ -1,4 +1,5 @@
-//! `wasi:random`: random numbers, all from one generator whose seed is recorded.
+//! `wasi:random`: random numbers, all from one generator. Its seed is recorded, so that a replay of the call gets the same
+//! numbers.
 
 use chacha20::rand_core::Rng;
 use wasmtime::component::Linker;
@@ -9,7 +10,7 @@ use crate::state::{CallState, HostFunctions};
 /// Maximum number of random bytes that a guest gets at once.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
 
-/// Links the random numbers.
+/// Links the functions that return random numbers. Each call of them is counted.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     random::random::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
     random::insecure::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;

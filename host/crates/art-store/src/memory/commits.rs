@@ -45,7 +45,8 @@ impl Data {
         }
     }
 
-    /// Refuses a lease that is not the current one of its thread.
+    /// Refuses a lease that is not the current one of its thread. An expired lease stays the current one until somebody takes a
+    /// new one.
     fn check_lease(&self, lease: &Lease) -> Result<(), StoreError> {
         let held = self.threads.get(&lease.thread_id).and_then(|data| data.lease);
         if held.is_some_and(|held| held.number == lease.number) {
@@ -80,7 +81,7 @@ impl Data {
         }
         let run = run_data.run.clone();
         self.add_suspensions(&run, commit.new_suspensions, now);
-        self.settle(&commit.used_decisions);
+        self.settle_suspensions(&commit.used_decisions);
         if run.status.is_final() {
             self.close_suspensions(&run.trace_id);
         }

@@ -62,7 +62,7 @@ impl Data {
     }
 
     /// Marks the suspensions of `used_decisions` as settled.
-    pub(super) fn settle(&mut self, used_decisions: &[UsedDecision]) {
+    pub(super) fn settle_suspensions(&mut self, used_decisions: &[UsedDecision]) {
         for used in used_decisions {
             let mut records = self.suspensions.iter_mut();
             if let Some(record) = records.find(|record| record.id() == used.suspension_id) {

@@ -196,12 +196,12 @@ impl Data {
         &mut self,
         thread_id: &str,
         state: &Value,
-        expected: Option<u64>,
+        expected_version: Option<u64>,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let state = JsonText::of("the state", thread_id, state)?;
-        let actual = self.thread(thread_id)?.state.as_ref().map(|state| state.version);
-        check::expected_version(thread_id, actual, expected)?;
+        let actual_version = self.thread(thread_id)?.state.as_ref().map(|state| state.version);
+        check::expected_version(thread_id, actual_version, expected_version)?;
         Ok(self.touch(thread_id, now)?.replace_state(state, now))
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn put(connection: &Connection, run_key: i64, trace_id: &str, blobs: 
     if blobs.is_empty() {
         return Ok(());
     }
-    let mut room = room(connection, trace_id)?;
+    let mut room = remaining_room(connection, trace_id)?;
     for blob in blobs {
         let (digest, bytes) = (blob.digest(), blob.bytes());
         let find_use = "SELECT 1 FROM blob_uses WHERE run = ?1 AND digest = ?2";
@@ -28,7 +28,7 @@ pub(super) fn put(connection: &Connection, run_key: i64, trace_id: &str, blobs: 
 }
 
 /// Returns how many bytes of blobs a run can still store.
-pub(super) fn room(connection: &Connection, trace_id: &str) -> Result<u64, QueryError> {
+pub(super) fn remaining_room(connection: &Connection, trace_id: &str) -> Result<u64, QueryError> {
     let sizes = query_all(
         connection,
         "SELECT length(b.bytes) FROM runs r JOIN blob_uses u ON u.run = r.seq JOIN blobs b ON b.digest = u.digest

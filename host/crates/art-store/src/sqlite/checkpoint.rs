@@ -2,7 +2,8 @@
 //!
 //! SQLite can do this by itself at the end of a commit, but then it ignores failures. To ignore a failed sync of the database
 //! would lose data: the system forgets what it could not write, the next sync succeeds without that data, and then SQLite
-//! overwrites the log, which had it. So `wal_autocheckpoint` is off, and the writer copies the log here and notices a failure.
+//! overwrites the log, which had the only other copy of the data. So `wal_autocheckpoint` is off, and the writer thread copies
+//! the log with this module and notices a failure.
 
 use rusqlite::Connection;
 
@@ -13,7 +14,7 @@ const MAX_UNCOPIED_PAGES: i64 = 1_000;
 
 /// Copies the log if it has become long. Pages that cannot be copied because of a reader stay in the log and are copied later.
 pub(super) fn copy_long_log(connection: &Connection) -> rusqlite::Result<()> {
-    // `NOOP` only counts the pages. Both numbers are -1 if the database has no write-ahead log.
+    // `NOOP` only counts the pages. If the database has no write-ahead log, both counts are -1, and nothing is copied.
     let counted = run_checkpoint(connection, "NOOP")?;
     if counted.pages - counted.copied >= MAX_UNCOPIED_PAGES {
         run_checkpoint(connection, "PASSIVE")?;
@@ -31,7 +32,7 @@ pub(super) fn copy_whole_log(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The result of a checkpoint.
 struct Checkpoint {
-    /// Whether another connection kept the checkpoint from its end.
+    /// Whether the checkpoint could not finish because another connection used the database.
     is_busy: bool,
     /// Number of pages in the log.
     pages: i64,

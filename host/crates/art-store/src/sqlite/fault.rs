@@ -50,7 +50,7 @@ pub(super) fn to_store_error(path: &Path, source: Arc<rusqlite::Error>) -> Store
         return StoreError::NoSpace { path, source };
     }
     match source.sqlite_error_code() {
-        // `FileLockingProtocolFailed` means that several processes used the shared index of the log at the same moment.
+        // `FileLockingProtocolFailed` means that several processes used the index of the write-ahead log at the same moment.
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
             StoreError::Busy { path, source }
         }
@@ -69,8 +69,8 @@ pub(super) fn to_store_error(path: &Path, source: Arc<rusqlite::Error>) -> Store
     }
 }
 
-/// Returns whether the error means that there is no space for the shared index of the log. SQLite calls that a failure of the
-/// disk, but nothing is lost: the index is rebuilt from the log.
+/// Returns whether the error means that there is no space for the index of the write-ahead log, which is the file with the suffix
+/// `-shm`. SQLite calls that a failure of the disk, but nothing is lost: the index is rebuilt from the log.
 fn lacks_space_for_index(error: &rusqlite::Error) -> bool {
     extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }

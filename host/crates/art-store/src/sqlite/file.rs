@@ -1,4 +1,4 @@
-//! The files of a database: creating, checking and opening them, and the lock for creating and migrating them.
+//! Creates, checks and opens the file of a database, and takes the lock that is needed to create or migrate the database.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -26,7 +26,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// - `synchronous = FULL`: a commit that was acknowledged survives a power failure. `NORMAL` does not guarantee that
 ///   with a write-ahead log.
 /// - `trusted_schema = OFF`: somebody may have tampered with the schema, so functions in it are not called.
-/// - `wal_autocheckpoint = 0`: the log is copied by [`super::checkpoint`], which notices failures.
+/// - `wal_autocheckpoint = 0`: [`super::checkpoint`] copies the log into the database, and notices failures.
 /// - `journal_size_limit`: the log is truncated to 64 MiB after a checkpoint; otherwise its file would stay as large as
 ///   the largest write.
 const SETTINGS: &str = "
@@ -42,14 +42,15 @@ const SETTINGS: &str = "
 /// Number of prepared statements that a connection keeps. The store has more different statements than the default of 16.
 const CACHED_STATEMENTS: usize = 64;
 
-/// How long opening a database waits for another process that creates or migrates it.
+/// How long opening a database waits for another process that has the [`Guard`].
 const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Time between two attempts to take the guard.
+/// Time between two attempts to take the [`Guard`].
 const GUARD_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The right to create or migrate the database, or to register a store as a holder of leases. At most one store has it at a time:
-/// it is a lock on the file with the suffix `-lock`, which the system releases when the process ends, even by a crash.
+/// The right to create or migrate the database, or to register a store as a [holder](super::holder) of leases. At most one store
+/// has it at a time: it is a lock on the file with the suffix `-lock`, which the system releases when the process ends, even by a
+/// crash.
 #[derive(Debug)]
 pub(super) struct Guard(#[expect(dead_code, reason = "the open file holds the lock")] File);
 
@@ -127,7 +128,8 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("create", &new_path, source))?;
     let mut connection = connect(&new_path)?;
     migrate(&mut connection, &new_path, MIGRATIONS)?;
-    // Closing copies the log too, but ignores failures. What is only in the log would then be lost, since the log is not renamed.
+    // Closing the connection also copies the log into the database, but ignores failures. What is only in the log would then be
+    // lost, since the log is not renamed.
     checkpoint::copy_whole_log(&connection).map_err(|error| QueryError::from(error).at(&new_path))?;
     connection
         .close()
@@ -228,7 +230,7 @@ fn roll_back(path: &Path) -> rusqlite::Result<()> {
 }
 
 /// Removes the permissions of other users from the database.
-pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
+pub(super) fn restrict_permissions(path: &Path) -> Result<(), StoreError> {
     let mode = fs::metadata(path)
         .map_err(|source| io_error("read the metadata of", path, source))?
         .permissions()
@@ -258,14 +260,15 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connect().map_err(|error| error.at(path))
 }
 
-/// Opens a connection that only reads. If the database has an older format, the queries of the store may not work: they need a
-/// connection of [`connect_reader`].
+/// Opens a connection that only reads, to check the database. If the database has an older format, the queries of the store may
+/// not work: they need a connection of [`connect_reader`].
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     open_configured(path, flags).map_err(|error| QueryError::from(error).at(path))
 }
 
-/// Opens a connection that only reads, for the queries of the store, even if the database has an older format.
+/// Opens the connection of a reader thread, which only reads. If the database has an older format, adds what the queries of the
+/// store need and the database lacks.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect_read_only(path)?;
     add_missing_schema(&connection).map_err(|error| error.at(path))?;

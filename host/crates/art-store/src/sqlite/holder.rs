@@ -1,5 +1,6 @@
-//! The holders of leases. Each store that can write is a holder, and keeps a locked file while it is open. By this lock other
-//! processes see whether the holder of a lease still runs. The leases of a holder that has ended are free.
+//! The holders of leases. A [lease](crate::Lease) is the right to write the runs of a thread. Each store that can write is a
+//! holder, and keeps a locked file while it is open. By this lock other processes see whether the holder of a lease still runs.
+//! The leases of a holder that has ended are free.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;

@@ -1,4 +1,5 @@
-//! Queries that read and verify the journals of runs.
+//! Queries that read and verify the journals of runs. A journal is the list of the events of a run; it is not the journal of
+//! SQLite.
 
 use rusqlite::{Connection, Row, params};
 
@@ -22,7 +23,8 @@ const DIGEST: usize = 4;
 /// First format whose journals have digests.
 const FIRST_FORMAT_WITH_DIGESTS: i64 = 5;
 
-/// Returns the journal of a run. Fails if somebody changed it, which cannot be seen if the database has a format without digests.
+/// Returns the journal of a run, which is empty if the run does not exist. Fails if somebody changed the journal. This cannot be
+/// seen if the database has a format without digests.
 pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, QueryError> {
     // One transaction, so that no commit falls between the reads of the run and of its entries.
     let transaction = connection.unchecked_transaction()?;
@@ -35,13 +37,15 @@ pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<Journa
     let mut statement = transaction.prepare_cached(SELECT)?;
     let mut rows = statement.query([trace_id])?;
     while let Some(row) = rows.next()? {
-        let sequence = entries.len() as u64 + 1;
+        let expected_sequence = entries.len() as u64 + 1;
         last_digest = compute_digest(row, &last_digest)?;
-        if has_digests && (get_u64(row, SEQUENCE)? != sequence || bytes(row, DIGEST)? != last_digest.as_bytes()) {
-            return Err(broken_at(trace_id, sequence));
+        let sequence = get_u64(row, SEQUENCE)?;
+        if has_digests && (sequence != expected_sequence || bytes(row, DIGEST)? != last_digest.as_bytes()) {
+            return Err(broken_at(trace_id, expected_sequence));
         }
         entries.push(entry(row, last_digest.clone())?);
     }
+    // `run.head` is the digest of the last entry that was written. It differs if entries are missing at the end.
     if has_digests && (run.head != last_digest || run.last_sequence != entries.len() as u64) {
         return Err(broken_at(trace_id, entries.len() as u64 + 1));
     }

@@ -1,4 +1,5 @@
-//! Queries for the leases of threads. The table `fence` has the fencing number of the last lease.
+//! Queries for the leases of threads, which are conversations. The table `fence` has one row: the fencing number of the newest
+//! lease of the database.
 
 use art_core::Timestamp;
 use rusqlite::{Connection, params};
@@ -20,8 +21,8 @@ pub(super) fn acquire(
     now: Timestamp,
 ) -> Result<Lease, QueryError> {
     refuse_if_leased(connection, holders, thread_id, now)?;
-    let next_number = "UPDATE fence SET number = number + 1 RETURNING number";
-    let number = query_first(connection, next_number, [], |row| Ok(get_u64(row, 0)?))?.unwrap_or(0);
+    let take_number = "UPDATE fence SET number = number + 1 RETURNING number";
+    let number = query_first(connection, take_number, [], |row| Ok(get_u64(row, 0)?))?.unwrap_or(0);
     let updated_threads = execute(
         connection,
         "UPDATE threads SET lease_holder = ?2, lease_number = ?3, lease_until = ?4 WHERE id = ?1",
@@ -34,7 +35,8 @@ pub(super) fn acquire(
     Ok(Lease { thread_id, number })
 }
 
-/// Refuses a change of a thread while somebody holds its lease: a lease that has not expired, of a holder that still runs.
+/// Fails with [`StoreError::ThreadBusy`] while somebody holds the lease of a thread. Somebody holds it if it has not expired and
+/// its holder still runs.
 pub(super) fn refuse_if_leased(
     connection: &Connection,
     holders: &Holders,

@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(runs::get(connection, "r").unwrap().unwrap().query, "q");
         assert_eq!(journal::read(connection, "r").unwrap().len(), 1);
         assert_eq!(blobs::get(connection, "t", "blake3:0").unwrap(), None);
-        assert!(blobs::room(connection, "r").unwrap() > 0);
+        assert!(blobs::remaining_room(connection, "r").unwrap() > 0);
     }
 
     #[test]

@@ -43,7 +43,7 @@ use writer::{Counters, Job, Write, Writer};
 /// - Writes of several processes wait for each other. A write that waits for 5 s fails with [`StoreError::Busy`] and can be
 ///   repeated.
 /// - While a store that can write is open, it keeps a locked file in the directory with the name of the database and the suffix
-///   `-hosts`. When the process of the store ends, even by a crash, the leases of the store are free.
+///   `-hosts`. When the process of the store ends, even by a crash, others can take the [leases](crate::Lease) that it had.
 /// - Every write is synced to the disk before its caller is told of its success (`synchronous = FULL`), so it survives a loss of
 ///   power. Writes that wait at the same time are synced together.
 /// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again,
@@ -97,7 +97,7 @@ impl SqliteStore {
         // take longer.
         file::check_header(path)?;
         file::check_content(path)?;
-        file::restrict(path)?;
+        file::restrict_permissions(path)?;
         let mut connection = file::connect(path)?;
         let guard = file::take_guard(path)?;
         migrate::migrate(&mut connection, path, migrate::MIGRATIONS)?;
@@ -131,8 +131,8 @@ impl SqliteStore {
         self.counters.stats()
     }
 
-    /// Starts the threads of a store. `write_access` has the connection and the holder of a store that can write; `None`
-    /// starts a store that only reads.
+    /// Starts the reader threads and the writer thread of a store. `write_access` has the connection and the holder of a store
+    /// that can write; `None` starts a store that only reads.
     fn start(
         path: &Path,
         clock: Arc<dyn Clock>,
@@ -156,10 +156,10 @@ impl SqliteStore {
         })
     }
 
-    /// Queues a write and waits until it is committed. `work` gets the time at which it runs, which may be later than this call.
+    /// Queues a write and waits until it is committed. `query` gets the time at which it runs, which may be later than this call.
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, u64) -> Result<T, QueryError> + Send + 'static,
+        query: impl FnOnce(&Connection, u64) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let Some(writer) = &self.writer else {
             return Err(StoreError::ReadOnly {
@@ -169,29 +169,30 @@ impl SqliteStore {
         let clock = Arc::clone(&self.clock);
         let (sender, receiver) = oneshot::channel();
         let write = Write::new(
-            move |connection| work(connection, clock.now()),
+            move |connection| query(connection, clock.now()),
             Arc::clone(&self.path),
             sender,
         );
-        writer.send(Box::new(write)).await.ok_or_else(|| self.closed())?;
-        receiver.await.unwrap_or_else(|_| Err(self.closed()))
+        writer.send(Box::new(write)).await.ok_or_else(|| self.closed_error())?;
+        receiver.await.unwrap_or_else(|_| Err(self.closed_error()))
     }
 
     /// Queues a read and waits for its result.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
+        query: impl FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            if !sender.is_closed() && sender.send(work(connection)).is_err() {
+            // The sender is closed if the caller was dropped while the read was queued. The read is then not run.
+            if !sender.is_closed() && sender.send(query(connection)).is_err() {
                 tracing::debug!("the caller of a read was dropped");
             }
         });
-        self.readers.send(read).await.ok_or_else(|| self.closed())?;
+        self.readers.send(read).await.ok_or_else(|| self.closed_error())?;
         match receiver.await {
             Ok(result) => result.map_err(|error| error.at(&self.path)),
-            Err(_) => Err(self.closed()),
+            Err(_) => Err(self.closed_error()),
         }
     }
 
@@ -200,7 +201,7 @@ impl SqliteStore {
         self.holder.as_ref().map(|holder| holder.id.clone()).unwrap_or_default()
     }
 
-    fn closed(&self) -> StoreError {
+    fn closed_error(&self) -> StoreError {
         StoreError::Closed {
             path: self.path.to_path_buf(),
         }

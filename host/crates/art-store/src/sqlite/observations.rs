@@ -1,4 +1,4 @@
-//! Queries for observations.
+//! Queries for observations, which are records of what runs did.
 
 use art_core::observation::{NewObservation, Observation};
 use art_core::{Timestamp, id};

@@ -41,7 +41,8 @@ pub(super) fn to_name<T: Serialize>(value: T) -> String {
     }
 }
 
-/// Returns the enum value that has that name in JSON. An error calls the value `what`, and names by `id` the record that has it.
+/// Returns the enum value that has that name in JSON. `what` and `id` are for the error: what the value is, and the identifier of
+/// the record that has it.
 pub(super) fn from_name<T: DeserializeOwned>(what: &'static str, id: &str, name: String) -> Result<T, StoreError> {
     serde_json::from_value(Value::String(name)).map_err(|source| StoreError::Decode {
         what,

@@ -60,6 +60,7 @@ pub(super) fn append(
     for event in events {
         append_one(connection, row, event, timestamp)?;
     }
+    // The sequences have no gaps, so the last one is the number of entries.
     execute(
         connection,
         "UPDATE runs SET entries = ?2, bytes = ?3, head = ?4 WHERE seq = ?1",
@@ -148,8 +149,8 @@ pub(super) fn get_for_owner(
     find_row(connection, trace_id, owner).map(|row| row.map(|row| row.run))
 }
 
-/// Returns runs, the most recently started first. If the filter asks for abandoned runs, `held_leases` has the fencing numbers of
-/// all leases that somebody holds.
+/// Returns runs, the most recently started first. `held_leases` has the fencing numbers of all leases that somebody holds if the
+/// filter asks for abandoned runs: those that are running although nobody holds the lease of their thread.
 pub(super) fn list(
     connection: &Connection,
     filter: &RunFilter,

@@ -119,11 +119,16 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| threads::load_state(connection, &thread_id)))
     }
 
-    fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
+    fn save_state<'a>(
+        &'a self,
+        thread_id: &'a str,
+        data: Value,
+        expected_version: Option<u64>,
+    ) -> StoreFuture<'a, u64> {
         Box::pin(async move {
             let data = encode("the state", thread_id, &data)?;
             let thread_id = thread_id.to_owned();
-            self.write(move |connection, now| threads::save_state(connection, &thread_id, &data, expected, now))
+            self.write(move |connection, now| threads::save_state(connection, &thread_id, &data, expected_version, now))
                 .await
         })
     }
@@ -180,7 +185,7 @@ impl Store for SqliteStore {
 
     fn remaining_blob_bytes<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
         let trace_id = trace_id.to_owned();
-        Box::pin(self.read(move |connection| blobs::room(connection, &trace_id)))
+        Box::pin(self.read(move |connection| blobs::remaining_room(connection, &trace_id)))
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {

@@ -47,7 +47,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Marks suspensions as settled whose decisions the run uses. Fails if the run cannot use one of the decisions.
+/// Marks the suspensions of `used_decisions` as settled, since the run now uses these decisions. Fails if it cannot use one of
+/// them.
 pub(super) fn settle(
     connection: &Connection,
     trace_id: &str,
@@ -117,6 +118,7 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
         find(connection, after, &filter.owner)?.ok_or_else(|| unknown_suspension_error(after))?;
     }
     let limit = limit_parameter(filter.limit);
+    // A suspension is pending if it is open or decided; the column is then 0.
     let settled = filter.pending.then_some(0);
     let (condition, mut values) = conditions(&[
         ("s.settled = ?", parameter(settled.as_ref())),

@@ -1,4 +1,4 @@
-//! Queries for threads and agent state.
+//! Queries for threads, which are conversations with their settings, and for agent state.
 
 use art_core::Timestamp;
 use art_core::agent::AgentState;

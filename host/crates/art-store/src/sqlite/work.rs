@@ -1,4 +1,5 @@
-//! Queries for model work: how many model calls and tokens each step or answer of a model took.
+//! Queries for model work: the model calls that carry out one step of a plan, or write one answer. The store keeps the number of
+//! calls and tokens of each step and answer.
 
 use art_core::usage::{ModelUsage, ModelWork};
 use rusqlite::{Connection, params};
@@ -59,7 +60,7 @@ mod tests {
     const MODEL: &str = "m";
     const LIMIT: i64 = 5;
     const FORMAT_WITHOUT_WORK_TABLE: usize = 3;
-    /// Position of the description of a step in a row of a query plan.
+    /// Position of the description in a row of a query plan.
     const DESCRIPTION_COLUMN: usize = 3;
 
     /// Returns an empty database of that format.
@@ -73,14 +74,14 @@ mod tests {
     fn the_newest_work_of_a_model_is_found_without_reading_the_rest() {
         let connection = database(MIGRATIONS.len());
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {LIST}")).unwrap();
-        let steps = statement
+        let query_plan = statement
             .query_map(params![MODEL, "step", LIMIT], |row| {
                 row.get::<_, String>(DESCRIPTION_COLUMN)
             })
             .unwrap();
-        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        let query_plan: Vec<String> = query_plan.map(Result::unwrap).collect();
         let expected = "SEARCH model_work USING INDEX model_work_by_model (model=? AND work=?)";
-        assert_eq!(steps, [expected]);
+        assert_eq!(query_plan, [expected]);
     }
 
     #[test]

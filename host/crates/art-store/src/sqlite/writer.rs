@@ -161,10 +161,10 @@ impl Writer {
 
 /// A write whose caller waits for the result.
 pub(super) struct Write<T, F> {
-    /// `None` after the write was made.
-    work: Option<F>,
+    /// The function that makes the write; `None` after it has run.
+    query: Option<F>,
     path: Arc<Path>,
-    /// What the work returned, until it is sent to the caller.
+    /// What the query returned, until it is sent to the caller.
     result: Option<Result<T, StoreError>>,
     sender: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -174,9 +174,9 @@ where
     T: Send + 'static,
     F: FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
 {
-    pub(super) fn new(work: F, path: Arc<Path>, sender: oneshot::Sender<Result<T, StoreError>>) -> Self {
+    pub(super) fn new(query: F, path: Arc<Path>, sender: oneshot::Sender<Result<T, StoreError>>) -> Self {
         Self {
-            work: Some(work),
+            query: Some(query),
             path,
             result: None,
             sender,
@@ -190,8 +190,8 @@ where
     F: FnOnce(&Connection) -> Result<T, QueryError> + Send + 'static,
 {
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>> {
-        let Some(work) = self.work.take() else { return Ok(()) };
-        match in_savepoint(connection, work) {
+        let Some(query) = self.query.take() else { return Ok(()) };
+        match in_savepoint(connection, query) {
             Ok(value) => self.result = Some(Ok(value)),
             Err(QueryError::Store(error)) => self.result = Some(Err(error)),
             Err(QueryError::Sqlite(error)) => {
@@ -217,14 +217,14 @@ where
     }
 }
 
-/// Runs `work` in a savepoint, and undoes its changes if it fails. Other changes in the transaction are kept.
+/// Runs `query` in a savepoint, and undoes its changes if it fails. Other changes in the transaction are kept.
 fn in_savepoint<T>(
     connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, QueryError>,
+    query: impl FnOnce(&Connection) -> Result<T, QueryError>,
 ) -> Result<T, QueryError> {
     let execute = |sql| connection.prepare_cached(sql)?.execute([]);
     execute("SAVEPOINT job")?;
-    match work(connection) {
+    match query(connection) {
         Ok(value) => {
             execute("RELEASE job")?;
             Ok(value)

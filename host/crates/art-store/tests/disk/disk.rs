@@ -51,7 +51,7 @@ pub(crate) enum Operation {
     Write,
     Truncate,
     Sync,
-    /// The shared index of the write-ahead log grows.
+    /// The index of the write-ahead log (`-shm`) grows.
     GrowIndex,
 }
 

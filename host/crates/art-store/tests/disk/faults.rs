@@ -54,7 +54,8 @@ impl Fixture {
         block_on(read_stored(&self.store, WRITER))
     }
 
-    /// Returns what the store would contain if the power was cut now and the database was opened again.
+    /// Returns what the store would contain if the power was cut now and the database was opened again. `kept` says which of the
+    /// changes that are not synced yet the disk has then.
     fn after_power_loss(&self, kept: KeptChanges) -> StoredData {
         let mut state = self.state_before_opening.clone();
         self.disk.events().iter().for_each(|event| state.apply(event));
@@ -123,6 +124,7 @@ fn no_part_of_a_failed_commit_is_found_after_a_power_loss() {
     let fixture = Fixture::new();
     fixture.commit().unwrap();
     let before = fixture.stored();
+    // The commit makes more than ten writes; one of them fails in each round.
     for successes_before in [0, 1, 2, 7, 10] {
         let error = commit_with_failure(&fixture, Operation::Write, Failure::HalfWritten, successes_before);
         assert!(error.is_some());
@@ -187,7 +189,7 @@ fn commits_succeed_again_when_the_index_of_the_log_can_grow() {
 }
 
 #[test]
-fn no_commit_is_lost_when_the_sync_of_a_copied_log_fails() {
+fn no_commit_is_lost_when_the_sync_of_the_database_after_copying_the_log_fails() {
     let fixture = Fixture::new();
     fixture.commit().unwrap();
     let reader = rusqlite::Connection::open(fixture.store.path()).unwrap();
@@ -200,7 +202,7 @@ fn no_commit_is_lost_when_the_sync_of_a_copied_log_fails() {
         file_suffix: ".db",
         ..one_failure(Operation::Sync, Failure::Device, 0)
     });
-    // Before the end of these commits the log is copied to its end, and the sync of the database fails.
+    // During these commits the whole log is copied into the database, and the sync of the database fails.
     let acknowledged = (0..300).take_while(|_| fixture.commit().is_ok()).count();
     assert_eq!(
         fixture.disk.failure_count(),
@@ -250,9 +252,9 @@ fn a_read_only_store_can_open_a_database_without_permission_to_write_while_anoth
 }
 
 /// Prepares a database with `prepare`, opens it while one operation of this kind fails, opens it again without failures and calls
-/// `check`. In the first round the first operation fails, in the next round the second one, and so on, until opening needs fewer
-/// operations. Opening makes many writes, so only every fourth write gets a round: the failures of the device and the other
-/// failures begin at different writes.
+/// `check`. In the first round the first operation fails, in the next round the second one, and so on, until there is a round in
+/// which none fails because opening needs no more operations. Opening makes many writes, so only every fourth write gets a round:
+/// the failures of the device and the other failures begin at different writes.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), prepare: impl Fn(&Path)) {
     let (first_to_fail, interval) = match (operation, failure) {
         (Operation::Write, Failure::Device) => (0, 4),

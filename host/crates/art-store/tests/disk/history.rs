@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::disk::Disk;
 
-/// The writers; each has a thread and a run with its name.
+/// The names of the writers. Each writer has a conversation thread and a run with its name as their identifiers.
 pub(crate) const WRITERS: [&str; 3] = ["a", "b", "c"];
 
 /// Everything that is stored for a writer: in its thread and its run.
@@ -49,7 +49,7 @@ pub(crate) fn new_path() -> (TempDir, PathBuf) {
     (directory, path)
 }
 
-/// Waits for a future on this thread. The store has threads of its own for its reads and writes.
+/// Waits for a future on the calling thread of the process. The store has threads of its own for its reads and writes.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .build()
@@ -75,12 +75,12 @@ pub(crate) fn create(path: &Path) {
     }
 }
 
-/// Reads everything that is stored for a writer, and verifies its journal.
+/// Reads everything that is stored for a writer, and fails if its journal is damaged.
 pub(crate) async fn read_stored(store: &SqliteStore, writer: &str) -> StoredData {
     read_stored_run(store, writer, writer).await
 }
 
-/// Reads everything that is stored for a run and its thread, and verifies the journal.
+/// Reads everything that is stored for a run and its thread, and fails if the journal is damaged: `read_journal` verifies it.
 pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> StoredData {
     let journal = store.read_journal(trace_id).await.unwrap();
     let mut has_all_blobs = true;
@@ -106,8 +106,8 @@ pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_
 pub(crate) fn next_commit(writer: &str, lease: &Lease, last_sequence: u64) -> Commit {
     let blob = Blob::new(format!("blob {last_sequence} of {writer}").into_bytes());
     let payload = json!({"n": last_sequence + 1, "blob": blob.digest()});
-    // Each commit replaces the state, so that the log grows and the database does not. The states have different sizes, so
-    // the commits write different numbers of pages.
+    // Each commit replaces the state, so that the write-ahead log grows and the database does not. The states have different
+    // sizes, so the commits write different numbers of pages.
     let state = json!({"n": last_sequence + 1, "text": "x".repeat(20_000 * (last_sequence as usize % 4))});
     Commit {
         begin: (last_sequence == 0).then(|| new_run(writer)),
@@ -161,8 +161,8 @@ fn thought(writer: &str) -> NewObservation {
     }
 }
 
-/// Lets all writers commit at the same time, each `rounds` times, and records each acknowledgement on the disk. Returns the
-/// versions of each writer.
+/// Lets all writers commit at the same time, each `rounds` times, and reports each acknowledgement to `disk`, which records it.
+/// Returns the versions of each writer.
 pub(crate) fn commit_all(store: &SqliteStore, disk: &Disk, rounds: u64) -> [Versions; 3] {
     let writers = [0, 1, 2].map(|writer| commit_rounds(store, disk, writer, rounds));
     let [a, b, c] = writers;

@@ -50,7 +50,8 @@ pub(crate) struct DiskState {
 }
 
 impl DiskState {
-    /// Returns a disk with the files of a directory whose names begin with `prefix`, except for shared indexes (`-shm`).
+    /// Returns the state of a disk on which everything is durable. It has the files of a directory whose names begin with
+    /// `prefix`, except for the indexes of write-ahead logs (`-shm`).
     pub(crate) fn of(directory: &Path, prefix: &str) -> Self {
         let mut files_by_name = BTreeMap::new();
         for entry in fs::read_dir(directory).unwrap() {
@@ -68,7 +69,7 @@ impl DiskState {
         }
     }
 
-    /// Applies the next operation.
+    /// Applies the next event: an operation on a file, or an acknowledgement.
     pub(crate) fn apply(&mut self, event: &DiskEvent) {
         match event {
             DiskEvent::Create { file } => self.candidates(file).push(Some(File::default())),
@@ -86,6 +87,7 @@ impl DiskState {
                 size: usize::try_from(*size).unwrap(),
             }),
             DiskEvent::Sync { file } => self.sync(file),
+            // The operating system has forgotten these changes, so no later sync writes them.
             DiskEvent::SyncFailed { file } => self.file(file).pending.clear(),
             DiskEvent::Acknowledged { writer } => *self.acknowledged_writes.entry(*writer).or_default() += 1,
         }
@@ -139,7 +141,8 @@ impl File {
     /// Returns the durable content with those of the pending changes that are kept.
     fn content(&self, kept: KeptChanges, chance: &mut Chance) -> Vec<u8> {
         let mut content = self.durable.clone();
-        // For `Torn`, the index of the change that is kept in part. No change has the index `pending.len()`: then all are whole.
+        // The changes after this index are not kept. For `Torn`, the change at this index is kept in part and those before it are
+        // whole; if the index is `pending.len()`, no change has it, so all are whole.
         let last = match kept {
             KeptChanges::Torn => chance.below(self.pending.len() + 1),
             KeptChanges::Nothing => 0,

@@ -6,7 +6,7 @@
     clippy::panic,
     reason = "a failure in a helper fails the test"
 )]
-#![expect(clippy::print_stdout, reason = "a person who repeats a failed test reads the seed")]
+#![expect(clippy::print_stdout, reason = "the printed seed lets a person repeat a failed test")]
 
 mod chance;
 mod disk;

@@ -3,15 +3,15 @@
 //! The [VFS](crate::vfs) of this program, through which SQLite uses files, [records](crate::disk) every write, truncation, sync,
 //! creation and deletion while three writers commit to the store at the same time. From these records the tests make
 //! [images](crate::image) of the disk at a moment between two operations. An image has everything up to the last sync of each
-//! file, and of the later changes none, all, or any sectors of 512 bytes. Each image is opened with the store and compared with
-//! what the writers read after each of their acknowledged writes.
+//! file. Of the later changes it has none, all, or any sectors of 512 bytes. Each image is opened with the store and compared
+//! with what the writers read after each of their acknowledged writes.
 //!
 //! - A seed determines the random choices: `ART_POWER_SEED=N` makes other images. `ART_POWER_IMAGES=5000` makes more images of
 //!   random moments than the default.
-//! - Covered are the database, its log and its directory entries, also when the power is cut again during the recovery. The
-//!   shared index of the log has random content in each image.
-//! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector; and the rename of a
-//!   new database, which is not an operation of SQLite.
+//! - Covered are the database, its write-ahead log and its directory entries, also when the power is cut again during the
+//!   recovery. The index of the write-ahead log (`-shm`) has random content in each image.
+//! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector. The rename by which
+//!   the store puts a complete new database in its place is not covered either, since it is not an operation of SQLite.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,10 +26,10 @@ use crate::image::{DiskState, KeptChanges};
 
 /// Default number of images. `ART_POWER_IMAGES` sets another one.
 const IMAGES: usize = 160;
-/// Number of writes of each writer. Enough for the log to be copied into the database several times.
+/// Number of writes of each writer. Enough for the write-ahead log to be copied into the database several times.
 const ROUNDS: u64 = 60;
 
-/// Size of the shared index of a log that has at most 4,062 pages.
+/// Size of the index of a write-ahead log that has at most 4,062 pages.
 const INDEX_BYTES: usize = 32_768;
 
 /// Returns the number in an environment variable, or `default` if the variable is not set.
@@ -90,7 +90,7 @@ fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versi
         let acknowledged = state.acknowledged_writes.get(&writer).copied().unwrap_or_default();
         let found = block_on(history::read_stored(store, name));
         let allowed_versions = versions[writer].iter().skip(acknowledged).take(2);
-        let allowed: Vec<_> = allowed_versions.map(StoredData::event_count).collect();
+        let allowed_event_counts: Vec<_> = allowed_versions.map(StoredData::event_count).collect();
         let is_allowed = versions[writer]
             .iter()
             .skip(acknowledged)
@@ -99,8 +99,8 @@ fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versi
         (!is_allowed).then(|| {
             let events = found.event_count();
             format!(
-                "writer `{name}` has {events} journal events, or other wrong data; {acknowledged} of its writes were \
-                 acknowledged, so it must have the data with one of {allowed:?} journal events"
+                "writer `{name}` has {events} journal events, and its data is no allowed version: {acknowledged} of \
+                 its writes were acknowledged, so it must have a version with one of {allowed_event_counts:?} events"
             )
         })
     })
@@ -164,7 +164,7 @@ fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
     let is_sync_of_database = |event: &&DiskEvent| matches!(event, DiskEvent::Sync { file } if file == "art.db");
     assert!(
         recorded.events.iter().filter(is_sync_of_database).count() > 2,
-        "the log was hardly copied"
+        "the log was copied into the database too rarely"
     );
     let mut images_made = 0;
     check_at_moments(
@@ -208,7 +208,7 @@ fn record_opening(path: &Path) -> Vec<DiskEvent> {
     disk.events()
 }
 
-/// A database of format 4, with the runs `run-t` and `run-other` in the threads `t` and `other`.
+/// A database in format 4, an older format of the store, with the runs `run-t` and `run-other` in the threads `t` and `other`.
 const FORMAT_4: &[u8] = include_bytes!("../it/data/format-4.db");
 
 /// Reads the runs and the threads of a database that had format 4.

@@ -2,7 +2,7 @@
 //! operation to the [`Disk`] of the file, which may make it fail, and passes it on to the VFS of the system.
 //!
 //! It is the default VFS of this test program, so the store under test knows nothing of it. Syncs are never passed on, which
-//! saves most of the time: the machine that runs the tests keeps its power. Other operations on files that no test records are
+//! makes the tests much faster: the machine that runs them keeps its power. Other operations on files that no test records are
 //! passed on without a report.
 
 #![expect(
@@ -87,13 +87,13 @@ unsafe fn watched_file<'a>(file: *mut sqlite3_file) -> Option<&'a WatchedFile> {
 /// Returns the file with that path and its disk, or `None` if no test records the file. The path is null for a temporary file.
 ///
 /// # Safety
-/// `name` is null or ends with a zero.
-unsafe fn find_watched(name: *const c_char) -> Option<WatchedFile> {
-    if name.is_null() {
+/// `path` is null or ends with a zero.
+unsafe fn find_watched(path: *const c_char) -> Option<WatchedFile> {
+    if path.is_null() {
         return None;
     }
-    // SAFETY: the name is not null, so it ends with a zero.
-    let path = Path::new(unsafe { CStr::from_ptr(name) }.to_str().ok()?);
+    // SAFETY: the path is not null, so it ends with a zero.
+    let path = Path::new(unsafe { CStr::from_ptr(path) }.to_str().ok()?);
     let disk = disk::find_disk(path)?;
     let name = path.file_name()?.to_str()?.to_owned();
     Some(WatchedFile { disk, name })
@@ -110,6 +110,7 @@ unsafe extern "C" fn open(
     unsafe {
         (*file).pMethods = std::ptr::null();
         let watched = find_watched(name);
+        // To make the opening fail, the disk returns an error, or flags that open the file for reading only.
         let flags_or_error = watched
             .as_ref()
             .map_or(Ok(flags), |WatchedFile { disk, name }| disk.open(name, flags));
@@ -151,6 +152,8 @@ unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     }
 }
 
+/// Passes a write on. If the disk makes it fail, passes on only the bytes that the disk lets through, and returns the error of
+/// the disk.
 unsafe extern "C" fn write(
     file: *mut sqlite3_file,
     bytes: *const c_void,
@@ -192,7 +195,7 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     }
 }
 
-/// Maps a part of the shared index of the write-ahead log into memory. With `extend`, the index grows if it is too short.
+/// Maps a part of the index of the write-ahead log (`-shm`) into memory. With `extend`, the index grows if it is too short.
 unsafe extern "C" fn map_index(
     file: *mut sqlite3_file,
     page: c_int,

@@ -27,6 +27,7 @@ const TYPES: [ObservationType; 3] = [
     ObservationType::PlanUpdate,
     ObservationType::Error,
 ];
+/// Statuses with which a commit ends or suspends a run.
 const ENDINGS: [RunStatus; 3] = [RunStatus::Success, RunStatus::Suspended, RunStatus::Cancelled];
 
 /// Index into [`IDS`].
@@ -54,7 +55,8 @@ enum Operation {
     /// Thread.
     DeleteThread(Id),
     /// Thread and messages. A message has a thread, a number for its identifier, a role and a time. If its thread is 0, it
-    /// belongs to the first of [`IDS`], otherwise to the thread of the operation.
+    /// belongs to the first of [`IDS`], so that stores refuse some messages because they belong to another thread than that of
+    /// the operation. Otherwise it belongs to the thread of the operation.
     AppendMessages(Id, Vec<(Id, u8, Role, u64)>),
     /// Thread, limit, time before which and time after which messages are listed, and roles.
     ListMessages(Id, Limit, Time, Time, Vec<Role>),
@@ -80,7 +82,8 @@ enum Operation {
     Decide(Id, bool, bool),
     /// Run, suspension, and whether the decision that the run uses approves the call.
     UseDecision(Id, Id, bool),
-    /// Run, whether only pending suspensions are listed, limit, suspension after which the list starts, and the maximum size.
+    /// Run, whether only pending suspensions are listed, limit, suspension after which the list starts, and the maximum size of
+    /// the list in bytes.
     ListSuspensions(Option<Id>, bool, Option<usize>, Option<Id>, Option<usize>),
     /// Thread, whether only running runs are listed, whether only abandoned runs are listed, and limit.
     ListRuns(Option<Id>, bool, bool, Limit),
@@ -98,7 +101,7 @@ enum Operation {
 fn operation() -> impl Strategy<Value = Operation> {
     use Operation as O;
     let id = || 0..IDS.len();
-    let some_id = || option::of(0..IDS.len());
+    let optional_id = || option::of(0..IDS.len());
     let limit = || option::of(0_usize..5);
     // The times lie around `START_TIME`.
     let time = || option::of(995_u64..1_020);
@@ -108,27 +111,27 @@ fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         (0_u64..3).prop_map(O::Wait),
         Just(O::Wait(limits::LEASE_MS)),
-        (id(), some_id()).prop_map(|(id, user)| O::CreateThread(id, user)),
+        (id(), optional_id()).prop_map(|(id, user)| O::CreateThread(id, user)),
         (id(), any::<u32>()).prop_map(|(id, limit)| O::SetConfig(id, limit)),
-        (some_id(), limit()).prop_map(|(user, limit)| O::ListThreads(user, limit)),
+        (optional_id(), limit()).prop_map(|(user, limit)| O::ListThreads(user, limit)),
         id().prop_map(O::DeleteThread),
         (id(), messages).prop_map(|(id, messages)| O::AppendMessages(id, messages)),
         (id(), limit(), time(), time(), vec(0..ROLES.len(), 0..2))
             .prop_map(|(id, limit, before, after, roles)| O::ListMessages(id, limit, before, after, roles)),
-        (id(), 0..TYPES.len(), some_id(), number())
+        (id(), 0..TYPES.len(), optional_id(), number())
             .prop_map(|(id, kind, run, n)| O::RecordObservation(id, kind, run, n)),
         (
             id(),
             vec(0..TYPES.len(), 0..3),
             version_or_sequence(),
-            some_id(),
+            optional_id(),
             limit(),
             time()
         )
             .prop_map(|(id, types, after, run, limit, time)| O::ListObservations(id, types, after, run, limit, time)),
         (id(), number(), version_or_sequence()).prop_map(|(id, n, version)| O::SaveState(id, n, version)),
         (id(), id()).prop_map(|(id, run)| O::BeginRun(id, run)),
-        (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::AppendEntry(run, sequence, n)),
+        (id(), 0_u64..4, number()).prop_map(|(run, last_sequence, n)| O::AppendEntry(run, last_sequence, n)),
         (id(), vec((id(), 0_u64..9), 0..3), limit()).prop_map(|(run, calls, limit)| O::RecordCalls(run, calls, limit)),
         (id(), vec((id(), any::<bool>(), 0_u64..9), 0..3), limit())
             .prop_map(|(run, records, limit)| O::RecordWork(run, records, limit)),
@@ -137,16 +140,16 @@ fn operation() -> impl Strategy<Value = Operation> {
         (id(), any::<bool>(), any::<bool>()).prop_map(|(id, approved, by_expiry)| O::Decide(id, approved, by_expiry)),
         (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::UseDecision(run, id, approved)),
         (
-            some_id(),
+            optional_id(),
             any::<bool>(),
             option::of(0usize..4),
-            some_id(),
+            optional_id(),
             option::of(0usize..2_000)
         )
             .prop_map(|(run, pending, limit, after, max_bytes)| O::ListSuspensions(
                 run, pending, limit, after, max_bytes
             )),
-        (some_id(), any::<bool>(), any::<bool>(), limit())
+        (optional_id(), any::<bool>(), any::<bool>(), limit())
             .prop_map(|(id, running, abandoned, limit)| O::ListRuns(id, running, abandoned, limit)),
         id().prop_map(O::AcquireLease),
         id().prop_map(O::RenewLease),
@@ -159,7 +162,14 @@ fn operation() -> impl Strategy<Value = Operation> {
             vec(id(), 0..2),
             option::of(0..ENDINGS.len())
         )
-            .prop_map(|(run, begin, after, events, messages, end)| O::Commit(run, begin, after, events, messages, end)),
+            .prop_map(|(run, begin, last_sequence, events, messages, end)| O::Commit(
+                run,
+                begin,
+                last_sequence,
+                events,
+                messages,
+                end
+            )),
     ]
 }
 
@@ -316,7 +326,7 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
         }
         Operation::Suspend(trace_id, id, expires) => {
             let call = suspensions::call(IDS[id], expires);
-            let suspended = describe(suspensions::suspend(fixture, IDS[trace_id], vec![call]).await);
+            let suspended = describe(suspensions::add_suspensions(fixture, IDS[trace_id], vec![call]).await);
             suspended + &describe(store.get_run(IDS[trace_id]).await)
         }
         Operation::Decide(id, approved, by_expiry) => {
@@ -352,15 +362,15 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
             };
             describe(store.list_runs(filter).await)
         }
-        _ => apply_to_leases(fixture, operation).await,
+        _ => apply_to_leases_and_commits(fixture, operation).await,
     }
 }
 
-async fn apply_to_leases(fixture: &TestStore, operation: Operation) -> String {
+async fn apply_to_leases_and_commits(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        // The fixture does not store this lease. If it stores an earlier lease of this thread, and the thread could be leased
-        // again, then the earlier lease is lost.
+        // The fixture does not store this lease. If it already stores one of this thread, another can be acquired only after
+        // that one has expired. The fixture still uses the expired one in later operations, and stores refuse it as lost.
         Operation::AcquireLease(id) => describe(store.acquire_lease(IDS[id]).await),
         Operation::RenewLease(id) => describe(store.renew_lease(&fixture.lease(IDS[id]).await).await),
         Operation::ReleaseLease(id) => {

@@ -76,6 +76,7 @@ fn only_the_owner_can_read_the_files() {
     let store = SqliteStore::open(&path).unwrap();
     block_on(store.create_thread(new_thread("t"))).unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o700);
+    // This directory has a locked file for each open store that can write.
     assert_eq!(mode(&with_suffix(&path, "-hosts")), 0o700);
     for suffix in ["", "-wal", "-shm", "-lock"] {
         assert_eq!(mode(&with_suffix(&path, suffix)), 0o600, "{suffix}");

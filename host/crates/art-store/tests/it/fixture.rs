@@ -57,7 +57,8 @@ impl TestStore {
         self
     }
 
-    /// Returns the lease of a thread, and acquires it if the test does not hold it yet.
+    /// Returns the lease of a thread, and acquires it if the test does not hold it yet. If it cannot be acquired, returns a lease
+    /// that no store accepts, so that the operation under test is refused.
     pub(crate) async fn lease(&self, thread_id: &str) -> Lease {
         let held = self.leases.lock().unwrap().get(thread_id).cloned();
         if let Some(lease) = held {
@@ -107,8 +108,8 @@ impl TestStore {
         self.store.commit(commit).await.map(|committed| committed.run)
     }
 
-    /// Appends an entry to the journal of a run, whose last entry has to have the sequence `expected_last_sequence`. Returns the
-    /// stored entry.
+    /// Appends an entry to the journal of a run, and returns the stored entry. The entry before it must have the sequence
+    /// `expected_last_sequence`, or else the store refuses it.
     pub(crate) async fn append_entry(
         &self,
         trace_id: &str,
@@ -148,6 +149,7 @@ impl TestStore {
         self.store.commit(commit).await
     }
 
+    /// Stores the model usage of steps and answers of a run.
     pub(crate) async fn record_work(&self, trace_id: &str, work: Vec<WorkRecord>) -> Result<Committed, StoreError> {
         let commit = Commit {
             work,
@@ -171,7 +173,7 @@ impl TestStore {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the cases read better without references")]
+#[expect(clippy::needless_pass_by_value, reason = "the tests read better without references")]
 pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {
     NewEvent {
         kind: kind.to_owned(),
@@ -190,7 +192,7 @@ pub(crate) fn new_path() -> (TempDir, PathBuf) {
     (directory, path)
 }
 
-/// Runs a test on several threads, so that writers run in parallel.
+/// Runs a test on several threads of the operating system, so that writers run in parallel.
 pub(crate) fn block_on<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)

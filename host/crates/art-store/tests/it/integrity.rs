@@ -1,5 +1,6 @@
-//! If another program has changed a journal or a blob, the store detects this when it reads the journal or the blob. Blobs that
-//! no run uses are deleted.
+//! If another program has changed a journal or a blob, the store detects this when it reads the journal or the blob. The entries
+//! of a journal form a chain: the digest of each entry also covers the digest of the entry before it, and the row of the run
+//! stores the digest of the last entry. Blobs that no run uses are deleted.
 
 use std::path::Path;
 
@@ -79,7 +80,7 @@ fn a_flipped_bit_in_the_timestamp_or_the_sequence_of_an_event_is_detected() {
             // SQLite has no exclusive or: this is `column XOR ?1`.
             let update = format!("UPDATE journal SET {column} = ({column} | ?1) - ({column} & ?1) WHERE rowid = 2");
             let flip = || connection.execute(&update, [1_i64 << bit]);
-            // SQLite itself refuses the sequence of another entry.
+            // SQLite itself refuses a sequence that another entry has.
             if flip().is_ok() {
                 assert!(broken_sequence(&store).is_some(), "{column} {bit}");
                 flip().unwrap();

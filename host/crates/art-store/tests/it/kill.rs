@@ -18,10 +18,10 @@ const ROUNDS: usize = 8;
 const ACKNOWLEDGEMENTS_IN_FIRST_ROUND: usize = 23;
 /// Maximum size of a file, in blocks of 512 bytes. The write-ahead log of SQLite reaches it after some commits.
 const MAX_FILE_BLOCKS: u32 = 1_500;
-/// The test that is the child process.
+/// Name of the test that runs in the child process.
 const CHILD_TEST: &str = "kill::child_commits_until_it_is_killed";
 
-/// The child process of the tests below. Does nothing when the test runner starts it.
+/// Runs in the child processes of the tests below. Does nothing when the test runner starts it.
 #[test]
 fn child_commits_until_it_is_killed() {
     let Some(path) = children::database_path() else { return };
@@ -71,8 +71,8 @@ async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str)
     }
 }
 
-/// Asserts that each thread has as many events as messages and observations, and the state of the last event. Returns the number
-/// of events of each thread.
+/// Asserts that each thread has as many messages and observations as events, and the state that was committed with its last
+/// event. Returns the number of events of each thread.
 fn count_whole_commits(store: &SqliteStore) -> [u64; 4] {
     THREADS.map(|thread_id| {
         block_on(async {

@@ -12,7 +12,8 @@ use crate::fixture::{block_on, event, new_path};
 
 /// A database with the threads `t` and `other`. Each thread has two observations, a message and a state. The runs `run-t` and
 /// `run-other` each have three events, a call of the tool with the digest `d`, a step of the model `m` and two blobs: the blob
-/// `shared`, which both runs use, and a blob of their own with the identifier of the thread. The run `empty` has nothing.
+/// `shared`, which both runs use, and a blob of their own, whose content is the identifier of the thread. The run `empty` has
+/// nothing.
 const FORMAT_4: &[u8] = include_bytes!("data/format-4.db");
 
 /// Writes the database of format 4 into a new directory.

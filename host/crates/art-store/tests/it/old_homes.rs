@@ -27,8 +27,9 @@ const MIGRATIONS: [&str; 4] = [
 ];
 /// The newest format.
 const NEWEST_FORMAT: u32 = 5;
+/// The application identifier in the header of each database of a host: `ARTS` in ASCII.
 const APPLICATION_ID: i32 = 0x4152_5453;
-/// The test that is the child process.
+/// Name of the test that runs in the child process.
 const CHILD_TEST: &str = "old_homes::child_migrates_until_it_is_killed";
 /// Number of threads with a run each. Enough for a migration to take some hundredths of a second.
 const RUNS: u32 = 20;
@@ -186,7 +187,7 @@ fn kill_at_migration(place: FailPoint) {
     }
 }
 
-/// The child process of the tests below. Does nothing when the test runner starts it.
+/// Runs in the child processes of the tests below. Does nothing when the test runner starts it.
 #[test]
 fn child_migrates_until_it_is_killed() {
     let Some(path) = children::database_path() else { return };
@@ -225,6 +226,7 @@ fn kills_at_several_moments_of_a_migration_lose_nothing() {
     for format in 1..NEWEST_FORMAT {
         let (_directory, path) = new_path();
         create_database(&path, format);
+        // Measure how long the migration takes if it is not killed.
         let mut child = ChildTest::start(CHILD_TEST, &path);
         child.next_line().unwrap();
         let start = Instant::now();
@@ -234,7 +236,7 @@ fn kills_at_several_moments_of_a_migration_lose_nothing() {
         for moment in 0..KILL_MOMENTS {
             let (_directory, path) = new_path();
             create_database(&path, format);
-            // The second child opens what the first one left.
+            // Of two children that are killed, the second opens the database that the first left.
             for _ in 0..2 {
                 let mut child = ChildTest::start(CHILD_TEST, &path);
                 child.next_line().unwrap();

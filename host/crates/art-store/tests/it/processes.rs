@@ -42,7 +42,7 @@ fn commit_of_event(trace_id: &str, lease: &Lease, last_sequence: u64) -> Commit 
     }
 }
 
-/// The child process of the test below. Does nothing when the test runner starts it.
+/// Runs in the child processes of the test below. Does nothing when the test runner starts it.
 #[test]
 fn child_commits_and_deletes_beside_other_processes() {
     let Some(path) = children::database_path() else { return };
@@ -107,8 +107,8 @@ fn journal_length(store: &SqliteStore, trace_id: &str) -> u64 {
     block_on(store.read_journal(trace_id)).unwrap().len() as u64
 }
 
-/// The child process of the tests below: begins the run `r`, and commits another event to it when the parent resumes the child.
-/// Does nothing when the test runner starts it.
+/// Runs in the child processes of the tests below: begins the run `r`, and commits another event to it when the parent resumes
+/// the child. Does nothing when the test runner starts it.
 #[test]
 fn child_holds_a_lease_and_commits_when_it_is_resumed() {
     let Some(path) = children::database_path() else { return };
@@ -127,7 +127,7 @@ fn child_holds_a_lease_and_commits_when_it_is_resumed() {
 }
 
 /// Starts a child process, and waits until it has begun the run `r` and holds the lease of its thread `t`.
-fn start_holding_child(path: &Path) -> ChildTest {
+fn start_child_with_lease(path: &Path) -> ChildTest {
     let mut child = ChildTest::start("processes::child_holds_a_lease_and_commits_when_it_is_resumed", path);
     assert_eq!(child.next_line().as_deref(), Some("holds"));
     child
@@ -145,7 +145,7 @@ fn count_abandoned_runs(store: &SqliteStore) -> usize {
 #[test]
 fn the_lease_of_a_killed_process_is_free_at_once() {
     let (_directory, path) = new_path();
-    let mut child = start_holding_child(&path);
+    let mut child = start_child_with_lease(&path);
     let store = SqliteStore::open(&path).unwrap();
     assert!(matches!(
         block_on(store.acquire_lease("t")),
@@ -162,7 +162,7 @@ fn the_lease_of_a_killed_process_is_free_at_once() {
 #[test]
 fn a_paused_process_cannot_commit_after_another_took_its_expired_lease() {
     let (_directory, path) = new_path();
-    let mut child = start_holding_child(&path);
+    let mut child = start_child_with_lease(&path);
     child.signal("STOP");
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let store = SqliteStore::open_with_clock(&path, clock.clone()).unwrap();
@@ -170,7 +170,7 @@ fn a_paused_process_cannot_commit_after_another_took_its_expired_lease() {
         block_on(store.acquire_lease("t")),
         Err(StoreError::ThreadBusy { .. })
     ));
-    // The lease of the child expires after `LEASE_MS`. The other three are a margin.
+    // The lease of the child expires after one `LEASE_MS`. Three more are a margin.
     clock.advance(limits::LEASE_MS * 4);
     let lease = block_on(store.acquire_lease("t")).unwrap();
     // The operating system runs the process again, and then the child stops waiting for its parent.
@@ -185,7 +185,7 @@ fn a_paused_process_cannot_commit_after_another_took_its_expired_lease() {
 #[test]
 fn a_process_whose_lease_nobody_took_can_commit() {
     let (_directory, path) = new_path();
-    let mut child = start_holding_child(&path);
+    let mut child = start_child_with_lease(&path);
     child.resume();
     assert_eq!(child.next_line().as_deref(), Some("stored"));
     assert!(child.finish().1.success());

@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::conformance::suspensions::{call, decision, expiry_decision, suspend, use_decision, used_decision};
+use crate::conformance::suspensions::{add_suspensions, call, decision, expiry_decision, use_decision, used_decision};
 use crate::fixture::{START_TIME, TestStore, block_on, new_run};
 
 /// Time at which the call begins to wait.
@@ -29,7 +29,7 @@ enum Attempt {
     Decide { approved: bool },
     /// Somebody else decides.
     DecideAsStranger,
-    /// The host stores the decision for an expired suspension, whether or not the suspension has expired.
+    /// The host decides in place of the owner. It may do so only after the suspension has expired, but attempts it before too.
     DecideByExpiry { approved: bool },
     /// The run uses a decision, which may be another than the stored one.
     UseDecision { approved: bool, by_expiry: bool },
@@ -171,7 +171,9 @@ async fn make_attempts(fixture: TestStore, attempts: &[Attempt]) {
     };
     fixture.store.create_thread(thread).await.unwrap();
     fixture.begin_run(new_run("r", "t")).await.unwrap();
-    suspend(&fixture, "r", vec![call("s", Some(EXPIRES))]).await.unwrap();
+    add_suspensions(&fixture, "r", vec![call("s", Some(EXPIRES))])
+        .await
+        .unwrap();
     let mut expected = ExpectedState {
         now: BEGIN,
         run_has_ended: false,

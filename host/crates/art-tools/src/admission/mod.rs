@@ -7,8 +7,8 @@
 //! In one pass, a validator applies each schema of a tree at most once to each part of a value. Only the keywords
 //! `unevaluatedProperties` and `unevaluatedItems`, below called `unevaluated*`, apply some schemas again, which is counted. So
 //! the tree and the size of a value determine an upper bound of the work of applying the schema, its [`Cost`]. Before the schema
-//! is applied to a value, the host checks that this bound is low enough. One unit is the work of applying one empty schema
-//! to one value. A long text counts as several values, and an expensive keyword as several empty schemas.
+//! is applied to a value, the host checks that this bound is low enough. One unit of work is that of applying one empty
+//! schema to one value. A long text counts as several values, and an expensive keyword as several empty schemas.
 
 mod keywords;
 mod multiple;
@@ -58,9 +58,9 @@ pub const MAX_WORK_PER_VALUE: u64 = 20_000;
 /// Maximum work of applying a schema to a value; [`Cost`] computes an upper bound of it. One unit is the work of applying an
 /// empty schema to one part of the value.
 pub const MAX_WORK: u64 = 10_000_000;
-/// Maximum work of listing every violation of a value: the work for each unit of the size of the value, multiplied by the size of
-/// the paths and texts that the violations may copy and by the number of passes. It is lower than [`MAX_WORK`] because these
-/// copies take memory.
+/// Maximum work of listing every violation of a value. This work is the product of three numbers: the work of applying the schema
+/// for each unit of the size of the value, the size of the paths and texts that the violations may copy, and the number of
+/// passes. The maximum is lower than [`MAX_WORK`] because these copies take memory.
 pub const MAX_LISTING_WORK: u64 = 250_000;
 /// The only supported dialect.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";

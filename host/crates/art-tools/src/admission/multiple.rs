@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_a_number_is_valid() {
-        let schema = json!(2);
-        let object = Map::new();
-        let keyword = multiple_of(&object, &schema, Location::new()).unwrap();
+        let divisor = json!(2);
+        let schema = Map::new();
+        let keyword = multiple_of(&schema, &divisor, Location::new()).unwrap();
         let value = json!("odd");
         assert!(keyword.is_valid(&value));
     }

@@ -1,5 +1,5 @@
-//! Cost of the regular expressions in a schema. They run on a linear engine and are bounded in length, number and compiled
-//! size (contract D05).
+//! Cost of the regular expressions in a schema. They run on a linear engine, whose time is proportional to the length of the
+//! text, and are bounded in length, number and compiled size (contract D05).
 
 use std::collections::HashMap;
 
@@ -22,6 +22,7 @@ const MAX_CACHE_BYTES: usize = 128 << 10;
 /// The patterns of a schema that were counted so far.
 #[derive(Debug, Default)]
 pub(super) struct Patterns<'s> {
+    /// Number of patterns. A pattern that occurs twice counts twice.
     count: usize,
     /// Total size of the compiled programs, in bytes. A pattern that occurs twice counts once.
     total_program_bytes: usize,
@@ -55,8 +56,8 @@ impl<'s> Patterns<'s> {
         Ok(weight)
     }
 
-    /// Returns the size of the compiled program of a pattern, in bytes. Fails if the programs of this pattern and of all earlier
-    /// ones are together larger than [`MAX_PATTERN_PROGRAM_BYTES`].
+    /// Returns the size of the compiled program of a pattern, in bytes. Fails if the pattern is too long or not supported, or if
+    /// the programs of this pattern and of all earlier ones are together larger than [`MAX_PATTERN_PROGRAM_BYTES`].
     fn program_bytes(&self, pattern: &str, at: &str) -> Result<usize, SchemaProblem> {
         let at = || truncate(if at.is_empty() { "/" } else { at }, 200);
         let bytes = pattern.len();

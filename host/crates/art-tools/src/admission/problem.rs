@@ -94,11 +94,12 @@ pub enum SchemaProblem {
          definitions that are used often"
     )]
     TreeTooLong(String),
-    /// A schema with an `unevaluated*` keyword contains another one that has such a keyword too and applies to the same value. A
-    /// validator would apply the subschemas of the inner schema again for each of the two keywords.
+    /// A schema with `unevaluatedProperties` or `unevaluatedItems` contains another schema that also has one of these keywords
+    /// and applies to the same value. A validator would apply the subschemas of the inner schema again for each of the two
+    /// keywords.
     #[error("the `unevaluated*` at `{at}` applies to the same value as an outer one: keep the outer one")]
     NestedUnevaluated {
-        /// Position of the schema with the keyword.
+        /// Position of the inner schema.
         at: String,
     },
     /// Applying the schema takes too much work for each unit of the size of a value. In most cases, nested `unevaluated*`

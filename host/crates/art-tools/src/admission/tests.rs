@@ -94,8 +94,8 @@ fn annotations_next_to_a_reference_override_those_of_the_target() {
     });
     let expected = json!({"description": "mine", "default": 2, "x-mine": [1], "type": "number", "title": "N"});
     assert_eq!(tree(&schema), expected);
-    let never = json!({"$ref": "#/$defs/n", "title": "T", "$defs": {"n": false}});
-    assert_eq!(tree(&never), json!({"title": "T", "allOf": [false]}));
+    let reference_to_false = json!({"$ref": "#/$defs/n", "title": "T", "$defs": {"n": false}});
+    assert_eq!(tree(&reference_to_false), json!({"title": "T", "allOf": [false]}));
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn data_that_looks_like_a_reference_is_copied_unchanged() {
 fn a_reference_at_the_root_must_point_to_an_object_schema() {
     let schema = json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "object"}}});
     assert_eq!(admit(&schema, Root::Object).unwrap().schema, json!({"type": "object"}));
-    let text = json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "string"}}});
-    assert_eq!(problem(&text), SchemaProblem::RootNotObject);
+    let reference_to_text = json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "string"}}});
+    assert_eq!(problem(&reference_to_text), SchemaProblem::RootNotObject);
 }
 
 #[test]
@@ -200,7 +200,8 @@ fn long_chains_of_references_are_refused() {
     assert!(CompiledSchema::new(&chain_schema(60), Root::Object).is_ok());
     assert_eq!(problem(&chain_schema(70)), SchemaProblem::TooManyReferences);
     assert_eq!(problem(&chain_schema(600)), SchemaProblem::TooManyReferences);
-    // A compiler that follows 20,000 references recursively aborts the process. Admission refuses them as too many values.
+    // A schema compiler that follows 20,000 references recursively overflows the stack. Admission refuses them before that,
+    // as too many values.
     let start = Instant::now();
     assert_eq!(problem(&chain_schema(20_000)), SchemaProblem::TooManyValues);
     assert!(start.elapsed() < Duration::from_secs(2));
@@ -482,16 +483,16 @@ fn nested_objects(levels: usize, leaf: Value) -> Value {
 
 #[test]
 fn the_cost_grows_with_the_number_of_schemas_and_of_values() {
-    let schema = |n: usize| admit(&json!({"items": {"allOf": vec![json!({"minimum": 1}); n]}}), Root::Any).unwrap();
+    let admitted = |n: usize| admit(&json!({"items": {"allOf": vec![json!({"minimum": 1}); n]}}), Root::Any).unwrap();
     let size = |nodes: usize| JsonSize { nodes, text_bytes: 0 };
     for n in [10, 100, 900] {
-        let cost = schema(n).cost;
+        let cost = admitted(n).cost;
         // Each schema in `allOf` costs two units of work: one for itself and one for the number that is compared. The schema
         // with `items` and the schema of the items cost one unit each.
         assert_eq!(cost.work(&size(1_000)), 1_000 * 2 * (u64::try_from(n).unwrap() + 1));
     }
-    assert!(schema(90).cost.allows(&size(50_000)) && !schema(900).cost.allows(&size(50_000)));
-    assert!(schema(10).cost.is_light(&size(1_000)) && !schema(900).cost.is_light(&size(1_000)));
+    assert!(admitted(90).cost.allows(&size(50_000)) && !admitted(900).cost.allows(&size(50_000)));
+    assert!(admitted(10).cost.is_light(&size(1_000)) && !admitted(900).cost.is_light(&size(1_000)));
 }
 
 #[test]
@@ -564,11 +565,11 @@ fn contains_next_to_unevaluated_items_counts_each_time_that_it_is_applied() {
             |below, _| json!({"contains": below, "unevaluatedItems": false}),
         )
     };
-    let work = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.work_per_value);
+    let work_of = |levels: usize| admit(&nested(levels), Root::Any).map(|tree| tree.cost.work_per_value);
     for levels in 1..8 {
-        assert!(work(levels + 1).unwrap() >= 2 * work(levels).unwrap(), "{levels}");
+        assert!(work_of(levels + 1).unwrap() >= 2 * work_of(levels).unwrap(), "{levels}");
     }
-    assert_eq!(work(20), Err(SchemaProblem::TooMuchWorkPerValue));
+    assert_eq!(work_of(20), Err(SchemaProblem::TooMuchWorkPerValue));
 }
 
 /// Returns the work of applying a schema to a value.
@@ -649,6 +650,7 @@ fn the_list_of_violations_is_bounded_in_bytes() {
     let names = |prefix: &str| -> Map<_, _> { (0..8).map(|n| (format!("{prefix}{n:0250}"), json!(true))).collect() };
     let closed = json!({"properties": names("other"), "additionalProperties": false});
     let message = check(&json!({"allOf": vec![closed; 8]}), &json!(names(""))).unwrap_err();
+    // Violations are listed until the list has 16 KiB. The last one may exceed this by a few kilobytes.
     assert!(message.len() < 21_000 && message.ends_with(" more"), "{message}");
 }
 

@@ -128,7 +128,8 @@ impl<'s> Dereferencer<'s> {
         if matches!(keyword, "$ref" | "$defs" | "definitions") {
             return Ok(());
         }
-        // The root has depth 1. The target of a reference at the root has that depth too, but is not the root.
+        // The root has depth 1 and its subschemas have depth 2. The target of a reference at the root also has depth 1, but is
+        // not the root.
         let is_root = subschema_level.depth == 2 && self.references.is_empty();
         if is_refused(keyword) || (matches!(keyword, "$id" | "$schema") && !is_root) {
             return Err(SchemaProblem::RefusedKeyword {
@@ -196,8 +197,8 @@ impl<'s> Dereferencer<'s> {
     }
 
     /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and the name or index of
-    /// this subschema. If the keyword contains only one subschema, there is an empty text instead of the name or index. An empty
-    /// name is left out of the position in messages.
+    /// this subschema. If the keyword contains only one subschema, there is an empty text instead of the name or index, which is
+    /// left out of the position in messages. So is the name of a property if it is empty.
     fn dereference_subschema(
         &mut self,
         node: &mut Node,
@@ -224,7 +225,7 @@ impl<'s> Dereferencer<'s> {
         Ok(schema)
     }
 
-    /// Returns a copy of the value of a keyword without subschemas, and adds the cost of the keyword to `node`.
+    /// Returns a copy of the value of a keyword that has no subschemas, and adds the cost of the keyword to `node`.
     fn copy_data(&mut self, node: &mut Node, keyword: &str, value: &'s Value) -> Result<Value, SchemaProblem> {
         self.spend_bytes(text_len(value))?;
         if keyword == "pattern"

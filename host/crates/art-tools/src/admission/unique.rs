@@ -1,7 +1,8 @@
 //! Checks the keyword `uniqueItems` in time that is almost linear in the size of the array, for all kinds of items.
 //!
 //! The crate `jsonschema` hashes some unequal items alike, such as integers that round to the same float, and compares all such
-//! items with one another. The hashes here depend on the exact value and on a secret, so nobody can choose items that collide.
+//! items with one another. The hashes here depend on the exact value and on the random keys of the [`HashSet`], so nobody can
+//! choose items that collide.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};

@@ -50,7 +50,7 @@ impl Weight {
         self.has_keyword_applied_again_to_explain = true;
     }
 
-    /// Adds the weight of a subschema.
+    /// Adds the weight of a subschema. `applies_to` says to which value the subschema is applied.
     pub(super) fn add_subschema(&mut self, subschema: Self, applies_to: AppliesTo) {
         if applies_to == AppliesTo::Nothing {
             return;
@@ -59,10 +59,12 @@ impl Weight {
         add(&mut self.pattern_weight, subschema.pattern_weight);
         self.explained_depth = self.explained_depth.max(subschema.explained_depth);
         if applies_to != AppliesTo::Part {
+            // An `unevaluated*` keyword of this schema applies the subschema again.
             add(&mut self.repeated_work, subschema.work);
             add(&mut self.repeated_pattern_weight, subschema.pattern_weight);
         }
         if applies_to == AppliesTo::SameValue {
+            // The `unevaluated*` keyword also finds out which parts of the value the keywords of the subschema evaluated.
             add(&mut self.repeated_work, subschema.repeated_work);
             add(&mut self.repeated_pattern_weight, subschema.repeated_pattern_weight);
         }

@@ -21,7 +21,7 @@ pub struct ApprovalRule {
     /// Pattern for the name of the tool, in which `_` and `-` are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Glob>,
-    /// Lowest risk of the tools that match, as they declare it. A tool that declares none is below `low`.
+    /// The rule matches only tools that declare at least this risk. A tool that declares none does not match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
     /// Pattern for the category that the tool declares. A tool that declares none does not match.
@@ -37,8 +37,8 @@ pub struct ApprovalRule {
     /// rule does not match, and an `ask` or `refuse` rule matches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<Pointer, Glob>,
-    /// True if the rule skips calls that lack one of the `arguments`, even if it asks or refuses. Set it for arguments without
-    /// which the tool is harmless.
+    /// True if a call that lacks one of the `arguments` does not match, whatever the action of the rule is. Set it for arguments
+    /// without which the tool is harmless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_missing: bool,
     /// Why the rule exists, for the person and, if it refuses, for the model.

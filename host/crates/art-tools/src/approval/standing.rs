@@ -12,7 +12,7 @@ pub const MAX_STANDING_BYTES: usize = 16 << 10;
 /// Calls that a person has approved in advance, so that neither a rule nor the declared risk of the tool asks about them again.
 ///
 /// A standing approval holds for one person and for one version of the tool. It never applies to a call that a rule refuses, nor
-/// to a question that the tool itself asks. Only a person creates one; no event of a run does.
+/// to a question that the tool itself asks. Only a person creates a standing approval; an agent cannot create one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StandingApproval {
@@ -53,7 +53,7 @@ pub enum StandingScope {
 /// The error for a call that cannot be approved for the future in the given way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StandingError {
-    /// No rule asks: the tool itself asks, or it lacks a grant.
+    /// No rule asks: the tool itself asks, or the host asks because the operator has not granted what the call needs.
     #[error("no rule asks about `{tool}`, so each question needs a decision of its own")]
     ToolAsks {
         /// Name of the tool.
@@ -82,7 +82,7 @@ impl StandingApproval {
     /// Creates the approval of calls like the one that a rule asks about.
     ///
     /// # Errors
-    /// Fails if the tool itself asks or lacks a grant, if `scope` names an argument that the call does not have, or if the
+    /// Fails if the question does not come from a rule, if `scope` names an argument that the call does not have, or if the
     /// arguments are too long.
     pub fn new(asked: &SuspendedCall, scope: &StandingScope, user_id: Option<String>) -> Result<Self, StandingError> {
         let tool = asked.call.tool_name.clone();

@@ -158,6 +158,7 @@ fn a_tool_that_declares_nothing_has_neither_risk_nor_category() {
 
 #[test]
 fn arguments_that_cannot_be_compared_match_an_ask_rule_but_not_an_allow_rule() {
+    // The second rule refuses every call that the first one does not match.
     let policy_with = |action: &str| {
         policy_of_rules(
             json!([{"action": action, "arguments": {"/path": "/etc/*"}}, {"action": "refuse", "tool": "*"}]),

@@ -45,6 +45,7 @@ pub fn answer_schema(form: &FeedbackSchema) -> Value {
         ),
         InputType::Date | InputType::Datetime => json!({"type": "string"}),
         InputType::File => file::schema(),
+        // The schema `false` accepts no value, because a confirmation has no answer. The schema `true` accepts every value.
         InputType::Confirm => Value::Bool(false),
         InputType::Custom => form.custom_schema.clone().unwrap_or(Value::Bool(true)),
     }
@@ -83,7 +84,7 @@ pub(super) fn is_required(form: &FeedbackSchema) -> bool {
     form.input_type != InputType::Confirm && required.unwrap_or(true)
 }
 
-/// Checks an answer. Messages call it `name`; they never contain the answer itself.
+/// Checks an answer. In messages, it is called `name`; the messages never contain the answer itself.
 ///
 /// # Errors
 /// Fails with the violations.
@@ -103,7 +104,7 @@ pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, name: &str) ->
     let mut violations = Violations::default();
     match (schema.check(answer, &size, name), answer) {
         (Ok(()), _) => {}
-        // Also check the pattern, so that the person hears of all problems at once.
+        // Check the pattern of a text below even if its length is wrong, so that the person hears of all problems at once.
         (Err(found), Value::String(_)) if form.input_type == InputType::Text => violations.append(found, name),
         (Err(found), _) => return Err(found.with_root(name)),
     }

@@ -98,7 +98,7 @@ fn check_time(entry: &str, is_valid: impl Fn(&str) -> bool, expected: &str) -> R
 fn parse_custom(schema: Option<&Value>, entry: &str) -> Result<Value, String> {
     let wants_text = schema.and_then(|schema| schema.get("type")) == Some(&Value::from("string"));
     match parse::strict(entry) {
-        Ok((value, _)) if value.is_string() || !wants_text => Ok(value),
+        Ok((value, _)) if value.is_string() => Ok(value),
         _ if wants_text => Ok(entry.into()),
         Ok((value, _)) => Ok(value),
         Err(error) => Err(format!(
@@ -131,13 +131,14 @@ fn choose_option(options: &[SelectOption], entry: &str) -> Result<Value, String>
     if let Some(numbered) = entry.strip_prefix('#').and_then(|number| nth(options, number)) {
         return enabled_value(numbered);
     }
-    let named = |is_same: fn(&str, &str) -> bool| -> Vec<_> {
+    // Returns the options whose label or value is the same as `entry`, as `is_same` compares them.
+    let options_named = |is_same: fn(&str, &str) -> bool| -> Vec<_> {
         let is_named = |option: &&SelectOption| names(option).iter().any(|name| is_same(name.trim(), entry));
         options.iter().filter(is_named).collect()
     };
-    let mut candidates = named(|name, entry| name == entry);
+    let mut candidates = options_named(|name, entry| name == entry);
     if candidates.is_empty() {
-        candidates = named(|name, entry| name.to_lowercase() == entry.to_lowercase());
+        candidates = options_named(|name, entry| name.to_lowercase() == entry.to_lowercase());
     }
     candidates.extend(nth(options, entry));
     // An option whose label or value is its number has been found twice.

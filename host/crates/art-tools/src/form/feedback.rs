@@ -1,5 +1,6 @@
 //! Checks the decision of a person against its question. A decision has a time and, besides the approval, may have an answer,
-//! edited arguments and a comment, its `reason` (contract C15). The answer may be in one of several fields (contract C21).
+//! edited arguments and a comment, which is called `reason` (contract C15). The answer may be in one of several
+//! fields (contract C21).
 
 use art_core::JsonObject;
 use art_core::hitl::Feedback;
@@ -14,9 +15,9 @@ use crate::schema::CompiledSchema;
 use crate::shape::{JsonSize, MAX_DEPTH, text_len};
 use crate::violation::Violations;
 
-/// Maximum size of the further fields of a decision, as compact JSON text in bytes.
+/// Maximum size of the `metadata` of a decision, as compact JSON text in bytes.
 const MAX_METADATA_BYTES: usize = 16 << 10;
-/// Maximum number of values in the further fields of a decision.
+/// Maximum number of JSON values in one member of the `metadata` of a decision, nested values included.
 const MAX_METADATA_NODES: usize = 2_000;
 
 /// What is wrong with a decision. Each entry has the form `<path> <message>`, where the path begins with the name of a field of
@@ -54,6 +55,7 @@ pub(crate) fn check_feedback_with_input_limit(
 ) -> Result<Feedback, FeedbackErrors> {
     let mut violations = Violations::default();
     check_comment_and_metadata(&feedback, &mut violations);
+    // The answer moves to `value`. A `null` is no answer, and the answer of a rejection is dropped.
     feedback.value =
         Some(feedback.answer().unwrap_or_default()).filter(|answer| feedback.approved && !answer.is_null());
     feedback.text_input = None;

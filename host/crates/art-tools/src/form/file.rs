@@ -109,6 +109,7 @@ mod tests {
         let data = vec![0; MAX_FILE_BYTES + 1];
         assert_eq!(file_answer("f", "a/b", &data), Err(FileProblem::TooLarge));
         assert!(file_answer("f", "a/b", &data[1..]).is_ok());
+        // The first file is refused for its decoded length, the second already for the length of its base64.
         for bytes in [MAX_FILE_BYTES + 1, 2 * MAX_FILE_BYTES] {
             let file = json!({"filename": "f", "mediaType": "a/b", "data": STANDARD.encode(vec![0; bytes])});
             assert_eq!(problems(&file), [FileProblem::TooLarge]);
@@ -125,6 +126,7 @@ mod tests {
             "a/b",
             "a\\b",
             "a\nb",
+            // U+202E reverses the direction of what follows, so this name would be shown as `exe.csv`.
             "\u{202e}vsc.exe",
             "\0",
             long.as_str(),

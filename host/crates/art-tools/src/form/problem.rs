@@ -8,7 +8,7 @@ use crate::violation::Violations;
 /// The reason why the form of a question is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormProblem {
-    /// The value is neither a form nor a schema.
+    /// The tool gave a value with an `inputType`, which is therefore no JSON Schema of the answer, but is no valid form either.
     #[error("it is neither a form nor a JSON Schema: {0}")]
     NotAForm(String),
     /// The form is nested too deeply, or has too many values.

@@ -1,5 +1,5 @@
-//! Writes the question to a person about a call, from the template of the tool and the arguments of the call (contract
-//! C16).
+//! Fills the arguments of a call into the template of its tool. The result is the text of a question to a person about the call
+//! (contract C16).
 
 use art_core::text::{printable, truncate};
 use serde_json::Value;
@@ -17,16 +17,17 @@ const MAX_ARGUMENT_CHARS: usize = 200;
 pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
     let mut text = String::new();
     let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
+    while let Some((before, after_braces)) = rest.split_once("{{") {
         text.push_str(before);
-        let argument = after.split_once("}}").and_then(|(name, rest)| {
-            // A name has no brace. Without this check a template of n braces would look up n long names.
+        let argument = after_braces.split_once("}}").and_then(|(name, after_name)| {
+            // A name has no brace. Without this check, a template of many braces would take quadratic time: the text after each
+            // `{{` would be looked up as a name.
             let name = Some(name.trim()).filter(|name| !name.contains('{'))?;
-            Some((arguments.get(name)?, rest))
+            Some((arguments.get(name)?, after_name))
         });
-        if let Some((argument, after)) = argument {
+        if let Some((argument, after_name)) = argument {
             text.push_str(&argument_text(argument));
-            rest = after;
+            rest = after_name;
         } else {
             // Skip only one brace, because a name may begin at the next one.
             text.push('{');

@@ -1,4 +1,4 @@
-//! Builds the questions to a person.
+//! Builds the questions to a person about a call: those of its tool, those of approval rules, and those about missing grants.
 
 use art_core::Timestamp;
 use art_core::capability::Denial;
@@ -12,7 +12,7 @@ use super::prompt::{interpolate, one_line};
 use super::{FormProblem, MAX_TEXT_CHARS, admit};
 use crate::compiled::RegisteredTool;
 
-/// Maximum length of the reason of a rule, in characters.
+/// Maximum length of the reason why an approval rule asks, in characters.
 const MAX_RULE_REASON_CHARS: usize = 500;
 
 /// What a tool asks, bounded in size.
@@ -20,7 +20,7 @@ const MAX_RULE_REASON_CHARS: usize = 500;
 pub(crate) struct ToolQuestion {
     /// The text of the question; may be empty.
     pub(crate) message: String,
-    /// The form or the JSON Schema of the answer, not yet admitted.
+    /// The form or the JSON Schema of the answer, not yet checked by [`admit`].
     pub(crate) form: Option<Value>,
     /// Information for the decision.
     pub(crate) details: Option<Value>,
@@ -28,7 +28,7 @@ pub(crate) struct ToolQuestion {
     pub(crate) preview: Option<Value>,
 }
 
-/// Returns the question of a tool that ran and ended as suspended. It has no time limit yet.
+/// Returns the question of a tool that ran and ended as suspended. `ToolSystem::run` adds its time limit.
 ///
 /// # Errors
 /// Fails if the form of the tool is not admitted.
@@ -54,8 +54,9 @@ pub(crate) fn question_of_tool(
     })
 }
 
-/// Returns the question of a rule about a call that has not run. `reason` is the rule in words. If the tool limits the time for a
-/// decision, this time begins at `now`. An approved call always runs, and the person may edit its arguments.
+/// Returns the question of an approval rule about a call that has not run. `reason` says in words why the rule asks. If the tool
+/// limits the time for a decision, this time begins at `now`. An approved call always runs, and the person may edit its
+/// arguments.
 pub(crate) fn question_of_rule(
     call: &ParsedToolCall,
     tool: &RegisteredTool,
@@ -145,7 +146,7 @@ fn parse_form(mut value: Value) -> Result<FeedbackSchema, FormProblem> {
     serde_json::from_value(value).map_err(|error| FormProblem::NotAForm(truncate(&error.to_string(), 200)))
 }
 
-/// Returns the message of the tool, or else the prompt of its settings with the arguments, if there is one.
+/// Returns the message of the tool, or else the prompt of its settings with the arguments filled in, if there is one.
 fn prompt(call: &ParsedToolCall, config: Option<&BlockingToolConfig>, message: &str) -> Option<String> {
     if !message.trim().is_empty() {
         return Some(message.to_owned());

@@ -69,8 +69,9 @@ fn a_result_contains_all_parts_of_a_success_except_reserved_keys() {
 
 #[test]
 fn output_that_is_not_strict_json_is_an_error_that_says_why() {
-    let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
-    let long = format!("\"{}\"", "x".repeat(1_000));
+    let too_deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+    // With its quotation marks, this text has more than the 1,000 bytes that the tool may return.
+    let too_long = format!("\"{}\"", "x".repeat(1_000));
     let outputs = [
         "",
         "NaN",
@@ -79,8 +80,8 @@ fn output_that_is_not_strict_json_is_an_error_that_says_why() {
         "1 2",
         "\"\\ud800\"",
         "{\"a\":1,\"a\":2}",
-        &deep,
-        &long,
+        &too_deep,
+        &too_long,
     ];
     let texts: Vec<_> = outputs
         .iter()
@@ -396,6 +397,7 @@ proptest! {
     fn no_output_causes_a_panic_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
         let success = Success { title: Some(title), ..success(&output) };
         let report = report_of(&tool(None), Ending::Success(success));
+        // More than an output of 1,000 bytes or an error about it, a title of 500 characters and the identifiers can have.
         prop_assert!(text_len(&report.result) < 20_000);
     }
 }

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::*;
-use crate::executor::Admitted;
+use crate::executor::CheckedCall;
 use crate::scope::EnabledTools;
 use crate::testing::{ScriptedTool, TestHost, call};
 
@@ -174,7 +174,7 @@ impl ToolExecutor for CountingTool {
         &self.tool.owner
     }
 
-    fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
+    fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome> {
         self.tool.execute(call)
     }
 }
@@ -293,6 +293,8 @@ fn the_total_size_of_the_examples_of_a_tool_is_limited_and_their_check_is_fast()
         assert!(start.elapsed() < std::time::Duration::from_secs(10));
         message
     };
+    // All examples together have 240,000 bytes.
     assert!(refusal_of(4, 60_000).contains("more than 196608: leave some out"));
+    // These examples are small enough, so they are checked, and do not match the pattern.
     assert!(refusal_of(60, 200).contains("must match the pattern"));
 }

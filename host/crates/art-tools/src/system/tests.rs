@@ -16,7 +16,7 @@ use super::*;
 use crate::EndingKind;
 use crate::direct::{self, DirectTool};
 use crate::scope::{EnabledLookup, EnabledTools};
-use crate::testing::{SCRIPTED_FUEL, ScriptedTool, TestHost, call, schema, success_with};
+use crate::testing::{REPORTED_FUEL, ScriptedTool, TestHost, call, schema, success_with};
 
 fn echo_tool(name: &str) -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::echo(name))
@@ -35,7 +35,8 @@ fn failing_tool(name: &str) -> Arc<ScriptedTool> {
     }))
 }
 
-/// Returns a blocking tool that suspends its call to ask a person.
+/// Returns a tool that declares that it needs the decision of a person (`ExecutionMode::Blocking`). Each call is suspended to
+/// ask for the decision.
 fn blocking_tool_that_asks(name: &str) -> Arc<ScriptedTool> {
     let mut schema = schema(name);
     schema.execution_mode = ExecutionMode::Blocking;
@@ -86,13 +87,13 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     );
     assert_eq!(
         (reports[0].ending, reports[0].usage.fuel),
-        (EndingKind::Success, SCRIPTED_FUEL)
+        (EndingKind::Success, REPORTED_FUEL)
     );
 }
 
-// Calls of different threads are separate (contract A87).
+// Calls of different conversations (threads) are separate (contract A87).
 #[tokio::test(start_paused = true)]
-async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation() {
+async fn concurrent_calls_of_two_conversations_have_separate_contexts_and_cancellation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let recorder = Arc::clone(&seen);
     let tool = Arc::new(ScriptedTool::new(schema("tool"), move |admitted| {
@@ -137,9 +138,9 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
     assert_eq!(json!(*seen.lock().unwrap()), expected);
 }
 
-// A tool can be called only by threads for which it is enabled (contract A87).
+// A tool can be called only in conversations (threads) for which it is enabled (contract A87).
 #[tokio::test]
-async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
+async fn a_tool_is_refused_in_a_conversation_for_which_it_is_not_enabled() {
     let tool = echo_tool("tool");
     let host = TestHost::new([Arc::clone(&tool)]);
     let other = CallScope {
@@ -205,7 +206,7 @@ async fn an_unknown_tool_is_refused() {
     assert_eq!(reports[0].ending, EndingKind::NotFound);
 }
 
-// Only calls that did not run are marked as such (contract X19).
+// A result is marked as not run only if the tool did not run (contract X19).
 #[tokio::test]
 async fn only_a_refused_call_is_marked_as_not_run() {
     let fails_validation = Arc::new(ScriptedTool::new(schema("fails_validation"), |_| {
@@ -217,7 +218,7 @@ async fn only_a_refused_call_is_marked_as_not_run() {
     let reports = host.run(calls.to_vec()).await;
     let not_run: Vec<_> = reports.iter().map(|report| report.result.metadata.not_run).collect();
     assert_eq!(not_run, [true, true, true, false]);
-    // The code does not tell the refused call from the call that failed.
+    // The call that was refused and the call that failed have the same error code, so only the mark tells them apart.
     assert_eq!(reports[0].result.code, reports[3].result.code);
 }
 
@@ -269,7 +270,7 @@ async fn violations_are_listed_with_their_paths_up_to_a_maximum_number() {
 }
 
 #[tokio::test]
-async fn arguments_are_bounded() {
+async fn arguments_that_are_too_deep_or_too_large_are_refused() {
     let mut tool = ScriptedTool::echo("tool");
     tool.limits.input_bytes = 100;
     let host = TestHost::new([Arc::new(tool)]);
@@ -329,6 +330,20 @@ async fn a_slow_call_does_not_delay_other_calls() {
     assert_eq!(reports[2].duration, Duration::from_millis(1));
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_preparation_of_a_tool_takes_nothing_from_the_time_to_check_a_large_output() {
+    let large_output = json!("x".repeat(100_000)).to_string();
+    let mut tool = ScriptedTool::new(schema("large"), move |_| {
+        std::future::ready(success_with(&large_output))
+    });
+    tool.limits.timeout_ms = 1_000;
+    tool.preparation = Duration::from_secs(60);
+    let host = TestHost::new([Arc::new(tool)]);
+    let reports = host.run(vec![call("large", json!({}))]).await;
+    assert_eq!(reports[0].result.status, ToolStatus::Success, "{:?}", reports[0].result);
+    assert_eq!(reports[0].duration, Duration::from_secs(60));
+}
+
 #[tokio::test]
 async fn a_suspended_call_is_reported_with_its_suspension_identifier() {
     let tool = blocking_tool_that_asks("ask");
@@ -340,7 +355,7 @@ async fn a_suspended_call_is_reported_with_its_suspension_identifier() {
 }
 
 #[tokio::test]
-async fn a_result_has_the_identifier_and_tool_name_of_the_request() {
+async fn an_output_cannot_replace_the_call_identifier_and_tool_name_of_its_result() {
     let tool = Arc::new(ScriptedTool::new(schema("tool"), |_| {
         std::future::ready(success_with("{\"callId\":\"x\",\"toolName\":\"y\"}"))
     }));
@@ -356,7 +371,7 @@ async fn a_result_has_the_identifier_and_tool_name_of_the_request() {
 async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
     let config = SystemConfig {
         max_parallel: 2,
-        queue: 3,
+        max_queue: 3,
         ..SystemConfig::default()
     };
     let host = TestHost::with_config([slow_tool("slow", 100)], config);
@@ -364,7 +379,7 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
     let reports = host.run(vec![call("slow", json!({})); 7]).await;
     // Five calls of 100 ms ran, two at a time.
     assert_eq!(start.elapsed(), Duration::from_millis(300));
-    let (successful, busy) = reports.split_at(config.max_parallel + config.queue);
+    let (successful, busy) = reports.split_at(config.max_parallel + config.max_queue);
     assert!(successful.iter().all(|report| report.ending == EndingKind::Success));
     assert!(
         busy.iter()
@@ -438,10 +453,10 @@ async fn a_cancelled_call_ends_as_cancelled() {
     assert_eq!(endings(&reports), [EndingKind::Cancelled; 3]);
     // The first call reported its usage, the second was dropped two seconds after the cancellation, the third never ran.
     let durations: Vec<_> = reports.iter().map(|report| report.duration.as_secs()).collect();
-    assert_eq!((reports[0].usage.fuel, durations), (SCRIPTED_FUEL, vec![1, 3, 1]));
+    assert_eq!((reports[0].usage.fuel, durations), (REPORTED_FUEL, vec![1, 3, 1]));
 }
 
-/// Returns a system with one direct tool, which runs `function`.
+/// Returns a system with one direct tool: a tool that is a function of the host program, here `function`.
 fn direct_system<F, Fut>(name: &str, function: F) -> ToolSystem
 where
     F: Fn(direct::DirectCall) -> Fut + Send + Sync + 'static,
@@ -454,10 +469,12 @@ where
     ToolSystem::new(registry, SystemConfig::default())
 }
 
+/// Calls the tool `tool` of a [`direct_system`].
 async fn run_direct(system: &ToolSystem, arguments: Value) -> ToolReport {
     run_direct_with(system, arguments, CancellationToken::new()).await
 }
 
+/// Same as [`run_direct`]. `cancel` cancels the call.
 async fn run_direct_with(system: &ToolSystem, arguments: Value, cancel: CancellationToken) -> ToolReport {
     let scope = CallScope {
         enabled_tools: EnabledTools::named(["tool"]),
@@ -547,6 +564,8 @@ async fn a_call_can_be_cancelled_while_its_output_is_checked_and_does_not_delay_
 
 #[tokio::test]
 async fn an_output_that_costs_too_much_to_check_is_invalid() {
+    // Checking the output takes about two units of work for each of its 40,000 items and each schema. `MAX_WORK` allows
+    // 10 million units.
     for (schemas, ending) in [
         (100, EndingKind::Success),
         (400, EndingKind::InvalidOutput),
@@ -601,6 +620,8 @@ fn tool_with_defaults(defaults_per_item: usize) -> Arc<ScriptedTool> {
 
 #[tokio::test]
 async fn arguments_that_would_get_too_many_defaults_are_refused() {
+    // Arguments may have at most 50,000 values, defaults included. While defaults are filled in, at most 500,000 properties and
+    // items may be visited.
     for (defaults_per_item, items, ending) in [
         (10, 100, EndingKind::Success),
         (400, 50, EndingKind::Success),

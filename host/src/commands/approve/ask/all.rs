@@ -9,7 +9,7 @@ use crate::render;
 
 /// How a question about all calls at once ended.
 pub(super) enum TogetherOutcome {
-    /// All are decided, or at least those before one whose decision could not be stored.
+    /// Every call is decided; or, if a decision could not be stored, every call before that one.
     Decided,
     /// All calls that are not decided yet are left without a decision.
     Later,
@@ -19,7 +19,7 @@ pub(super) enum TogetherOutcome {
 
 /// Asks for one decision about all calls. Does not ask, and returns [`TogetherOutcome::OneByOne`], if there is only one call,
 /// or if a call needs an answer besides yes or no. Also returns `OneByOne` if the person chooses to decide about each call, if
-/// somebody else decides about the first call meanwhile, or if the decision is not possible for one of the calls.
+/// somebody else decides about the first call meanwhile, or if the decision about one of the calls is refused.
 pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
     let takes_only_yes_or_no = |question: &Question<'_>| question.record.call.form.input_type == InputType::Confirm;
     let [first, _, ..] = questions else {
@@ -33,6 +33,7 @@ pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
         render::note(&format!("decision {} of {}", index + 1, questions.len()));
         render::note(&as_text::question(question.record));
     }
+    // `read` of the first question reads the line, and ends early if somebody else decides about the first call.
     loop {
         let typed = match first.read("yes to all, no to all, each on its own, or later? (yes, no, each, later) ") {
             Ok(typed) => typed,
@@ -52,9 +53,10 @@ pub(super) fn ask_about_all(questions: &[Question<'_>]) -> TogetherOutcome {
     }
 }
 
-/// Returns how the question about all calls ends if reading about the first call ended without a decision of this person.
-const fn outcome_without_decision(of_first_call: &QuestionOutcome) -> TogetherOutcome {
-    match of_first_call {
+/// Returns how the question about all calls ends if no line was read, because the person left the question or because somebody
+/// else decided about the first call. `outcome_of_read` tells the two apart.
+const fn outcome_without_decision(outcome_of_read: &QuestionOutcome) -> TogetherOutcome {
+    match outcome_of_read {
         QuestionOutcome::Later => TogetherOutcome::Later,
         // Somebody else has decided about the first call. The others may still wait.
         QuestionOutcome::Decided => TogetherOutcome::OneByOne,

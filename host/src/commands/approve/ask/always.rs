@@ -11,7 +11,8 @@ use super::{Question, QuestionOutcome};
 use crate::render;
 
 impl Question<'_> {
-    /// Returns whether the person may approve later calls as well: only if a rule asks about this call, not the tool itself.
+    /// Returns whether the person may approve later calls as well: only if a rule, and not the tool or the lack of
+    /// a grant, is the cause of this question.
     pub(super) fn may_approve_later_calls(&self) -> bool {
         matches!(self.record.call.cause, SuspensionCause::Rule { .. })
     }

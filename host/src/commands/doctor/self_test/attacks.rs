@@ -11,12 +11,12 @@ use super::lab::{Attempt, Lab};
 /// An attack that `attacker.wat` implements, or a control.
 #[derive(Debug)]
 pub(super) struct Attack {
-    /// Identifier of the attack in `tests/attacks.toml`, which several attacks here may share, or for a control the letter of the
-    /// attacks to which it belongs.
+    /// Identifier of the attack in `tests/attacks.toml`, which several attacks here may share, or for a control only the letter
+    /// with which the identifiers of its group begin.
     pub(super) id: &'static str,
     /// What the tool does; completes the sentence "the tool ..".
     pub(super) action: &'static str,
-    /// Number of the attack in `attacker.wat`.
+    /// Number of the action in `attacker.wat`. Attacks and controls with the same number differ in their aims.
     pub(super) number: u32,
     /// What the tool aims at, and what it is granted.
     pub(super) aim: Aim,
@@ -247,7 +247,7 @@ impl Attack {
         policy
     }
 
-    /// Returns the input of the tool: the number of the attack, and the path or the address that it aims at.
+    /// Returns the input of the tool: the number of its action, and the path or the address that it aims at.
     pub(super) fn input(&self, lab: &Lab) -> Value {
         let text = match self.aim {
             Aim::Nothing => String::new(),

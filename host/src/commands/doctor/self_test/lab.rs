@@ -97,7 +97,7 @@ impl Lab {
     }
 
     /// Returns how many truncated copies of the attacker the sandbox loads instead of refusing them.
-    pub(super) fn count_loaded_truncations(&self) -> usize {
+    pub(super) fn count_loaded_truncated_copies(&self) -> usize {
         let lengths = (0..ATTACKER.len()).step_by(ATTACKER.len() / 16 + 1);
         let beginnings = lengths.filter_map(|length| ATTACKER.get(..length));
         beginnings
@@ -145,8 +145,8 @@ impl Attempt {
         self.report.log.records.iter().map(|record| record.message.len()).sum()
     }
 
-    /// Returns whether the tool set something in the result that only the host may set. The JSON of the metadata also has the
-    /// fields that the tool chose freely.
+    /// Returns whether what the tool wrote into its free metadata became a field of the result that this metadata must not set.
+    /// The JSON of the metadata is checked too, because it has the tool's own fields beside those of the host.
     pub(super) fn has_forged_fields(&self) -> bool {
         let result = &self.report.result;
         let metadata = &result.metadata;

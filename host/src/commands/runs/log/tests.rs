@@ -62,6 +62,7 @@ fn events_of_run_with_one_tool_call() -> Vec<RunEvent> {
     let mut events = vec![started_event()];
     let (mut run, _) = Run::start(&events[0]).unwrap();
     while run.finished().is_none() {
+        // The digests of the requests to the model are left empty.
         let asked = run.ask_models(0, |_| String::new());
         events.extend(asked.events);
         let mut next_events: Vec<_> = asked
@@ -116,7 +117,7 @@ fn the_costs_of_the_steps_add_up_to_those_of_the_run() {
 }
 
 #[test]
-fn a_refused_model_call_a_resumption_a_cancellation_and_a_host_failure_are_described() {
+fn a_line_describes_each_refused_model_call_resumption_cancellation_and_host_failure() {
     let describe = |event: RunEvent| event_text(&event);
     let action = ActionId(1);
     let lines = [
@@ -147,7 +148,7 @@ fn a_refused_model_call_a_resumption_a_cancellation_and_a_host_failure_are_descr
 }
 
 #[test]
-fn an_invalid_journal_is_refused_with_the_number_of_the_event() {
+fn an_invalid_journal_is_refused_with_the_number_of_its_first_invalid_event() {
     // A run cannot start twice.
     let mut damaged = journal_of(&[started_event(), started_event()]);
     let reason = |journal: &[JournalEntry]| Log::read(journal).err().unwrap();

@@ -134,7 +134,7 @@ fn each_malformed_list_of_calls_is_reported_with_and_without_a_fence() {
 
 // Section headings of the older text form (contract A27).
 #[test]
-fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
+fn calls_are_read_under_a_heading_in_upper_or_lower_case_and_with_any_spacing() {
     let expected = [RawCall::new(None, "t".to_owned(), json!({"a": 1}))];
     for heading in ["Tool Calls:", "tool calls :", "**TOOL  CALLS:**", "## Tool calls:\n\n"] {
         let text = format!("Intent: know\n{heading} [{{\"toolName\":\"t\",\"arguments\":{{\"a\":1}}}}]\nThat is all.");
@@ -178,7 +178,7 @@ fn calls_in_broken_json_are_reported_and_not_taken_for_content() {
 }
 
 #[test]
-fn each_call_after_those_that_are_made_gets_a_problem() {
+fn each_call_after_the_first_64_has_a_problem_and_no_arguments() {
     let excess_calls = 2;
     let call_count = MAX_CALLS_MADE + excess_calls;
     let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); call_count]);
@@ -194,7 +194,7 @@ fn each_call_after_those_that_are_made_gets_a_problem() {
 }
 
 #[test]
-fn calls_that_get_no_result_are_dropped_and_the_number_of_all_calls_is_reported() {
+fn calls_after_the_first_512_are_dropped_and_the_number_of_all_calls_is_reported() {
     let calls = Value::from(vec![json!({"toolName": "t"}); MAX_CALLS_WITH_RESULT + 1]);
     let reply = parse(&json!({ "toolCalls": calls }).to_string());
     assert_eq!(reply.calls.len(), MAX_CALLS_WITH_RESULT);
@@ -204,7 +204,7 @@ fn calls_that_get_no_result_are_dropped_and_the_number_of_all_calls_is_reported(
     );
 }
 
-/// Parses the reply as one that ended because of its maximum length.
+/// Parses the reply as one that was cut off by the token limit.
 fn parse_cut_off(mut reply: ModelReply) -> ExecutionReply {
     reply.metadata.stop_reason = Some(art_core::stream::StopReason::Length);
     parse_execution(&reply)
@@ -275,7 +275,7 @@ fn native_calls_take_precedence_over_calls_in_the_text() {
 
 #[test]
 fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
-    let too_long = "x".repeat(65);
+    let too_long = "x".repeat(MAX_NAME_CHARS + 1);
     for name in ["functions.calculator", "", "t\nt", "é", too_long.as_str()] {
         let mut reply = reply_with_native_call("{}");
         reply.tool_calls[0].function.name = name.to_owned();
@@ -352,7 +352,7 @@ fn calls_that_are_only_in_the_thoughts_are_read() {
 }
 
 #[test]
-fn a_changed_plan_in_the_text_precedes_calls_in_the_thoughts() {
+fn a_changed_plan_in_the_text_takes_precedence_over_calls_in_the_thoughts() {
     let reply = parse_execution(&ModelReply {
         thinking: r#"{"toolCalls":[{"toolName":"t"}]}"#.to_owned(),
         text: r#"{"updatedPlan":{"todoList":[{"id":"a","description":"do"}]}}"#.to_owned(),

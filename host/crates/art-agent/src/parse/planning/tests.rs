@@ -14,9 +14,9 @@ fn problems_of_items(list: &Value) -> Vec<String> {
     parse_plan_with_items(list).unwrap_err()
 }
 
-// Fields of a plan that are kept (contract A22).
+// Fields of a plan that are read (contract A22).
 #[test]
-fn every_field_of_an_item_is_kept() {
+fn every_field_of_an_item_is_read() {
     let items = parse_items(&json!([{
         "id": "a", "description": "do", "stepType": "tool", "requiredTools": ["t"], "expectedOutcome": "x",
         "toolValidationMode": "advisory", "dependencies": ["b"], "status": "pending",
@@ -59,7 +59,7 @@ fn a_reasoning_step_keeps_its_dependency_on_a_tool_step() {
 }
 
 #[test]
-fn statuses_and_step_types_may_have_any_case() {
+fn statuses_and_step_types_may_be_in_upper_or_lower_case() {
     let items = parse_items(&json!([{"id": "a", "description": "do", "status": "COMPLETED", "stepType": "Tool"}]));
     assert_eq!(items[0].status, Some(TodoItemStatus::Completed));
     assert_eq!(items[0].step_type, Some(StepType::Tool));
@@ -144,7 +144,7 @@ fn an_object_before_the_plan_is_skipped() {
 
 // Section headings of the older text form (contract A27).
 #[test]
-fn headings_are_read_in_any_case_and_spacing() {
+fn headings_are_read_in_upper_or_lower_case_and_with_any_spacing() {
     let draft = plan_in_text("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
     assert_eq!(draft.title.as_deref(), Some("a b"));
     assert_eq!(draft.intent.as_deref(), Some("know"));
@@ -178,7 +178,7 @@ fn invalid_json_is_reported_with_its_position() {
 }
 
 #[test]
-fn a_submitted_plan_without_fields_is_reported_as_such() {
+fn the_problem_of_a_submitted_plan_without_fields_says_that_it_has_none() {
     let problem = missing_fields_problem(&JsonObject::new()).unwrap();
     assert!(problem.ends_with("it has no fields"), "{problem}");
 }

@@ -1,5 +1,6 @@
-//! Finds out whether a JSON fence may be metadata, which is not shown. It is metadata only if it contains one JSON object and if
-//! nothing but white space follows it until the reply ends. Its text is read character by character as it arrives.
+//! Finds out whether a JSON fence (a Markdown code fence that begins with "```json") in a reply may be metadata. Metadata is not
+//! shown. The fence is metadata only if it contains one JSON object and if nothing but white space follows it until the reply
+//! ends. Its text is read character by character as it arrives.
 
 use serde::de::IgnoredAny;
 
@@ -23,7 +24,7 @@ enum Position {
     InString { depth: usize, escaped: bool },
     /// After the object and this number of backticks.
     AfterObject { backticks: usize },
-    /// After text that cannot be one object and a closing fence. The fence is not metadata.
+    /// After text that does not have the form of one object with a closing fence after it. The fence is not metadata.
     Invalid,
 }
 
@@ -33,8 +34,8 @@ impl Fence {
         self.bytes_read
     }
 
-    /// Reads on in `inside`, the whole text after the opening fence so far. Returns whether the fence may still be metadata at
-    /// the end of the reply.
+    /// Reads the part of `inside` that was not read yet. `inside` is the whole text after the opening fence that has arrived so
+    /// far. Returns whether the fence may still be metadata at the end of the reply.
     pub(super) fn may_be_metadata(&mut self, inside: &str) -> bool {
         for c in inside.get(self.bytes_read..).unwrap_or_default().chars() {
             if self.position == Position::Invalid {

@@ -39,8 +39,8 @@ impl PendingText {
     }
 
     /// Searches for one of `tags`, from where the last search ended. Returns the position of the first tag in [`Self::rest`], and
-    /// the tag. If no tag is found, fails with the position in [`Self::rest`] up to which certainly no tag begins: the position
-    /// of an incomplete tag at the end, or else the end. Call [`Self::restart_search`] before searching for other tags.
+    /// the tag. If no tag is found, the error is the length of the beginning of [`Self::rest`] in which no tag begins: all of it,
+    /// except for an incomplete tag at its end. Call [`Self::restart_search`] before searching for other tags.
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
         let text = self.text.get(self.searched..).unwrap_or_default();
         let found = first_tag(text, tags);

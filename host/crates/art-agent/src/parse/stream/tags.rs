@@ -135,7 +135,7 @@ impl AnswerFinder {
     /// Returns whether the reply is one of the planner and begins like a plan.
     fn begins_like_plan(&self) -> bool {
         let text = self.pending.rest().trim_start();
-        // After this many characters it is decided how the reply begins; the rest of the marker may not have arrived yet.
+        // `Section::Start` may end after this many characters, before the rest of the marker has arrived.
         let marker = prefix(MARKER_START, MAX_START_CHARS);
         self.of_planner && (begins_like_json(text) || text.starts_with(marker))
     }
@@ -146,7 +146,7 @@ impl AnswerFinder {
             Ok((0, ANSWER_TAG)) => self.enter_tagged(0),
             Ok((0, METADATA_TAG)) => self.enter(Section::Metadata),
             // The fence is not shown until it is known whether it is metadata.
-            Ok((0, _)) if self.may_be_metadata() => {}
+            Ok((0, _)) if self.fence_may_be_metadata() => {}
             Ok((0, tag)) => {
                 self.fence = Fence::default();
                 shown.push_str(self.pending.take(tag.len()));
@@ -156,9 +156,10 @@ impl AnswerFinder {
     }
 
     /// Returns whether the fence at the beginning of the pending text may still be metadata at the end of the reply.
-    fn may_be_metadata(&mut self) -> bool {
+    fn fence_may_be_metadata(&mut self) -> bool {
         let inside = self.pending.rest().get(FENCE_START.len()..).unwrap_or_default();
-        // A tag may begin before the end of what was read, at most as far as the longest tag, `<mainContent>`, is long.
+        // What was read may end with the beginning of a tag, so the search begins earlier by the length of the longest
+        // tag, `<mainContent>`.
         let search_from = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(ANSWER_TAG.len()));
         let tag = first_tag(
             inside.get(search_from..).unwrap_or_default(),

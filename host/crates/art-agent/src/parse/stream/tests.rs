@@ -110,7 +110,7 @@ fn think_tags_inside_the_answer_are_shown() {
 fn think_tags_are_shown_if_the_thoughts_arrive_separately() {
     let shown_after = |thought: &str| {
         let mut stream = AnswerStream::new();
-        stream.think(thought);
+        stream.push_thoughts(thought);
         let shown = stream.push("<think>is</think> the tag");
         shown + &stream.finish()
     };
@@ -160,7 +160,7 @@ fn an_incomplete_tag_and_an_unclosed_thought_are_shown_when_the_reply_ends() {
 }
 
 #[test]
-fn text_before_an_opening_tag_that_comes_late_is_shown() {
+fn text_before_main_content_is_shown_if_it_has_at_least_sixteen_characters() {
     let text = "Sure, here is the answer: <mainContent>42</mainContent>";
     assert_eq!(answer_in(text), "42");
     assert_eq!(shown_text(text, ONE_PIECE), "Sure, here is the answer: 42");
@@ -183,6 +183,7 @@ fn the_text_shown_of_a_reply_full_of_tags_ends_with_the_answer() {
         "<mainContent>",
         "```json {\"a\":",
     ] {
+        // The long text has sixteen characters, not counting white space, so it is shown as the beginning of an answer.
         for before in [
             "",
             "A long text of words",
@@ -243,7 +244,7 @@ proptest! {
     }
 
     #[test]
-    fn without_a_late_opening_tag_the_shown_text_is_the_answer(
+    fn if_main_content_is_absent_or_comes_first_the_shown_text_is_the_answer(
         thoughts in "(<think>(a|<|é| |\\{\\}){0,5}</think>){0,2}",
         main in "(<mainContent>)?",
         text in "(word|a long text of words| |\n|```|```json|\\{\"a\":1\\}|<|é|<think>a</think>){0,12}",

@@ -130,7 +130,7 @@ fn a_value_that_may_be_absent_is_checked_at_run_time() {
 }
 
 #[test]
-fn a_reference_fits_only_if_the_tool_promises_the_value_for_its_input() {
+fn an_optional_value_is_known_to_fit_only_if_the_tool_promises_it_for_the_arguments() {
     let fit_of_reference_to_words = |only: Value| {
         let arguments = json!({"query": {"$concat": [{"$from": "step_1", "path": "/words"}]}});
         let found = check(&[
@@ -196,7 +196,7 @@ fn every_fault_of_the_arguments_is_reported_at_its_place() {
         json!({"limit": 12, "order": "newest", "querry": "art"}),
     );
     insta::assert_snapshot!(faults(&[call]).join("\n"), @r#"
-    `step_1.arguments.limit`: an integer of at least 1 of at most 9 is asked for, `12` is given
+    `step_1.arguments.limit`: an integer of at least 1 and of at most 9 is asked for, `12` is given
     `step_1.arguments.order`: one of `"new"`, `"old"` is asked for, `"newest"` is given
     `step_1.arguments.querry`: the tool has no such parameter; did you mean `query`?
     `step_1.arguments`: `query` is missing, a string is asked for
@@ -204,7 +204,7 @@ fn every_fault_of_the_arguments_is_reported_at_its_place() {
 }
 
 #[test]
-fn a_required_parameter_that_the_tool_does_not_declare_may_not_be_missing() {
+fn a_required_argument_without_a_schema_may_not_be_missing() {
     let schema = json!({"type": "object", "required": ["name"]});
     let found = check_calls(CallCheckInput {
         items: &[step("step_1", "labels", json!({}))],
@@ -222,7 +222,7 @@ fn a_required_parameter_that_the_tool_does_not_declare_may_not_be_missing() {
 }
 
 #[test]
-fn a_required_parameter_with_a_default_may_be_missing() {
+fn a_required_argument_with_a_default_may_be_missing() {
     // The call of `search` lacks `limit`.
     assert_eq!(faults(&[search_step()]), NO_FAULTS);
 }
@@ -275,7 +275,7 @@ fn a_concatenation_with_an_object_is_a_fault() {
 }
 
 #[test]
-fn an_unknown_file_is_a_fault_unless_an_earlier_step_may_produce_it() {
+fn an_unknown_file_is_a_fault_unless_the_step_depends_on_one_that_may_produce_it() {
     assert_eq!(
         fetch_faults(json!({"$attachment": "sale.csv"})),
         ["`step_2.arguments.url`: there is no file `sale.csv`; did you mean `sales.csv`?"]
@@ -399,7 +399,7 @@ fn properties_beside_an_any_of_are_checked_too() {
     );
     assert_eq!(
         fault_texts(json!({"b": "1"})),
-        ["`a.arguments`: an object is asked for, an object is given"]
+        ["`a.arguments`: an object with `a` is asked for, an object is given"]
     );
 }
 
@@ -432,13 +432,13 @@ fn the_fault_for_a_disabled_tool_says_that_it_is_disabled() {
 }
 
 #[test]
-fn the_schema_of_a_parameter_is_compared_with_what_is_asked_for() {
+fn the_schema_of_a_parameter_of_the_plan_is_compared_with_what_is_asked_for() {
     let search_with_limit = |name: &str| step("step_1", "search", json!({"query": "art", "limit": {"$param": name}}));
     assert_eq!(faults(&[search_with_limit("limit")]), NO_FAULTS);
     assert_eq!(
         faults(&[search_with_limit("address")]),
         [
-            "`step_1.arguments.limit`: an integer of at least 1 of at most 9 is asked for, the parameter `address` is a string"
+            "`step_1.arguments.limit`: an integer of at least 1 and of at most 9 is asked for, the parameter `address` is a string"
         ]
     );
     assert_eq!(
@@ -448,7 +448,7 @@ fn the_schema_of_a_parameter_is_compared_with_what_is_asked_for() {
 }
 
 #[test]
-fn a_concatenation_may_contain_a_scalar_parameter_but_no_other() {
+fn a_concatenation_may_contain_a_parameter_of_the_plan_only_if_it_is_a_scalar() {
     assert_eq!(
         fetch_faults(json!({"$concat": ["https://", {"$param": "address"}]})),
         NO_FAULTS

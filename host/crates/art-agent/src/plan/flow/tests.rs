@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Asserts that the comparison of `producer` with `consumer` gives this verdict.
+/// Asserts the verdict on whether the values of the schema `producer` fit the schema `consumer`.
 #[track_caller]
 fn assert_verdict(producer: &Value, consumer: &Value, expected: Verdict) {
     assert_eq!(
@@ -54,6 +54,7 @@ fn a_constant_is_compared_by_its_value() {
 
 #[test]
 fn large_integers_are_compared_exactly() {
+    // No 64-bit floating-point number equals 2^53 + 1.
     for large in [json!(9_007_199_254_740_993_u64), json!(-9_007_199_254_740_993_i64)] {
         let nearest_float = json!(large.as_f64().unwrap() as i64);
         assert_verdict(&constant_schema(&large), &json!({"enum": [large]}), Verdict::Yes);
@@ -119,12 +120,14 @@ fn items_that_do_not_fit_rule_an_array_out_only_if_it_must_have_items() {
 fn a_keyword_that_applies_and_is_not_understood_leaves_the_verdict_open() {
     let text = json!({"type": "string"});
     assert_verdict(&text, &json!({"type": "string", "pattern": "^a"}), Verdict::AtRunTime);
+    // `pattern` applies to texts only.
     assert_verdict(&json!({"type": "integer"}), &json!({"pattern": "^a"}), Verdict::Yes);
     assert_verdict(
         &text,
         &json!({"if": {"minLength": 1}, "then": false}),
         Verdict::AtRunTime,
     );
+    // `format` does not restrict values.
     assert_verdict(
         &json!({"type": "string", "format": "date"}),
         &json!({"type": "string", "format": "uri"}),
@@ -134,6 +137,7 @@ fn a_keyword_that_applies_and_is_not_understood_leaves_the_verdict_open() {
 
 #[test]
 fn a_known_text_fits_a_parameter_for_numeric_texts_only_if_it_is_a_number() {
+    // `x-numeric` asks for texts that are numbers. A text that is not known before the plan runs counts as fitting.
     let numeric = json!({"type": ["number", "string"], "x-numeric": true});
     for fitting in [
         json!({"const": 7}),
@@ -200,8 +204,8 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
             let objects = values.iter().flat_map(|a| [json!({"a": a}), json!({"a": a, "b": "x"}), json!({"a": a, "c": 1})]);
             (json!({"type": "object", "properties": {"a": schema}, "required": ["a"]}), objects.collect())
         });
-        let two = (inner.clone(), inner.clone(), any::<bool>());
-        let combinations = two.prop_map(|((one, mut values), (other, values_of_other), is_one_of)| {
+        let pair_and_choice = (inner.clone(), inner.clone(), any::<bool>());
+        let combinations = pair_and_choice.prop_map(|((one, mut values), (other, values_of_other), is_one_of)| {
             values.extend(values_of_other);
             (json!({if is_one_of { "oneOf" } else { "allOf" }: [one, other]}), values)
         });
@@ -209,8 +213,8 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
             let lists = (fewest..=fewest + more).flat_map(|length| values.iter().map(move |value| json!(vec![value; length])));
             (json!({"type": "array", "items": items, "minItems": fewest, "maxItems": fewest + more}), lists.collect())
         });
-        let two = (inner.clone(), inner.clone(), any::<bool>());
-        let objects_of_fixed_keys = two.prop_map(|((a, values_of_a), (b, values_of_b), requires_b)| {
+        let pair_and_choice = (inner.clone(), inner.clone(), any::<bool>());
+        let objects_of_fixed_keys = pair_and_choice.prop_map(|((a, values_of_a), (b, values_of_b), requires_b)| {
             let required = if requires_b { vec!["a", "b"] } else { vec!["a"] };
             let with_both = values_of_a.iter().zip(values_of_b.iter().cycle()).map(|(a, b)| json!({"a": a, "b": b}));
             let with_a_only = values_of_a.iter().filter(|_| !requires_b).map(|a| json!({"a": a}));
@@ -233,7 +237,7 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
     })
 }
 
-/// Generates what [`producer`] does, without schemas of arrays and objects.
+/// Generates those schemas of [`producer`] that contain no other schemas, together with candidates for their values.
 fn producer_of_plain_values() -> impl Strategy<Value = (Value, Vec<Value>)> {
     let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, range)| {
         let values = (low..=low + range).map(Value::from).collect();
@@ -320,6 +324,7 @@ fn consumer() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+    // The verdicts `Yes` and `No` are definite.
     #[test]
     fn a_definite_verdict_holds_for_every_value_of_the_producer((schema, values) in producer(), consumer in consumer()) {
         let (producer_validator, consumer_validator) = (validator(&schema), validator(&consumer));

@@ -23,7 +23,7 @@ pub(crate) fn item(id: &str, dependencies: &[&str]) -> TodoItem {
     new_item(draft_item(id, dependencies), CREATED_AT)
 }
 
-pub(crate) fn with_status(id: &str, status: TodoItemStatus) -> TodoItem {
+pub(crate) fn item_with_status(id: &str, status: TodoItemStatus) -> TodoItem {
     TodoItem {
         status,
         ..item(id, &[])
@@ -40,7 +40,7 @@ fn completed(id: &str) -> TodoItem {
     TodoItem {
         result: Some(json!(409.5)),
         tool_results: vec![ToolResult::success(&call, json!({"result": 409.5}))],
-        ..with_status(id, TodoItemStatus::Completed)
+        ..item_with_status(id, TodoItemStatus::Completed)
     }
 }
 
@@ -94,13 +94,17 @@ fn a_completed_item_that_the_draft_names_only_as_a_dependency_is_kept() {
 
 #[test]
 fn every_item_that_the_draft_for_a_new_question_does_not_name_is_removed() {
-    let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed), completed("c")];
+    let old = [
+        item("a", &[]),
+        item_with_status("b", TodoItemStatus::Failed),
+        completed("c"),
+    ];
     assert_eq!(plan_for_question(&old, Vec::new()), []);
 }
 
 #[test]
 fn a_failed_item_is_tried_again_unless_the_draft_lists_it_as_failed() {
-    let old = [with_status("a", TodoItemStatus::Failed)];
+    let old = [item_with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
         plan_for_question(&old, vec![draft_item("a", &[])])[0].status,
         TodoItemStatus::Pending
@@ -170,7 +174,7 @@ fn an_update_may_cancel_a_pending_item() {
 
 #[test]
 fn an_update_tries_a_failed_item_again_only_if_the_draft_lists_it_as_pending() {
-    let old = [with_status("a", TodoItemStatus::Failed)];
+    let old = [item_with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
         updated_plan(&old, vec![draft_item("a", &[])])[0].status,
         TodoItemStatus::Failed
@@ -181,20 +185,20 @@ fn an_update_tries_a_failed_item_again_only_if_the_draft_lists_it_as_pending() {
 
 #[test]
 fn an_update_does_not_change_an_item_in_progress() {
-    let old = [with_status("a", TodoItemStatus::InProgress)];
+    let old = [item_with_status("a", TodoItemStatus::InProgress)];
     assert_eq!(updated_plan(&old, Vec::new()), old);
     assert_eq!(updated_plan(&old, vec![draft_item("a", &["b"])]), old);
 }
 
 #[test]
 fn an_update_that_does_not_name_a_failed_item_keeps_it() {
-    let old = [with_status("a", TodoItemStatus::Failed)];
+    let old = [item_with_status("a", TodoItemStatus::Failed)];
     assert_eq!(updated_plan(&old, vec![draft_item("b", &[])])[0], old[0]);
 }
 
 #[test]
 fn an_update_cannot_cancel_a_failed_item() {
-    let mut failed = with_status("a", TodoItemStatus::Failed);
+    let mut failed = item_with_status("a", TodoItemStatus::Failed);
     failed.error = Some("no".to_owned());
     let cancelled = with_draft_status(draft_item("a", &[]), TodoItemStatus::Cancelled);
     let merged = updated_plan(&[failed], vec![cancelled]);
@@ -215,7 +219,7 @@ fn an_update_that_does_not_name_a_pending_item_keeps_it_only_if_the_run_started_
 #[test]
 fn items_that_an_earlier_run_left_in_progress_become_pending() {
     let mut state = PesAgentStateData {
-        todo_list: vec![with_status("a", TodoItemStatus::InProgress), completed("b")],
+        todo_list: vec![item_with_status("a", TodoItemStatus::InProgress), completed("b")],
         current_step_id: Some("a".to_owned()),
         is_paused: true,
         ..PesAgentStateData::default()

@@ -151,6 +151,7 @@ fn a_picture_counts_as_two_thousand_tokens_of_its_request() {
         MEDIA_TOKENS + message_tokens.iter().sum::<u64>()
     );
     let task_index = 2;
+    // The messages have 28 tokens together, and 19 without `old`.
     cut_to_fit(&mut request, task_index, MEDIA_TOKENS + 20);
     assert_eq!(texts(&request.prompt.0), ["s", "task"]);
 }
@@ -171,11 +172,11 @@ proptest! {
         prop_assert_eq!(calls, remaining.iter().filter(|message| message.role == Role::ToolResult).count());
         prop_assert_eq!(&remaining[0], &all[0]);
         prop_assert!(remaining.contains(&all[task_index]));
-        let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task_index);
-        prop_assert!(last.is_none_or(|index| remaining.contains(&all[index])));
+        let last_reply = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task_index);
+        prop_assert!(last_reply.is_none_or(|index| remaining.contains(&all[index])));
         let fits = request_tokens(&request(remaining.clone())) <= max_tokens;
         let fixed_messages = 2; // The instructions and the task.
-        let minimum = fixed_messages + last.map_or(0, |index| all.len() - index);
+        let minimum = fixed_messages + last_reply.map_or(0, |index| all.len() - index);
         prop_assert!(fits || remaining.len() == minimum, "{} messages remain, the minimum is {}", remaining.len(), minimum);
         prop_assert_eq!(fit_messages(all, task_index, max_tokens), remaining);
     }

@@ -41,7 +41,7 @@ fn apply_reply(run: &mut Run, text: &str) {
 }
 
 /// The error of a prompt with an [`orphan_result`] at position 2.
-const ORPHAN_RESULT_ERROR: &str = "the prompt is not valid: message 2: the result belongs to the call `nobody`, which no earlier message made or which already has a result";
+const ORPHAN_RESULT_ERROR: &str = "the prompt is not valid: message 2: the result belongs to the call `nobody`, which the last `assistant` message did not make, or which already has a result";
 
 #[test]
 fn an_invalid_planning_prompt_ends_the_run_with_the_error_of_the_prompt() {
@@ -99,6 +99,7 @@ fn a_step_whose_request_cannot_be_shortened_fails_with_the_error_of_its_refused_
         error,
         received: PartialReply::default(),
     };
+    // The context is unbounded here, so the refused request counts as 0 tokens, and no request is shorter.
     run.apply(&failed).unwrap();
     // The reply about `b` clears the last model error of the run, so the failure of `a` must come from its own call.
     let reply_of_b = r#"{"content":"done","nextStepDecision":"complete_item"}"#;

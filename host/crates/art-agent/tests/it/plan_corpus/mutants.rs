@@ -92,8 +92,8 @@ impl FaultKind {
     }
 }
 
-/// A plan with a fault, or a good plan for a run that disables one of its tools or may make too few calls. In the second case the
-/// fault is in the start of the run, where [`Mutant::change_start`] puts it.
+/// A plan with a fault, or a good plan for which the start of the run ([`RunStart`]) has the fault: [`Mutant::change_start`]
+/// disables a tool of the plan, or allows too few calls for it.
 #[derive(Debug)]
 pub struct Mutant {
     pub kind: FaultKind,
@@ -102,7 +102,7 @@ pub struct Mutant {
     pub todo_list: Value,
     /// The tool that is disabled, if this is the fault.
     disabled_tool: Option<String>,
-    /// The number of calls that the run may make, if the fault is that it is too small for the plan.
+    /// The number of calls that the run may make, if the fault is that this number is too small for the plan.
     max_tool_calls: Option<u32>,
 }
 
@@ -281,6 +281,7 @@ impl<'a> GoodPlanParts<'a> {
                 for (key, value) in map {
                     let schema = site.schema["properties"].get(key).unwrap_or(ANY);
                     match (key.as_str(), value) {
+                        // The value of a `$literal` is data. It contains no references.
                         ("$literal", _) => {}
                         ("$concat", Value::Array(parts)) => {
                             let part = |(n, part): (usize, &'a Value)| {
@@ -500,13 +501,14 @@ impl<'a> GoodPlanParts<'a> {
             );
             push(FaultKind::BadPointer, reference.with("path", "result"));
             match path {
-                // In these arrays, a path names an item by its number, without leading zeros.
+                // In the outputs of the tools, these paths lead to arrays. A path names an item of an array by its number,
+                // without leading zeros.
                 "/rows" | "/results" | "/columns" => {
                     for item in ["first", "-1", "01"] {
                         push(FaultKind::BadPointer, reference.with("path", format!("{path}/{item}")));
                     }
                 }
-                // These values are neither objects nor arrays.
+                // These paths lead to values that are neither objects nor arrays.
                 "/result" | "/count" | "/row_count" | "/matched_rows" | "/words" => {
                     push(
                         FaultKind::PointerIntoScalar,

@@ -22,10 +22,10 @@ fn result(id: &str) -> Value {
 
 #[test]
 fn a_prompt_with_calls_and_results_is_valid_with_either_name_of_the_result_role() {
-    let other_name = json!({"role": "tool", "content": "1", "tool_call_id": "b"});
+    let result_with_role_tool = json!({"role": "tool", "content": "1", "tool_call_id": "b"});
     let prompt = json!([
         {"role": "system", "content": "s"}, {"role": "user", "content": "q"},
-        assistant_message(&[call("a", "{}"), call("b", "{\"x\":1}")]), result("a"), other_name,
+        assistant_message(&[call("a", "{}"), call("b", "{\"x\":1}")]), result("a"), result_with_role_tool,
         assistant_message(&[call("a", "{}")]), result("a"), {"role": "assistant", "content": "done"},
     ]);
     let parsed = ArtStandardPrompt::parse(&prompt).unwrap();
@@ -123,8 +123,8 @@ fn unmatched_calls_and_results_are_reported() {
     message 1: the call `a` has no result before the next `assistant` message
     message 1: the call `a` has no result before the next `assistant` message
     message 1: the call `` has no result before the next `assistant` message
-    message 3: the result belongs to the call `a`, which no earlier message made or which already has a result
-    message 5: the result belongs to the call `b`, which no earlier message made or which already has a result
+    message 3: the result belongs to the call `a`, which the last `assistant` message did not make, or which already has a result
+    message 5: the result belongs to the call `b`, which the last `assistant` message did not make, or which already has a result
     ");
 }
 

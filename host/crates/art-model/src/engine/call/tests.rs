@@ -108,6 +108,7 @@ async fn a_call_that_fails_before_its_first_token_is_retried() {
 async fn concurrent_calls_count_their_own_retries() {
     let (engine, model) = engine_with_slots(2, ScriptedModel::new(vec![vec![failure(NetworkError)]; 4]));
     let (first, second) = tokio::join!(call_events(&engine), call_events(&engine));
+    // Each call fails twice. Its third attempt gets an empty reply.
     for events in [first, second] {
         let attempts: Vec<_> = retries(&events).iter().map(|retry| retry.attempt).collect();
         assert_eq!(attempts, [1, 2]);
@@ -199,7 +200,7 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
         assert_eq!(first.next().await, Some(last));
         assert!(
             call_model(&engine).now_or_never().unwrap().is_ok(),
-            "the first stream is still held"
+            "a call that has ended keeps its slot until its stream is dropped"
         );
     }
 }
@@ -209,6 +210,7 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
 async fn a_slot_is_released_exactly_once() {
     for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {
         let first = [Some(token("a")), last.clone()].into_iter().flatten().collect();
+        // Each stream stays open after its last event, so the second call keeps the only slot.
         let (engine, _) = engine(ScriptedModel::with_open_streams(vec![
             first,
             vec![token("b")],
@@ -234,7 +236,10 @@ async fn dropping_a_stream_frees_its_slot() {
     let mut first = engine.call(&config(), request());
     assert_eq!(first.next().await, Some(token("a")));
     let mut second = engine.call(&config(), request());
-    assert!(second.next().now_or_never().is_none(), "it waits for its slot");
+    assert!(
+        second.next().now_or_never().is_none(),
+        "the second call did not wait for the slot"
+    );
     drop(first);
     assert_eq!(second.next().await, Some(token("b")));
 }
@@ -249,6 +254,7 @@ async fn nothing_happens_before_a_stream_is_polled() {
 #[tokio::test(start_paused = true)]
 async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
     let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)]; 5]);
+    // The first call fails after four attempts. The second call makes one attempt, and its retry is refused.
     assert!(call_model(&engine).await.is_err());
     let error = call_model(&engine).await.unwrap_err();
     assert_eq!(
@@ -322,13 +328,14 @@ async fn a_model_without_a_required_capability_is_not_called() {
 }
 
 #[tokio::test]
-async fn a_reply_gets_its_cost() {
+async fn the_cost_of_a_reply_is_computed_from_its_token_counts() {
     let metadata = LlmMetadata {
         input_tokens: Some(1_000_000),
         output_tokens: Some(500_000),
         ..LlmMetadata::default()
     };
     let (engine, _) = scripted_engine(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
+    // A million input tokens cost 1 USD, and half a million output tokens at 2 USD per million cost 1 USD.
     assert_eq!(call_model(&engine).await.unwrap().metadata.cost_usd, Some(2.0));
 }
 
@@ -351,7 +358,7 @@ async fn after_a_shutdown_no_call_is_made() {
 }
 
 #[tokio::test]
-async fn a_model_in_this_process_is_found_by_its_name() {
+async fn a_model_in_this_process_is_found_by_the_name_of_its_provider() {
     let engine = ReasoningEngine::with_model(Arc::new(ScriptedModel::new(Vec::new())));
     assert_eq!(engine.resolve("s").unwrap(), config());
     assert_eq!(engine.describe(&config()).unwrap().problem, None);

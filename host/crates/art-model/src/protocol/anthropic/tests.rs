@@ -34,6 +34,7 @@ fn stop(reason: &str) -> [Value; 2] {
 
 #[test]
 fn a_request_has_the_format_of_the_provider() {
+    // The strings are placeholders for the text and the calls of the turn.
     let state = json!([{"type": "thinking", "thinking": "hm", "signature": "EqQB"}, "text", "call", "call"]);
     let request = encode(
         PROTOCOL,
@@ -70,7 +71,7 @@ fn the_first_turn_is_from_the_user_and_max_tokens_is_set() {
 }
 
 #[test]
-fn identifiers_of_other_providers_become_valid_in_calls_and_results() {
+fn identifiers_of_calls_from_other_providers_become_valid_in_calls_and_results() {
     let request = request_with(vec![
         Message::user("go"),
         Message::assistant_calls("", vec![tool_call("functions.f:0", "f", "{}")]),
@@ -227,7 +228,7 @@ fn fields_of_the_wrong_type_and_unknown_blocks_are_ignored() {
 }
 
 #[test]
-fn the_key_has_its_own_header_and_models_are_listed() {
+fn the_key_is_sent_in_the_header_x_api_key_and_model_names_are_read_from_a_list() {
     let codec = codec(PROTOCOL, "anthropic");
     assert_eq!(codec.key_header(), KeyHeader::Plain("x-api-key"));
     assert_eq!(

@@ -33,6 +33,7 @@ pub(super) fn add_params(
             "thinking".to_owned(),
             json!({"type": "adaptive", "display": "summarized"}),
         );
+        // The lowest effort of the protocol is `low`.
         let effort = if effort == "minimal" { "low" } else { effort };
         body.insert("output_config".to_owned(), json!({"effort": effort}));
         return true;

@@ -21,7 +21,7 @@ pub(super) struct ThoughtsToSendBack {
 impl ThoughtsToSendBack {
     /// Adds a piece of `reasoning_details`. Pieces of one text or summary are joined.
     pub(super) fn add_reasoning_detail(&mut self, piece: &Value) {
-        if !self.add_bytes_within_limit(piece.to_string().len()) {
+        if !self.fits_after_adding(piece.to_string().len()) {
             return;
         }
         match self.reasoning_details.last_mut() {
@@ -32,13 +32,13 @@ impl ThoughtsToSendBack {
 
     /// Adds a piece of `reasoning_content`.
     pub(super) fn add_reasoning_content(&mut self, piece: &str) {
-        if self.add_bytes_within_limit(piece.len()) {
+        if self.fits_after_adding(piece.len()) {
             self.reasoning_content.push_str(piece);
         }
     }
 
-    /// Returns the thoughts as the state of the turn, if the provider expects any. DeepSeek expects thoughts in a turn with
-    /// calls, and refuses them in others.
+    /// Returns the thoughts as the [`ProviderState`] of the reply, if the provider expects them back. DeepSeek expects thoughts
+    /// in a turn with calls, and refuses them in others.
     pub(super) fn take(&mut self, variant: Variant, has_calls: bool) -> Option<ProviderState> {
         let thoughts = std::mem::take(self);
         if thoughts.bytes > MAX_PROVIDER_STATE_BYTES {
@@ -59,8 +59,8 @@ impl ThoughtsToSendBack {
         })
     }
 
-    /// Counts `bytes` more, and returns whether the thoughts are still within the limit.
-    fn add_bytes_within_limit(&mut self, bytes: usize) -> bool {
+    /// Adds `bytes` to the size of the thoughts. Returns whether they are still within the limit.
+    fn fits_after_adding(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         self.bytes <= MAX_PROVIDER_STATE_BYTES
     }

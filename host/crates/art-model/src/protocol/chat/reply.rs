@@ -145,20 +145,21 @@ fn add_think_part(part: ThinkPart<'_>, reply: &mut ReplyBuilder<'_>) {
     match part {
         ThinkPart::Text(text) => reply.add_text(text),
         ThinkPart::Thought(thought) => reply.add_thought(thought),
-        // The reply ended inside a block of thoughts in which a nested block has ended. What follows the last nested block is the
-        // answer: it was added as thoughts before, and is now added as text too.
+        // The reply ended inside a block of thoughts, after a nested block. The text after the nested block is the answer. When
+        // it arrived, it was added as thoughts, so add it as text too.
         ThinkPart::Unclosed {
             content,
             is_complete_block,
         } if !is_complete_block => reply.add_text(content),
-        // What came before the closing tag was added as text, but was thoughts. Add the tag too, so that the caller, who parses
-        // the tags in the complete text again, takes it for thoughts.
+        // The text before this closing tag is thoughts, but was added as text when it arrived. Add the tag too: the caller parses
+        // the tags in the complete text again, and then takes the text before the tag for thoughts.
         ThinkPart::CloseWithoutOpen => reply.add_text("</think>"),
         ThinkPart::BlockEnd | ThinkPart::Unclosed { .. } => {}
     }
 }
 
-/// Reads a piece of a call. Some providers send the arguments as JSON instead of as text with JSON.
+/// Reads a piece of a call. Some providers send the arguments as a JSON object or list instead of as a string that
+/// contains JSON.
 fn add_call_piece(
     index: Option<u64>,
     id: &str,

@@ -16,12 +16,12 @@ use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url
 
 /// Length of a call identifier of Mistral, in characters.
 const MISTRAL_ID_LENGTH: usize = 9;
-/// Text of the model turn that is inserted between results and a user or system turn, because Mistral refuses a user turn
-/// directly after results.
+/// Text of the model turn that is inserted between tool results and a user or system turn, because Mistral refuses a user turn
+/// directly after tool results.
 const TURN_AFTER_RESULTS: &str = "I have the results.";
 
 /// Encodes `call` in a variant of the protocol.
-pub(super) fn request(variant: Variant, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+pub(super) fn encode(variant: Variant, call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
     // Merge turns for R1 models on Ollama, whose templates do not allow two adjacent turns of one role.
     let merged;
     let call = if variant == Variant::Ollama && is_r1(call.model_id) {
@@ -117,7 +117,7 @@ fn add_tools(variant: Variant, call: &ProtocolCall<'_>, body: &mut JsonObject) -
 }
 
 /// Returns the name of a tool choice in the terms of the provider. DeepSeek refuses a required call while the model thinks, and
-/// unknown servers may refuse it too.
+/// the unknown servers of [`Variant::Compatible`] may refuse it too.
 const fn tool_choice(variant: Variant, choice: ToolChoice) -> &'static str {
     match (choice, variant) {
         (ToolChoice::None, _) => "none",
@@ -126,9 +126,9 @@ const fn tool_choice(variant: Variant, choice: ToolChoice) -> &'static str {
     }
 }
 
-/// Requests a JSON reply if `call` asks for one and the prompt mentions JSON, but not from Groq and unknown servers. Groq
-/// validates the finished reply and returns an error instead of a reply that could be repaired; it also refuses JSON together
-/// with tools. Some unknown servers refuse the field.
+/// Requests a JSON reply if `call` asks for one and the prompt mentions JSON, but not from Groq and from the unknown servers of
+/// [`Variant::Compatible`]. Groq validates the finished reply and returns an error instead of a reply that could be repaired; it
+/// also refuses JSON together with tools. Some unknown servers refuse the field.
 fn add_reply_format(variant: Variant, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let search_system_turns = true;
     let requests_json =
@@ -210,7 +210,7 @@ fn assistant_message(variant: Variant, text: &str, calls: &[TurnCall<'_>], state
     message.insert("role".to_owned(), "assistant".into());
     let content = if text.is_empty() { Value::Null } else { text.into() };
     message.insert("content".to_owned(), content);
-    // The field of the state that is sent back.
+    // The field of `state`, the data of the earlier reply, that is sent back with this turn.
     let field = match variant {
         Variant::OpenRouter => Some("reasoning_details"),
         _ if variant.expects_reasoning_content() && !calls.is_empty() => Some("reasoning_content"),

@@ -83,7 +83,7 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
 
 #[test]
 fn words_after_the_beginning_of_a_long_message_are_not_searched() {
-    // The limit in bytes lies inside a character.
+    // The limit in bytes lies inside a character, because each `\u{e9}` has two bytes and `a` comes before them.
     let long_message = |end: &str| json!({"error": {"message": format!("a{} {end}", "\u{e9}".repeat(1_500))}});
     let error = error_from_body(Some(400), &long_message("context length"));
     assert_eq!(error.code, ModelErrorCode::Unknown);
@@ -91,7 +91,7 @@ fn words_after_the_beginning_of_a_long_message_are_not_searched() {
 }
 
 #[test]
-fn an_error_is_recognised_by_its_field_or_its_type() {
+fn an_error_is_recognised_by_the_field_error_or_the_event_type() {
     assert!(error_in_reply(&json!({"error": {"message": "x"}})).is_some());
     assert!(error_in_reply(&json!({"type": "error", "message": "x"})).is_some());
     assert!(error_in_reply(&json!([{"error": {}}])).is_some());

@@ -10,7 +10,7 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::Gemini;
 const SAMPLE: &[u8] = include_bytes!("../samples/gemini.sse");
 
-/// Decodes a stream of these events, and returns the events of the reply as text.
+/// Decodes a stream of these server-sent events, and returns the events of the reply as text.
 fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "gemini", events)
 }
@@ -104,7 +104,7 @@ fn calls_of_another_model_get_a_placeholder_signature() {
 }
 
 #[test]
-fn the_state_of_a_turn_with_a_dropped_call_is_dropped() {
+fn a_reply_with_a_dropped_call_has_no_state_to_send_back() {
     let call =
         |name: &str, args: Value| json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "Y2FsbA=="});
     let decode_with_stop_reason = |reason: &str| {

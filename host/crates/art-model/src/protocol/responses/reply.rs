@@ -11,8 +11,8 @@ use crate::protocol::turn_state::StateToSendBack;
 /// Parses one response, which consists of items: messages, thoughts (`reasoning`) and calls.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    /// The items with thoughts, which the provider expects to be sent back with the reply, and among them placeholders for the
-    /// text and the calls.
+    /// What later requests send back to the provider with the reply: the items with thoughts, and placeholders that show where
+    /// the text and the calls come between them.
     state_to_send_back: StateToSendBack,
     /// Whether text arrived in pieces, so that the complete text at the end is ignored.
     has_streamed_text: bool,

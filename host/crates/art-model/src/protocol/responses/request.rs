@@ -12,7 +12,7 @@ use crate::protocol::turns::{self, Turn, TurnCall};
 use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url, input_schema, is_image};
 
 /// Encodes `call`.
-pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
+pub(super) fn encode(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
     let turns = turns::turns(call, PROTOCOL_NAME);
     let mut body = JsonObject::new();
     body.insert("model".to_owned(), call.model_id.into());
@@ -97,6 +97,7 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
         Turn::User { text, media } => vec![json!({"role": "user", "content": content(text, media)})],
         Turn::Assistant { text, calls, state } => {
             let text = (!text.is_empty()).then(|| json!({"role": "assistant", "content": text}));
+            // Put the thoughts in `state` back in their places before, between and after the text and the calls.
             restore_order(*state, text, calls.iter().map(function_call).collect())
         }
         Turn::Results(results) => {

@@ -7,7 +7,7 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::OpenaiResponses;
 const SAMPLE: &[u8] = include_bytes!("../samples/responses.sse");
 
-/// Decodes a stream of these events, and returns the events of the reply as text.
+/// Decodes a stream of these server-sent events, and returns the events of the reply as text.
 fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "openai", events)
 }
@@ -19,6 +19,7 @@ fn completed(response: &Value) -> Value {
 
 #[test]
 fn a_request_has_the_format_of_the_provider() {
+    // `text` and `call` are placeholders for the text and the calls of the turn.
     let state = json!([{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}, "text", "call", "call"]);
     let request = encode(PROTOCOL, "openai", "gpt-5", &conversation("openai-responses", state));
     assert_eq!(request.path, "responses");
@@ -65,7 +66,7 @@ fn a_reply_that_does_not_stream_has_the_same_events_as_a_stream() {
 }
 
 #[test]
-fn a_state_that_is_nested_too_deeply_is_dropped() {
+fn a_state_to_send_back_that_is_nested_too_deeply_is_dropped() {
     let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
     for (levels, has_state) in [(10, true), (100, false)] {
         let nested = (0..levels).fold(json!([]), |inside, _| json!([inside]));

@@ -17,8 +17,8 @@ fn call(id: &str) -> ToolCallRequest {
     }
 }
 
-/// Returns the turns of a prompt for the protocol `here`, one line for each. A call is shown as `ID=NAME` with its arguments
-/// behind it, and a result as `ID=TEXT`.
+/// Returns the turns of a prompt for a protocol with the name `here`, one line for each. A call is shown as `ID=NAME` with its
+/// arguments behind it, and a result as `ID=TEXT`.
 fn turn_lines(messages: Vec<Message>) -> Vec<String> {
     let request = ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning);
     let call = ProtocolCall {
@@ -136,7 +136,7 @@ fn a_state_is_used_only_for_its_own_protocol() {
 }
 
 #[test]
-fn a_value_that_is_not_an_object_becomes_a_field_of_one() {
+fn a_value_that_is_not_an_object_becomes_a_field_of_an_object() {
     for (text, expected) in [
         (r#"{"a":1}"#, json!({"a": 1})),
         ("", json!({})),

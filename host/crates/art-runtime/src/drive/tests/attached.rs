@@ -32,7 +32,8 @@ fn binary_file(base64: &str) -> QueryAttachment {
 }
 
 /// Returns a runtime whose model answers the first question without a tool, and for the second one calls a tool with the file
-/// `a.csv`. Also returns the list to which the tool adds the arguments of its calls.
+/// `a.csv`. The host replaces the name `attachment:a.csv` in the arguments by the content of the file. Also returns the list to
+/// which the tool adds the arguments of its calls.
 fn runtime_reading_file_in_second_question() -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Value>>>) {
     let call = json!({"toolCalls": [{"toolName": "read", "arguments": {"file": "attachment:a.csv"}}]});
     let (home, runtime) = scripted::scripted_runtime([

@@ -13,7 +13,7 @@ use super::scripted::{
 };
 use super::*;
 
-/// Records all notifications with their spans. Of the pieces of replies, it records only text.
+/// Records all notifications with their spans. The arrival of a piece of a reply is recorded only if the piece is text.
 #[derive(Default)]
 struct Recorder {
     lines: Vec<(SpanContext, String)>,
@@ -63,7 +63,7 @@ impl Watcher for Recorder {
 
     fn stream(&mut self, piece: &ReplyPiece<'_>) {
         if let StreamEvent::Token(_) = piece.event {
-            self.record(piece.span, "token");
+            self.record(piece.span, "model sent text");
         }
     }
 
@@ -124,10 +124,10 @@ async fn a_run_without_tools_is_reported_from_start_to_end() {
     insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
-    1 token
+    1 model sent text
     1 model replied: 12 tokens
     2 model called: embedded for Synthesis
-    2 token
+    2 model sent text
     2 model replied: 12 tokens
     0 run ended: 2 million
     ");
@@ -146,23 +146,23 @@ async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
     insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
-    1 token
+    1 model sent text
     1 model replied: 12 tokens
     2 model called: embedded for Execution
-    2 token
+    2 model sent text
     2 model replied: 12 tokens
     3 tool called: one{}
     3 tool returned: success
     4 model called: embedded for Execution
-    4 token
+    4 model sent text
     4 model replied: 12 tokens
     5 tool called: two{}
     5 tool returned: success
     6 model called: embedded for Execution
-    6 token
+    6 model sent text
     6 model replied: 12 tokens
     7 model called: embedded for Synthesis
-    7 token
+    7 model sent text
     7 model replied: 12 tokens
     0 run ended: The answer.
     ");
@@ -180,20 +180,20 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
     insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
-    1 token
+    1 model sent text
     1 model replied: 12 tokens
     2 model called: embedded for Execution
-    2 token
+    2 model sent text
     2 model replied: 12 tokens
     3 tool called: two{}
     4 tool called: one{}
     3 tool returned: success
     4 tool returned: success
     5 model called: embedded for Execution
-    5 token
+    5 model sent text
     5 model replied: 12 tokens
     6 model called: embedded for Synthesis
-    6 token
+    6 model sent text
     6 model replied: 12 tokens
     0 run ended: The answer.
     ");
@@ -251,6 +251,7 @@ async fn ask_with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
 async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
     let mut recorder = Recorder::default();
     ask_with_progress(&mut recorder).await;
+    // Progress names the step of the call as its parent. The only step of the plan is `a`.
     let expected = [
         "tool called: works{}",
         "tool progressed: Some(\"a\") halfway Some(50)",
@@ -322,12 +323,14 @@ async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
         recorder.lines_with_prefix("model failed"),
         ["model failed: the key is wrong"]
     );
+    // The run started and ended. It did not fail.
     assert_eq!(recorder.lines_with_prefix("run").len(), 2);
 }
 
 #[tokio::test]
 async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
     let (_home, runtime) = scripted_runtime([]);
+    // The event that starts a run contains the attachments, so it is larger than a stored value may be.
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
         text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
@@ -350,7 +353,7 @@ async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_cancelled_tool_call_is_reported_before_that_of_its_run() {
+async fn the_end_of_a_cancelled_tool_call_is_reported_before_the_end_of_its_run() {
     let cancel = CancellationToken::new();
     let (_home, runtime) = scripted_runtime([one_step_plan(), calling_reply(&["waits"])]);
     let cancel_in_tool = cancel.clone();
@@ -446,7 +449,7 @@ async fn a_run_without_a_watcher_is_answered() {
 
 // The span of each call names the span of the run as its parent (contract A83).
 #[tokio::test]
-async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
+async fn the_spans_of_calls_are_children_of_the_span_of_their_run_in_one_trace() {
     let (answer, recorder) = record_run([
         one_step_plan(),
         calling_reply(&["one"]),

@@ -1,4 +1,5 @@
-//! Runs that wait for the decision of a person.
+//! Runs that wait for the decision of a person. A suspension is one tool call that waits, with the question to
+//! the person.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -17,7 +18,7 @@ fn asking_tool(blocking_config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<D
     let blocking_config = blocking_config.map(|config| serde_json::from_value::<BlockingToolConfig>(config).unwrap());
     let schema = ToolSchema {
         name: "asks".to_owned(),
-        description: "Deletes it after a person has approved.".to_owned(),
+        description: "Deletes a file after a person has approved.".to_owned(),
         input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),
         output_schema: None,
         examples: Vec::new().into(),
@@ -65,11 +66,13 @@ fn runtime_that_asks(blocking_config: Option<Value>) -> (tempfile::TempDir, Runt
 }
 
 fn approval() -> Feedback {
-    Feedback::new(true, 0)
+    let decided_at = 0;
+    Feedback::new(true, decided_at)
 }
 
 fn rejection() -> Feedback {
-    Feedback::new(false, 0)
+    let decided_at = 0;
+    Feedback::new(false, decided_at)
 }
 
 /// Returns the identifier of the only suspension that a run waits for.
@@ -145,17 +148,17 @@ async fn race_clients(runtime: Runtime, effects: &AtomicU32) {
             tokio::spawn(async move { approve_and_resume(&runtime, &thread, &id).await })
         })
         .collect();
-    let mut answers = 0;
+    let mut successes = 0;
     for client in clients {
         match client.await.unwrap() {
-            Ok(answer) => answers += u32::from(answer.status() == RunStatus::Success),
+            Ok(answer) => successes += u32::from(answer.status() == RunStatus::Success),
             Err(error) => assert!(
                 matches!(error, RuntimeError::Store(StoreError::AlreadyDecided { .. })),
                 "{error}"
             ),
         }
     }
-    assert_eq!((answers, effects.load(Ordering::SeqCst)), (1, 1));
+    assert_eq!((successes, effects.load(Ordering::SeqCst)), (1, 1));
 }
 
 // Of several who resume one suspension exactly one has an effect (contract A38).
@@ -278,13 +281,13 @@ async fn an_approval_is_refused_if_the_tool_was_removed_while_its_call_waits() {
     assert!(rejected.waits_for.is_empty());
 }
 
-// A question counts as rejected once its time limit has passed (contract Q4). The observation `SUSPENSION_TIMEOUT` is
+// A suspension counts as rejected once its time limit has passed (contract Q4). The observation `SUSPENSION_TIMEOUT` is
 // recorded when a host next resumes the run.
 #[tokio::test]
-async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
+async fn an_expired_suspension_is_rejected_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"timeoutMs": 1, "completesOnApproval": false})));
     let answer = runtime.ask("q").await.unwrap();
-    // The question may expire before the run is stored as suspended.
+    // The suspension may expire before the run is stored as suspended.
     if answer.status() == RunStatus::Suspended {
         let id = only_suspension_id(&answer);
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -308,10 +311,10 @@ async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     assert_eq!(observed.len(), 1);
 }
 
-// The operator may set the time limit of questions, and may decide that a question counts as approved once it has passed
-// (contract Q4). A question that asks for more than a confirmation, such as a text, counts as rejected even then.
+// The operator may set the time limit of suspensions, and may decide that a suspension counts as approved once the limit has
+// passed (contract Q4). Even then a suspension that asks for more than a confirmation, such as a text, counts as rejected.
 #[tokio::test]
-async fn an_expired_question_for_a_confirmation_counts_as_approved_if_the_operator_wants_so() {
+async fn an_expired_suspension_that_asks_only_to_confirm_is_approved_if_the_operator_wants_so() {
     for (input_type, expected_effects) in [("confirm", 1), ("text", 0)] {
         let form = json!({"inputType": input_type, "prompt": "Sure?"});
         let (_home, mut runtime, effects) =
@@ -328,7 +331,7 @@ async fn an_expired_question_for_a_confirmation_counts_as_approved_if_the_operat
 }
 
 #[tokio::test]
-async fn changed_arguments_are_refused_if_the_question_does_not_allow_them() {
+async fn changed_arguments_are_refused_if_the_suspension_does_not_allow_them() {
     let (_home, runtime, _) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
     let changed = Feedback {
@@ -339,9 +342,9 @@ async fn changed_arguments_are_refused_if_the_question_does_not_allow_them() {
     assert!(matches!(error, RuntimeError::Decision { .. }), "{error}");
 }
 
-// A question may have a form for the answer (contract C12). The approved call gets the decision (contract C18).
+// A suspension may have a form for the answer of the person (contract C12). The approved call gets the decision (contract C18).
 #[tokio::test]
-async fn an_approved_tool_runs_with_the_changed_arguments_and_the_answer() {
+async fn an_approved_tool_runs_with_the_changed_arguments_and_the_answer_of_the_person() {
     let form = json!({"inputType": "text", "prompt": "Which word?", "allowModifyArgs": true});
     let blocking_config = json!({"feedbackSchema": form, "completesOnApproval": false});
     let (_home, runtime, _) = runtime_that_asks(Some(blocking_config));

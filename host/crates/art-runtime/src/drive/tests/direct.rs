@@ -39,7 +39,7 @@ async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
 }
 
 #[tokio::test]
-async fn the_announcement_of_a_direct_call_is_committed_before_the_call_is_made() {
+async fn the_event_that_announces_a_direct_call_is_committed_before_the_call_is_made() {
     let runtime = Arc::new(echoing_runtime().await);
     let store = Arc::clone(&runtime.store);
     let tool = DirectTool::typed(

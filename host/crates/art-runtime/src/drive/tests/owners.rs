@@ -7,7 +7,8 @@ use art_store::{Commit, NewEvent, NewRun, Owner};
 
 use super::*;
 
-/// Identifier of the person for whom something is looked up; `None` for threads without an owner.
+/// Identifier of the owner of a thread, or of the person who asks for the thread. `None` is for a thread without an owner, or a
+/// request that names no person.
 type User = Option<&'static str>;
 
 const USERS: [User; 3] = [Some("ada"), Some("bob"), None];
@@ -80,7 +81,7 @@ async fn call_methods(runtime: &Runtime, thread_id: &str, trace_id: &str, user: 
 
 // A thread or run of another person is like one that does not exist (contract B23).
 #[tokio::test]
-async fn threads_and_runs_of_others_fail_like_unknown_ones() {
+async fn requests_for_threads_and_runs_of_others_fail_like_those_for_unknown_ones() {
     for owner in USERS {
         for user in USERS {
             let (_home, runtime) = runtime_with_population_tool();

@@ -12,8 +12,8 @@ const PRODUCED_FILES: u32 = 5;
 async fn a_run_stores_files_up_to_its_limit_and_continues_without_the_others() {
     let (_home, runtime) = scripted::runtime_calling("produces_file", PRODUCED_FILES);
     let next_byte = AtomicU8::new(0);
-    // The files have different bytes, since equal files are stored once. Each has the maximum size of a file. A run stores at
-    // most 64 MiB, which is less than four of these files take.
+    // The files have different bytes, since equal files are stored once. Each has the maximum size of a file, 16 MiB. A run
+    // stores at most 64 MiB, which has room for three of these files: each counts as a little more than its size.
     let tool = scripted::tool("produces_file", move || {
         let file = Attachment {
             media_type: "text/plain".to_owned(),

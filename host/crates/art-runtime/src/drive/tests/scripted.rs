@@ -58,9 +58,9 @@ impl Model for ScriptedModel {
     }
 }
 
-/// Returns a reply with a plan of these items.
-pub(super) fn plan_reply(items: &Value) -> Reply {
-    let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": items});
+/// Returns a reply with a plan of these steps.
+pub(super) fn plan_reply(steps: &Value) -> Reply {
+    let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": steps});
     Ok(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
@@ -108,7 +108,8 @@ where
     Arc::new(DirectTool::new(schema.unwrap(), move |_call| run()))
 }
 
-/// Creates a runtime whose model calls `tool` `count` times in one step, with the argument `n` from 0, and then answers.
+/// Creates a runtime whose model calls `tool` `count` times in one step, and then answers. The argument `n` of the calls is 0,
+/// 1, 2 and so on.
 pub(super) fn runtime_calling(tool: &str, count: u32) -> (tempfile::TempDir, Runtime) {
     let call = |n| json!({"toolName": tool, "arguments": {"n": n}});
     let calls: Vec<_> = (0..count).map(call).collect();

@@ -61,17 +61,17 @@ async fn advance(mut in_progress: CallInProgress) -> (WorkEvent, Option<CallInPr
     let Some(pieces) = &mut in_progress.pieces else {
         return (end_event(in_progress), None);
     };
-    let event = pieces
+    let piece = pieces
         .next()
         .await
         .unwrap_or_else(|| StreamEvent::Error(incomplete_reply_error()));
-    if matches!(event, StreamEvent::End | StreamEvent::Error(_)) {
+    if matches!(piece, StreamEvent::End | StreamEvent::Error(_)) {
         in_progress.pieces = None;
     }
-    in_progress.received.push(&event);
-    in_progress.failure = in_progress.reply.push(event.clone()).err();
-    let (call, event) = (Arc::clone(&in_progress.call), Box::new(event));
-    (WorkEvent::Piece { call, event }, Some(in_progress))
+    in_progress.received.push(&piece);
+    in_progress.failure = in_progress.reply.push(piece.clone()).err();
+    let (call, piece) = (Arc::clone(&in_progress.call), Box::new(piece));
+    (WorkEvent::Piece { call, piece }, Some(in_progress))
 }
 
 /// Returns the event that the journal stores about a call whose reply has ended.

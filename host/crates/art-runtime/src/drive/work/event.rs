@@ -13,7 +13,7 @@ pub(in crate::drive) enum WorkEvent {
         /// The model call.
         call: Arc<StreamingCall>,
         /// The piece.
-        event: Box<StreamEvent>,
+        piece: Box<StreamEvent>,
     },
     /// A model call ended, with the event that the journal stores about the end.
     ModelEnded(Box<RunEvent>),

@@ -35,7 +35,7 @@ pub(in crate::drive) enum Admission {
 }
 
 /// Makes the grants that a person approved for a call, inserts the files that its arguments name, and checks the call. Returns
-/// the admission, or the report of a refused call.
+/// what happens next to the call, or the report of a refused call.
 pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) -> Result<Admission, Box<ToolReport>> {
     let ToolCall {
         action,
@@ -143,9 +143,11 @@ async fn insert_files_and_admit(
     runtime.tools.admit(call, scope).await
 }
 
-/// What the rules and the standing approvals say about a call.
+/// What the rules and the standing approvals say about a call. A person gives a standing approval in advance, for all calls of a
+/// certain kind.
 enum RuleDecision {
-    /// The call runs. If a rule would have asked a person without a standing approval, this has the identifier of that approval.
+    /// The call runs. If a rule says that a person is asked, and a standing approval makes the question unnecessary, this has the
+    /// identifier of the standing approval.
     Run {
         standing_approval_id: Option<String>,
     },
@@ -166,7 +168,7 @@ fn rule_decision(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) 
         },
         Verdict::Refuse { reason } => RuleDecision::Refuse { reason },
         Verdict::Ask { reason } => {
-            match StandingApprovals::of(&runtime.config).find(admitted, scope.user_id.as_deref()) {
+            match StandingApprovals::of(&runtime.config).find_for_admitted(admitted, scope.user_id.as_deref()) {
                 Some(id) => RuleDecision::Run {
                     standing_approval_id: Some(id),
                 },

@@ -18,8 +18,8 @@ use super::path::GuestPath;
 use super::status::file_times;
 use super::tree::{FileTree, GrantedPath, Target};
 
-/// A path at which something may be removed, moved, linked or replaced.
-enum Removable {
+/// A path at which something may be created, removed, moved, linked or replaced.
+enum ChangeablePath {
     /// A path whose changes are made on the host.
     OnHost(GrantedPath, HostPlace),
     /// A path whose changes are staged: the overlay to which they go, the path on the host, and the path of the guest.
@@ -30,7 +30,7 @@ impl FileTree {
     pub(super) fn create_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
-            Target::AboveGranted(_) => return Err(ErrorCode::Exist.into()),
+            Target::AboveRights(_) => return Err(ErrorCode::Exist.into()),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, host_path)) = granted.overlay() {
@@ -45,40 +45,40 @@ impl FileTree {
     }
 
     pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, place) = match self.find_removable(directory, path)? {
-            Removable::OnHost(granted, place) => (granted, place),
-            Removable::Staged(overlay, host_path, _) => return Ok(overlay.remove_directory(&host_path)?),
+        let (granted, place) = match self.find_changeable(directory, path)? {
+            ChangeablePath::OnHost(granted, place) => (granted, place),
+            ChangeablePath::Staged(overlay, host_path, _) => return Ok(overlay.remove_directory(&host_path)?),
         };
         let removed = place.dir.remove_dir(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
     pub(super) fn remove_file(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, place) = match self.find_removable(directory, path)? {
-            Removable::OnHost(granted, place) => (granted, place),
-            Removable::Staged(.., granted) if granted.path.is_written_as_directory => {
+        let (granted, place) = match self.find_changeable(directory, path)? {
+            ChangeablePath::OnHost(granted, place) => (granted, place),
+            ChangeablePath::Staged(.., granted) if granted.path.ends_like_directory => {
                 return Err(ErrorCode::NotDirectory.into());
             }
-            Removable::Staged(overlay, host_path, _) => return Ok(overlay.remove_file(&host_path)?),
+            ChangeablePath::Staged(overlay, host_path, _) => return Ok(overlay.remove_file(&host_path)?),
         };
-        if granted.path.is_written_as_directory {
+        if granted.path.ends_like_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
         let removed = place.dir.remove_file(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Moves a file within one grant, and a directory unless changes are staged. `from` and `to` each have a directory of the
-    /// guest and a path relative to it. A link is not moved: what it leads to depends on where it is.
+    /// Moves a file or, if changes are not staged, a directory to another path of the same grant. `from` and `to` each have a
+    /// directory of the guest and a path relative to it. A link is not moved: what it leads to depends on where it is.
     pub(super) fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
         let ((old, old_place), (new, new_place)) =
-            match (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?) {
-                (Removable::OnHost(old, old_place), Removable::OnHost(new, new_place)) => {
+            match (self.find_changeable(from.0, from.1)?, self.find_changeable(to.0, to.1)?) {
+                (ChangeablePath::OnHost(old, old_place), ChangeablePath::OnHost(new, new_place)) => {
                     ((old, old_place), (new, new_place))
                 }
-                (Removable::Staged(overlay, old_path, old), Removable::Staged(_, new_path, new)) => {
+                (ChangeablePath::Staged(overlay, old_path, old), ChangeablePath::Staged(_, new_path, new)) => {
                     check_same_grant(&old, &new)?;
-                    let names_directory = old.path.is_written_as_directory || new.path.is_written_as_directory;
+                    let names_directory = old.path.ends_like_directory || new.path.ends_like_directory;
                     if names_directory && overlay.find(&old_path)?.is_non_directory() {
                         return Err(ErrorCode::NotDirectory.into());
                     }
@@ -92,7 +92,7 @@ impl FileTree {
         if metadata.is_symlink() {
             return Err(link_fault(&old));
         }
-        if !metadata.is_dir() && (old.path.is_written_as_directory || new.path.is_written_as_directory) {
+        if !metadata.is_dir() && (old.path.ends_like_directory || new.path.ends_like_directory) {
             return Err(ErrorCode::NotDirectory.into());
         }
         let renamed = old_place.dir.rename(&old_place.path, &new_place.dir, &new_place.path);
@@ -101,8 +101,8 @@ impl FileTree {
 
     /// Gives a file a second name within one grant, unless changes are staged.
     pub(super) fn link(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
-        let (Removable::OnHost(old, old_place), Removable::OnHost(new, new_place)) =
-            (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?)
+        let (ChangeablePath::OnHost(old, old_place), ChangeablePath::OnHost(new, new_place)) =
+            (self.find_changeable(from.0, from.1)?, self.find_changeable(to.0, to.1)?)
         else {
             // Changes are staged for each name by itself, so the two names would be separate files after a commit.
             return Err(ErrorCode::NotPermitted.into());
@@ -113,7 +113,7 @@ impl FileTree {
         if !metadata.is_file() {
             return Err(link_fault(&old));
         }
-        if old.path.is_written_as_directory || new.path.is_written_as_directory {
+        if old.path.ends_like_directory || new.path.ends_like_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
         create_within_quota(&new, || {
@@ -125,14 +125,15 @@ impl FileTree {
 
     /// Refuses to create a symbolic link, which could lead the host or another tool out of what is granted.
     pub(super) fn refuse_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (Removable::OnHost(granted, _) | Removable::Staged(.., granted)) = self.find_removable(directory, path)?;
+        let (ChangeablePath::OnHost(granted, _) | ChangeablePath::Staged(.., granted)) =
+            self.find_changeable(directory, path)?;
         Err(link_fault(&granted))
     }
 
     /// Returns the target of a link. A link with an absolute target is refused, and so is every link in a staged grant.
     pub(super) fn read_link(&self, directory: &str, path: &str) -> Result<String, Fault> {
         let granted = match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
-            Target::AboveGranted(_) => return Err(ErrorCode::Invalid.into()),
+            Target::AboveRights(_) => return Err(ErrorCode::Invalid.into()),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, host_path)) = granted.overlay() {
@@ -162,7 +163,7 @@ impl FileTree {
     ) -> Result<(), Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
-            Target::AboveGranted(path) => return Err(Fault::read_only(&path)),
+            Target::AboveRights(path) => return Err(Fault::read_only(&path)),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, host_path)) = granted.overlay() {
@@ -179,11 +180,12 @@ impl FileTree {
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Returns what `path` leads to below a right, whether or not something is there. Refuses the directory of the right itself.
-    fn find_removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
+    /// Returns where a change of `path` is made, whether or not something is there. Fails if the rights of the call do not allow
+    /// changes at the path, and for the directory of a right itself.
+    fn find_changeable(&self, directory: &str, path: &str) -> Result<ChangeablePath, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
-            Target::AboveGranted(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
+            Target::AboveRights(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
             Target::Granted(granted) => granted,
         };
         if let Some((overlay, host_path)) = granted.overlay() {
@@ -191,13 +193,13 @@ impl FileTree {
             if granted.path_in_right.is_empty() && overlay.find(&host_path)?.is_directory() {
                 return Err(directory_of_right_fault(&granted));
             }
-            return Ok(Removable::Staged(Arc::clone(overlay), host_path, granted));
+            return Ok(ChangeablePath::Staged(Arc::clone(overlay), host_path, granted));
         }
         let place = granted.place_to_change()?;
         if place.is_directory_of_right() {
             return Err(directory_of_right_fault(&granted));
         }
-        Ok(Removable::OnHost(granted, place))
+        Ok(ChangeablePath::OnHost(granted, place))
     }
 }
 

@@ -88,8 +88,8 @@ impl OpenFile {
         Ok(buffer)
     }
 
-    /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the bytes of the gap between
-    /// are taken too.
+    /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the bytes from the end to
+    /// `offset` are taken too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;

@@ -95,7 +95,7 @@ impl From<ResourceTableError> for Fault {
     }
 }
 
-/// Returns the code for an I/O error. Unlike [`Fault::of_io_error`], it makes no denial of an error of `cap-std`.
+/// Returns the code for an I/O error. Never creates a denial, unlike [`Fault::of_io_error`].
 pub(super) fn code_of_error(error: &io::Error) -> ErrorCode {
     match error.raw_os_error() {
         Some(errno) => code_of_errno(Errno::from_raw_os_error(errno)),
@@ -115,7 +115,7 @@ fn code_of_kind(kind: io::ErrorKind) -> ErrorCode {
 
 fn code_of_errno(errno: Errno) -> ErrorCode {
     match errno {
-        // Opening a pipe without a reader, or a socket, fails with `NXIO`.
+        // Opening a socket, or a pipe that has no reader, fails with `NXIO`.
         Errno::ACCESS | Errno::NXIO | Errno::NODEV => ErrorCode::Access,
         Errno::PERM => ErrorCode::NotPermitted,
         Errno::NOENT => ErrorCode::NoEntry,

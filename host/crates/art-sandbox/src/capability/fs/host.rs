@@ -15,7 +15,7 @@ use super::bindings::types::{
 use super::descriptor::{Descriptor, MAX_TRANSFER_BYTES};
 use super::listing::Listing;
 use super::open::Opening;
-use super::record::{FileResult, FsResult};
+use super::record::{FileValue, FsResult};
 use super::status::file_times;
 use super::stream::{FileReader, FileWriter, StreamFault};
 use super::tree::FileTree;
@@ -37,7 +37,7 @@ impl CallState {
 
     /// Carries out and records an operation at a path that is relative to an open directory. Counts the bytes of the path, and
     /// calls `operation` with the path of the directory.
-    fn at_path<T: FileResult>(
+    fn at_path<T: FileValue>(
         &mut self,
         (handle, path): (&Handle, &str),
         operation: impl FnOnce(&FileTree, &str) -> FsResult<T>,

@@ -33,7 +33,7 @@ impl FileTree {
     /// Returns the entries of a directory.
     pub(super) fn list(&self, directory: &str) -> Result<Listing, Fault> {
         let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
-            Target::AboveGranted(path) => Entries::Known(self.entries_above_granted(&path)),
+            Target::AboveRights(path) => Entries::Known(self.entries_above_rights(&path)),
             Target::Granted(granted) => {
                 if let Some((overlay, host_path)) = granted.overlay() {
                     let entries = overlay.list(&host_path)?;
@@ -52,7 +52,7 @@ impl FileTree {
     }
 
     /// Returns the entries of a directory above rights: only those that lead to rights.
-    fn entries_above_granted(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
+    fn entries_above_rights(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
         let entry = |(name, mount): (String, Option<std::sync::Arc<super::mount::Mount>>)| {
             let type_ = match mount {
                 None => DescriptorType::Directory,

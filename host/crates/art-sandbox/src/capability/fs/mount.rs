@@ -42,8 +42,8 @@ enum BaseKind {
     Directory(Arc<Dir>),
     /// A file, or a path at which nothing exists.
     FileOrNothing {
-        /// Whether this is the path of the grant, and not one below it. The links in that path are already resolved, so no link
-        /// is followed.
+        /// Whether the right leads to the path of the grant itself, and not to one below it. [`Base::of_file_or_nothing`] has
+        /// resolved all links in the path of the grant, so no link is followed.
         is_path_of_grant: bool,
     },
 }
@@ -52,6 +52,7 @@ enum BaseKind {
 #[derive(Debug)]
 pub(super) struct HostPlace {
     pub(super) dir: Arc<Dir>,
+    /// The path beneath `dir`; `.` if this is the directory of a right itself.
     pub(super) path: PathBuf,
     /// Whether a link at the end of the path may be followed.
     pub(super) may_follow: bool,

@@ -62,9 +62,9 @@ impl FileTree {
         opening.check()?;
         let access = opening.access();
         match self.target(GuestPath::join(directory, path, access)?, access)? {
-            Target::AboveGranted(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
-            Target::AboveGranted(_) if access.may_write() => Err(ErrorCode::IsDirectory.into()),
-            Target::AboveGranted(path) => Ok(Descriptor::Directory(path.into())),
+            Target::AboveRights(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
+            Target::AboveRights(_) if access.may_write() => Err(ErrorCode::IsDirectory.into()),
+            Target::AboveRights(path) => Ok(Descriptor::Directory(path.into())),
             Target::Granted(granted) => open_granted(&granted, opening),
         }
     }
@@ -89,7 +89,7 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
     if metadata.is_dir() {
         return Ok(Descriptor::Directory(granted.path.as_str().into()));
     }
-    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_written_as_directory {
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.ends_like_directory {
         return Err(ErrorCode::NotDirectory.into());
     }
     let may_set_times = granted.mount.access().may_write();
@@ -115,7 +115,7 @@ fn open_staged(
     if found.is_special() {
         return Err(special_file_fault(granted, opening.access()));
     }
-    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_written_as_directory {
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.ends_like_directory {
         return Err(if matches!(found, Found::Nothing) {
             ErrorCode::NoEntry
         } else {
@@ -165,7 +165,7 @@ fn open_or_create(granted: &GrantedPath, place: &HostPlace, opening: Opening) ->
             result => return result,
         }
     }
-    if granted.path.is_written_as_directory {
+    if granted.path.ends_like_directory {
         return Err(ErrorCode::IsDirectory.into());
     }
     let quota = &granted.mount.quota;
@@ -200,7 +200,7 @@ fn open_with(
 }
 
 fn open_fault(granted: &GrantedPath, error: &io::Error, access: Access) -> Fault {
-    // Opening a pipe without a reader, or a socket, fails with this error.
+    // Opening a socket, or a pipe that has no reader, fails with this error.
     if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
         return special_file_fault(granted, access);
     }

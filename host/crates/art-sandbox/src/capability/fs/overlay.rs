@@ -35,7 +35,7 @@ pub(super) struct Overlay {
     grant: Arc<FsGrant>,
     area: StagingArea,
     quota: Arc<Quota>,
-    /// What the overlay has opened; present from the first use until the end of the call.
+    /// The opened granted files, the draft and the changes; present from the first use until the end of the call.
     state: Mutex<Option<OverlayState>>,
 }
 
@@ -95,8 +95,8 @@ impl Overlay {
         Arc::ptr_eq(&self.grant, grant)
     }
 
-    /// Calls `operation` with the state and with a relative path, which leads from the directory that the state has opened to
-    /// `path`. `path` itself is an absolute path on the host.
+    /// Calls `operation` with the state and with a relative form of `path`, an absolute path on the host. The relative path
+    /// begins at the directory that the state has opened.
     fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut OverlayState, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {
@@ -138,7 +138,7 @@ impl Overlay {
 
     pub(super) fn create_directory(&self, path: &Path) -> Result<()> {
         self.with_state(path, |state, path_in_dir| {
-            state.check_new(path_in_dir)?;
+            state.check_creatable(path_in_dir)?;
             self.quota.take_file()?;
             let created = state.set_change(path_in_dir, ChangeKind::NewDirectory);
             created.inspect_err(|_| self.quota.give_back_file())
@@ -182,6 +182,8 @@ impl Overlay {
                 Found::OnHost(_) => drop(state.copy_into_draft(old_in_dir, truncates, &self.quota)?),
                 _ => {}
             }
+            // In a granted directory, a path in the grant is also a path in the opened directory. A granted file cannot be moved,
+            // because the grant has no other path.
             let path_in_grant = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
             let new_in_dir = path_in_grant
                 .filter(|_| state.grants_directory())

@@ -16,7 +16,7 @@ pub(super) struct GuestPath {
     text: String,
     /// Whether the guest wrote the path as that of a directory: it ends with `/`, or its last part is `.` or `..`. A path that is
     /// not written in this way may lead to a directory too.
-    pub(super) is_written_as_directory: bool,
+    pub(super) ends_like_directory: bool,
 }
 
 impl GuestPath {
@@ -42,7 +42,7 @@ impl GuestPath {
         let last = path.rsplit('/').next().unwrap_or_default();
         Ok(Self {
             text,
-            is_written_as_directory: matches!(last, "" | "." | ".."),
+            ends_like_directory: matches!(last, "" | "." | ".."),
         })
     }
 
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_path_shows_whether_it_is_written_as_a_directory() {
-        let as_directory = |path| GuestPath::join("", path, Access::Read).unwrap().is_written_as_directory;
-        assert!(["a/", "a/.", "a/b/..", "."].into_iter().all(as_directory));
-        assert!(!["a", "a/.b", "a..", "a/b"].into_iter().any(as_directory));
+    fn a_path_ends_like_a_directory_if_its_end_is_a_slash_or_a_part_of_dots() {
+        let ends_like_directory = |path| GuestPath::join("", path, Access::Read).unwrap().ends_like_directory;
+        assert!(["a/", "a/.", "a/b/..", "."].into_iter().all(ends_like_directory));
+        assert!(!["a", "a/.b", "a..", "a/b"].into_iter().any(ends_like_directory));
     }
 
     #[test]

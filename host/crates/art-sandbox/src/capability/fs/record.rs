@@ -16,19 +16,19 @@ use crate::state::CallState;
 
 pub(super) type FsResult<T> = Result<T, Fault>;
 
-/// A result of an operation on files.
-pub(super) trait FileResult: Sized {
-    /// Returns the answer that records the result.
+/// The value that a successful operation on files returns.
+pub(super) trait FileValue: Sized {
+    /// Returns the answer that records the value.
     fn answer(&self) -> FileAnswer;
 
-    /// Returns the result that an answer records, or `None` if the answer is that of another operation. For an opened file,
-    /// directory or stream, the result is a placeholder: every operation on it gets its result from the record too.
+    /// Returns the value that an answer records, or `None` if the answer is that of another operation. For an opened file,
+    /// directory or stream, the value is a placeholder: every operation on it gets its result from the record too.
     fn from_answer(answer: FileAnswer) -> Option<Self>;
 }
 
 impl CallState {
     /// Carries out an operation on files, and records its result. In a replay, returns the recorded result instead.
-    pub(super) fn run_recorded<T: FileResult>(
+    pub(super) fn run_recorded<T: FileValue>(
         &mut self,
         operation: impl FnOnce(&mut Self) -> FsResult<T>,
     ) -> FsResult<T> {
@@ -70,7 +70,7 @@ impl CallState {
 
 /// Returns the result that an answer records, which may be an error code. Returns `None` if the answer is that of another
 /// operation.
-fn recorded_result<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
+fn recorded_result<T: FileValue>(recorded: Answer) -> Option<FsResult<T>> {
     match recorded {
         Answer::File(FileAnswer::Failed(code)) => error_code_named(&code).map(|code| Err(code.into())),
         Answer::File(answer) => T::from_answer(answer).map(Ok),
@@ -146,7 +146,7 @@ fn type_named(name: &str) -> Option<DescriptorType> {
 }
 
 /// The result of an operation that returns nothing.
-impl FileResult for () {
+impl FileValue for () {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Done
     }
@@ -157,7 +157,7 @@ impl FileResult for () {
 }
 
 /// Whether two descriptors are those of the same file or directory.
-impl FileResult for bool {
+impl FileValue for bool {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Same(*self)
     }
@@ -171,7 +171,7 @@ impl FileResult for bool {
 }
 
 /// The number of bytes that were written.
-impl FileResult for u64 {
+impl FileValue for u64 {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Written(*self)
     }
@@ -185,7 +185,7 @@ impl FileResult for u64 {
 }
 
 /// The bytes that were read, and whether the file ends there.
-impl FileResult for (Vec<u8>, bool) {
+impl FileValue for (Vec<u8>, bool) {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Read(Body(self.0.clone()), self.1)
     }
@@ -199,7 +199,7 @@ impl FileResult for (Vec<u8>, bool) {
 }
 
 /// The target of a link.
-impl FileResult for String {
+impl FileValue for String {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Link(self.clone())
     }
@@ -212,7 +212,7 @@ impl FileResult for String {
     }
 }
 
-impl FileResult for DescriptorType {
+impl FileValue for DescriptorType {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Type(type_name(*self))
     }
@@ -225,7 +225,7 @@ impl FileResult for DescriptorType {
     }
 }
 
-impl FileResult for DescriptorFlags {
+impl FileValue for DescriptorFlags {
     fn answer(&self) -> FileAnswer {
         let has = |flag| self.contains(flag);
         FileAnswer::Rights(has(Self::READ), has(Self::WRITE), has(Self::MUTATE_DIRECTORY))
@@ -240,7 +240,7 @@ impl FileResult for DescriptorFlags {
     }
 }
 
-impl FileResult for DescriptorStat {
+impl FileValue for DescriptorStat {
     fn answer(&self) -> FileAnswer {
         let times = [
             self.data_access_timestamp,
@@ -274,7 +274,7 @@ impl FileResult for DescriptorStat {
     }
 }
 
-impl FileResult for MetadataHashValue {
+impl FileValue for MetadataHashValue {
     fn answer(&self) -> FileAnswer {
         FileAnswer::Hash(self.lower, self.upper)
     }
@@ -287,7 +287,7 @@ impl FileResult for MetadataHashValue {
     }
 }
 
-impl FileResult for Option<DirectoryEntry> {
+impl FileValue for Option<DirectoryEntry> {
     fn answer(&self) -> FileAnswer {
         match self {
             Some(entry) => FileAnswer::Entry(type_name(entry.type_), entry.name.clone()),
@@ -307,10 +307,10 @@ impl FileResult for Option<DirectoryEntry> {
     }
 }
 
-/// Implements [`FileResult`] for opened files, directories and streams, each with its placeholder for replays.
+/// Implements [`FileValue`] for opened files, directories and streams, each with its placeholder for replays.
 macro_rules! impl_for_opened {
     ($($result:ty => $placeholder:expr),* $(,)?) => {$(
-        impl FileResult for $result {
+        impl FileValue for $result {
             fn answer(&self) -> FileAnswer {
                 FileAnswer::Opened
             }
@@ -343,9 +343,9 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_the_same_after_it_was_recorded() {
-        /// Makes `value` an answer and the answer a result again, and returns the answer of that result.
-        fn answer_after_round_trip<T: FileResult>(value: &T) -> FileAnswer {
+    fn a_recorded_value_is_read_back_and_the_answer_of_another_operation_is_refused() {
+        /// Converts `value` to an answer, the answer back to a value, and returns the answer of that value.
+        fn answer_after_round_trip<T: FileValue>(value: &T) -> FileAnswer {
             T::from_answer(value.answer()).unwrap().answer()
         }
         let stat = DescriptorStat {

@@ -31,16 +31,16 @@ impl FileTree {
     /// followed.
     pub(super) fn status(&self, directory: &str, path: &str, follow: bool) -> Result<Status, Fault> {
         match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
-            Target::AboveGranted(path) => Ok(Status::DirectoryPath(path)),
+            Target::AboveRights(path) => Ok(Status::DirectoryPath(path)),
             Target::Granted(granted) => {
                 if let Some((overlay, host_path)) = granted.overlay() {
                     return staged_status(&granted, overlay.find(&host_path)?, follow);
                 }
                 let place = granted.place(Access::Read)?;
-                // A link whose path is written as that of a directory is always followed.
-                let metadata = place.metadata(follow || granted.path.is_written_as_directory);
+                // A link whose path ends like that of a directory is always followed.
+                let metadata = place.metadata(follow || granted.path.ends_like_directory);
                 let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
-                if granted.path.is_written_as_directory && !metadata.is_dir() {
+                if granted.path.ends_like_directory && !metadata.is_dir() {
                     return Err(ErrorCode::NotDirectory.into());
                 }
                 Ok(Status::Metadata(Box::new(metadata)))
@@ -51,7 +51,10 @@ impl FileTree {
     /// Returns what is known about an open file or directory.
     pub(super) fn descriptor_status(&self, descriptor: &Descriptor) -> Result<Status, Fault> {
         match descriptor {
-            Descriptor::Directory(path) => self.status(path, ".", true),
+            Descriptor::Directory(path) => {
+                let follow = true;
+                self.status(path, ".", follow)
+            }
             Descriptor::File(open) => {
                 let metadata = open.file.metadata().map_err(|error| code_of_error(&error))?;
                 Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))))
@@ -62,7 +65,7 @@ impl FileTree {
 
 /// Returns what is known about a path whose changes are staged.
 fn staged_status(granted: &GrantedPath, found: Found, follow: bool) -> Result<Status, Fault> {
-    if granted.path.is_written_as_directory && found.is_non_directory() {
+    if granted.path.ends_like_directory && found.is_non_directory() {
         return Err(ErrorCode::NotDirectory.into());
     }
     match found {

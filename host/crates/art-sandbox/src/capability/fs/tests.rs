@@ -1,4 +1,7 @@
-//! Tests of the file system without a guest: paths that try to leave a grant, special files and quotas.
+//! Tests of the file system without a guest: paths that try to leave a grant, special files, quotas and staged changes.
+//!
+//! A grant ([`FsGrant`]) is what the operator allows to a tool. A right ([`FsRight`]) is what one call may use of a grant: the
+//! path of the grant, or a path below it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -16,7 +19,8 @@ use super::descriptor::{Descriptor, OpenFile};
 use super::open::Opening;
 use super::*;
 
-/// A folder with `inside/`, which is granted as `data`, and `canary.txt` and `outside/` beside it.
+/// A folder with three entries: `inside/`, which the guest sees as `data`, and beside it `canary.txt` and `outside/`, which no
+/// grant covers.
 struct Fixture {
     folder: TempDir,
     tree: FileTree,
@@ -31,6 +35,7 @@ fn fs_right(guest_path: &str, host_path: PathBuf, access: Access) -> FsRight {
     }
 }
 
+/// Creates the tree of a call with these rights. Changes are not staged.
 fn tree(rights: Vec<FsRight>) -> FileTree {
     FileTree::new(
         &CallGrants {
@@ -118,6 +123,7 @@ impl Fixture {
         );
         note_if_ok("mkdir", tree.create_directory("", path).is_ok());
         note_if_ok("set_times", tree.set_times("", path, true, now).is_ok());
+        // The host function `symlink_at` calls `refuse_link`, which always fails.
         note_if_ok("symlink", tree.refuse_link("", path).is_ok());
         note_if_ok("link_from", tree.link(("", path), ("", "data/linked")).is_ok());
         note_if_ok("link_to", tree.link(("", "data/a.txt"), ("", path)).is_ok());
@@ -206,7 +212,7 @@ fn refused_paths() -> Vec<String> {
     paths
 }
 
-/// Puts links into the grant that lead out of it.
+/// Puts links into the granted directory that lead out of it, and one that leads to itself.
 fn plant_links(fixture: &Fixture) {
     let inside = fixture.host_path("inside");
     let plant = |target: &str, name: &str| symlink(target, inside.join(name)).unwrap();
@@ -235,7 +241,7 @@ fn no_operation_leaves_a_grant() {
         worked.retain(|name| !OPERATIONS_ON_A_LINK.contains(name));
         // `rename_to` replaces a link by the moved file, as on any system.
         worked.retain(|name| *name != "rename_to");
-        // What `rmdir` does with a link is not tested: `unlink` has removed the link before.
+        // The result of `rmdir` is ignored. It says nothing about links, because `unlink` may have removed the link before.
         worked.retain(|name| *name != "rmdir");
         assert!(worked.is_empty(), "`{path}`: {worked:?}");
         fixture.assert_outside_is_untouched();
@@ -546,7 +552,8 @@ fn nothing_is_moved_or_linked_from_one_grant_to_another() {
     tree.rename(from, ("", "one/b")).unwrap();
 }
 
-/// Returns the tree of a call with a right `data` to `host_path`, of a grant for `grant` whose changes are staged in `folder`.
+/// Creates the tree of a call with a right to `host_path`, which the guest sees as `data`. The right belongs to `grant`, but the
+/// changes are staged: they go to a staging area in `folder`, where they wait until a person commits them.
 fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
     let grant = FsGrant { stage: true, ..grant };
     let grants = CallGrants {
@@ -564,7 +571,7 @@ fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
 }
 
 #[test]
-fn under_staging_a_path_that_ends_with_a_slash_does_not_move_a_file() {
+fn under_staging_a_file_is_not_moved_if_either_path_ends_with_a_slash() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
     fs::create_dir(&inside).unwrap();
@@ -579,8 +586,9 @@ fn under_staging_a_path_that_ends_with_a_slash_does_not_move_a_file() {
 }
 
 #[test]
-fn under_staging_the_directory_of_a_right_below_its_grant_is_not_removed() {
+fn under_staging_the_directory_of_a_right_is_not_removed() {
     let folder = tempfile::tempdir().unwrap();
+    // The directory of the right is below that of the grant, so its removal would be a change within the grant.
     let below_grant = folder.path().join("inside/below");
     fs::create_dir_all(below_grant.join("sub")).unwrap();
     let grant = FsGrant::new(folder.path().join("inside"), Access::ReadWrite);
@@ -604,6 +612,7 @@ fn under_staging_a_file_that_cannot_be_created_takes_nothing_from_the_quota() {
         open_flags: OpenFlags::CREATE,
         descriptor_flags: DescriptorFlags::WRITE,
     };
+    // A file cannot take the place of a directory that the call has removed.
     let in_place_of_directory = tree.open("", "data/d", creating()).map_err(code);
     assert_eq!(in_place_of_directory.err(), Some(ErrorCode::NotPermitted));
     assert!(tree.open("", "data/new.txt", creating()).is_ok());
@@ -621,7 +630,7 @@ fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
     fs::write(fixture.host_path("inside/two\nlines"), "").unwrap();
     fs::write(fixture.host_path("inside").join("n".repeat(255)), "").unwrap();
     let mut listing = fixture.tree.list("data").unwrap();
-    // `a.txt`, `sub` and the two new names.
+    // `a.txt`, `sub` and the two new names that are UTF-8.
     let readable_names = 4;
     let (mut name_count, mut errors) = (0, Vec::new());
     loop {

@@ -1,4 +1,7 @@
 //! The tree of files that a guest sees: the files of its rights, and the directories above them.
+//!
+//! A right ([`FsRight`]) is what one call may use of a grant of the operator: the file or directory of the grant, or something
+//! below it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +18,11 @@ use super::quota::Quota;
 /// The files of one call.
 #[derive(Debug)]
 pub(crate) struct FileTree {
-    /// The rights of the call, sorted from the longest to the shortest guest path. So the first right that covers a path is the
-    /// most specific right.
+    /// The rights of the call, each with the directory on the host beneath which its files are opened. Sorted from the longest to
+    /// the shortest guest path, so that the first right that covers a path is the most specific right.
     mounts: Vec<Arc<Mount>>,
-    /// The staged changes: one overlay for each grant whose changes are staged.
+    /// The staged changes, which wait until a person commits them: one overlay for each grant whose changes are staged
+    /// (`stage = true`).
     overlays: Vec<Arc<Overlay>>,
     /// What the call has used of its grants, and for what.
     uses: Mutex<GrantUses>,
@@ -28,7 +32,7 @@ pub(crate) struct FileTree {
 #[derive(Debug)]
 pub(super) enum Target {
     /// The path of a directory above a right. The guest sees in it only the names that lead to rights.
-    AboveGranted(String),
+    AboveRights(String),
     /// Something that a right covers.
     Granted(GrantedPath),
 }
@@ -75,9 +79,10 @@ impl FileTree {
         }
     }
 
-    /// Returns what a path leads to. `access` is what the guest wants to do there. If no right covers the path, the denial names
-    /// `access`. If the right that covers the path allows `access`, this is recorded as a use; if the right does not, the path is
-    /// returned all the same, so the caller must check it.
+    /// Returns what a path leads to. `access` is what the guest wants to do there. If the right that covers the path allows
+    /// `access`, this is noted as a use of the grant. If the right does not allow it, the path is returned nevertheless, and the
+    /// caller must refuse the operation. Fails if the path is neither covered by a right nor above one. The denial then names
+    /// `access`.
     pub(super) fn target(&self, path: GuestPath, access: Access) -> Result<Target, Fault> {
         let covering = self
             .mounts
@@ -94,7 +99,7 @@ impl FileTree {
                     path_in_right,
                 }))
             }
-            None if self.is_above_granted(path.as_str()) => Ok(Target::AboveGranted(path.as_str().to_owned())),
+            None if self.is_above_rights(path.as_str()) => Ok(Target::AboveRights(path.as_str().to_owned())),
             None => Err(Fault::no_grant(path.as_str(), access)),
         }
     }
@@ -103,13 +108,13 @@ impl FileTree {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the recorded uses of the call, and clears them.
+    /// Returns which grants the call used and for what, and clears this list.
     pub(crate) fn take_uses(&self) -> Vec<GrantUse> {
         self.uses().take()
     }
 
     /// Returns whether a path is the root or a directory above a right.
-    fn is_above_granted(&self, path: &str) -> bool {
+    fn is_above_rights(&self, path: &str) -> bool {
         path.is_empty()
             || self
                 .mounts
@@ -142,8 +147,9 @@ impl FileTree {
         self.mounts.iter().any(|mount| mount.access().may_write())
     }
 
-    /// Makes a change set of the draft of each overlay if the call was a success. Otherwise does nothing: the drafts are removed
-    /// when their overlays are dropped.
+    /// Ends the drafts, which hold the staged changes of the call: one for each overlay that the call has used. If the call was a
+    /// success, makes a change set of each draft, which a person can commit. Otherwise does nothing: the drafts are removed when
+    /// their overlays are dropped.
     pub(crate) fn finish_drafts(&self, is_success: bool) -> Result<(), StagingError> {
         self.overlays.iter().try_for_each(|overlay| match is_success {
             true => overlay.finish().map(drop),
@@ -174,8 +180,8 @@ fn find_or_create_overlay(
 }
 
 /// Returns the most that is allowed for the files of a right: by the right itself, or by another right to the same directory or
-/// to a directory above it. Another right counts only if it leads to the same files on the host, and if the grants of both rights
-/// stage changes or neither does.
+/// to a directory above it. Another right counts only if it leads to the same files on the host, and if either both grants stage
+/// changes or neither of them does.
 fn effective_access(fs_right: &FsRight, rights: &[FsRight]) -> Access {
     let leads_to_same_files = |other: &&FsRight| {
         other.grant.stage == fs_right.grant.stage

@@ -15,7 +15,7 @@ use wasmtime_wasi_http::{Error, WasiBody};
 use super::limits::MAX_REQUEST_BODY_BYTES;
 use super::network::NetworkTask;
 
-/// The bytes that the requests of one call have sent and received.
+/// The number of bytes in the bodies of all requests and responses of one call, as far as they have passed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic(Arc<AtomicU64>);
 
@@ -29,8 +29,8 @@ impl Traffic {
     }
 }
 
-/// Redacts the secrets of a redactor in a body, part by part. It holds bytes back that may be the beginning of a secret. If the
-/// redactor has no secrets (`None`), the parts pass unchanged.
+/// A filter that redacts a body part by part: it replaces the secrets that its redactor looks for. It holds back bytes that may
+/// be the beginning of a secret. If the redactor looks for no secrets, this is `None`, and the parts pass unchanged.
 pub(super) struct BodyFilter(Option<RedactedStream>);
 
 impl BodyFilter {
@@ -46,11 +46,12 @@ impl BodyFilter {
         }
     }
 
-    /// Returns the bytes that were held back, at the end of the body.
+    /// Ends the body. Returns the bytes that are still held back.
     pub(super) fn finish(&mut self) -> Bytes {
         self.0.as_mut().map(RedactedStream::finish).unwrap_or_default().into()
     }
 
+    /// Returns the name of the first canary that was found.
     fn canary(&self) -> Option<&str> {
         self.0.as_ref()?.canary()
     }

@@ -168,6 +168,7 @@ fn connection_error(error: &hyper::Error) -> Error {
     if find_cause::<ResponseTooLarge>(error).is_some() {
         return Error::HttpResponseBodySize(Some(MAX_RESPONSE_BYTES));
     }
+    // These errors come from the body of the request (`RequestBody`). They end the connection.
     match find_cause::<Error>(error) {
         Some(Error::HttpRequestBodySize(size)) => return Error::HttpRequestBodySize(*size),
         Some(Error::HttpRequestDenied) => return Error::HttpRequestDenied,

@@ -21,8 +21,8 @@ pub(super) const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Memory of one set of headers that a guest creates. It is larger than [`MAX_HEADER_BYTES`], because the set needs more memory
 /// than its names and values have bytes.
 pub(super) const MAX_FIELD_BYTES: usize = 32 << 10;
-/// Size of a part of the body of a request. For each body that a guest begins, even if it is never sent, two parts wait in the
-/// memory of the host.
+/// Maximum size in bytes of a part of the body of a request. Up to two parts of each body that a guest writes wait in the memory
+/// of the host, even if the request is never sent.
 pub(super) const BODY_PART_BYTES: usize = 8 << 10;
 /// Number of addresses of one server to which the network tries to connect.
 pub(super) const MAX_ADDRESSES: usize = 4;

@@ -52,7 +52,7 @@ pub(super) enum ConnectError {
     Refused,
     /// It took too long to connect.
     Timeout,
-    /// The certificate of the host is not valid for it, or the host does not use TLS.
+    /// The certificate is not valid for the host, or the host does not use TLS.
     Tls(io::Error),
     /// This machine has no trusted certificates with which the certificate of the host could be checked.
     NoCertificates,
@@ -88,7 +88,7 @@ impl Network {
         }
     }
 
-    /// Runs a task on the thread of the network. Returns `None` if there is no such thread.
+    /// Runs a task on the network thread. Returns `None` if the thread could not be started.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Option<NetworkTask> {
         let runtime = self
             .runtime
@@ -194,7 +194,7 @@ fn system_tls() -> Option<TlsConnector> {
 }
 
 /// Connects to the first of the addresses that accepts the connection. Tries at most [`MAX_ADDRESSES`], and each for an equal
-/// share of the time, so that one that does not answer leaves time for the others.
+/// share of the time, so that an address that does not answer leaves time for the others.
 async fn connect_to_any(addresses: &[SocketAddr], time_limit: Duration) -> Result<TcpStream, ConnectError> {
     let attempts = addresses.len().clamp(1, MAX_ADDRESSES);
     let share = time_limit / u32::try_from(attempts).unwrap_or(1);

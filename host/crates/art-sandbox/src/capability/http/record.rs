@@ -1,5 +1,8 @@
-//! The record of what a guest learns about its requests: whether and how each was answered. The bytes that it reads from a body
-//! are recorded by `io/streams.rs`. A replayed call gets everything from the record and sends nothing.
+//! Records what a guest learns about its requests: whether and how each was answered. When a recorded call is replayed, the guest
+//! gets everything from the record, and nothing is sent.
+//!
+//! Each answer that the guest gets is an entry of the record, which is called a crossing. Here, all crossings are of the kind
+//! [`Response`](CrossingKind::Response). The bytes that the guest reads from a body are recorded by `io/streams.rs`.
 
 use art_core::intake::{Answer, Body, CrossingKind, HttpFailure, ResponseAnswer};
 use bytes::Bytes;
@@ -77,6 +80,7 @@ impl CallState {
             return self.recorded_response(recorded);
         }
         let arrival = types::HostFutureIncomingResponse::get(&mut self.http(), future)?;
+        // The call that is recorded gets the same error codes as its replay will get.
         let arrival = arrival.map(|unless_taken| unless_taken.map(|result| result.map_err(|code| as_replayed(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
@@ -120,6 +124,7 @@ impl CallState {
             return self.recorded_trailers(recorded);
         }
         let arrival = types::HostFutureTrailers::get(&mut self.http(), future)?;
+        // The call that is recorded gets the same error codes as its replay will get.
         let arrival = arrival.map(|unless_taken| unless_taken.map(|result| result.map_err(|code| as_replayed(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
@@ -198,8 +203,8 @@ fn recorded_fields(map: &HeaderMap) -> Vec<(String, Body)> {
     map.iter().map(field).collect()
 }
 
-/// Returns the code that a replay will read from the record of `original`. The guest already gets this code in the call that is
-/// recorded, so that the replay is equal to it.
+/// Returns the code that a replay will read from the record if `original` is recorded. It is another code if `original` cannot be
+/// recorded exactly. The guest already gets this code in the call that is recorded, so that the replay is equal to it.
 fn as_replayed(original: &ErrorCode) -> ErrorCode {
     code_of(failure_of(original))
 }

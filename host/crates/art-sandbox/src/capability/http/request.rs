@@ -118,6 +118,7 @@ mod tests {
             (address.target.host.as_str(), address.target.path.as_str()),
             ("example.com", "/b/%7Ec")
         );
+        // Only `address` decides what is sent, and not the URL of the request.
         let request = Request::get("https://Example.COM.:443/a/../b").body(()).unwrap();
         let sent = as_sent_to_server(request, &address).unwrap();
         assert_eq!(sent.uri().to_string(), "/b/%7Ec?q=1&r=a%20b");

@@ -20,8 +20,10 @@ use super::request::{Address, as_sent_to_server, is_forbidden_header};
 use super::secret::{self, SecretNotAdded};
 use crate::denials::Denials;
 
-/// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and a future for the work that remains.
+/// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and the work that remains.
 type Sent = (Response<WasiBody>, Remaining);
+/// The work that remains after the head of the response, and its result. It is not used here: a [`Sender`] ignores the future
+/// that it gets, and returns one that is ready at once, because the body of the response reports later errors.
 type Remaining = Box<dyn Future<Output = Result<(), Error>> + Send>;
 type Sending = Box<dyn Future<Output = Result<Sent, Error>> + Send>;
 

@@ -1,5 +1,5 @@
-//! The functions of `wasi:io/streams`. The results of streams of files and requests are recorded. Those of the standard streams
-//! are not, because they depend on nothing outside of the sandbox.
+//! The functions of `wasi:io/streams`. The results of streams of files and requests are recorded, so that a replay of the call
+//! can return them again. Those of the standard streams are not, because they depend on nothing outside of the sandbox.
 
 use art_core::intake::{Answer, Body, CrossingKind, StreamAnswer};
 use wasmtime::component::Resource;
@@ -15,7 +15,7 @@ type Output = Resource<DynOutputStream>;
 /// Maximum number of bytes of one blocking write, as `wasi:io` defines it.
 const MAX_BLOCKING_BYTES: u64 = 4096;
 
-/// A recorded error of a stream, which a replay returns with its text.
+/// The error of a stream operation in a replay, if the record has only the text of the error.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct RecordedError(String);
@@ -71,9 +71,9 @@ impl CallState {
         !self.standard_streams.contains(&number)
     }
 
-    /// Returns the recorded result of an operation on a stream. `None` if the operation has to be carried out, because the call
-    /// is not a replay or the stream is a standard stream.
-    fn recorded_result<T: StreamValue>(&mut self, number: u32) -> Option<StreamResult<T>> {
+    /// Returns the next result of the record, for an operation on a stream. `None` if the operation has to be carried out,
+    /// because the call is not a replay or the stream is a standard stream.
+    fn next_recorded_result<T: StreamValue>(&mut self, number: u32) -> Option<StreamResult<T>> {
         if !self.leads_outside(number) {
             return None;
         }
@@ -163,7 +163,7 @@ fn parse_result<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
 macro_rules! run_recorded {
     ($state:ident, $stream:ident, $operation:expr) => {{
         let number = $stream.rep();
-        match $state.recorded_result(number) {
+        match $state.next_recorded_result(number) {
             Some(recorded) => recorded,
             None => {
                 let result = $operation;
@@ -260,7 +260,7 @@ impl HostOutputStream for CallState {
         result
     }
 
-    // Copies with the functions above, which record their results. `splice` of the table would record nothing.
+    // Copies with the functions above, which record their results. The `splice` of `ResourceTable` would record nothing.
     fn splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
         let room = self.check_write(Resource::new_borrow(destination.rep()))?;
         let bytes = match length.min(room) {

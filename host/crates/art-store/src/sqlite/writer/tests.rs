@@ -14,12 +14,12 @@ fn writer() -> Writer {
     }
 }
 
-/// Returns the work of a write that inserts a row with an identifier and returns the identifier.
+/// Returns the query of a write that inserts a row with an identifier and returns the identifier.
 fn insert(id: i64) -> impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static {
     insert_with_padding(id, 0)
 }
 
-/// Returns the same work as [`insert`], except that `padding_bytes` zeros are stored in the row.
+/// Returns the same query as [`insert`], except that `padding_bytes` zeros are stored in the row.
 fn insert_with_padding(
     id: i64,
     padding_bytes: i64,
@@ -33,9 +33,9 @@ fn insert_with_padding(
 /// A queued write, and the receiver of its result.
 struct QueuedJob(Box<dyn Job>, oneshot::Receiver<Result<i64, StoreError>>);
 
-fn job(work: impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static) -> QueuedJob {
+fn job(query: impl FnOnce(&Connection) -> Result<i64, QueryError> + Send + 'static) -> QueuedJob {
     let (sender, receiver) = oneshot::channel();
-    QueuedJob(Box::new(Write::new(work, Path::new("x").into(), sender)), receiver)
+    QueuedJob(Box::new(Write::new(query, Path::new("x").into(), sender)), receiver)
 }
 
 /// Runs and commits jobs as one group, and returns their results.
@@ -84,13 +84,13 @@ fn a_refused_write_is_undone_and_the_others_of_its_group_are_stored() {
 
 #[test]
 fn on_a_full_disk_only_acknowledged_writes_are_stored() {
-    const TOO_LARGE_FOR_DISK: i64 = 1 << 20;
+    const MORE_THAN_FIVE_PAGES: i64 = 1 << 20;
     let mut writer = writer();
     // The database can have at most five pages, as on a full disk.
     writer.connection.execute_batch("PRAGMA max_page_count = 5").unwrap();
     let results = run_group(
         &mut writer,
-        vec![job(insert(1)), job(insert_with_padding(2, TOO_LARGE_FOR_DISK))],
+        vec![job(insert(1)), job(insert_with_padding(2, MORE_THAN_FIVE_PAGES))],
     );
     assert!(
         matches!(results.last(), Some(Err(StoreError::NoSpace { .. }))),
@@ -101,7 +101,7 @@ fn on_a_full_disk_only_acknowledged_writes_are_stored() {
     // Now there is space again.
     writer.connection.execute_batch("PRAGMA max_page_count = 5000").unwrap();
     assert!(matches!(
-        run_group(&mut writer, vec![job(insert_with_padding(3, TOO_LARGE_FOR_DISK))]).as_slice(),
+        run_group(&mut writer, vec![job(insert_with_padding(3, MORE_THAN_FIVE_PAGES))]).as_slice(),
         [Ok(3)]
     ));
 }

@@ -11,7 +11,7 @@ test_each_store! {
     equal_blobs_count_once_against_the_maximum_of_a_run,
     a_blob_is_found_in_its_own_thread_only,
     blobs_are_deleted_with_their_thread,
-    blobs_over_the_maximum_of_a_blob_or_a_run_are_refused,
+    a_blob_that_is_too_large_alone_or_with_the_others_of_its_run_is_refused,
     each_blob_counts_with_its_size_and_an_overhead,
     blobs_of_a_run_that_ended_or_does_not_exist_are_refused,
 }
@@ -63,7 +63,7 @@ async fn blobs_are_deleted_with_their_thread(fixture: TestStore) {
     assert_eq!(fixture.store.get_blob("t", &blob_digest).await.unwrap(), None);
 }
 
-async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStore) {
+async fn a_blob_that_is_too_large_alone_or_with_the_others_of_its_run_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
     let refused = fixture.put_blob("r", too_large).await.unwrap_err();
@@ -91,7 +91,7 @@ async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStor
 async fn each_blob_counts_with_its_size_and_an_overhead(fixture: TestStore) {
     const OVERHEAD: usize = limits::BLOB_OVERHEAD_BYTES as usize;
     let fixture = with_run(fixture).await;
-    // With its overhead, each of these takes a quarter of the maximum of a run.
+    // With its overhead, each of these takes a quarter of the maximum size of all blobs of a run.
     for content in 0..3 {
         fixture
             .put_blob("r", vec![content; limits::MAX_VALUE_BYTES - OVERHEAD])

@@ -1,5 +1,5 @@
-//! Conformance tests of the limits of values, names, timestamps and journals. `test_each_store!` runs each listed test once with
-//! each store.
+//! Conformance tests of the limits of values, timestamps, journals and names. Names are the identifiers, the kinds of journal
+//! entries and the names of models. `test_each_store!` runs each listed test once with each store.
 
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;

@@ -9,7 +9,7 @@ use crate::fixture::{TestStore, new_run};
 
 test_each_store! {
     the_newest_calls_of_a_tool_come_first,
-    a_list_of_calls_has_at_most_the_requested_and_the_maximum_length,
+    a_list_of_calls_exceeds_neither_the_requested_nor_the_maximum_length,
     calls_of_all_threads_are_listed,
     every_usage_count_of_a_call_except_those_of_http_is_stored,
     calls_are_deleted_with_their_thread,
@@ -51,12 +51,12 @@ async fn the_newest_calls_of_a_tool_come_first(fixture: TestStore) {
     assert!(list_fuel(&fixture, "other", None).await.is_empty());
 }
 
-async fn a_list_of_calls_has_at_most_the_requested_and_the_maximum_length(fixture: TestStore) {
+async fn a_list_of_calls_exceeds_neither_the_requested_nor_the_maximum_length(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let calls = (0..limits::MAX_LIST as u64 + 1).map(|fuel| call("a", fuel)).collect();
     fixture.record_calls("r", calls).await.unwrap();
-    let newest = limits::MAX_LIST as u64;
-    assert_eq!(list_fuel(&fixture, "a", Some(2)).await, [newest, newest - 1]);
+    let newest_fuel = limits::MAX_LIST as u64;
+    assert_eq!(list_fuel(&fixture, "a", Some(2)).await, [newest_fuel, newest_fuel - 1]);
     assert_eq!(list_fuel(&fixture, "a", Some(usize::MAX)).await.len(), limits::MAX_LIST);
 }
 
@@ -71,6 +71,7 @@ async fn calls_of_all_threads_are_listed(fixture: TestStore) {
 
 async fn every_usage_count_of_a_call_except_those_of_http_is_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
+    // A store need not store the counts of HTTP requests and their bytes, since estimates do not use them.
     let usage = ToolUsage {
         fuel: 1,
         peak_memory_bytes: 2,

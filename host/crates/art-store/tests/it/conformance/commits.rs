@@ -22,7 +22,7 @@ test_each_store! {
     committed_and_recorded_observations_share_one_sequence,
     suspending_or_ending_a_run_sets_its_end_time_and_resuming_clears_it,
     an_empty_commit_is_accepted,
-    each_distinct_blob_reduces_the_room_of_its_run,
+    each_distinct_blob_reduces_the_remaining_blob_bytes_of_its_run,
     a_commit_whose_blobs_exceed_the_maximum_of_a_run_is_refused,
     deleting_a_thread_keeps_the_equal_blob_of_another_thread,
     the_head_of_a_run_is_the_digest_of_its_last_entry,
@@ -215,16 +215,16 @@ async fn an_empty_commit_is_accepted(fixture: TestStore) {
     );
 }
 
-async fn each_distinct_blob_reduces_the_room_of_its_run(fixture: TestStore) {
+async fn each_distinct_blob_reduces_the_remaining_blob_bytes_of_its_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let room = async |trace_id: &str| fixture.store.remaining_blob_bytes(trace_id).await.unwrap();
-    assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES);
+    let remaining = async |trace_id: &str| fixture.store.remaining_blob_bytes(trace_id).await.unwrap();
+    assert_eq!(remaining("r").await, limits::MAX_RUN_BLOB_BYTES);
     // Equal blobs are stored once.
     fixture.put_blob("r", vec![1; 100]).await.unwrap();
     fixture.put_blob("r", vec![1; 100]).await.unwrap();
     let taken = 100 + limits::BLOB_OVERHEAD_BYTES;
-    assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES - taken);
-    assert_eq!(room("nowhere").await, limits::MAX_RUN_BLOB_BYTES);
+    assert_eq!(remaining("r").await, limits::MAX_RUN_BLOB_BYTES - taken);
+    assert_eq!(remaining("nowhere").await, limits::MAX_RUN_BLOB_BYTES);
 }
 
 async fn a_commit_whose_blobs_exceed_the_maximum_of_a_run_is_refused(fixture: TestStore) {

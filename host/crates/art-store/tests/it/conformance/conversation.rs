@@ -8,7 +8,7 @@ use crate::fixture::{TestStore, message};
 
 test_each_store! {
     a_listed_message_equals_the_one_that_was_added,
-    a_listed_message_is_a_copy,
+    changing_a_listed_message_does_not_change_the_stored_one,
     messages_are_listed_by_time_and_then_by_order_of_addition,
     a_limit_selects_the_most_recent_messages_in_ascending_order,
     a_time_filter_excludes_its_bounds,
@@ -58,7 +58,7 @@ async fn a_listed_message_equals_the_one_that_was_added(fixture: TestStore) {
     );
 }
 
-async fn a_listed_message_is_a_copy(fixture: TestStore) {
+async fn changing_a_listed_message_does_not_change_the_stored_one(fixture: TestStore) {
     let fixture = with_messages(fixture).await;
     let mut first = fixture
         .store

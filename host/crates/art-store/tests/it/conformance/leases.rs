@@ -1,4 +1,5 @@
-//! Conformance tests of leases. `test_each_store!` runs each listed test once with each store.
+//! Conformance tests of leases. A lease makes its holder the only writer of a thread, until it is released or somebody else takes
+//! the thread over. Each new lease of a thread has a larger number. `test_each_store!` runs each listed test with each store.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ test_each_store! {
     a_commit_can_release_its_lease,
     a_refused_commit_does_not_release_its_lease,
     a_thread_can_be_created_and_leased_in_one_step,
-    a_thread_that_exists_is_not_leased_by_creating_it_again,
+    creating_a_leased_thread_that_exists_is_refused_and_takes_no_lease,
 }
 
 async fn acquire(fixture: &TestStore) -> Lease {
@@ -260,7 +261,7 @@ async fn a_thread_can_be_created_and_leased_in_one_step(fixture: TestStore) {
     fixture.store.commit(commit_that_begins_run(&lease)).await.unwrap();
 }
 
-async fn a_thread_that_exists_is_not_leased_by_creating_it_again(fixture: TestStore) {
+async fn creating_a_leased_thread_that_exists_is_refused_and_takes_no_lease(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let refused = fixture.store.create_leased_thread(new_thread("t")).await.unwrap_err();
     assert!(matches!(refused, StoreError::AlreadyExists { .. }), "{refused}");
@@ -274,6 +275,7 @@ async fn a_thread_that_exists_is_not_leased_by_creating_it_again(fixture: TestSt
 async fn a_thread_that_does_not_exist_has_no_lease(fixture: TestStore) {
     let unknown = fixture.store.acquire_lease("t").await.unwrap_err();
     assert!(matches!(unknown, StoreError::UnknownThread { .. }), "{unknown}");
+    // No lease has the number 0.
     let never_acquired = Lease {
         thread_id: "t".to_owned(),
         number: 0,

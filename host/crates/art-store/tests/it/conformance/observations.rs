@@ -1,4 +1,5 @@
-//! Conformance tests of observations. `test_each_store!` runs each listed test once with each store.
+//! Conformance tests of observations. The sequence of an observation is its number in its thread. `test_each_store!` runs each
+//! listed test once with each store.
 
 use std::sync::Arc;
 

@@ -42,6 +42,7 @@ async fn a_stored_run_equals_the_one_that_was_begun(fixture: TestStore) {
         model: Some("model".to_owned()),
         summary: Value::Null,
         last_sequence: 0,
+        // The digest that stands for the empty journal. This test does not check it.
         head: fixture.store.get_run("r").await.unwrap().unwrap().head,
     };
     assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(expected));
@@ -66,12 +67,15 @@ async fn a_long_query_is_truncated_between_characters(fixture: TestStore) {
 async fn a_run_that_has_ended_cannot_change(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     fixture.clock.advance(9);
-    let ended = fixture
+    let ended_run = fixture
         .end_run("r", RunStatus::Partial, json!({"tools": 3}))
         .await
         .unwrap();
-    assert_eq!((ended.status, ended.ended), (RunState::Partial, Some(START_TIME + 9)));
-    assert_eq!(ended.summary, json!({"tools": 3}));
+    assert_eq!(
+        (ended_run.status, ended_run.ended),
+        (RunState::Partial, Some(START_TIME + 9))
+    );
+    assert_eq!(ended_run.summary, json!({"tools": 3}));
     let refused = fixture.end_run("r", RunStatus::Success, Value::Null).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -79,7 +83,7 @@ async fn a_run_that_has_ended_cannot_change(fixture: TestStore) {
     );
     let entry = fixture.append_entry("r", 0, "k", Value::Null).await;
     assert!(matches!(entry, Err(StoreError::RunEnded { .. })));
-    assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(ended));
+    assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(ended_run));
 }
 
 async fn a_commit_without_an_end_resumes_a_suspended_run(fixture: TestStore) {
@@ -221,7 +225,8 @@ async fn each_journal_entry_is_appended_by_only_one_of_two_writers(fixture: Test
             let (store, empty_commit) = (Arc::clone(&fixture.store), empty_commit.clone());
             tokio::spawn(async move {
                 let mut appended = 0;
-                // A writer expects its own entries only, so it stops as soon as the other one has appended an entry.
+                // A writer expects that the journal has only the entries that it has appended itself. Its next commit is refused
+                // once the other writer has appended an entry, and then it stops.
                 let commit = |expected_last_sequence| Commit {
                     expected_last_sequence,
                     events: vec![event("k", json!(writer))],

@@ -1,4 +1,5 @@
-//! Conformance tests of the agent state. `test_each_store!` runs each listed test once with each store.
+//! Conformance tests of the agent state: one JSON value in each thread, with a version. `test_each_store!` runs each listed test
+//! once with each store.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ use crate::fixture::{START_TIME, TestStore, new_run};
 test_each_store! {
     a_suspension_that_is_read_equals_the_one_that_was_written,
     exactly_one_of_200_decisions_succeeds,
-    a_run_uses_a_decision_once_and_unchanged,
+    a_run_can_use_only_the_stored_decision_and_only_once,
     a_decision_is_used_by_the_run_of_its_suspension_only,
     a_decision_that_nobody_stored_cannot_be_used,
     a_person_can_decide_until_a_suspension_expires_and_only_the_host_afterwards,
@@ -28,8 +28,8 @@ test_each_store! {
     a_suspended_run_keeps_its_suspensions_open,
     suspensions_of_other_users_are_not_found,
     suspensions_are_listed_oldest_first_and_filtered,
-    a_list_can_start_after_a_suspension_that_belongs_to_the_owner,
-    a_byte_limit_shortens_a_list_to_at_least_its_first_suspension,
+    a_list_starts_after_a_given_suspension_which_must_belong_to_the_owner,
+    a_byte_limit_shortens_a_list_but_keeps_at_least_its_first_suspension,
     a_suspension_identifier_can_be_used_only_once,
     a_commit_cannot_have_two_suspensions_with_one_identifier,
     a_commit_cannot_use_a_decision_twice,
@@ -86,12 +86,16 @@ pub(crate) fn used_decision(id: &str, decision: Decision) -> UsedDecision {
 async fn with_suspensions(fixture: TestStore, calls: Vec<SuspendedCall>) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin_run(new_run("r", "t")).await.unwrap();
-    suspend(&fixture, "r", calls).await.unwrap();
+    add_suspensions(&fixture, "r", calls).await.unwrap();
     fixture
 }
 
-/// Commits suspensions of a run.
-pub(crate) async fn suspend(fixture: &TestStore, trace_id: &str, calls: Vec<SuspendedCall>) -> Result<(), StoreError> {
+/// Commits a suspension of a run for each of the calls. The run itself is not suspended by that.
+pub(crate) async fn add_suspensions(
+    fixture: &TestStore,
+    trace_id: &str,
+    calls: Vec<SuspendedCall>,
+) -> Result<(), StoreError> {
     let new_suspensions = calls.into_iter().map(|call| NewSuspension {
         item_id: "step_1".to_owned(),
         call,
@@ -167,7 +171,7 @@ async fn exactly_one_of_200_decisions_succeeds(fixture: TestStore) {
     }
 }
 
-async fn a_run_uses_a_decision_once_and_unchanged(fixture: TestStore) {
+async fn a_run_can_use_only_the_stored_decision_and_only_once(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     decide(&fixture, "s", true).await.unwrap();
     let different = use_decision(&fixture, "r", used_decision("s", decision(false))).await;
@@ -247,11 +251,11 @@ async fn the_first_decision_holds_whether_a_person_or_the_host_made_it(fixture: 
     let fixture = with_suspensions(fixture, calls.to_vec()).await;
     decide(&fixture, "by_person", true).await.unwrap();
     fixture.clock.advance(5);
-    let expired = fixture
+    let host_decides_second = fixture
         .store
         .decide("by_person", &Owner::Anyone, expiry_decision(false))
         .await;
-    assert!(matches!(expired, Err(StoreError::AlreadyDecided { .. })));
+    assert!(matches!(host_decides_second, Err(StoreError::AlreadyDecided { .. })));
     let different = use_decision(&fixture, "r", used_decision("by_person", expiry_decision(false))).await;
     assert!(matches!(different, Err(StoreError::AlreadyDecided { .. })));
     use_decision(&fixture, "r", used_decision("by_person", decision(true)))
@@ -262,8 +266,8 @@ async fn the_first_decision_holds_whether_a_person_or_the_host_made_it(fixture: 
         .decide("by_host", &Owner::Anyone, expiry_decision(false))
         .await
         .unwrap();
-    let late = decide(&fixture, "by_host", true).await;
-    assert!(matches!(late, Err(StoreError::AlreadyDecided { .. })));
+    let person_decides_second = decide(&fixture, "by_host", true).await;
+    assert!(matches!(person_decides_second, Err(StoreError::AlreadyDecided { .. })));
 }
 
 async fn a_decision_that_is_too_large_is_refused(fixture: TestStore) {
@@ -300,7 +304,7 @@ async fn suspensions_of_other_users_are_not_found(fixture: TestStore) {
     };
     fixture.store.create_thread(new).await.unwrap();
     fixture.begin_run(new_run("r", "t")).await.unwrap();
-    suspend(&fixture, "r", vec![call("s", None)]).await.unwrap();
+    add_suspensions(&fixture, "r", vec![call("s", None)]).await.unwrap();
     for stranger in [Owner::user(Some("bob")), Owner::user(None)] {
         let store = &fixture.store;
         assert_eq!(store.find_suspension("s", &stranger).await.unwrap(), None);
@@ -321,7 +325,9 @@ async fn suspensions_are_listed_oldest_first_and_filtered(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("a1", None), call("a2", None)]).await;
     fixture.begin_run(new_run("other", "t")).await.unwrap();
     fixture.clock.advance(1);
-    suspend(&fixture, "other", vec![call("b1", None)]).await.unwrap();
+    add_suspensions(&fixture, "other", vec![call("b1", None)])
+        .await
+        .unwrap();
     decide(&fixture, "a2", true).await.unwrap();
     decide(&fixture, "a1", true).await.unwrap();
     use_decision(&fixture, "r", used_decision("a1", decision(true)))
@@ -349,7 +355,7 @@ async fn list_ids(fixture: &TestStore, filter: SuspensionFilter) -> Result<Vec<S
     Ok(records.iter().map(|record| record.id().to_owned()).collect())
 }
 
-async fn a_list_can_start_after_a_suspension_that_belongs_to_the_owner(fixture: TestStore) {
+async fn a_list_starts_after_a_given_suspension_which_must_belong_to_the_owner(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("b", None), call("a", None), call("c", None)]).await;
     // Returns a filter for the one suspension that follows `previous` in the list.
     let after = |previous: &str, owner| SuspensionFilter {
@@ -361,7 +367,7 @@ async fn a_list_can_start_after_a_suspension_that_belongs_to_the_owner(fixture: 
     for (previous, next) in [("b", vec!["a"]), ("a", vec!["c"]), ("c", vec![])] {
         assert_eq!(list_ids(&fixture, after(previous, Owner::Anyone)).await.unwrap(), next);
     }
-    // The suspension after which the list starts may be settled meanwhile.
+    // The suspension after which the list starts need not match the filter: `b` is not pending any more.
     decide(&fixture, "b", true).await.unwrap();
     use_decision(&fixture, "r", used_decision("b", decision(true)))
         .await
@@ -380,14 +386,14 @@ async fn a_list_can_start_after_a_suspension_that_belongs_to_the_owner(fixture: 
     assert_eq!(foreign.to_string().replace("`b`", "`x`"), unknown.to_string());
 }
 
-async fn a_byte_limit_shortens_a_list_to_at_least_its_first_suspension(fixture: TestStore) {
+async fn a_byte_limit_shortens_a_list_but_keeps_at_least_its_first_suspension(fixture: TestStore) {
     let large = |id: &str| {
         let mut suspended = call(id, None);
         suspended.call.arguments = json!({"text": "x".repeat(1_000)});
         suspended
     };
     let fixture = with_suspensions(fixture, ["a", "b", "c"].map(large).to_vec()).await;
-    // Two of these suspensions have less than 3,500 bytes, and three have more.
+    // Two of these suspensions together have less than 3,500 bytes, and three together have more.
     for (max_bytes, expected) in [(1, vec!["a"]), (3_500, vec!["a", "b"]), (10_000, vec!["a", "b", "c"])] {
         let filter = SuspensionFilter {
             max_bytes: Some(max_bytes),
@@ -399,13 +405,13 @@ async fn a_byte_limit_shortens_a_list_to_at_least_its_first_suspension(fixture: 
 
 async fn a_suspension_identifier_can_be_used_only_once(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
-    let again = suspend(&fixture, "r", vec![call("s", None)]).await.unwrap_err();
+    let again = add_suspensions(&fixture, "r", vec![call("s", None)]).await.unwrap_err();
     assert!(matches!(again, StoreError::AlreadyExists { what: "suspension", .. }));
 }
 
 async fn a_commit_cannot_have_two_suspensions_with_one_identifier(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![]).await;
-    let refused = suspend(&fixture, "r", vec![call("s", None), call("s", None)]).await;
+    let refused = add_suspensions(&fixture, "r", vec![call("s", None), call("s", None)]).await;
     assert!(matches!(refused, Err(StoreError::AlreadyExists { .. })), "{refused:?}");
 }
 

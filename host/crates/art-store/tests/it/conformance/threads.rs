@@ -268,7 +268,7 @@ async fn writing_to_an_unknown_run_is_refused(fixture: TestStore) {
     for refusal in [
         fixture.append_entry("r", 0, "k", Value::Null).await.map(drop),
         fixture.end_run("r", RunStatus::Success, Value::Null).await.map(drop),
-        suspensions::suspend(&fixture, "r", Vec::new()).await,
+        suspensions::add_suspensions(&fixture, "r", Vec::new()).await,
     ] {
         assert!(matches!(refusal, Err(StoreError::UnknownRun { .. })));
     }

@@ -15,7 +15,7 @@ test_each_store! {
     a_write_whose_future_is_dropped_is_whole_or_missing,
     a_read_that_starts_after_a_write_sees_it,
     reads_of_data_that_does_not_exist_find_nothing,
-    text_with_a_zero_character_is_stored_unchanged,
+    text_with_a_nul_character_is_stored_unchanged,
     json_numbers_are_stored_to_the_last_bit,
 }
 
@@ -47,8 +47,8 @@ async fn count_commits(fixture: &TestStore) -> usize {
     commits
 }
 
-// `read_journal` of the SQLite store compares the digest of the last entry with the head of the run, so it would fail if a commit
-// took place between its reads of the entries and of the run.
+// `read_journal` of the SQLite store compares the digest of the last entry with the head of the run, which is a copy of it that
+// is stored with the run. So it would fail if a commit took place between its reads of the entries and of the run.
 async fn a_reader_never_sees_a_part_of_a_commit(fixture: TestStore) {
     const COMMITS: usize = 30;
     let fixture = with_run(fixture).await;
@@ -117,8 +117,8 @@ async fn reads_of_data_that_does_not_exist_find_nothing(fixture: TestStore) {
     assert!(store.list_runs(RunFilter::default()).await.unwrap().is_empty());
 }
 
-// PostgreSQL refuses a text with a zero character, so a store in PostgreSQL would have to encode such a text.
-async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
+// PostgreSQL refuses a text with a NUL character, so a store in PostgreSQL would have to encode such a text.
+async fn text_with_a_nul_character_is_stored_unchanged(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let mut new = new_run("r", "t");
     new.query = "a\0b".to_owned();
@@ -139,7 +139,7 @@ async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
     assert_eq!((entry.kind.as_str(), entry.payload), ("k\0", payload.to_string()));
 }
 
-// A column for JSON that parses its numbers would change some numbers, and thereby the digests.
+// A database column of a JSON type would parse the numbers and change some of them, and thereby the digests.
 async fn json_numbers_are_stored_to_the_last_bit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let payload = json!([0.1, 1.0, 1e300, 5e-324, -0.0, u64::MAX, i64::MIN, 0.30000000000000004]);

@@ -11,7 +11,7 @@ use crate::fixture::{TestStore, new_run};
 test_each_store! {
     the_newest_work_of_a_model_comes_first,
     a_list_of_work_has_one_kind_and_one_model,
-    a_list_of_work_has_at_most_the_requested_and_the_maximum_length,
+    a_list_of_work_exceeds_neither_the_requested_nor_the_maximum_length,
     every_count_of_a_work_record_is_stored,
     work_is_deleted_with_its_thread,
     work_of_a_run_that_ended_or_does_not_exist_is_refused,
@@ -46,7 +46,7 @@ async fn add(fixture: &TestStore, records: Vec<WorkRecord>) {
     fixture.record_work("r", records).await.unwrap();
 }
 
-/// Lists the work of one kind of a model, and returns the output tokens of each record.
+/// Lists the records of a model that are of this kind of work, and returns the output tokens of each record.
 async fn list_tokens(fixture: &TestStore, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<u64> {
     let listed = fixture.store.list_model_usage(model, work, limit).await.unwrap();
     listed.into_iter().map(|usage| usage.output_tokens).collect()
@@ -69,13 +69,13 @@ async fn a_list_of_work_has_one_kind_and_one_model(fixture: TestStore) {
     assert!(list_tokens(&fixture, "other", ModelWork::Answer, None).await.is_empty());
 }
 
-async fn a_list_of_work_has_at_most_the_requested_and_the_maximum_length(fixture: TestStore) {
+async fn a_list_of_work_exceeds_neither_the_requested_nor_the_maximum_length(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let newest = limits::MAX_LIST as u64;
-    add(&fixture, (0..=newest).map(step).collect()).await;
+    let newest_tokens = limits::MAX_LIST as u64;
+    add(&fixture, (0..=newest_tokens).map(step).collect()).await;
     assert_eq!(
         list_tokens(&fixture, "m", ModelWork::Step, Some(2)).await,
-        [newest, newest - 1]
+        [newest_tokens, newest_tokens - 1]
     );
     let all = list_tokens(&fixture, "m", ModelWork::Step, Some(usize::MAX)).await;
     assert_eq!(all.len(), limits::MAX_LIST);

@@ -59,12 +59,12 @@ fn only_the_same_arguments_match() {
 fn chosen_arguments_may_have_any_value_or_be_absent() {
     let scope = StandingScope::AnyValueOf(vec!["text".to_owned()]);
     let approval = approval(json!({"text": "a", "count": 1}), &scope);
-    for same in [
+    for matching in [
         json!({"text": "b", "count": 1}),
         json!({"text": [1], "count": 1}),
         json!({"count": 1}),
     ] {
-        assert!(matches(&approval, &same), "{same}");
+        assert!(matches(&approval, &matching), "{matching}");
     }
     for other in [
         json!({"text": "a", "count": 2}),

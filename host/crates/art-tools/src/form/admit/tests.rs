@@ -45,11 +45,12 @@ fn each_kind_of_form_is_admitted() {
 #[test]
 fn each_invalid_form_is_refused_with_its_reason() {
     let long = |chars: usize| "x".repeat(chars);
+    let too_long = long(MAX_TEXT_CHARS + 1);
     let depth = MAX_DEPTH + 1;
     let nested = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(depth), "]".repeat(depth))).unwrap();
     let forms = [
-        json!({"inputType": "text", "title": long(2_001)}),
-        json!({"inputType": "text", "confirmLabel": long(201)}),
+        json!({"inputType": "text", "title": too_long}),
+        json!({"inputType": "text", "confirmLabel": long(MAX_LABEL_CHARS + 1)}),
         json!({"inputType": "text", "confirmLabel": "OK", "cancelLabel": " OK"}),
         json!({"inputType": "text", "cancelLabel": ""}),
         json!({"inputType": "text", "validation": {"pattern": "a{1000}{1000}"}}),
@@ -61,7 +62,7 @@ fn each_invalid_form_is_refused_with_its_reason() {
         json!({"inputType": "select", "options": [{"value": [], "label": "a"}]}),
         json!({"inputType": "select", "options": [{"value": 1, "label": " "}]}),
         json!({"inputType": "select", "options": [{"value": 1, "label": "a"}, {"value": 1.0, "label": "b"}]}),
-        json!({"inputType": "select", "options": [{"value": "a", "label": "a", "description": long(2_001)}]}),
+        json!({"inputType": "select", "options": [{"value": "a", "label": "a", "description": too_long}]}),
         json!({"inputType": "multiselect", "options": options(2), "validation": {"minSelections": 3}}),
         json!({"inputType": "multiselect", "options": options(2), "validation": {"minSelections": 2, "maxSelections": 1}}),
         json!({"inputType": "number", "validation": {"min": "1"}}),
@@ -106,8 +107,8 @@ fn the_question_settings_of_a_tool_are_bounded() {
         admit_question_settings(json!({"timeoutMs": MAX_WAIT_MS + 1})),
         Err(FormProblem::Timeout(MAX_WAIT_MS + 1))
     );
-    assert!(admit_question_settings(json!({"approvalPrompt": "x".repeat(8_001)})).is_err());
-    assert!(admit_question_settings(json!({"category": "x".repeat(201)})).is_err());
+    assert!(admit_question_settings(json!({"approvalPrompt": "x".repeat(MAX_PROMPT_CHARS + 1)})).is_err());
+    assert!(admit_question_settings(json!({"category": "x".repeat(MAX_LABEL_CHARS + 1)})).is_err());
     assert!(admit_question_settings(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
 }
 

@@ -2,6 +2,7 @@ use art_core::hitl::FeedbackSchema;
 use serde_json::json;
 
 use super::*;
+use crate::shape::MAX_DEPTH;
 
 /// Returns an admitted form, to which a prompt was added.
 fn form(mut form: Value) -> FeedbackSchema {
@@ -184,7 +185,8 @@ fn a_custom_answer_is_valid_under_its_schema() {
 
 #[test]
 fn an_answer_is_bounded_in_size_and_depth() {
-    let deep = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(65), "]".repeat(65))).unwrap();
+    let depth = MAX_DEPTH + 1;
+    let deep = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(depth), "]".repeat(depth))).unwrap();
     let long = json!("x".repeat(MAX_ANSWER_BYTES));
     // The quotes of a JSON string are two of its bytes.
     assert_answers(

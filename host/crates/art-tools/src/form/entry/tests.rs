@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::form::{admit, check_feedback, file_answer};
+use crate::shape::MAX_DEPTH;
 
 /// Returns an admitted form of this type, with a prompt and the members of `more`.
 fn form(input_type: &str, more: Value) -> FeedbackSchema {
@@ -202,7 +203,7 @@ fn a_custom_answer_is_json() {
         @r#"this is not JSON: key must be a string at line 1 column 2; type a value such as {"name": "value"}, [1, 2] or "text""#
     );
     assert!(entry_error(&any, "{\"a\": 1, \"a\": 2}").contains("two properties named"));
-    assert!(entry_error(&any, &"[".repeat(65)).contains("nested"));
+    assert!(entry_error(&any, &"[".repeat(MAX_DEPTH + 1)).contains("nested"));
 }
 
 #[test]

@@ -53,13 +53,13 @@ fn input_schema() -> CompiledSchema {
 }
 
 /// Checks an approval with these further fields.
-fn approve(call: &SuspendedCall, fields: Value) -> Result<Feedback, String> {
-    check_feedback(call, Some(&input_schema()), feedback(true, fields)).map_err(|errors| errors.to_string())
+fn approve(question: &SuspendedCall, fields: Value) -> Result<Feedback, String> {
+    check_feedback(question, Some(&input_schema()), feedback(true, fields)).map_err(|errors| errors.to_string())
 }
 
 /// Returns the answer of a valid approval after its check.
-fn checked_answer(call: &SuspendedCall, fields: Value) -> Option<Value> {
-    approve(call, fields).unwrap().value
+fn checked_answer(question: &SuspendedCall, fields: Value) -> Option<Value> {
+    approve(question, fields).unwrap().value
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn the_default_answer_of_a_stored_form_is_checked() {
 
 #[test]
 fn a_rejection_drops_its_answer_and_arguments_unchecked() {
-    let call = question(json!({"inputType": "number"}));
+    let question = question(json!({"inputType": "number"}));
     let fields = json!({"value": "not a number", "modifiedArgs": 5, "reason": "too dear"});
-    let rejected = check_feedback(&call, None, feedback(false, fields)).unwrap();
+    let rejected = check_feedback(&question, None, feedback(false, fields)).unwrap();
     assert_eq!(
         (rejected.approved, rejected.reason.as_deref()),
         (false, Some("too dear"))
@@ -154,16 +154,16 @@ fn arguments_may_be_edited_only_if_the_form_or_a_rule_allows_it() {
 
 #[test]
 fn edited_arguments_are_checked_as_those_of_a_call_and_get_their_defaults() {
-    let call = question_of_rule(json!({"inputType": "confirm"}));
-    let checked = approve(&call, json!({"modifiedArgs": {"to": "Eve"}})).unwrap();
+    let question = question_of_rule(json!({"inputType": "confirm"}));
+    let checked = approve(&question, json!({"modifiedArgs": {"to": "Eve"}})).unwrap();
     assert_eq!(checked.modified_args, Some(json!({"to": "Eve", "copies": 1})));
-    let errors = approve(&call, json!({"modifiedArgs": {"copies": "two", "cc": 1}})).unwrap_err();
+    let errors = approve(&question, json!({"modifiedArgs": {"copies": "two", "cc": 1}})).unwrap_err();
     insta::assert_snapshot!(
         errors,
         @r#"modifiedArgs/copies must be integer, modifiedArgs must not have "cc", allowed: "to", "copies", modifiedArgs must have the property "to""#
     );
     assert_eq!(
-        approve(&call, json!({"modifiedArgs": [1]})).unwrap_err(),
+        approve(&question, json!({"modifiedArgs": [1]})).unwrap_err(),
         "modifiedArgs must be object"
     );
 }
@@ -247,18 +247,19 @@ fn any_input_type() -> impl Strategy<Value = InputType> {
 
 proptest! {
     #[test]
-    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), schema_or_default in any_json(), value in any_json(), rules in any_json()) {
-        let mut call = question(json!({"inputType": "confirm"}));
-        // The form is not admitted, as in a log that another program changed.
-        call.form.input_type = input_type;
-        call.form.custom_schema = Some(schema_or_default.clone());
-        call.form.default_value = Some(schema_or_default.clone());
-        call.form.validation = serde_json::from_value(json!({"pattern": rules.to_string(), "min": rules, "minLength": 2})).ok();
+    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), schema_and_default in any_json(), value in any_json(), rules in any_json()) {
+        let mut question = question(json!({"inputType": "confirm"}));
+        // The form is not admitted: another program may have changed it after it was stored.
+        question.form.input_type = input_type;
+        question.form.custom_schema = Some(schema_and_default.clone());
+        question.form.default_value = Some(schema_and_default.clone());
+        let validation = json!({"pattern": rules.to_string(), "min": rules, "minLength": 2});
+        question.form.validation = serde_json::from_value(validation).ok();
         let fields = json!({"value": value, "modifiedArgs": value, "selectedValues": [value]});
-        let checked = check_feedback(&call, Some(&input_schema()), feedback(true, fields));
+        let checked = check_feedback(&question, Some(&input_schema()), feedback(true, fields));
         if let Ok(checked) = checked {
             prop_assert!(checked.text_input.is_none() && checked.selected_values.is_none());
-            let again = check_feedback(&call, Some(&input_schema()), checked.clone()).unwrap();
+            let again = check_feedback(&question, Some(&input_schema()), checked.clone()).unwrap();
             prop_assert_eq!(again, checked);
         }
     }

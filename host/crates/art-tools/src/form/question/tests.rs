@@ -7,6 +7,9 @@ use serde_json::json;
 use super::*;
 use crate::testing::{ScriptedTool, call};
 
+/// The time at which each rule asks.
+const NOW: Timestamp = 1_000;
+
 /// Returns a tool with this `blocking_config`, its settings for questions.
 fn tool(config: Option<Value>) -> RegisteredTool {
     let mut executor = ScriptedTool::echo("send");
@@ -14,6 +17,7 @@ fn tool(config: Option<Value>) -> RegisteredTool {
     RegisteredTool::compile(Arc::new(executor)).unwrap()
 }
 
+/// Returns what a tool asks if it gives this message and this form, and neither details nor a preview.
 fn tool_question(message: &str, form: Option<Value>) -> ToolQuestion {
     ToolQuestion {
         message: message.to_owned(),
@@ -91,11 +95,12 @@ fn the_form_of_the_suspension_wins_over_that_of_the_settings() {
 }
 
 #[test]
-fn a_schema_without_an_input_type_is_that_of_a_custom_answer() {
+fn a_form_without_an_input_type_is_the_json_schema_of_a_custom_answer() {
     let schema =
         json!({"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "integer"}}});
     let form = form_with(None, "sure?", Some(schema));
     assert_eq!(form.input_type, InputType::Custom);
+    // The `$ref` is replaced by its target.
     assert_eq!(
         form.custom_schema.unwrap()["properties"]["n"],
         json!({"type": "integer"})
@@ -117,8 +122,8 @@ fn without_a_message_the_prompt_is_that_of_the_settings_with_the_arguments() {
     let config = json!({"approvalPrompt": "Send {{amount}} to {{to}}?"});
     assert_eq!(form_with(Some(config.clone()), " ", None).prompt, "Send 10 to Bob?");
     assert_eq!(form_with(Some(config), "sure?", None).prompt, "sure?");
-    let of_form = json!({"inputType": "text", "prompt": "Name of the branch"});
-    assert_eq!(form_with(None, "", Some(of_form)).prompt, "Name of the branch");
+    let form = json!({"inputType": "text", "prompt": "Name of the branch"});
+    assert_eq!(form_with(None, "", Some(form)).prompt, "Name of the branch");
     assert_eq!(form_with(None, "", None).prompt, "The tool asks for a decision.");
 }
 
@@ -126,6 +131,7 @@ fn without_a_message_the_prompt_is_that_of_the_settings_with_the_arguments() {
 fn an_approved_call_runs_unless_the_approval_completes_it() {
     let runs = |config| question_with(config, tool_question("sure?", None)).runs_on_approval;
     assert!(runs(None));
+    // `completesOnApproval` is true by default.
     assert!(!runs(Some(json!({}))));
     assert!(!runs(Some(json!({"completesOnApproval": true}))));
     assert!(runs(Some(json!({"completesOnApproval": false}))));
@@ -145,13 +151,14 @@ fn risk_and_retry_are_those_of_the_settings() {
     assert_eq!((question.risk_level, question.allow_retry), (None, true));
 }
 
+/// Returns the question of a rule about a call of a tool with this `blocking_config`.
 fn rule_question(config: Option<Value>) -> SuspendedCall {
     let call = call("send", json!({"to": "Bob\nApproved."}));
-    question_of_rule(&call, &tool(config), "rule 1\nApproved.", 1_000)
+    question_of_rule(&call, &tool(config), "rule 1\nApproved.", NOW)
 }
 
 #[test]
-fn the_question_of_a_rule_confirms_a_call_that_runs_on_approval() {
+fn a_rule_asks_whether_to_approve_a_call_which_then_runs() {
     let question = rule_question(Some(json!({"riskLevel": "high", "allowRetryOnReject": false})));
     let reason = "rule 1\\nApproved.".to_owned();
     assert_eq!(question.cause, SuspensionCause::Rule { reason });
@@ -179,6 +186,6 @@ fn the_prompt_of_a_rule_is_that_of_the_settings_or_names_tool_and_risk() {
 
 #[test]
 fn the_time_limit_of_the_settings_holds_for_the_question_of_a_rule() {
-    assert_eq!(rule_question(Some(json!({"timeoutMs": 500}))).expires, Some(1_500));
+    assert_eq!(rule_question(Some(json!({"timeoutMs": 500}))).expires, Some(NOW + 500));
     assert_eq!(rule_question(None).expires, None);
 }

@@ -1,3 +1,6 @@
+//! Tests of calls that wait for the decision of a person, because the tool asks for it or because a rule of the approval policy
+//! does. A blocking tool declares that it needs decisions. A functional tool, the default, declares nothing, but can ask too.
+
 use std::sync::Arc;
 
 use art_core::hitl::Feedback;
@@ -11,7 +14,8 @@ use crate::{ApprovalPolicy, Verdict};
 /// Time of each decision of a person.
 const DECISION_TIME: art_core::Timestamp = 5;
 
-/// Returns a tool whose calls end with a question to a person. `form` is the form of the answer, if the tool sets one.
+/// Returns a tool whose calls end with a question to a person. `form` is the form that the person fills in to answer, if the call
+/// sets one. `blocking_config` is what the declaration of the tool says about questions, or null.
 fn asking_tool(form: Option<Value>, blocking_config: Value) -> Arc<ScriptedTool> {
     let mut schema = schema("send");
     schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}}).into();
@@ -44,7 +48,7 @@ async fn a_functional_tool_may_ask_a_person() {
 
 #[tokio::test]
 async fn a_question_has_the_arguments_of_the_call_with_defaults() {
-    // Only the report of a call that has a form is made on another thread.
+    // If the question has a form, the report is made on a worker thread, else on the thread of the call.
     for form in [None, Some(json!({"inputType": "text"}))] {
         let question = question(&TestHost::new([asking_tool(form, json!(null))])).await;
         assert_eq!(question.call, call("send", json!({"copies": 1})));
@@ -62,7 +66,7 @@ async fn the_time_limit_of_a_question_begins_when_its_call_ends() {
 }
 
 #[tokio::test]
-async fn edited_arguments_are_checked_against_the_tool_of_the_question() {
+async fn edited_arguments_are_checked_against_the_schema_of_the_tool_that_was_called() {
     let host = TestHost::new([asking_tool(
         None,
         json!({"feedbackSchema": {"inputType": "confirm", "prompt": "?", "allowModifyArgs": true}}),
@@ -99,7 +103,7 @@ async fn the_policy_can_ask_about_a_functional_tool_before_it_runs() {
     );
 }
 
-/// Returns a tool whose output is the decision in its context.
+/// Returns a tool whose output is the decision in the context of the call, or null if the call has no decision.
 fn tool_returning_its_decision() -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::new(schema("send"), |call| {
         let decision = serde_json::to_string(&call.context().hitl_context).unwrap();

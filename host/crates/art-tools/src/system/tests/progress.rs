@@ -1,7 +1,7 @@
 use super::*;
 
-/// Runs the calls and returns the received progress, one line for each message. The line of a report has its title and the parent
-/// of its call.
+/// Runs the calls and returns the received progress, one line for each message. The line of a progress report has the
+/// title of the report and the plan item of the call (`parent_id`).
 async fn progress_lines(mut host: TestHost, calls: Vec<ParsedToolCall>) -> Vec<String> {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     host.scope.progress = Some(sender);
@@ -22,7 +22,7 @@ fn calls_to<const N: usize>(names: [&str; N]) -> Vec<ParsedToolCall> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_start_of_a_call_is_reported() {
+async fn the_start_of_each_call_is_sent_as_progress() {
     let host = TestHost::new([slow_tool("slow", 200), slow_tool("quick", 100), failing_tool("fails")]);
     let lines = progress_lines(host, calls_to(["slow", "quick", "fails"])).await;
     let expected = ["slow started with {}", "quick started with {}", "fails started with {}"];
@@ -44,7 +44,7 @@ fn tool_reporting_often(name: &str) -> Arc<ScriptedTool> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_most_ten_reports_a_second_are_sent_each_the_newest() {
+async fn the_newest_report_is_sent_at_most_ten_times_a_second() {
     // The newest report is `3` after 100 ms and `6` after 200 ms. The call ends after 300 ms.
     let host = TestHost::new([tool_reporting_often("tool")]);
     let lines = progress_lines(host, calls_to(["tool"])).await;
@@ -83,7 +83,7 @@ async fn a_call_that_does_not_run_has_no_progress() {
 async fn a_call_that_finds_the_queue_full_has_no_progress() {
     let config = SystemConfig {
         max_parallel: 1,
-        queue: 0,
+        max_queue: 0,
         ..SystemConfig::default()
     };
     let host = TestHost::with_config([slow_tool("slow", 100)], config);
@@ -102,7 +102,7 @@ async fn a_closed_progress_receiver_does_not_affect_calls() {
 
 // A tool asks the model for help (contract T13).
 #[tokio::test]
-async fn the_metadata_of_a_report_says_that_a_tool_asked_the_model_for_help() {
+async fn the_metadata_of_a_result_says_that_a_tool_asked_the_model_for_help() {
     let needs_help = ScriptedTool::new(schema("needs_help"), |_| {
         std::future::ready(success_with("{\"action\":\"LLM_ASSIST_REQUIRED\"}"))
     });

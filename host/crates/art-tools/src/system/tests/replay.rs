@@ -1,5 +1,6 @@
-//! Tests of calls that are run again with the recorded answers of the host to what the tool asked. A divergence is the first
-//! difference between what the tool asks now and what the record answers.
+//! Tests of calls that are run again with the recorded answers of the host to what the tool asked. The record of a call is its
+//! intake. A crossing is a recorded answer, with how many times in a row the tool got it. A divergence is the first difference
+//! between what the tool asks now and what the record answers.
 
 use art_core::intake::{Answer, Crossing, CrossingKind, DivergenceReason};
 use art_core::outcome::{CallLog, Success};
@@ -9,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
-use crate::{Admitted, ToolExecutor};
+use crate::{CheckedCall, ToolExecutor};
 
 /// The fuel that each replay reports as used.
 const REPLAY_FUEL: u64 = 7;
@@ -32,11 +33,11 @@ impl ToolExecutor for ReplayableTool {
         Limits::EXECUTE
     }
 
-    fn execute<'a>(&'a self, _: &'a Admitted) -> BoxFuture<'a, Outcome> {
+    fn execute<'a>(&'a self, _: &'a CheckedCall) -> BoxFuture<'a, Outcome> {
         panic!("a replay does not execute the call")
     }
 
-    fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
+    fn replay<'a>(&'a self, call: &'a CheckedCall, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
         assert!(!call.input_json().contains("panic"), "on purpose");
         let outcome = Outcome {
             ending: Ending::Success(Success {
@@ -57,7 +58,8 @@ impl ToolExecutor for ReplayableTool {
     }
 }
 
-/// Returns the divergence of a tool whose first question to the host, for the time, has no recorded answer.
+/// Returns a made-up divergence, which does not depend on the record: the first question of the tool, for the time, has no
+/// recorded answer.
 const fn divergence() -> Divergence {
     Divergence {
         number: 1,

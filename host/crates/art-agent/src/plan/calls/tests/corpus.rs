@@ -17,7 +17,7 @@ struct CorpusPlan {
     todo_list: Value,
 }
 
-/// Smallest number of references to outputs in the corpus that have to be known to fit.
+/// Minimum number of references to outputs in the corpus of which the check has to know that they fit.
 const MIN_KNOWN_TO_FIT: usize = 140;
 
 /// Number of calls that the run may make. No plan of the corpus has as many.
@@ -40,8 +40,9 @@ fn check_plan(plan: &CorpusPlan, tools: &[ToolSchema]) -> CallCheck {
         ..ModelReply::default()
     };
     let draft = parse::parse_planning(&reply).outcome.unwrap();
+    let (no_old_items, no_earlier_questions, created_at) = (&[], &[], 0);
     check_calls(CallCheckInput {
-        items: &items_for_question(&[], draft.items.unwrap(), &[], 0),
+        items: &items_for_question(no_old_items, draft.items.unwrap(), no_earlier_questions, created_at),
         earlier: &[],
         tools,
         disabled: &[],

@@ -7,8 +7,8 @@ use crate::protocol::{Protocol, replay};
 
 const SAMPLE: &[u8] = include_bytes!("../../samples/chat.sse");
 
-/// Decodes a stream of these events of Groq, and returns the events of the reply as text. A JSON string is sent without its
-/// quotes.
+/// Decodes a stream of these server-sent events in the variant of Groq, and returns the events of the reply as text. An event
+/// that is a JSON string, such as `[DONE]`, is sent without its quotes.
 fn decode(events: &[Value]) -> String {
     decode_stream(Protocol::OpenaiChat, "groq", events)
 }
@@ -175,9 +175,9 @@ fn text_is_read_from_a_list_of_parts() {
     assert!(decode(&[delta(&parts), stop("stop")]).starts_with("token ab\nmetadata"));
 }
 
-// The content of a reply has another type at some providers (contract A86).
+// Some providers send content that is neither a string nor a list of parts (contract A86).
 #[test]
-fn content_of_another_type_is_ignored() {
+fn content_that_is_neither_text_nor_a_list_with_parts_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
         let streamed = decode(&[delta(&json!({"content": content})), stop("stop")]);
         let body = json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]});
@@ -199,7 +199,7 @@ fn a_stream_with_a_stop_reason_or_the_done_event_is_complete() {
 }
 
 #[test]
-fn a_stream_cut_anywhere_is_complete_or_interrupted() {
+fn a_stream_cut_after_any_byte_is_reported_as_either_complete_or_interrupted() {
     for end in 0..SAMPLE.len() {
         let events = replay(Protocol::OpenaiChat, "deepseek", [&SAMPLE[..end]]);
         let text = events_as_text(&events);

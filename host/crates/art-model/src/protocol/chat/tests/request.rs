@@ -65,7 +65,7 @@ fn each_provider_gets_the_fields_that_it_supports() {
 
 #[test]
 fn a_provider_parameter_is_added_but_cannot_change_the_model() {
-    // The request has the parameters `model` and `user`.
+    // The parameters of the request include `model` and `user`; see `conversation`.
     let body = body("openai", "gpt-5");
     assert_eq!((&body["model"], &body["user"]), (&json!("gpt-5"), &json!("someone")));
 }
@@ -173,6 +173,7 @@ fn mistral_gets_call_identifiers_of_nine_letters_and_digits() {
         ids[0].len() == 9 && ids[0].bytes().all(|byte| byte.is_ascii_alphanumeric()),
         "{ids:?}"
     );
+    // The results have the identifiers of their calls, and an identifier that Mistral accepts stays as it is.
     assert_eq!((&ids[..2], ids[1].as_str()), (&ids[2..], "AbCdE1234"));
     let (_, ids) = roles_and_call_ids("openai");
     assert_eq!(ids, ["call_1", "AbCdE1234", "call_1", "AbCdE1234"]);

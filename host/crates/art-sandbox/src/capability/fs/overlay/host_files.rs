@@ -83,8 +83,8 @@ impl HostFiles {
     }
 
     /// Returns the digest of a file as it was when the call first opened it, and writes its contents to `copy` if that is given.
-    /// Returns [`PathState::Unclear`] if the file has changed since then, or changed while it was read; to commit a change of the
-    /// file is then a conflict.
+    /// Returns [`PathState::Unclear`] if the file has changed since then, or changed while it was read. The commit of a change of
+    /// the file then fails with a conflict.
     pub(super) fn digest(&mut self, path_in_dir: &str, mut copy: Option<&mut File>) -> Result<PathState> {
         let code = |error: io::Error| code_of_error(&error);
         let mut file = self.open_file(path_in_dir)?;

@@ -105,6 +105,7 @@ impl OverlayState {
     }
 
     /// Returns what was at a path on the host before the call changed it. A commit checks that this is still there.
+    /// [`PathState::Unclear`], for example for a file that vanished after the call opened it, makes the commit fail.
     fn state_before(&mut self, path_in_dir: &str) -> Result<PathState> {
         if let Some(change) = self.changes.get(path_in_dir) {
             return Ok(change.before);
@@ -136,7 +137,7 @@ impl OverlayState {
 
     /// Creates a file in the draft. Fails if something is at the path, or if its directory does not exist.
     pub(super) fn create_file(&mut self, path_in_dir: &str, quota: &Quota) -> Result<File> {
-        self.check_new(path_in_dir)?;
+        self.check_creatable(path_in_dir)?;
         quota.take_file()?;
         let created = self.write_new_file(path_in_dir);
         created.inspect_err(|_| quota.give_back_file())
@@ -149,7 +150,7 @@ impl OverlayState {
     }
 
     /// Fails if something is at a path, or if its directory does not exist.
-    pub(super) fn check_new(&self, path_in_dir: &str) -> Result<()> {
+    pub(super) fn check_creatable(&self, path_in_dir: &str) -> Result<()> {
         match self.find(path_in_dir)? {
             Found::Nothing => self.check_parent(path_in_dir),
             _ => Err(ErrorCode::Exist),
@@ -212,7 +213,7 @@ impl OverlayState {
         Ok(entries.into_iter().filter_map(entry).collect())
     }
 
-    /// Returns the names in a directory that the call changed, with their types. A removed name has the type `None`.
+    /// Returns the names that the call changed in a directory, with their types. A removed name has the type `None`.
     fn changed_entries(&self, path_in_dir: &str) -> Vec<(String, Option<DescriptorType>)> {
         let prefix = if path_in_dir.is_empty() {
             String::new()

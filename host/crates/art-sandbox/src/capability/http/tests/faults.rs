@@ -174,9 +174,10 @@ async fn a_response_that_is_dropped_closes_its_connection() {
 #[tokio::test]
 async fn a_request_that_is_dropped_closes_its_connection() {
     let (sender, was_closed) = std::sync::mpsc::channel();
-    let (connected, mut connections) = tokio::sync::mpsc::unbounded_channel();
+    let (arrival_sender, mut request_arrivals) = tokio::sync::mpsc::unbounded_channel();
     let server = Server::start(move |connection| {
-        connected.send(()).map_err(io::Error::other)?;
+        arrival_sender.send(()).map_err(io::Error::other)?;
+        // The read returns no bytes when the client closes the connection.
         let read = connection.read(&mut [0]);
         sender
             .send(read.is_ok_and(|bytes| bytes == 0))
@@ -184,7 +185,7 @@ async fn a_request_that_is_dropped_closes_its_connection() {
     });
     let mut call = Call::to(&server);
     let sending = call.start(get_request(&server.url("/")));
-    connections.recv().await.unwrap();
+    request_arrivals.recv().await.unwrap();
     drop(sending);
     assert!(was_closed.recv_timeout(Duration::from_secs(30)).unwrap());
 }

@@ -11,16 +11,19 @@ const VALUE: &str = "hunter2/hunter2+";
 /// The value of the canary `DECOY`.
 const CANARY_VALUE: &str = "decoy-value-1";
 
-/// Returns the secret `KEY` alone.
-fn secret_key() -> Arc<Secrets> {
-    let key = Secret::new("KEY", &VALUE.into(), false).unwrap();
+/// Returns the secrets of a host that knows only the secret `KEY`.
+fn only_key() -> Arc<Secrets> {
+    let is_canary = false;
+    let key = Secret::new("KEY", &VALUE.into(), is_canary).unwrap();
     Arc::new(Secrets::new(vec![key]).unwrap())
 }
 
-/// Returns the secret `KEY` and the canary `DECOY`.
-fn secret_key_and_canary() -> Arc<Secrets> {
-    let key = Secret::new("KEY", &VALUE.into(), false).unwrap();
-    let canary = Secret::new("DECOY", &CANARY_VALUE.into(), true).unwrap();
+/// Returns the secrets of a host that knows the secret `KEY` and the canary `DECOY`.
+fn key_and_canary() -> Arc<Secrets> {
+    let key_is_canary = false;
+    let decoy_is_canary = true;
+    let key = Secret::new("KEY", &VALUE.into(), key_is_canary).unwrap();
+    let canary = Secret::new("DECOY", &CANARY_VALUE.into(), decoy_is_canary).unwrap();
     Arc::new(Secrets::new(vec![key, canary]).unwrap())
 }
 
@@ -46,19 +49,19 @@ async fn fetch_with_secret(headers: &str, body: &[u8]) -> Result<Page, Error> {
     let mut response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{headers}\r\n", body.len()).into_bytes();
     response.extend(body);
     let server = Server::with_response(response);
-    call_with_secret(&server.url("/"), "authorization", secret_key())
+    call_with_secret(&server.url("/"), "authorization", only_key())
         .get(&server.url("/"))
         .await
 }
 
 #[tokio::test]
-async fn a_secret_is_added_to_a_request_of_its_grant() {
+async fn a_secret_is_added_to_a_request_that_its_grant_allows() {
     let server = Server::with_page();
     for (name, expected_line) in [
         ("authorization", format!("authorization: Bearer {VALUE}\r\n")),
         ("X-Api-Key", format!("x-api-key: {VALUE}\r\n")),
     ] {
-        call_with_secret(&server.url("/"), name, secret_key())
+        call_with_secret(&server.url("/"), name, only_key())
             .get(&server.url("/"))
             .await
             .unwrap();
@@ -78,7 +81,7 @@ async fn a_secret_is_not_sent_to_another_path_or_port() {
     grants[0]["secret"] = json!({"name": "KEY"});
     let resolver = TestResolver::default();
     let network = Network::new(Box::new(resolver.clone()), OnceLock::new());
-    let sender = Sender::new(call_grants(grants), secret_key(), Some(Arc::new(network)));
+    let sender = Sender::new(call_grants(grants), only_key(), Some(Arc::new(network)));
     let mut call = Call { sender, resolver };
     for url in [
         server.url("/"),
@@ -98,7 +101,7 @@ async fn a_secret_is_not_sent_to_another_path_or_port() {
 #[tokio::test]
 async fn a_request_is_denied_if_the_guest_sets_the_header_of_the_secret_itself() {
     let server = Server::with_page();
-    let mut call = call_with_secret(&server.url("/"), "x-api-key", secret_key());
+    let mut call = call_with_secret(&server.url("/"), "x-api-key", only_key());
     let sent = call
         .send(request_with_header("x-api-key", "mine", &server.url("/")))
         .await;
@@ -148,8 +151,8 @@ async fn an_echoed_secret_is_redacted_in_common_encodings() {
         );
         assert!(body.contains("«secret»"), "{encoded}: {body}");
         assert!(
-            !secret_key().redactor().finds_secret_in(body.as_bytes())
-                && !secret_key().redactor().finds_secret_in(&location)
+            !only_key().redactor().finds_secret_in(body.as_bytes())
+                && !only_key().redactor().finds_secret_in(&location)
         );
     }
 }
@@ -168,7 +171,7 @@ async fn a_secret_that_is_split_between_two_parts_of_a_body_is_redacted() {
             }
             connection.write_all(b"0\r\n\r\n")
         });
-        let page = call_with_secret(&server.url("/"), "authorization", secret_key())
+        let page = call_with_secret(&server.url("/"), "authorization", only_key())
             .get(&server.url("/"))
             .await
             .unwrap();
@@ -200,7 +203,7 @@ async fn a_compressed_response_to_a_request_with_a_secret_is_refused() {
 #[tokio::test]
 async fn headers_for_ranges_and_compression_are_not_sent_with_a_secret() {
     let server = Server::with_page();
-    let mut call = call_with_secret(&server.url("/"), "authorization", secret_key());
+    let mut call = call_with_secret(&server.url("/"), "authorization", only_key());
     for (name, value) in [("range", "bytes=0-3"), ("if-range", "x"), ("accept-encoding", "gzip")] {
         call.send(request_with_header(name, value, &server.url("/")))
             .await
@@ -220,7 +223,7 @@ async fn a_request_with_a_canary_is_denied_and_reported() {
         request_with_header("x-note", CANARY_VALUE, &url),
         request("POST", &url, &body),
     ] {
-        let mut call = call_with_secret(&url, "authorization", secret_key_and_canary());
+        let mut call = call_with_secret(&url, "authorization", key_and_canary());
         let sent = call.send(request).await;
         assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{sent:?}");
         assert_eq!(call.sender.gate.canary().as_deref(), Some("DECOY"));
@@ -240,7 +243,7 @@ async fn a_body_that_ends_with_a_part_of_a_canary_is_sent_as_it_is() {
         sender.send(body).map_err(io::Error::other)?;
         connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
     });
-    let mut call = call_with_secret(&server.url("/"), "authorization", secret_key_and_canary());
+    let mut call = call_with_secret(&server.url("/"), "authorization", key_and_canary());
     let mut request = request("POST", &server.url("/"), &body);
     request
         .headers_mut()

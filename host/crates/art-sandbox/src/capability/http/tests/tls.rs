@@ -30,7 +30,7 @@ impl Authority {
     async fn serve(&self, params: CertificateParams) -> u16 {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        serve(certificate.der().clone(), &key).await
+        start_server(certificate.der().clone(), &key).await
     }
 
     /// Returns a TLS client that trusts this authority alone.
@@ -47,7 +47,7 @@ impl Authority {
 }
 
 /// Starts a server with a certificate, and returns its port. The server answers each request with `hello`.
-async fn serve(certificate: CertificateDer<'static>, key: &KeyPair) -> u16 {
+async fn start_server(certificate: CertificateDer<'static>, key: &KeyPair) -> u16 {
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -137,7 +137,7 @@ async fn a_certificate_of_an_unknown_authority_is_refused() {
 async fn a_certificate_that_the_system_does_not_trust_is_refused() {
     let key = KeyPair::generate().unwrap();
     let certificate = certificate_params("host.example").self_signed(&key).unwrap();
-    let port = serve(certificate.der().clone(), &key).await;
+    let port = start_server(certificate.der().clone(), &key).await;
     let error = fetch(port, None).await.unwrap_err();
     // A machine without any trusted certificates gives the second error.
     assert!(
